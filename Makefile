@@ -1,0 +1,53 @@
+# Every target sets up what it needs: a virtual environment in .venv with the package and its tools.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+SHELL := /bin/bash
+
+.PHONY: help demo test editors lint types imports check coverage docs lock clean
+
+help: ## Show the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+$(READY): pyproject.toml requirements-dev.lock
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -r requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $(READY)
+
+demo: $(READY) ## Print the findings of our own kernels in fixtures/
+	@$(BIN)/clmap-lsp --check fixtures --device nvidia-hopper --statistics || test $$? -eq 1
+
+test: $(READY) ## Pass the tests
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+editors: $(READY) ## Test the extension and the Neovim files in real editors
+	editors/tests/run
+
+coverage: $(READY) ## Pass the tests and print branch coverage
+	$(BIN)/coverage run -m pytest && $(BIN)/coverage combine && $(BIN)/coverage report
+
+lint: $(READY) ## Check style and format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY) ## Check types
+	$(BIN)/mypy
+
+imports: $(READY) ## Check that data flows one way
+	$(BIN)/lint-imports
+
+docs: $(READY) ## Build the documentation site into site/
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+check: lint types imports test ## Everything that a change must pass
+
+lock: $(READY) ## Renew requirements-dev.lock from pyproject.toml
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --all-extras --universal --no-emit-index-url \
+	  --no-header --quiet --output-file requirements-dev.lock
+
+clean: ## Remove what the targets made
+	rm -rf $(VENV) .editors dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis test-artifacts site

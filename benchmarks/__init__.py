@@ -1,0 +1,1 @@
+"""Speed and coverage figures: run by hand, with `python -m benchmarks.NAME`."""

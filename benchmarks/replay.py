@@ -1,0 +1,197 @@
+"""Play a recorded editing session against a real server over stdio, and print latencies by kind of request.
+
+    python -m benchmarks.keystrokes session.jsonl && python -m benchmarks.replay session.jsonl
+
+A recording is a file of JSON lines, in order of time: `{"at": SECONDS, "method": …, "params": …}`. Requests
+and notifications are told apart by their method. Answers are not waited for: what is due is sent, as an
+editor would; latency is the time from sending to the answer. Diagnostics are timed from the last change of
+a burst: a change after which nothing changes for `BURST_S`, to the first diagnostics of its version.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+BURST_S = 0.3
+NOTIFICATIONS = ("textDocument/did", "workspace/did", "$/", "initialized", "exit")
+
+
+@dataclass(slots=True)
+class Measured:
+    """What was seen: seconds by kind, memory of the server in MiB by time, answers that were errors."""
+
+    latencies: dict[str, list[float]] = field(default_factory=dict)
+    memory: list[tuple[float, float]] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+    def add(self, kind: str, seconds: float) -> None:
+        """Note one latency."""
+        self.latencies.setdefault(kind, []).append(seconds)
+
+
+class Player:
+    """One server process and the recording that it is played."""
+
+    def __init__(self, events: Sequence[dict[str, Any]], speed: float) -> None:
+        self.events = events
+        self.speed = speed
+        self.measured = Measured()
+        self._sent: dict[int, tuple[str, float]] = {}
+        self._changes: dict[tuple[str, int], float] = {}
+        self._process: asyncio.subprocess.Process | None = None
+        self._quiet = asyncio.Event()
+
+    async def play(self) -> Measured:
+        """Start the server, play everything, end it."""
+        process = self._process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "clmap_lsp", "--stdio"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=2**26,
+        )
+        reading = asyncio.create_task(self._read())
+        start = time.monotonic()
+        number = 0
+        bursts = last_of_bursts(self.events)
+        for index, event in enumerate(self.events):
+            if event["method"] in ("textDocument/didClose", "shutdown"):
+                await self._settled()  # What is still open would be cancelled, and rightly.
+            await asyncio.sleep(max(0.0, start + event["at"] / self.speed - time.monotonic()))
+            message = {"jsonrpc": "2.0", "method": event["method"], "params": event["params"]}
+            now = time.monotonic()
+            if not event["method"].startswith(NOTIFICATIONS):
+                number += 1
+                message["id"] = number
+                self._sent[number] = event["method"], now
+            if index in bursts:
+                document = event["params"]["textDocument"]
+                self._changes[document["uri"], document["version"]] = now
+            await self._write(message)
+            if index % 100 == 0:
+                self.measured.memory.append((now - start, memory_mib(process.pid)))
+            if event["method"] == "initialize":
+                await self._settled()
+        await self._settled()
+        self.measured.memory.append((time.monotonic() - start, memory_mib(process.pid)))
+        await self._write({"jsonrpc": "2.0", "method": "exit"})
+        await process.wait()
+        await reading
+        return self.measured
+
+    async def _write(self, message: dict[str, Any]) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        body = json.dumps(message).encode()
+        self._process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        await self._process.stdin.drain()
+
+    async def _read(self) -> None:
+        assert self._process is not None and self._process.stdout is not None
+        stream = self._process.stdout
+        try:
+            while True:
+                header = await stream.readuntil(b"\r\n\r\n")
+                length = int(header.split(b"Content-Length:")[1].split(b"\r\n")[0])
+                await self._take(json.loads(await stream.readexactly(length)))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return
+
+    async def _take(self, message: dict[str, Any]) -> None:
+        now = time.monotonic()
+        method = message.get("method")
+        if method is None:
+            kind, sent = self._sent.pop(message["id"], ("?", now))
+            self.measured.add(kind, now - sent)
+            if "error" in message:
+                self.measured.errors.append(f"{kind}: {message['error']['message']}")
+        elif method == "textDocument/publishDiagnostics":
+            params = message["params"]
+            self._published(params["uri"], params.get("version") or 0, now)
+        if method is not None and "id" in message:
+            items = (message.get("params") or {}).get("items") or ()
+            result = [None for _ in items] if method == "workspace/configuration" else None
+            await self._write({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    def _published(self, uri: str, version: int, now: float) -> None:
+        """Close the bursts that these diagnostics answer; those of a newer text answer older ones too."""
+        for key in [it for it in self._changes if it[0] == uri and it[1] <= version]:
+            self.measured.add("diagnostics after a burst", now - self._changes.pop(key))
+
+    async def _settled(self) -> None:
+        """Wait until every request is answered and every burst has its diagnostics, at most a minute."""
+        end = time.monotonic() + 60
+        while (self._sent or self._changes) and time.monotonic() < end:
+            await asyncio.sleep(0.05)
+
+
+def last_of_bursts(events: Sequence[dict[str, Any]]) -> set[int]:
+    """Return the indices of the changes after which their document stays as it is for `BURST_S`."""
+    changes: dict[str, list[tuple[float, int]]] = {}
+    for index, event in enumerate(events):
+        if event["method"] in ("textDocument/didChange", "textDocument/didOpen", "textDocument/didClose"):
+            uri = event["params"]["textDocument"]["uri"]
+            changes.setdefault(uri, []).append((event["at"], index))
+    found = set()
+    for mine in changes.values():
+        for (at, index), (following, _) in zip(mine, [*mine[1:], (float("inf"), 0)], strict=True):
+            if following - at >= BURST_S and events[index]["method"] == "textDocument/didChange":
+                found.add(index)
+    return found
+
+
+def memory_mib(pid: int | None) -> float:
+    """Return the resident memory of a process; 0 where it cannot be read."""
+    try:
+        for line in Path(f"/proc/{pid}/status").read_text(encoding="ascii").splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+    except OSError:
+        pass
+    return 0.0
+
+
+def percentile(values: Iterable[float], part: float) -> float:
+    """Return the value below which `part` of the values lie (nearest rank)."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(part * len(ordered)))]
+
+
+def table(measured: Measured) -> str:
+    """Return the latencies as a table, in milliseconds, then memory and errors."""
+    lines = [f"{'kind':<32}{'count':>7}{'p50 ms':>9}{'p95 ms':>9}{'max ms':>9}"]
+    for kind, values in sorted(measured.latencies.items()):
+        figures = (percentile(values, 0.5), percentile(values, 0.95), max(values))
+        lines.append(f"{kind:<32}{len(values):>7}" + "".join(f"{it * 1000:>9.1f}" for it in figures))
+    resident = [it for _, it in measured.memory]
+    if resident and resident[-1]:
+        early = resident[min(len(resident) - 1, max(1, len(resident) // 5))]
+        lines.append(
+            f"memory: {resident[0]:.0f} MiB first, {early:.0f} after a fifth, {resident[-1]:.0f} at the end"
+        )
+    lines += [f"error: {it}" for it in dict.fromkeys(measured.errors)]
+    return "\n".join(lines)
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.replay", description=__doc__.split("\n")[0])
+    parser.add_argument("recording", type=Path)
+    parser.add_argument("--speed", type=float, default=1.0, help="times as fast as it was recorded")
+    args = parser.parse_args(argv)
+    measured = asyncio.run(Player(read(args.recording), args.speed).play())
+    print(table(measured))
+    return 1 if measured.errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

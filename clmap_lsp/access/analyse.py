@@ -1,0 +1,647 @@
+"""The accesses of a kernel, by reading its IR symbolically.
+
+Every statement is read once, in order, with every variable bound to a polynomial (or vector, or address)
+over work-item functions, parameters and loop turns. Branches join as selects; loops are replaced by closed
+forms of what their turns do (`clmap_lsp.access.loops`). The cost is linear in the number of statements,
+except that a loop whose variables follow no simple pattern is read twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from clmap_lsp.access import algebra
+from clmap_lsp.access.expressions import Environment, Expressions
+from clmap_lsp.access.facts import Facts
+from clmap_lsp.access.flow import Flow
+from clmap_lsp.access.polynomial import (
+    ONE,
+    ZERO,
+    Indirect,
+    Leaf,
+    LoopSymbol,
+    Operation,
+    Parameter,
+    Polynomial,
+    Unknown,
+    WorkItemSymbol,
+    poly,
+)
+from clmap_lsp.access.real import UNKNOWN_REAL, read
+from clmap_lsp.access.records import Access, AccessSummary, Direction
+from clmap_lsp.access.values import (
+    OPAQUE,
+    Address,
+    Pointer,
+    PointerChoice,
+    Scalar,
+    Value,
+    Vector,
+    choose,
+    leaves_of_value,
+    unknown_pointer,
+)
+from clmap_lsp.access.wording import NameTable
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import Block, Expression, Kernel, Statement, Variable, VariableKind
+from clmap_lsp.source.types import (
+    AddressSpace,
+    PointerType,
+    ScalarKind,
+    ScalarType,
+    StructType,
+    Type,
+    VectorType,
+    element_of,
+)
+
+if TYPE_CHECKING:
+    from clmap_lsp.launch.model import Launch
+
+
+SPELT_OUT: Final = 12
+"""Operations over more atoms than this are called by the name of the variable that holds them."""
+
+
+def analyse(kernel: Kernel, *, launch: Launch | None = None) -> AccessSummary:
+    """Return every memory access of a kernel with its index as a polynomial.
+
+    Args:
+        launch: sharpens decisions (a value that cannot be negative, a remainder that does nothing); the
+            polynomials keep `N` and `get_global_size(0)` as symbols all the same. Results for one launch
+            hold for it only.
+    """
+    facts = Facts(launch, kernel.attributes.reqd_work_group_size)
+    reader = _Reader(kernel, facts, launch)
+    reader.run()
+    public = tuple(it for it in reader.accesses if it.space is not AddressSpace.PRIVATE)
+    private = tuple(it for it in reader.accesses if it.space is AddressSpace.PRIVATE)
+    return AccessSummary(
+        kernel,
+        public,
+        private,
+        tuple(reader.loops_seen),
+        reader.names,
+        reader.expressions.n_dimensions,
+        tuple(dict.fromkeys(reader.caveats)),
+    )
+
+
+@dataclass(slots=True)
+class _State:
+    """What holds at one point: the variables, and the conditions that lead there since the kernel began."""
+
+    environment: Environment
+    guard: tuple[Polynomial, ...]
+
+    def copy(self) -> _State:
+        return _State(dict(self.environment), self.guard)
+
+
+class _Reader:
+    def __init__(self, kernel: Kernel, facts: Facts, launch: Launch | None) -> None:
+        self.kernel = kernel
+        self.facts = facts
+        self.flow = Flow()
+        self.accesses: list[Access] = []
+        self.names = NameTable()
+        self.caveats: list[str] = []
+        self.loops_seen: list[LoopSymbol] = []
+        self.nest: tuple[LoopSymbol, ...] = ()
+        self.quiet = 0
+        """Greater than 0 while a loop is read only for what it does to variables."""
+        self._identities = 0
+        self._leaving: dict[int, list[tuple[_State, tuple[LoopSymbol, ...]]]] = {}
+        self._breaking: list[list[_State]] = []
+        self._continuing: list[list[_State]] = []
+        keeps_reals, asked = _survey(kernel.body)
+        n_dimensions = len(launch.global_size) if launch is not None else asked
+        self.expressions = Expressions(facts, keeps_reals, n_dimensions)
+
+    def run(self) -> None:
+        state = _State({}, ())
+        self.block(self.kernel.body, state)
+
+    # --------------------------------------------------------------------------------- statements
+
+    def block(self, block: Block, state: _State | None) -> _State | None:
+        """Read a block; `None` means that its end is never reached."""
+        for statement in block:
+            if state is None:
+                return None
+            self.expressions.environment = state.environment
+            state = _HANDLERS[type(statement)](self, statement, state)
+        return state
+
+    def _nothing(self, _: Statement, state: _State) -> _State:
+        return state
+
+    def _declare(self, it: ir.Declare, state: _State) -> _State:
+        state.environment.pop(it.variable, None)
+        return state
+
+    def _assign(self, it: ir.Assign, state: _State) -> _State:
+        value = self.expressions.kept(self.expressions.value(it.value))
+        state.environment[it.variable] = value
+        if not it.variable.is_temporary:
+            self._name(it.variable.name, value)
+        return state
+
+    def _name(self, name: str, value: Value) -> None:
+        """Remember what the author calls an id: `x` of `int x = get_global_id(0)`."""
+        if isinstance(value, Polynomial):
+            atom = value.atom
+            if isinstance(atom, WorkItemSymbol) or (isinstance(atom, Operation) and value.weight > SPELT_OUT):
+                self.names.setdefault(atom, name)
+
+    def _load(self, it: ir.Load, state: _State) -> _State:
+        address = self.expressions.address(it.pointer)
+        touch = _Touch(it, it.site, Direction.LOAD, it.variable.type, it.size, it.alignment)
+        self._emit(touch, address, state)
+        state.environment[it.variable] = self._loaded(it, address, state)
+        return state
+
+    def _loaded(self, it: ir.Load, address: Address, state: _State) -> Value:
+        """Return what a load gives: a tracked private value, a member of an argument, or data."""
+        kind = it.variable.type
+        if isinstance(address, PointerChoice):
+            reason = "it is read through a pointer that was chosen at run time"
+            return self.expressions.nothing_known(kind, reason)
+        root = address.root
+        if root is None:
+            return self.expressions.nothing_known(kind, address.reason)
+        if root.kind is VariableKind.PARAMETER and isinstance(root.type, StructType):
+            return self._member(root, address, kind)
+        if address.space is AddressSpace.PRIVATE and address.offset.value is not None:
+            tracked = state.environment.get((root, address.offset.value, it.size))
+            if tracked is not None:
+                return tracked
+        return self._data(it.site, address, root, kind, it.is_volatile)
+
+    def _member(self, root: Variable, address: Pointer, kind: Type) -> Value:
+        name = f"{root.name}{address.path}"
+        if isinstance(kind, ScalarType) and address.offset.value is not None:
+            return self.expressions.parameter(name, kind)
+        if isinstance(kind, VectorType) and address.offset.value is not None:
+            parts = [f"{name}.s{lane:x}" for lane in range(kind.lanes)]
+            return Vector(tuple(self.expressions.parameter(part, kind.element) for part in parts))
+        return self.expressions.nothing_known(kind, f"`{name}` is read at an index that varies")
+
+    def _data(self, site: int, address: Pointer, root: Variable, kind: Type, volatile: bool) -> Value:
+        if isinstance(kind, PointerType):
+            return unknown_pointer(kind.space, f"the pointer is read from `{root.name}`")
+        index = address.offset.exact_quotient(Polynomial.constant(kind.size or 1))
+        turns = self.nest if volatile or not _is_read_only(root) else ()
+        return self._read_from(root.name, site, address.offset if index is None else index, kind, turns)
+
+    def _store(self, it: ir.Store, state: _State) -> _State:
+        address = self.expressions.address(it.pointer)
+        touch = _Touch(it, it.site, Direction.STORE, it.value.type, it.size, it.alignment)
+        self._emit(touch, address, state)
+        if isinstance(address, Pointer) and address.space is AddressSpace.PRIVATE:
+            self._remember(address, it, state)
+        elif isinstance(address, PointerChoice) and address.if_true.__class__ is Pointer:
+            _forget_private(state.environment)
+        return state
+
+    def _remember(self, address: Pointer, it: ir.Store, state: _State) -> None:
+        """Track what private memory holds at constant offsets."""
+        root, at = address.root, address.offset.value
+        if root is None or at is None:
+            _forget_private(state.environment, root)
+            return
+        _forget_private(state.environment, root, at, at + it.size)
+        state.environment[root, at, it.size] = self.expressions.value(it.value)
+
+    def _copy_object(self, it: ir.CopyObject, state: _State) -> _State:
+        source = self.expressions.address(it.source)
+        target = self.expressions.address(it.destination)
+        size, alignment = it.type.size, it.type.alignment
+        self._emit(_Touch(it, it.load_site, Direction.LOAD, it.type, size, alignment), source, state)
+        self._emit(_Touch(it, it.store_site, Direction.STORE, it.type, size, alignment), target, state)
+        if isinstance(target, Pointer) and target.space is AddressSpace.PRIVATE:
+            self._copy_tracked(source, target, it.type, state)
+        return state
+
+    def _copy_tracked(self, source: Address, target: Pointer, kind: Type, state: _State) -> None:
+        environment = state.environment
+        if target.root is None or target.offset.value is None:
+            _forget_private(environment, target.root)
+            return
+        at, size = target.offset.value, kind.size
+        _forget_private(environment, target.root, at, at + size)
+        if not isinstance(source, Pointer) or source.root is None or source.offset.value is None:
+            return
+        if source.root.kind is VariableKind.PARAMETER and isinstance(source.root.type, StructType):
+            for name, offset, member in _members(kind):
+                path = Pointer(source.root, source.space, ZERO, (), f"{source.path}{name}")
+                environment[target.root, at + offset, member.size] = self._member(source.root, path, member)
+            return
+        shift = at - source.offset.value
+        for key in [key for key in environment if isinstance(key, tuple) and key[0] is source.root]:
+            _, start, length = key
+            if source.offset.value <= start and start + length <= source.offset.value + size:
+                environment[target.root, start + shift, length] = environment[key]
+
+    def _atomic(self, it: ir.Atomic, state: _State) -> _State:
+        address = self.expressions.address(it.pointer)
+        direction = {ir.AtomicOp.LOAD: Direction.LOAD, ir.AtomicOp.STORE: Direction.STORE}
+        kind = direction.get(it.op, Direction.ATOMIC)
+        self._emit(_Touch(it, it.site, kind, it.type, it.type.size, it.type.alignment), address, state)
+        if it.variable is not None:
+            value = self.expressions.nothing_known(it.type, "it is the result of an atomic")
+            if isinstance(address, Pointer) and address.root is not None:
+                value = self._data(it.site, address, address.root, it.type, volatile=True)
+            state.environment[it.variable] = value
+        return state
+
+    def _async_copy(self, it: ir.AsyncCopy, state: _State) -> _State:
+        """Model the copy as a loop of the whole group over the elements."""
+        count = self.expressions.scalar(it.count)
+        stride = ONE if it.stride is None else self.expressions.scalar(it.stride)
+        source, target = self.expressions.address(it.source), self.expressions.address(it.destination)
+        element = self._symbol("element", trip=count, start=ZERO, step=ONE, span=it.span)
+        outer, self.nest = self.nest, (*self.nest, element)
+        for site, address, direction in (
+            (it.load_site, source, Direction.LOAD),
+            (it.store_site, target, Direction.STORE),
+        ):
+            is_global = not isinstance(address, Pointer) or address.space is not AddressSpace.LOCAL
+            index = poly(element) * (stride if is_global else ONE)
+            moved = self.expressions.moved(address, index, it.element.size, False)
+            touch = _Touch(it, site, direction, it.element, it.element.size, it.element.alignment)
+            self._emit(touch, moved, state)
+        self.nest = outer
+        if it.event is not None:
+            state.environment[it.event] = OPAQUE
+        return state
+
+    def _image_read(self, it: ir.ImageRead, state: _State) -> _State:
+        """An image read gives data of the image, at `y*width + x` where the coordinates are integers."""
+        coordinate = self.expressions.value(it.coordinate)
+        image = it.image.variable.name if isinstance(it.image, ir.Read) else "image"
+        index = ZERO
+        lanes = coordinate.lanes if isinstance(coordinate, Vector) else (coordinate,)
+        turns = self.nest
+        if all(isinstance(lane, Polynomial) for lane in lanes):
+            turns = ()
+            for lane, size in zip(
+                reversed(lanes[:3]), ("depth", "height", "width")[-len(lanes) :], strict=False
+            ):
+                pitch = poly(Parameter(f"get_image_{size}({image})", unsigned=True))
+                index = index * pitch + self.expressions.as_polynomial(lane, it.coordinate)
+        state.environment[it.variable] = self._read_from(image, it.site, index, it.variable.type, turns)
+        return state
+
+    def _read_from(
+        self, buffer: str, site: int, index: Polynomial, kind: Type, turns: tuple[LoopSymbol, ...]
+    ) -> Value:
+        """Return data that was read, one atom a lane."""
+        element = element_of(kind)
+        if not isinstance(element, ScalarType):
+            return OPAQUE
+        n_lanes = kind.lanes if isinstance(kind, VectorType) else 1
+        if element.is_float and not self.expressions.keeps_reals:
+            return UNKNOWN_REAL if n_lanes == 1 else Vector((UNKNOWN_REAL,) * n_lanes)
+        unsigned = element.kind is not ScalarKind.SIGNED and not element.is_float
+        lanes: list[Scalar] = []
+        for number in range(n_lanes):
+            atom = Indirect(buffer, site, index, unsigned, number, turns)
+            lanes.append(read(atom) if element.is_float else poly(atom))
+        return lanes[0] if n_lanes == 1 else Vector(tuple(lanes))
+
+    def _collective(self, it: ir.Collective | ir.OpaqueCall | ir.Call, state: _State) -> _State:
+        name = it.function if isinstance(it, ir.Call) else it.name
+        if it.variable is not None:
+            reason = f"it is the result of `{name}`"
+            leaves: frozenset[Leaf] = frozenset().union(
+                *(leaves_of_value(self.expressions.value(argument)) for argument in it.arguments)
+            )
+            state.environment[it.variable] = self._with_leaves(it.variable.type, reason, leaves)
+        if not isinstance(it, ir.Collective):
+            _forget_private(state.environment)
+        return state
+
+    def _with_leaves(self, kind: Type, reason: str, leaves: frozenset[Leaf]) -> Value:
+        if isinstance(kind, ScalarType) and not kind.is_float:
+            return self.expressions.unknown(reason, leaves)
+        return self.expressions.nothing_known(kind, reason)
+
+    def _unsupported(self, it: ir.Unsupported, state: _State) -> _State:
+        self.caveats.append(f"`{it.text.strip()[:60]}` was not understood: {it.reason}")
+        return state
+
+    def _goto(self, it: ir.Goto | ir.Label, state: _State) -> _State:
+        self.caveats.append("control flow with `goto` is not followed")
+        return state
+
+    # ------------------------------------------------------------------------------- control flow
+
+    def _if(self, it: ir.If, state: _State) -> _State | None:
+        condition = self.expressions.condition(it.condition)
+        if condition.value is not None:
+            return self.block(it.then if condition.value else it.otherwise, state)
+        opposite = algebra.negated(condition, self.facts)
+        other = state.copy()
+        then = _State(state.environment, (*state.guard, condition))
+        otherwise = _State(other.environment, (*state.guard, opposite))
+        after_then = self.block(it.then, then)
+        after_else = self.block(it.otherwise, otherwise)
+        return self._joined([it for it in (after_then, after_else) if it is not None])
+
+    def _joined(self, states: list[_State]) -> _State | None:
+        """Return the state after paths of which exactly one is taken; the last pair is joined first."""
+        if not states:
+            return None
+        result = states[-1]
+        for state in reversed(states[:-1]):
+            result = self._join(state, result)
+        return result
+
+    def _join(self, first: _State, second: _State) -> _State:
+        shared = 0
+        for a, b in zip(first.guard, second.guard, strict=False):
+            if a != b:
+                break
+            shared += 1
+        condition, opposite = _all(first.guard[shared:]), _all(second.guard[shared:])
+        environment = second.environment
+        for key, value in first.environment.items():
+            other = environment.get(key)
+            if other is value:
+                continue
+            if other is None:
+                environment[key] = value
+            else:
+                environment[key] = self.expressions.kept(choose(condition, value, other, self.facts))
+        guard = first.guard[:shared]
+        if opposite != algebra.negated(condition, self.facts) and condition != algebra.negated(opposite):
+            reached = algebra.either(condition, opposite)
+            guard = guard if reached == ONE else (*guard, reached)
+        return _State(environment, guard)
+
+    def _switch(self, it: ir.Switch, state: _State) -> _State | None:
+        value = self.expressions.scalar(it.value)
+        self._breaking.append([])
+        falling: _State | None = None
+        seen: list[Polynomial] = []
+        untouched = state.copy()
+        for case in it.cases:
+            matches = ZERO
+            for label in case.values:
+                equal = algebra.equal(value, Polynomial.constant(label), self.facts)
+                matches = algebra.either(matches, equal)
+            if case.is_default:
+                labels = [label for other in it.cases for label in other.values]
+                others = ONE
+                for label in labels:
+                    equal = algebra.equal(value, Polynomial.constant(label), self.facts)
+                    others = algebra.both(others, algebra.negated(equal))
+                matches = algebra.either(matches, others)
+            seen.append(matches)
+            entering = None
+            if matches != ZERO:
+                entering = untouched.copy()
+                entering.guard = (*entering.guard, *(() if matches == ONE else (matches,)))
+            arrivals = [arriving for arriving in (entering, falling) if arriving is not None]
+            falling = self.block(case.body, self._joined(arrivals))
+        ends = self._breaking.pop()
+        if falling is not None:
+            ends.append(falling)
+        if not any(case.is_default for case in it.cases):
+            rest = ONE
+            for matches in seen:
+                rest = algebra.both(rest, algebra.negated(matches))
+            if rest != ZERO:
+                untouched.guard = (*untouched.guard, *(() if rest == ONE else (rest,)))
+                ends.append(untouched)
+        return self._joined(ends)
+
+    def _break(self, it: ir.Break, state: _State) -> None:
+        if self._breaking:
+            self._breaking[-1].append(state)
+
+    def _continue(self, it: ir.Continue, state: _State) -> None:
+        if self._continuing:
+            self._continuing[-1].append(state)
+
+    def _return(self, it: ir.Return, state: _State) -> None:
+        return None
+
+    def _scope(self, it: ir.Scope, state: _State) -> _State | None:
+        self._leaving[it.label] = []
+        end = self.block(it.body, state)
+        ends = []
+        for left, nest in self._leaving.pop(it.label):
+            loops_left = frozenset(nest[len(self.nest) :])
+            ends.append(self._outside(left, loops_left) if loops_left else left)
+        if end is not None:
+            ends.append(end)
+        return self._joined(ends)
+
+    def _leave(self, it: ir.Leave, state: _State) -> None:
+        if it.label in self._leaving:
+            self._leaving[it.label].append((state, self.nest))
+
+    def _outside(self, state: _State, turns: frozenset[LoopSymbol]) -> _State:
+        """Return a state as seen after loops that were left in some turn: what held in it is not known."""
+        reason = "it depends on the turn in which a loop was left"
+        environment: Environment = {}
+        for key, value in state.environment.items():
+            environment[key] = value
+            leaves = leaves_of_value(value)
+            if not turns.isdisjoint(leaves):
+                kept = leaves - turns
+                kind = key.type if isinstance(key, Variable) else None
+                if isinstance(value, Polynomial) or kind is None:
+                    environment[key] = self.expressions.unknown(reason, kept)
+                else:
+                    environment[key] = self.expressions.nothing_known(kind, reason)
+        guard = tuple(
+            part if turns.isdisjoint(part.leaves) else self.expressions.unknown(reason, part.leaves - turns)
+            for part in state.guard
+        )
+        return _State(environment, guard)
+
+    # -------------------------------------------------------------------------------------- loops
+
+    def _loop(self, it: ir.Loop, state: _State) -> _State | None:
+        from clmap_lsp.access.looping import read_loop
+
+        return read_loop(self, it, state)
+
+    def _fresh(self) -> int:
+        self._identities += 1
+        return self._identities
+
+    def _symbol(
+        self,
+        name: str,
+        *,
+        trip: Polynomial | None = None,
+        start: Polynomial | None = None,
+        step: Polynomial | None = None,
+        span: object = None,
+    ) -> LoopSymbol:
+        return LoopSymbol(self._fresh(), name, start, step, trip, span=span)  # type: ignore[arg-type]
+
+    # ------------------------------------------------------------------------------------ emission
+
+    def _emit(self, what: _Touch, address: Address, state: _State) -> None:
+        if self.quiet:
+            return
+        for pointer, guard in _choices(address, state.guard):
+            self.accesses.append(self._access(what, pointer, guard))
+
+    def _access(self, what: _Touch, pointer: Pointer, guard: tuple[Polynomial, ...]) -> Access:
+        unit, index = _in_elements(pointer.offset, what.type)
+        unknown = pointer.reason or None
+        if unknown is None:
+            unknowns = [leaf for leaf in pointer.offset.leaves if isinstance(leaf, Unknown)]
+            unknown = min(unknowns, key=lambda it: it.identity).reason if unknowns else None
+        return Access(
+            site=what.site,
+            span=what.statement.span,
+            frames=self.kernel.frames.get(what.site, ()),
+            buffer=pointer.root.name if pointer.root is not None else "?",
+            root=pointer.root,
+            space=pointer.space,
+            direction=what.direction,
+            type=what.type,
+            size=what.size,
+            offset=pointer.offset,
+            index=index,
+            unit=unit,
+            alignment=what.alignment,
+            subscripts=pointer.subscripts,
+            loops=self.nest,
+            guard=guard,
+            names=self.names,
+            unknown=unknown,
+            cooperative=isinstance(what.statement, ir.AsyncCopy),
+            volatile=isinstance(what.statement, (ir.Load, ir.Store)) and what.statement.is_volatile,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    """What a statement does to memory at one site; `size` and `alignment` in bytes."""
+
+    statement: Statement
+    site: int
+    direction: Direction
+    type: Type
+    size: int
+    alignment: int
+
+
+def _in_elements(offset: Polynomial, kind: Type) -> tuple[int, Polynomial]:
+    """Return the largest unit (bytes) of a type that the offset is a multiple of, and the multiple."""
+    for unit in (kind.size, element_of(kind).size):
+        if unit > 1 and (index := _in_units(offset, unit)) is not None:
+            return unit, index
+    return 1, offset
+
+
+def _in_units(offset: Polynomial, unit: int) -> Polynomial | None:
+    return offset if unit == 1 else offset.exact_quotient(Polynomial.constant(unit))
+
+
+def _choices(
+    address: Address, guard: tuple[Polynomial, ...]
+) -> Iterable[tuple[Pointer, tuple[Polynomial, ...]]]:
+    if isinstance(address, Pointer):
+        yield address, guard
+        return
+    yield from _choices(address.if_true, (*guard, algebra.as_truth(address.condition)))
+    yield from _choices(address.if_false, (*guard, algebra.negated(algebra.as_truth(address.condition))))
+
+
+def _all(conditions: tuple[Polynomial, ...]) -> Polynomial:
+    result = ONE
+    for condition in conditions:
+        result = algebra.both(result, condition)
+    return result
+
+
+def _is_read_only(root: Variable) -> bool:
+    kind = root.type
+    if root.kind is VariableKind.CONSTANT_OBJECT:
+        return True
+    return isinstance(kind, PointerType) and (kind.is_const or kind.space is AddressSpace.CONSTANT)
+
+
+def _forget_private(
+    environment: Environment, root: Variable | None = None, start: int = 0, end: int | None = None
+) -> None:
+    """Drop what is tracked of private memory: of one object, of a byte range of it, or of all."""
+    for key in [key for key in environment if isinstance(key, tuple)]:
+        owner, at, size = key
+        if root is not None and owner is not root:
+            continue
+        if end is None or (at < end and start < at + size):
+            del environment[key]
+
+
+def _members(kind: Type, prefix: str = "", offset: int = 0) -> Iterable[tuple[str, int, Type]]:
+    """Yield (path, byte offset, type) of the scalar and vector members of a struct."""
+    if isinstance(kind, StructType):
+        for member in kind.fields:
+            name = f"{prefix}.{member.name}" if member.name else prefix
+            yield from _members(member.type, name, offset + member.offset)
+    elif isinstance(kind, (ScalarType, VectorType)):
+        yield prefix, offset, kind
+
+
+def _survey(body: Block) -> tuple[bool, int]:
+    """Return (whether some floating-point value becomes an integer, the dimensions asked about)."""
+    becomes, highest = False, 1
+
+    def visit(expression: Expression) -> None:
+        nonlocal becomes, highest
+        if isinstance(expression, ir.Convert):
+            source, target = element_of(expression.operand.type), element_of(expression.type)
+            if isinstance(source, ScalarType) and isinstance(target, ScalarType):
+                becomes = becomes or (source.is_float and not target.is_float)
+        elif isinstance(expression, ir.WorkItem) and isinstance(expression.dimension, ir.Constant):
+            highest = max(highest, min(int(expression.dimension.value) + 1, 3))
+        for operand in ir.operands(expression):
+            visit(operand)
+
+    for statement in ir.walk(body):
+        for expression in ir.expressions(statement):
+            visit(expression)
+    return becomes, highest
+
+
+_HANDLERS: Final[Mapping[type, Callable[..., _State | None]]] = {
+    ir.Declare: _Reader._declare,
+    ir.Assign: _Reader._assign,
+    ir.Load: _Reader._load,
+    ir.Store: _Reader._store,
+    ir.CopyObject: _Reader._copy_object,
+    ir.Atomic: _Reader._atomic,
+    ir.AsyncCopy: _Reader._async_copy,
+    ir.WaitEvents: _Reader._nothing,
+    ir.Barrier: _Reader._nothing,
+    ir.Fence: _Reader._nothing,
+    ir.ImageRead: _Reader._image_read,
+    ir.ImageWrite: _Reader._nothing,
+    ir.Collective: _Reader._collective,
+    ir.Print: _Reader._nothing,
+    ir.Call: _Reader._collective,
+    ir.OpaqueCall: _Reader._collective,
+    ir.Unsupported: _Reader._unsupported,
+    ir.If: _Reader._if,
+    ir.Loop: _Reader._loop,
+    ir.Switch: _Reader._switch,
+    ir.Break: _Reader._break,
+    ir.Continue: _Reader._continue,
+    ir.Return: _Reader._return,
+    ir.Scope: _Reader._scope,
+    ir.Leave: _Reader._leave,
+    ir.Label: _Reader._goto,
+    ir.Goto: _Reader._goto,
+}

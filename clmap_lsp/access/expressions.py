@@ -1,0 +1,587 @@
+"""The symbolic value of an IR expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import count
+from typing import Final
+
+from clmap_lsp.access import algebra, real
+from clmap_lsp.access.builtins import integer_builtin, real_builtin
+from clmap_lsp.access.facts import Facts
+from clmap_lsp.access.polynomial import (
+    ONE,
+    ZERO,
+    Atom,
+    Leaf,
+    Parameter,
+    Polynomial,
+    Unknown,
+    poly,
+)
+from clmap_lsp.access.real import UNKNOWN_REAL, Real
+from clmap_lsp.access.values import (
+    NULL,
+    OPAQUE,
+    Address,
+    Pointer,
+    PointerChoice,
+    Scalar,
+    Subscript,
+    Value,
+    Vector,
+    choose,
+    unknown_pointer,
+)
+from clmap_lsp.access.workitems import work_item_value
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import BinaryOp, CompareOp, Expression, UnaryOp, Variable
+from clmap_lsp.source.types import (
+    AddressSpace,
+    OpaqueType,
+    PointerType,
+    ScalarKind,
+    ScalarType,
+    Type,
+    VectorType,
+    element_of,
+    lanes_of,
+)
+
+Environment = dict[object, Value]
+"""Registers by variable; tracked private memory by (variable, byte offset, size)."""
+
+_LARGE: Final = 1 << 16
+"""Coefficients from here on may make 32-bit arithmetic wrap; smaller ones are trusted not to."""
+
+
+MAX_WEIGHT: Final = 400
+"""Values of variables with more atoms than this, written out, are not followed."""
+
+
+class Expressions:
+    """Evaluates pure expressions over an environment.
+
+    Args:
+        keeps_reals: keep floating-point expressions, because some become integers.
+        n_dimensions: of the launch, or as many as the kernel asks about.
+    """
+
+    def __init__(self, facts: Facts, keeps_reals: bool, n_dimensions: int) -> None:
+        self.facts = facts
+        self.keeps_reals = keeps_reals
+        self.n_dimensions = n_dimensions
+        self.environment: Environment = {}
+        self.bases: dict[Atom, Pointer] = {}
+        """For each symbol `&A` of a pointer that was made an integer, where it points."""
+        self._numbers = count(1)
+
+    # ------------------------------------------------------------------------------------ entries
+
+    def value(self, it: Expression) -> Value:
+        """Return what an expression evaluates to."""
+        return _HANDLERS[type(it)](self, it)
+
+    def scalar(self, it: Expression) -> Polynomial:
+        """Return an integer scalar, unknown where it is something else."""
+        return self.as_polynomial(self.value(it), it)
+
+    def condition(self, it: Expression) -> Polynomial:
+        """Return the truth of a scalar expression as a polynomial that is 0 or 1."""
+        value = self.value(it)
+        if isinstance(value, Polynomial):
+            decided = algebra.truth(value, self.facts)
+            return algebra.as_truth(value) if decided is None else (ONE if decided else ZERO)
+        return self.as_polynomial(value, it)
+
+    def address(self, it: Expression) -> Address:
+        """Return the memory that a pointer expression names."""
+        value = self.value(it)
+        if isinstance(value, (Pointer, PointerChoice)):
+            return value
+        return unknown_pointer(_space_of(it.type), "the pointer is computed from an integer")
+
+    def kept(self, value: Value) -> Value:
+        """Return a value that a variable may hold: one that is too large to be followed becomes unknown."""
+        match value:
+            case Polynomial() if value.weight > MAX_WEIGHT:
+                return self.unknown("it is computed in more steps than are followed", value.leaves)
+            case Vector(lanes=lanes):
+                if any(isinstance(lane, Polynomial) and lane.weight > MAX_WEIGHT for lane in lanes):
+                    return Vector(tuple(_scalar(self.kept(lane)) for lane in lanes))
+                return value
+            case Pointer(offset=offset) if offset.weight > MAX_WEIGHT:
+                kept = self.unknown("it is computed in more steps than are followed", offset.leaves)
+                return Pointer(value.root, value.space, kept, (), value.path, value.reason)
+            case _:
+                return value
+
+    def as_polynomial(self, value: Value, it: Expression) -> Polynomial:
+        """Return an integer value; what is none becomes unknown, with why."""
+        match value:
+            case Polynomial():
+                return value
+            case Real():
+                return self.unknown("it depends on floating-point values", value.leaves)
+            case Vector(lanes=lanes) if lanes and isinstance(lanes[0], Polynomial):
+                return lanes[0]
+            case _:
+                return self.unknown(f"`{type(it).__name__}` has no integer value")
+
+    def unknown(self, reason: str, leaves: frozenset[Leaf] = frozenset()) -> Polynomial:
+        """Return a value that nothing is known about."""
+        return poly(Unknown(reason, next(self._numbers), leaves=leaves))
+
+    # -------------------------------------------------------------------------------------- nodes
+
+    def _constant(self, it: ir.Constant) -> Value:
+        if isinstance(it.type, ScalarType) and it.type.is_float:
+            return real.number(float(it.value)) if self.keeps_reals else UNKNOWN_REAL
+        if isinstance(it.type, PointerType):
+            return unknown_pointer(it.type.space, "the pointer is a fixed address" if it.value else NULL)
+        return Polynomial.constant(int(it.value))
+
+    def _read(self, it: ir.Read) -> Value:
+        value = self.environment.get(it.variable)
+        if value is None:
+            value = self.environment[it.variable] = self.initial(it.variable)
+        return value
+
+    def initial(self, variable: Variable) -> Value:
+        """Return what a variable holds before it is written: an argument, or nothing known."""
+        if variable.kind is ir.VariableKind.PARAMETER:
+            return self._argument(variable)
+        return self.nothing_known(variable.type, f"`{variable.name}` is read before it is written")
+
+    def _argument(self, variable: Variable) -> Value:
+        match variable.type:
+            case PointerType(space=space):
+                return Pointer(variable, space, ZERO)
+            case VectorType(element=element, lanes=lanes):
+                names = [f"{variable.name}.{_lane_name(lane, lanes)}" for lane in range(lanes)]
+                return Vector(tuple(self.parameter(name, element) for name in names))
+            case ScalarType() as scalar:
+                return self.parameter(variable.name, scalar)
+            case OpaqueType():
+                return OPAQUE
+            case _:
+                return self.parameter(variable.name, ScalarType("int", ScalarKind.SIGNED, 32))
+
+    def parameter(self, name: str, kind: ScalarType) -> Scalar:
+        """Return a scalar argument, or a member of one."""
+        if kind.is_float:
+            return real.read(Parameter(name)) if self.keeps_reals else UNKNOWN_REAL
+        return poly(Parameter(name, kind.kind in (ScalarKind.UNSIGNED, ScalarKind.BOOL)))
+
+    def nothing_known(self, kind: Type, reason: str) -> Value:
+        """Return a value of a type of which nothing is known."""
+        match kind:
+            case PointerType(space=space):
+                return unknown_pointer(space, reason)
+            case VectorType(element=element, lanes=lanes):
+                if element.is_float:
+                    return Vector((UNKNOWN_REAL,) * lanes)
+                return Vector(tuple(self.unknown(reason) for _ in range(lanes)))
+            case ScalarType() as scalar:
+                return UNKNOWN_REAL if scalar.is_float else self.unknown(reason)
+            case OpaqueType():
+                return OPAQUE
+            case _:
+                return self.unknown(reason)
+
+    def _object_address(self, it: ir.ObjectAddress) -> Value:
+        return Pointer(it.variable, _object_space(it.variable, it.type.space), ZERO)
+
+    def _work_item(self, it: ir.WorkItem) -> Value:
+        dimension = 0 if it.dimension is None else self.scalar(it.dimension).value
+        if dimension is None:
+            return self.unknown(f"the dimension of `{it.query.value}` is not a constant")
+        return work_item_value(it.query, dimension, self.n_dimensions, self.facts)
+
+    def _unary(self, it: ir.Unary) -> Value:
+        operand = self.value(it.operand)
+        match it.op:
+            case UnaryOp.NEGATE:
+                return _each(operand, lambda a: -a if isinstance(a, Polynomial) else Real.of("neg", a))
+            case UnaryOp.BIT_NOT:
+                return _each(operand, lambda a: self._complement(a, element_of(it.type)))
+            case UnaryOp.LOGICAL_NOT:
+                if isinstance(operand, Polynomial):
+                    return algebra.negated(algebra.as_truth(operand))
+                return self.nothing_known(it.type, "it negates something that is no integer")
+
+    def _complement(self, a: Scalar, kind: Type) -> Scalar:
+        if not isinstance(a, Polynomial):
+            return self.unknown("it complements a floating-point value")
+        if isinstance(kind, ScalarType) and not kind.is_signed and a.value is not None:
+            return Polynomial.constant(~a.value & ((1 << kind.bits) - 1))
+        return algebra.bit_not(a)
+
+    def _binary(self, it: ir.Binary) -> Value:
+        left, right = self.value(it.left), self.value(it.right)
+        kind = element_of(it.type)
+        if not isinstance(kind, ScalarType):
+            return self.nothing_known(it.type, "its type is not known")
+        return self._zip(left, right, lambda a, b: self.arithmetic(it.op, a, b, kind), it.type)
+
+    def _zip(
+        self, left: Value, right: Value, combine: Callable[[Scalar, Scalar], Scalar], kind: Type
+    ) -> Value:
+        match left, right:
+            case ((Polynomial() | Real()), (Polynomial() | Real())):
+                return combine(left, right)
+            case Vector(lanes=a), Vector(lanes=b):
+                return Vector(tuple(combine(x, y) for x, y in zip(a, b, strict=False)))
+            case Vector(lanes=a), (Polynomial() | Real()):
+                return Vector(tuple(combine(x, right) for x in a))
+            case ((Polynomial() | Real()), Vector(lanes=b)):
+                return Vector(tuple(combine(left, y) for y in b))
+            case _:
+                return self.nothing_known(kind, "an operand is no number")
+
+    def arithmetic(self, op: BinaryOp, left: Scalar, right: Scalar, kind: ScalarType) -> Scalar:
+        """Return what a binary operator gives on two values of one scalar type."""
+        if kind.is_float:
+            if not self.keeps_reals:
+                return UNKNOWN_REAL
+            return Real.of(op.value, _as_real(left), _as_real(right))
+        if not isinstance(left, Polynomial) or not isinstance(right, Polynomial):
+            return self.unknown("it depends on floating-point values", left.leaves | right.leaves)
+        match op:
+            case BinaryOp.ADD:
+                return self._kept(algebra.add(left, right, self.facts), kind)
+            case BinaryOp.SUB:
+                return self._kept(algebra.add(left, -right, self.facts), kind)
+            case BinaryOp.MUL:
+                return self._kept(left * right, kind)
+            case BinaryOp.SHL:
+                return self._kept(algebra.shl(left, right, self.facts), kind)
+            case _:
+                if kind.kind is ScalarKind.UNSIGNED:
+                    left, right = self.as_unsigned(left, kind), self.as_unsigned(right, kind)
+                return _OPERATIONS[op](left, right, self.facts)
+
+    def _kept(self, value: Polynomial, kind: ScalarType) -> Polynomial:
+        """Model 32-bit wrap-around where large constants make it likely to be meant (hashes, packing)."""
+        if kind.bits > 32 or all(abs(it) < _LARGE for it in value.terms.values()):
+            return value
+        if value.value is None and all(abs(it) < _LARGE for m, it in value.terms.items() if m):
+            return value
+        return algebra.wrapped(value, kind.bits, kind.is_signed, self.facts)
+
+    def as_unsigned(self, value: Polynomial, kind: ScalarType) -> Polynomial:
+        """Return a value as an unsigned operand: differences of 32 bits wrap, others cannot be negative."""
+        if kind.bits > 32 or all(it > 0 for it in value.terms.values()):
+            return value
+        if self.facts.is_non_negative(value):
+            return value
+        return algebra.wrapped(value, kind.bits, signed=False, facts=self.facts)
+
+    def _compare(self, it: ir.Compare) -> Value:
+        left, right = self.value(it.left), self.value(it.right)
+        kind = element_of(it.left.type)
+        is_vector = isinstance(it.type, VectorType)
+
+        def combine(a: Scalar, b: Scalar) -> Scalar:
+            result = self.compared(it.op, a, b, kind)
+            return -result if is_vector and isinstance(result, Polynomial) else result
+
+        if isinstance(left, (Pointer, PointerChoice)) or isinstance(right, (Pointer, PointerChoice)):
+            return self._compare_pointers(it.op, left, right)
+        return self._zip(left, right, combine, it.type)
+
+    def compared(self, op: CompareOp, a: Scalar, b: Scalar, kind: Type) -> Scalar:
+        """Return 1 or 0 for a comparison of two scalars."""
+        if not isinstance(a, Polynomial) or not isinstance(b, Polynomial):
+            return self.unknown("it compares floating-point values", a.leaves | b.leaves)
+        if isinstance(kind, ScalarType) and kind.kind is ScalarKind.UNSIGNED:
+            a, b = self.as_unsigned(a, kind), self.as_unsigned(b, kind)
+        match op:
+            case CompareOp.EQ:
+                return algebra.equal(a, b, self.facts)
+            case CompareOp.NE:
+                return algebra.negated(algebra.equal(a, b, self.facts))
+            case CompareOp.LT:
+                return algebra.less(a, b, self.facts)
+            case CompareOp.LE:
+                return algebra.less_equal(a, b, self.facts)
+            case CompareOp.GT:
+                return algebra.less(b, a, self.facts)
+            case CompareOp.GE:
+                return algebra.less_equal(b, a, self.facts)
+
+    def _compare_pointers(self, op: CompareOp, left: Value, right: Value) -> Value:
+        match left, right:
+            case Pointer(root=a), Pointer(root=b) if a is b and a is not None:
+                return self.compared(op, left.offset, right.offset, OPAQUE_TYPE)
+            case _:
+                return self.unknown("it compares pointers")
+
+    def _logical(self, it: ir.Logical) -> Value:
+        left, right = self.condition(it.left), self.condition(it.right)
+        return algebra.both(left, right) if it.op is ir.LogicalOp.AND else algebra.either(left, right)
+
+    def _select(self, it: ir.Select) -> Value:
+        condition = self.value(it.condition)
+        if_true, if_false = self.value(it.if_true), self.value(it.if_false)
+        if isinstance(condition, Polynomial):
+            decided = algebra.truth(condition, self.facts)
+            if decided is not None:
+                return if_true if decided else if_false
+            return choose(algebra.as_truth(condition), if_true, if_false, self.facts)
+        if isinstance(condition, Vector) and isinstance(if_true, Vector) and isinstance(if_false, Vector):
+            lanes = zip(condition.lanes, if_true.lanes, if_false.lanes, strict=False)
+            return Vector(tuple(self._chosen_lane(c, a, b) for c, a, b in lanes))
+        return self.nothing_known(it.type, "its condition is no integer")
+
+    def _chosen_lane(self, condition: Scalar, if_true: Scalar, if_false: Scalar) -> Scalar:
+        if not isinstance(condition, Polynomial):
+            return self.unknown("its condition is no integer")
+        negative = algebra.less(condition, ZERO, self.facts)
+        chosen = choose(negative, if_true, if_false, self.facts)
+        return chosen if isinstance(chosen, (Polynomial, Real)) else UNKNOWN_REAL
+
+    def _convert(self, it: ir.Convert) -> Value:
+        value = self.value(it.operand)
+        source, target = element_of(it.operand.type), element_of(it.type)
+        if not isinstance(target, ScalarType) or not isinstance(source, ScalarType):
+            return value
+        converted = _each(value, lambda a: self.converted(a, source, target, it))
+        lanes = lanes_of(it.type)
+        if lanes > 1 and isinstance(converted, (Polynomial, Real)):
+            return Vector((converted,) * lanes)
+        return converted
+
+    def converted(self, a: Scalar, source: ScalarType, target: ScalarType, it: ir.Convert) -> Scalar:
+        """Return a scalar after a value conversion."""
+        if target.is_float:
+            return _as_real(a) if self.keeps_reals else UNKNOWN_REAL
+        if isinstance(a, Real):
+            rounded = _rounded(a, it.rounding)
+            whole = real.as_integer(rounded) if self.keeps_reals else None
+            return whole if whole is not None else self.unknown("it is computed in floating point", a.leaves)
+        if target.kind is ScalarKind.BOOL:
+            return algebra.as_truth(a)
+        if it.saturate:
+            low = -(1 << (target.bits - 1)) if target.is_signed else 0
+            high = (1 << (target.bits - 1 if target.is_signed else target.bits)) - 1
+            raised = algebra.maximum(a, Polynomial.constant(low), self.facts)
+            return algebra.minimum(raised, Polynomial.constant(high), self.facts)
+        if target.bits < 32 and (source.bits > target.bits or source.kind is not target.kind):
+            return algebra.wrapped(a, target.bits, target.is_signed, self.facts)
+        if a.value is not None and target.bits <= 32:
+            return algebra.wrapped(a, target.bits, target.is_signed, self.facts)
+        return a
+
+    def _reinterpret(self, it: ir.Reinterpret) -> Value:
+        value = self.value(it.operand)
+        source, target = element_of(it.operand.type), element_of(it.type)
+        same = isinstance(source, ScalarType) and isinstance(target, ScalarType)
+        if same and source.size == target.size and not source.is_float and not target.is_float:  # type: ignore[union-attr]
+            return value
+        return self.nothing_known(it.type, "its bits are read as another type")
+
+    def _pointer_cast(self, it: ir.PointerCast) -> Value:
+        value = self.value(it.operand)
+        if isinstance(it.type, PointerType):
+            if isinstance(value, (Pointer, PointerChoice)):
+                return value
+            return self._pointer_from(value, it.type.space)
+        if isinstance(value, Pointer) and value.root is not None:
+            base = Parameter(f"&{value.root.name}", unsigned=True)
+            self.bases[base] = value
+            return poly(base) + value.offset
+        return self.unknown("a pointer is used as an integer")
+
+    def _pointer_from(self, value: Value, space: AddressSpace) -> Address:
+        """Return the pointer that an integer holds, if it was made from one: base + offset."""
+        if isinstance(value, Polynomial) and value.value == 0:
+            return unknown_pointer(space, NULL)
+        bases = [it for it in value.atoms if it in self.bases] if isinstance(value, Polynomial) else []
+        if len(bases) != 1 or not isinstance(value, Polynomial):
+            return unknown_pointer(space, "the pointer is made from an integer")
+        offset = value - poly(bases[0])
+        if bases[0] in offset.leaves:
+            return unknown_pointer(space, "the pointer is made from an integer")
+        origin = self.bases[bases[0]]
+        return Pointer(origin.root, origin.space, offset, (), origin.path)
+
+    def _vector_literal(self, it: ir.VectorLiteral) -> Value:
+        lanes: list[Scalar] = []
+        for part in it.parts:
+            value = self.value(part)
+            if isinstance(value, Vector):
+                lanes.extend(value.lanes)
+            elif isinstance(value, (Polynomial, Real)):
+                lanes.append(value)
+            else:
+                return self.nothing_known(it.type, "a lane is no number")
+        return Vector(tuple(lanes))
+
+    def _swizzle(self, it: ir.Swizzle) -> Value:
+        value = self.value(it.operand)
+        if not isinstance(value, Vector) or any(lane >= len(value.lanes) for lane in it.lanes):
+            return self.nothing_known(it.type, "it takes lanes of something that is no vector")
+        if len(it.lanes) == 1:
+            return value.lanes[it.lanes[0]]
+        return Vector(tuple(value.lanes[lane] for lane in it.lanes))
+
+    def _insert_lanes(self, it: ir.InsertLanes) -> Value:
+        vector, value = self.value(it.vector), self.value(it.value)
+        if not isinstance(vector, Vector):
+            return self.nothing_known(it.type, "it replaces lanes of something that is no vector")
+        lanes = list(vector.lanes)
+        new = value.lanes if isinstance(value, Vector) else (value,) * len(it.lanes)
+        for lane, scalar in zip(it.lanes, new, strict=False):
+            if lane < len(lanes) and isinstance(scalar, (Polynomial, Real)):
+                lanes[lane] = scalar
+        return Vector(tuple(lanes))
+
+    def _pointer_offset(self, it: ir.PointerOffset) -> Value:
+        pointer = self.address(it.pointer)
+        return self.moved(pointer, self.scalar(it.index), it.stride, isinstance(it.pointer, ir.Read))
+
+    def moved(self, pointer: Address, index: Polynomial, stride: int, starts: bool) -> Address:
+        """Return a pointer `index` steps of `stride` bytes on."""
+        if isinstance(pointer, PointerChoice):
+            return PointerChoice(
+                pointer.condition,
+                self.moved(pointer.if_true, index, stride, starts),
+                self.moved(pointer.if_false, index, stride, starts),
+            )
+        step = index.scaled(stride)
+        offset = algebra.add(pointer.offset, step, self.facts) if pointer.offset else step
+        plain = not pointer.offset or pointer.subscripts
+        subscripts = (*pointer.subscripts, Subscript(index, stride)) if plain else ()
+        return Pointer(pointer.root, pointer.space, offset, subscripts, pointer.path, pointer.reason)
+
+    def _field_address(self, it: ir.FieldAddress) -> Value:
+        return _member(self.address(it.pointer), it.field.name, it.field.offset)
+
+    def _builtin(self, it: ir.Builtin) -> Value:
+        values = [self.value(argument) for argument in it.arguments]
+        if it.name.startswith("get_image_") and it.arguments and isinstance(it.arguments[0], ir.Read):
+            return self._image_query(it, it.arguments[0].variable.name)
+        kind = element_of(it.type)
+        if not isinstance(kind, ScalarType) or any(
+            not isinstance(value, (Polynomial, Real, Vector)) for value in values
+        ):
+            return self.nothing_known(it.type, f"`{it.name}` is not followed")
+        lanes = max((len(v.lanes) for v in values if isinstance(v, Vector)), default=1)
+        if lanes_of(it.type) != lanes:
+            return self.nothing_known(it.type, f"`{it.name}` is not followed")
+        results = []
+        for lane in range(lanes):
+            arguments = [v.lanes[min(lane, len(v.lanes) - 1)] if isinstance(v, Vector) else v for v in values]
+            results.append(self._builtin_lane(it, arguments, kind))  # type: ignore[arg-type]
+        return results[0] if lanes == 1 else Vector(tuple(results))
+
+    def _builtin_lane(self, it: ir.Builtin, arguments: list[Scalar], kind: ScalarType) -> Scalar:
+        if kind.is_float:
+            if not self.keeps_reals:
+                return UNKNOWN_REAL
+            return real_builtin(it.name, [_as_real(argument) for argument in arguments])
+        integers = [argument for argument in arguments if isinstance(argument, Polynomial)]
+        if len(integers) == len(arguments):
+            result = integer_builtin(it.name, integers, kind, self.facts)
+            if result is not None:
+                return result
+        leaves: frozenset[Leaf] = frozenset().union(*(argument.leaves for argument in arguments))
+        return self.unknown(f"`{it.name}` is not followed", leaves)
+
+    def _image_query(self, it: ir.Builtin, image: str) -> Value:
+        name = f"{it.name}({image})"
+        lanes = lanes_of(it.type)
+        if lanes == 1:
+            return poly(Parameter(name))
+        return Vector(tuple(poly(Parameter(f"{name}.{_lane_name(lane, lanes)}")) for lane in range(lanes)))
+
+    def _undefined(self, it: ir.Undefined) -> Value:
+        if isinstance(it.type, ScalarType) and not it.type.is_float and it.name.isidentifier():
+            return poly(Parameter(it.name))
+        return self.nothing_known(it.type, f"`{it.name}` is not defined")
+
+
+OPAQUE_TYPE: Final = OpaqueType("pointer")
+
+_OPERATIONS: Final[Mapping[BinaryOp, Callable[[Polynomial, Polynomial, Facts], Polynomial]]] = {
+    BinaryOp.DIV: algebra.trunc_div,
+    BinaryOp.REM: algebra.rem,
+    BinaryOp.SHR: algebra.shr,
+    BinaryOp.AND: algebra.bit_and,
+    BinaryOp.OR: algebra.bit_or,
+    BinaryOp.XOR: algebra.bit_xor,
+}
+
+_HANDLERS: Final[Mapping[type, Callable[..., Value]]] = {
+    ir.Constant: Expressions._constant,
+    ir.Read: Expressions._read,
+    ir.ObjectAddress: Expressions._object_address,
+    ir.WorkItem: Expressions._work_item,
+    ir.Unary: Expressions._unary,
+    ir.Binary: Expressions._binary,
+    ir.Compare: Expressions._compare,
+    ir.Logical: Expressions._logical,
+    ir.Select: Expressions._select,
+    ir.Convert: Expressions._convert,
+    ir.Reinterpret: Expressions._reinterpret,
+    ir.PointerCast: Expressions._pointer_cast,
+    ir.VectorLiteral: Expressions._vector_literal,
+    ir.Swizzle: Expressions._swizzle,
+    ir.InsertLanes: Expressions._insert_lanes,
+    ir.PointerOffset: Expressions._pointer_offset,
+    ir.FieldAddress: Expressions._field_address,
+    ir.Builtin: Expressions._builtin,
+    ir.Undefined: Expressions._undefined,
+}
+
+
+def _each(value: Value, apply: Callable[[Scalar], Scalar]) -> Value:
+    match value:
+        case Polynomial() | Real():
+            return apply(value)
+        case Vector(lanes=lanes):
+            return Vector(tuple(apply(lane) for lane in lanes))
+        case _:
+            return value
+
+
+def _scalar(value: Value) -> Scalar:
+    return value if isinstance(value, (Polynomial, Real)) else UNKNOWN_REAL
+
+
+def _as_real(value: Scalar) -> Real:
+    return real.from_integer(value) if isinstance(value, Polynomial) else value
+
+
+def _rounded(value: Real, rounding: str | None) -> Real:
+    name = {"rte": "rint", "rtp": "ceil", "rtn": "floor"}.get(rounding or "")
+    return Real.of(name, value) if name is not None else value
+
+
+def _lane_name(lane: int, lanes: int) -> str:
+    return "xyzw"[lane] if lanes <= 4 else f"s{lane:x}"
+
+
+def _member(pointer: Address, name: str, offset: int) -> Address:
+    if isinstance(pointer, PointerChoice):
+        return PointerChoice(
+            pointer.condition, _member(pointer.if_true, name, offset), _member(pointer.if_false, name, offset)
+        )
+    moved = pointer.offset + offset if offset else pointer.offset
+    path = f"{pointer.path}.{name}" if name else pointer.path
+    return Pointer(pointer.root, pointer.space, moved, pointer.subscripts, path, pointer.reason)
+
+
+def _space_of(kind: Type) -> AddressSpace:
+    return kind.space if isinstance(kind, PointerType) else AddressSpace.PRIVATE
+
+
+def _object_space(variable: Variable, declared: AddressSpace) -> AddressSpace:
+    match variable.kind:
+        case ir.VariableKind.LOCAL_OBJECT:
+            return AddressSpace.LOCAL
+        case ir.VariableKind.PRIVATE_OBJECT | ir.VariableKind.PARAMETER:
+            return AddressSpace.PRIVATE
+        case _:
+            return declared

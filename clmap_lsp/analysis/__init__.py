@@ -1,0 +1,1 @@
+"""Accesses, launches and device rules joined: what every access of a kernel costs."""

@@ -1,0 +1,93 @@
+"""What a kernel's analysis depends on, and how its results move with the text.
+
+A kernel's IR follows from the preprocessed text of its function and of the helpers that went into it, and
+from what that text names (see `source.reuse`). As long as these stay, an edit elsewhere, or in a comment,
+only moves the kernel: its results are kept and their places are taken from the new IR.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, TypeVar
+
+from clmap_lsp.source import ir
+
+if TYPE_CHECKING:
+    from clmap_lsp.access.records import Access
+    from clmap_lsp.source.program import Program
+    from clmap_lsp.source.span import Span
+
+ContentKey = tuple[str, int, object]
+
+
+class ProgramContent:
+    """The keys of one program's kernels."""
+
+    def __init__(self, program: Program) -> None:
+        self._cache = program.cache
+        self._environment = 0 if program.cache is None else hash(program.cache.environment)
+
+    def key(self, kernel: ir.Kernel) -> ContentKey:
+        """Return what the kernel's IR follows from; of a program that was not read, the kernel itself."""
+        built = None if self._cache is None else self._cache.kernels.get(kernel.name)
+        if self._cache is None or built is None:
+            return kernel.name, 0, kernel
+        functions = self._cache.functions
+        parts = tuple([functions[it.function.name][0] for it in built.parts])
+        return kernel.name, self._environment, hash(parts)
+
+
+class Moved:
+    """Gives the places and variables of `now` to accesses that were derived from `before`.
+
+    Both kernels have the same content, so lowering made the same sites and the same variables in one order.
+    """
+
+    def __init__(self, before: ir.Kernel, now: ir.Kernel) -> None:
+        self._now = now
+        self._spans = site_spans(now)
+        old, new = _variables(before), _variables(now)
+        self._variables = dict(zip(old, new, strict=True)) if len(old) == len(new) else {}
+
+    def access(self, access: Access) -> Access:
+        """Return an access at its new place."""
+        root = access.root
+        return dataclasses.replace(
+            access,
+            span=self._spans.get(access.site, access.span),
+            frames=self._now.frames.get(access.site, access.frames),
+            root=None if root is None else self._variables.get(root, root),
+        )
+
+
+def _variables(kernel: ir.Kernel) -> tuple[ir.Variable, ...]:
+    return (*kernel.parameters, *kernel.variables, *kernel.constants)
+
+
+def site_spans(kernel: ir.Kernel) -> dict[int, Span]:
+    """Return where the statement of each site stands."""
+    spans: dict[int, Span] = {}
+    for statement in ir.walk(kernel.body):
+        for name in ("site", "load_site", "store_site"):
+            if (site := getattr(statement, name, None)) is not None:
+                spans[site] = statement.span
+    return spans
+
+
+T = TypeVar("T")
+
+
+class Kept(dict[object, T]):
+    """A dictionary that forgets its oldest entries past a bound."""
+
+    def __init__(self, limit: int) -> None:
+        super().__init__()
+        self.limit = limit
+
+    def keep(self, key: object, value: T) -> T:
+        """Store and return a value."""
+        self.pop(key, None)
+        self[key] = value
+        while len(self) > self.limit:
+            del self[next(iter(self))]
+        return value

@@ -1,0 +1,62 @@
+"""Ask the symbolic engine what a launch costs, site by site."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+
+import numpy as np
+
+from clmap_lsp.analysis.costs import LaunchCosts, SiteCost
+from clmap_lsp.devices.model import DeviceModel, Unknown
+from clmap_lsp.devices.rules import local_wavefronts
+from clmap_lsp.emulator.symbolic import SiteCount
+from clmap_lsp.emulator.symbolic import count as count_symbolically
+from clmap_lsp.launch.model import Launch
+from clmap_lsp.source.ir import Initializer, Kernel
+
+
+def count(
+    kernel: Kernel, launch: Launch, device: DeviceModel, constants: Iterable[Initializer] = ()
+) -> LaunchCosts:
+    """Return the cost of every site: exact, or unknown with the reason."""
+    result = count_symbolically(kernel, launch, device, constants=constants)
+    if result.bail is not None:
+        return LaunchCosts({}, bail=result.bail.reason, notes=(f"not counted: {result.bail.reason}",))
+    return LaunchCosts({site: _cost(it, device) for site, it in result.sites.items()})
+
+
+def _cost(it: SiteCount, device: DeviceModel) -> SiteCost:
+    """Passes of constant memory and lines of cached local memory are wavefronts: turns that are served."""
+    requests, least, ideal = it.requests or 0, it.least_per_request or 0, it.ideal_units
+    floor = _uniform_wavefronts(it.size, it.op, device) if it.unit == "wavefronts" else 0
+    if ideal is not None and least >= floor:
+        ideal = max(ideal, requests * floor)
+    return SiteCost(
+        instructions=requests,
+        requests=requests,
+        unit="sectors" if it.unit == "sectors" else "wavefronts",
+        count=it.units,
+        minimum=least,
+        maximum=it.most_per_request or 0,
+        ideal=ideal,
+        method=it.method.value,
+        reason=it.reason or "",
+    )
+
+
+@lru_cache(maxsize=256)
+def _uniform_wavefronts(size: int, op: str, device: DeviceModel) -> int:
+    """Return what a request costs whose lanes all share one address: no arrangement of lanes beats it.
+
+    Two where the halves of a SIMD group are served apart whatever they read (16-byte elements on NVIDIA).
+    """
+    shape = (1, device.simd_width)
+    passes = local_wavefronts(
+        np.zeros(shape, np.int64),
+        np.ones(shape, np.bool_),
+        size,
+        "store" if op == "store" else "load",
+        device,
+    )
+    return 0 if isinstance(passes, Unknown) else int(passes[0])

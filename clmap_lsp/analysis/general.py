@@ -1,0 +1,176 @@
+"""What a request of an access costs for every value of a scalar argument, in words.
+
+The addresses of full SIMD groups are split as alpha + N * beta, over the work-groups and loop turns whose
+alignment differs, and the device room's residue tables do the rest. Guards are left out: the words hold for
+SIMD groups with all their lanes active.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.evaluate import UnknownValueError, evaluate
+from clmap_lsp.access.polynomial import (
+    LoopSymbol,
+    Parameter,
+    Polynomial,
+    WorkItemSymbol,
+    varies_in_group,
+)
+from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.analysis.lanes import lane_environment
+from clmap_lsp.devices.model import BankedLocal, CachedLocal
+from clmap_lsp.source.ir import WorkItemQuery as Query
+from clmap_lsp.source.types import AddressSpace
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clmap_lsp.access.facts import Facts
+    from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.launch.model import Launch
+
+    Ints = NDArray[np.int64]
+    Row = tuple[Ints, Ints, Ints]
+    """Alpha, beta, active."""
+
+_SPACES = {AddressSpace.GLOBAL: "global", AddressSpace.LOCAL: "local", AddressSpace.CONSTANT: "constant"}
+_PERIOD = 8
+"""Work-groups and loop turns looked at in each direction: granules hold 8 elements of 4 bytes."""
+_MAX_ROWS = 64
+
+
+def in_general(access: Access, launch: Launch, facts: Facts, device: DeviceModel) -> str | None:
+    """Return the words, or `None` where the count has no form in one scalar argument."""
+    if access.unknown is not None or access.indirect or access.cooperative:
+        return None
+    if access.space not in _SPACES or access.direction is Direction.ATOMIC:
+        return None
+    symbol = _size_symbol(access.offset, facts)
+    if symbol is None:
+        return None
+    beta = access.offset.coefficient(symbol)
+    if beta is None or symbol in beta.atoms:
+        return None
+    alpha = access.offset - beta * Polynomial.of(symbol)
+    rows = _rows(alpha, beta, launch, device, _grain(access, device))
+    if rows is None:
+        return None
+    return _words(access, symbol, rows, device)
+
+
+def _words(access: Access, symbol: Parameter, rows: Row, device: DeviceModel) -> str | None:
+    import numpy as np
+
+    from clmap_lsp.devices.formula import Access as Lanes
+    from clmap_lsp.devices.formula import formula_for
+    from clmap_lsp.devices.model import Unknown
+
+    alpha, beta, active = rows
+    formula = formula_for(
+        Lanes(
+            alpha,
+            beta,
+            active.astype(np.bool_),
+            access.size,
+            "store" if access.direction is Direction.STORE else "load",
+            _SPACES[access.space],  # type: ignore[arg-type]
+            device,
+            access.alignment,
+        ),
+        symbol=symbol.name,
+    )
+    return None if isinstance(formula, Unknown) else formula.describe()
+
+
+def _size_symbol(offset: Polynomial, facts: Facts) -> Parameter | None:
+    """Return the scalar that lane addresses depend on most: a pitch before an offset, then by name."""
+    parameters = sorted(
+        (it for it in offset.leaves if isinstance(it, Parameter) and it.name in facts.scalars),
+        key=lambda it: it.name,
+    )
+
+    def is_pitch(it: Parameter) -> bool:
+        factor = offset.coefficient(it)
+        return factor is not None and varies_in_group(factor)
+
+    return next((it for it in parameters if is_pitch(it)), parameters[0] if parameters else None)
+
+
+def _rows(alpha: Polynomial, beta: Polynomial, launch: Launch, device: DeviceModel, grain: int) -> Row | None:
+    """Return alpha, beta and the active lanes of the SIMD groups that differ in alignment.
+
+    Shape (rows, lanes) each; rows stand for equally many requests of a long launch. `None` where there are
+    too many, or a value is not known.
+    """
+    import numpy as np
+
+    from clmap_lsp.devices.rules import simd_groups
+
+    leaves = (*alpha.leaves, *beta.leaves)
+    loops = sorted({it for it in leaves if isinstance(it, LoopSymbol)}, key=_identity)
+    walked = {
+        it.dimension for it in leaves if isinstance(it, WorkItemSymbol) and it.query in _MOVE_WITH_GROUP
+    }
+    lengths = [min(_PERIOD, n) if d in walked else 1 for d, n in enumerate(launch.num_groups)]
+    lengths += [_PERIOD] * len(loops)
+    n_origins = math.prod(lengths)
+    if n_origins > _PERIOD**3:
+        return None
+    origins = [it.reshape(-1, 1, 1) for it in np.unravel_index(np.arange(n_origins), lengths)]
+    lanes = simd_groups(launch.local_size, device)
+    active = lanes >= 0
+    n_dimensions = len(launch.local_size)
+    environment = lane_environment(np.where(active, lanes, 0)[None], origins[:n_dimensions], launch)
+    environment |= dict(zip(loops, origins[n_dimensions:], strict=True))
+    shape = (n_origins, *lanes.shape)
+    try:
+        a, b = (np.broadcast_to(evaluate(it, environment), shape) for it in (alpha, beta))
+    except UnknownValueError:
+        return None
+    flat = (n_origins * lanes.shape[0], lanes.shape[1])
+    return _distinct(a.reshape(flat), b.reshape(flat), np.broadcast_to(active, shape).reshape(flat), grain)
+
+
+_MOVE_WITH_GROUP = frozenset({Query.GLOBAL_ID, Query.GROUP_ID})
+
+
+def _distinct(alpha: Ints, beta: Ints, active: Ints, grain: int) -> Row | None:
+    """Take equal rows together, as often as their share of the requests asks.
+
+    Whole grains are taken off the base first: they change no count, nor does N times one. Lanes that do not
+    exist are given the base's address.
+    """
+    import numpy as np
+
+    first = active.argmax(axis=1)[:, None]
+    parts = []
+    for values in (alpha, beta):
+        base = np.take_along_axis(values, first, axis=1)
+        parts.append(np.where(active, values, base) - base // grain * grain)
+    rows = np.ascontiguousarray(np.concatenate([*parts, active], axis=1), np.int64)
+    keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
+    _, index, counts = np.unique(keys, return_index=True, return_counts=True)
+    times = counts // math.gcd(*counts.tolist())
+    if int(times.sum()) > _MAX_ROWS:
+        return None
+    chosen = np.repeat(np.sort(index), times[np.argsort(index)])
+    return parts[0][chosen], parts[1][chosen], active[chosen]
+
+
+def _grain(access: Access, device: DeviceModel) -> int:
+    """Return the bytes on which counts depend through the base address: a granule, or a row of banks."""
+    rule = device.local_rule
+    if access.space is AddressSpace.LOCAL and isinstance(rule, BankedLocal):
+        return rule.banks * rule.bank_bytes * rule.rows_joined
+    if access.space is AddressSpace.LOCAL and isinstance(rule, CachedLocal):
+        return rule.line_bytes
+    granules = device.global_rule
+    granule = granules.store_granule if access.direction is Direction.STORE else granules.load_granule
+    return granule or 1024
+
+
+def _identity(loop: LoopSymbol) -> int:
+    return loop.identity

@@ -1,0 +1,220 @@
+"""Join one kernel's accesses, launch and costs."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.analyse import analyse
+from clmap_lsp.access.classify import Classified, classify
+from clmap_lsp.access.facts import Facts
+from clmap_lsp.analysis.costs import LaunchCosts, totals_of
+from clmap_lsp.analysis.counting import count
+from clmap_lsp.analysis.general import in_general
+from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotals, Variant
+from clmap_lsp.analysis.stride import stride
+from clmap_lsp.analysis.swap import swapped
+from clmap_lsp.launch.model import Launch
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, PointerType
+
+if TYPE_CHECKING:
+    from clmap_lsp.access.records import Access
+    from clmap_lsp.devices.model import DeviceModel
+
+_ORDERED = (ir.Barrier, ir.WaitEvents, ir.Collective, ir.AsyncCopy)
+
+
+def analyse_kernel(
+    kernel: ir.Kernel,
+    launch: Launch | None,
+    problems: tuple[str, ...],
+    device: DeviceModel,
+    constants: tuple[ir.Initializer, ...] = (),
+) -> KernelAnalysis:
+    """Analyse one kernel; `launch` is `None` where none could be made."""
+    summary = analyse(kernel, launch=launch)
+    facts = Facts(launch, kernel.attributes.reqd_work_group_size)
+    classified = classify(summary, launch=launch)
+    if launch is None:
+        accesses = tuple(_uncounted(it, facts, "there is no launch") for it in classified)
+        return KernelAnalysis(
+            kernel, None, problems, accesses, MemoryTotals(complete=False), notes=summary.caveats
+        )
+    costs = count(kernel, launch, device, constants)
+    totals = totals_of(summary.accesses, costs)
+    accesses = tuple(_joined(it, launch, facts, costs, totals, device) for it in classified)
+    counted = partial(_variant, accesses=summary.accesses, device=device, constants=constants)
+    return KernelAnalysis(
+        kernel,
+        launch,
+        problems,
+        accesses,
+        totals,
+        swapped=_swapped(kernel, launch, counted),
+        shapes=_shapes(kernel, launch, accesses, counted),
+        notes=(*summary.caveats, *costs.notes),
+    )
+
+
+def _uncounted(classified: Classified, facts: Facts, reason: str) -> AccessAnalysis:
+    access = classified.access
+    along, across = _directions(facts.launch)
+    return AccessAnalysis(
+        access,
+        None,
+        None,
+        "unknown",
+        reason,
+        stride=stride(access, along, facts),
+        row_stride=stride(access, across, facts),
+        classified=classified,
+    )
+
+
+def _directions(launch: Launch | None) -> tuple[int, int]:
+    """Return the dimension in which work-items of a SIMD group follow each other, and the next one."""
+    extended = [] if launch is None else [d for d, size in enumerate(launch.local_size) if size > 1]
+    along = extended[0] if extended else 0
+    return along, extended[1] if len(extended) > 1 else min(along + 1, 2)
+
+
+def _joined(
+    classified: Classified,
+    launch: Launch,
+    facts: Facts,
+    costs: LaunchCosts,
+    totals: MemoryTotals,
+    device: DeviceModel,
+) -> AccessAnalysis:
+    access = classified.access
+    cost = costs.sites.get(access.site)
+    if cost is None:
+        return _uncounted(classified, facts, costs.bail or "it could not be followed")
+    whole = _traffic(access.space, totals)
+    known = cost.count is not None
+    along, across = _directions(launch)
+    return AccessAnalysis(
+        access,
+        cost.totals,
+        cost.per_request,
+        cost.method if known else "unknown",
+        cost.reason,
+        in_general(access, launch, facts, device),
+        stride(access, along, facts),
+        stride(access, across, facts),
+        classified,
+        share=(cost.count or 0) / whole if known and whole else None,
+    )
+
+
+def _traffic(space: AddressSpace, totals: MemoryTotals) -> int:
+    """Return the kernel's sectors or wavefronts that an access of a space is a part of."""
+    match space:
+        case AddressSpace.GLOBAL:
+            return totals.sectors
+        case AddressSpace.LOCAL:
+            return totals.wavefronts
+        case _:
+            return 0
+
+
+Counted = Callable[[ir.Kernel, Launch], Variant]
+
+
+def _swapped(kernel: ir.Kernel, launch: Launch, counted: Counted) -> Variant | None:
+    """Count the kernel with dimensions 0 and 1 changed round; in the same work-groups where it allows any."""
+    changed = swapped(kernel, launch)
+    if changed is None:
+        return None
+    other_kernel, other_launch = changed
+    if any_shape(kernel) and _divides(launch.local_size, other_launch.global_size):
+        other_launch = dataclasses.replace(other_launch, local_size=launch.local_size)
+    return counted(other_kernel, other_launch)
+
+
+def _shapes(
+    kernel: ir.Kernel, launch: Launch, accesses: Sequence[AccessAnalysis], counted: Counted
+) -> tuple[Variant, ...]:
+    """Count the kernel in other shapes of as many work-items, if an access costs more than it need."""
+    wasteful = any(it.per_request is not None and it.per_request.excess >= 1.25 for it in accesses)
+    if not wasteful or not any_shape(kernel) or len(launch.global_size) < 2:
+        return ()
+    return tuple(
+        counted(kernel, dataclasses.replace(launch, local_size=size)) for size in other_shapes(launch)
+    )
+
+
+def other_shapes(launch: Launch) -> list[tuple[int, ...]]:
+    """Return the 2-D work-groups of as many work-items, with power-of-two widths, that divide the launch."""
+    items = launch.local_size[0] * launch.local_size[1]
+    widths = [width for width in (1, 2, 4, 8, 16, 32, 64, 128, 256) if items % width == 0]
+    sizes = [(width, items // width, *launch.local_size[2:]) for width in reversed(widths)]
+    return [it for it in sizes if it != launch.local_size and _divides(it, launch.global_size)]
+
+
+_GROUPED = frozenset(
+    {
+        ir.WorkItemQuery.LOCAL_ID,
+        ir.WorkItemQuery.LOCAL_LINEAR_ID,
+        ir.WorkItemQuery.GROUP_ID,
+        ir.WorkItemQuery.LOCAL_SIZE,
+        ir.WorkItemQuery.ENQUEUED_LOCAL_SIZE,
+        ir.WorkItemQuery.NUM_GROUPS,
+        ir.WorkItemQuery.SUB_GROUP_ID,
+        ir.WorkItemQuery.SUB_GROUP_LOCAL_ID,
+        ir.WorkItemQuery.SUB_GROUP_SIZE,
+        ir.WorkItemQuery.NUM_SUB_GROUPS,
+    }
+)
+
+
+def any_shape(kernel: ir.Kernel) -> bool:
+    """Tell whether the kernel's results do not depend on how work-items are grouped.
+
+    It must not ask for local or group ids or sizes, synchronise, use local memory, or require a size.
+    """
+    if kernel.attributes.reqd_work_group_size is not None:
+        return False
+    if any(it.kind is ir.VariableKind.LOCAL_OBJECT for it in kernel.variables):
+        return False
+    if any(_is_local_pointer(it) for it in kernel.parameters):
+        return False
+    for statement in ir.walk(kernel.body):
+        if isinstance(statement, _ORDERED):
+            return False
+        if any(_asks_for_group(it) for it in ir.expressions(statement)):
+            return False
+    return True
+
+
+def _is_local_pointer(parameter: ir.Variable) -> bool:
+    return isinstance(parameter.type, PointerType) and parameter.type.space is AddressSpace.LOCAL
+
+
+def _asks_for_group(expression: ir.Expression) -> bool:
+    if isinstance(expression, ir.WorkItem) and expression.query in _GROUPED:
+        return True
+    return any(_asks_for_group(it) for it in ir.operands(expression))
+
+
+def _variant(
+    kernel: ir.Kernel,
+    launch: Launch,
+    accesses: Sequence[Access],
+    device: DeviceModel,
+    constants: tuple[ir.Initializer, ...],
+) -> Variant:
+    costs = count(kernel, launch, device, constants)
+    figures = {
+        site: cost.count / cost.requests
+        for site, cost in costs.sites.items()
+        if cost.count is not None and cost.requests
+    }
+    return Variant(launch.local_size, totals_of(accesses, costs), figures)
+
+
+def _divides(local: tuple[int, ...], whole: tuple[int, ...]) -> bool:
+    return all(g % x == 0 for x, g in zip(local, whole, strict=True))

@@ -1,0 +1,109 @@
+"""Which launch a kernel is looked at with, `.sim` files included."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.analysis.content import Kept
+from clmap_lsp.launch.model import Launch, Origin
+from clmap_lsp.launch.partial import LaunchTexts, PartialLaunch
+from clmap_lsp.launch.problem import LaunchProblem
+from clmap_lsp.launch.resolve import launch_from, source_text, sources_of
+
+if TYPE_CHECKING:
+    from clmap_lsp.launch.sim import SimFile
+    from clmap_lsp.source.ir import Kernel
+    from clmap_lsp.source.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSources:
+    """Everything that may say how kernels are launched, strongest first.
+
+    `given` are options of the command line, `sim` a `.sim` file named there, `configured` the launches of
+    `clmap.toml` by kernel, `beside` a `.sim` file that lies beside the source. Comments in the source stand
+    between the last two.
+    """
+
+    given: PartialLaunch | None = None
+    sim: SimFile | None = None
+    configured: Mapping[str, LaunchTexts] = field(default_factory=dict)
+    beside: SimFile | None = None
+
+
+def launch_of(program: Program, kernel: Kernel, sources: LaunchSources) -> Launch | LaunchProblem:
+    """Return the launch of a kernel, or why it has none. `.sim` files speak of the kernel they name only."""
+    parts = parts_of(program, kernel, sources)
+    return parts if isinstance(parts, LaunchProblem) else launch_from(kernel, parts)
+
+
+def parts_of(program: Program, kernel: Kernel, sources: LaunchSources) -> list[PartialLaunch] | LaunchProblem:
+    """Return what the sources say of a kernel's launch, strongest first."""
+    named = _bound(sources.sim, kernel, Origin.GIVEN)
+    if isinstance(named, LaunchProblem):
+        return named
+    beside = _bound(sources.beside, kernel, Origin.CONFIGURED)
+    if isinstance(beside, LaunchProblem):
+        return beside
+    given = _stronger(sources.given, named)
+    return sources_of(program, kernel, given, sources.configured.get(kernel.name), beside)
+
+
+class KnownLaunches:
+    """Launches of before, by what they follow from: a kernel's content and what the sources say of it.
+
+    Inferring a launch walks the whole kernel several times; while typing, only the edited kernel needs it.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._known: Kept[Launch] = Kept(limit)
+
+    def launch_of(
+        self, program: Program, kernel: Kernel, sources: LaunchSources, content: object
+    ) -> Launch | LaunchProblem:
+        """Return `launch_of`; `content` stands for the kernel's text with its macros, helpers and options."""
+        parts = parts_of(program, kernel, sources)
+        if isinstance(parts, LaunchProblem):
+            return parts
+        key = content, tuple(map(_said, parts))
+        known = self._known.get(key)
+        if known is None:
+            made = launch_from(kernel, parts)
+            return made if isinstance(made, LaunchProblem) else self._known.keep(key, made)
+        text = source_text(parts)
+        return known if known.source == text else replace(known, source=text)
+
+
+def _said(part: PartialLaunch) -> object:
+    """Return what a source says, without the place where it stands."""
+    sizes = part.global_size, part.local_size, part.global_offset
+    return part.kernel, sizes, tuple(part.arguments.items()), tuple(part.parsed.items()), part.origin
+
+
+def _bound(sim: SimFile | None, kernel: Kernel, origin: Origin) -> PartialLaunch | LaunchProblem | None:
+    if sim is None or sim.kernel != kernel.name:
+        return None
+    from clmap_lsp.launch.sim import bind
+
+    bound = bind(sim, kernel, origin)
+    return bound if isinstance(bound, LaunchProblem) else bound.launch
+
+
+def _stronger(options: PartialLaunch | None, file: PartialLaunch | None) -> PartialLaunch | None:
+    """Complete the command line's options by the `.sim` file that it names."""
+    if options is None or options.is_empty:
+        return file or options
+    if file is None or options.kernel not in (None, "", file.kernel):
+        return options
+    sized = options.global_size or options.local_size
+    return replace(
+        file,
+        global_size=options.global_size if sized else file.global_size,
+        local_size=options.local_size if sized else file.local_size,
+        global_offset=options.global_offset or file.global_offset,
+        arguments={**file.arguments, **options.arguments},
+        parsed={name: it for name, it in file.parsed.items() if name not in options.arguments},
+        source=f"{options.source}, {file.source}",
+    )

@@ -1,0 +1,114 @@
+"""Analyse files again and again, redoing only the kernels whose content changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.analysis.content import Kept, Moved, ProgramContent
+from clmap_lsp.analysis.kernel import analyse_kernel
+from clmap_lsp.analysis.launching import KnownLaunches, LaunchSources
+from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
+from clmap_lsp.launch.model import Launch
+from clmap_lsp.launch.problem import LaunchProblem
+
+if TYPE_CHECKING:
+    from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.launch.partial import LaunchTexts, PartialLaunch
+    from clmap_lsp.launch.sim import SimFile
+    from clmap_lsp.source.ir import Kernel
+    from clmap_lsp.source.options import BuildOptions
+    from clmap_lsp.source.program import Program
+
+
+class AnalysisSession:
+    """Keeps the results of kernels by what they follow from: content, build options, launch, device.
+
+    Not safe for several threads at once.
+    """
+
+    def __init__(self, kept_kernels: int = 512) -> None:
+        self._kept_kernels = kept_kernels
+        self._kernels: Kept[KernelAnalysis] = Kept(kept_kernels)
+        self._launches = KnownLaunches(kept_kernels)
+        self.n_analysed = 0
+        """Kernels that were really analysed so far; for tests and debug information."""
+
+    def analyse(
+        self,
+        program: Program,
+        device: DeviceModel,
+        *,
+        options: BuildOptions | None = None,
+        given: PartialLaunch | None = None,
+        sim: SimFile | None = None,
+        configured: Mapping[str, LaunchTexts] | None = None,
+        beside: SimFile | None = None,
+        only: str | None = None,
+    ) -> FileAnalysis:
+        """Analyse the kernels of a program.
+
+        Args:
+            options: the build options that the program was read with; only what is kept depends on them.
+            given, sim, configured, beside: see `LaunchSources`.
+            only: leave out every other kernel.
+        """
+        content = ProgramContent(program)
+        self._kernels.limit = max(self._kept_kernels, 2 * len(program.kernels))
+        sources = LaunchSources(given, sim, configured or {}, beside)
+        kernels = []
+        for kernel in program.kernels:
+            if only is not None and kernel.name != only:
+                continue
+            own = content.key(kernel), options
+            launch = self._launches.launch_of(program, kernel, sources, own)
+            key = (*own, _launch_key(launch), device.id, device.simd_width)
+            kernels.append(self._kernel(key, program, kernel, launch, device))
+        return FileAnalysis(program.path, device, tuple(kernels))
+
+    def _kernel(
+        self,
+        key: object,
+        program: Program,
+        kernel: Kernel,
+        launch: Launch | LaunchProblem,
+        device: DeviceModel,
+    ) -> KernelAnalysis:
+        known = self._kernels.get(key)
+        problem = launch if isinstance(launch, LaunchProblem) else None
+        usable = None if isinstance(launch, LaunchProblem) else launch
+        if known is None:
+            self.n_analysed += 1
+            problems = () if problem is None else (str(problem),)
+            found = analyse_kernel(kernel, usable, problems, device, program.constants)
+            return self._kernels.keep(key, found)
+        if known.kernel is kernel:
+            return known
+        return self._kernels.keep(key, _moved(known, kernel, usable))
+
+
+def _moved(known: KernelAnalysis, kernel: Kernel, launch: Launch | None) -> KernelAnalysis:
+    """Return a result with the places of the kernel as it stands now."""
+    moved = Moved(known.kernel, kernel)
+    accesses = tuple(_at_new_place(it, moved) for it in known.accesses)
+    return replace(known, kernel=kernel, launch=launch, accesses=accesses)
+
+
+def _at_new_place(known: AccessAnalysis, moved: Moved) -> AccessAnalysis:
+    access = moved.access(known.access)
+    classified = None if known.classified is None else replace(known.classified, access=access)
+    return replace(known, access=access, classified=classified)
+
+
+def _launch_key(launch: Launch | LaunchProblem) -> object:
+    if isinstance(launch, LaunchProblem):
+        return str(launch)
+    return (
+        launch.global_size,
+        launch.local_size,
+        launch.global_offset,
+        tuple(launch.arguments.items()),
+        launch.origin,
+        launch.inferred,
+    )

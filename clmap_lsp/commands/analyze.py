@@ -1,0 +1,127 @@
+"""`clmap-lsp analyze PATH…`: every access with its class, its costs and its totals."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from clmap_lsp.commands.options import (
+    SettingsSource,
+    add_launch_options,
+    device_of,
+    given_launch,
+    sim_beside,
+    sim_file,
+)
+from clmap_lsp.errors import UsageError
+
+_EXAMPLES = """\
+examples:
+  clmap-lsp analyze mm.cl --kernel mm_simple --global 256,256 --local 16,16 --arg N=256
+  clmap-lsp analyze kernels/ --device nvidia-hopper --format json > analysis.json
+  clmap-lsp analyze --loops nest.c --work-items j,i --global 256,256 --arg n=256
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the parser."""
+    parser = subparsers.add_parser(
+        "analyze",
+        help="print every access with its costs",
+        description="Print every access of every kernel: index, class, cost of a request, totals.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; - for standard input")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what to call the text of standard input")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument(
+        "--loops",
+        action="store_true",
+        help="read C functions whose loops carry // clmap: work-item(D) as kernels",
+    )
+    parser.add_argument(
+        "--work-items",
+        metavar="I[,J[,K]]",
+        help="with --loops: the induction variables that become dimensions 0 to 2 in functions without marks",
+    )
+    add_launch_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Analyse and print. Errors in the sources are part of the result; unreadable files are not."""
+    from clmap_lsp.commands.files import kernel_files
+    from clmap_lsp.report import analysis_json, analysis_text
+
+    if not args.paths:
+        raise UsageError("analyze needs a PATH; . is the current directory")
+    if args.work_items is not None and not args.loops:
+        raise UsageError("--work-items names loops of C functions; give --loops too")
+    settings = SettingsSource(args)
+    paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
+    device = device_of(settings.for_path(Path(paths[0]) if paths[0] != "-" else Path.cwd())).id
+    files = [_analysed(args, settings, it) for it in paths]
+    if args.kernel is not None and not any(it.analysis and it.analysis.kernels for it in files):
+        raise UsageError(_no_kernel(args.kernel, files))
+    if args.loops and not any(it.error or (it.analysis and it.analysis.kernels) for it in files):
+        raise UsageError("no loop is marked; write // clmap: work-item(0) before it or give --work-items")
+    render = analysis_json.render if args.format == "json" else analysis_text.render
+    sys.stdout.write(render(files, device))
+    errors = [it.error for it in files if it.error is not None]
+    for error in errors:
+        sys.stderr.write(f"clmap-lsp: {error}\n")
+    return 2 if errors else 0
+
+
+def _analysed(args: argparse.Namespace, source: SettingsSource, path: str) -> Any:
+    from clmap_lsp.analysis.session import AnalysisSession
+    from clmap_lsp.commands.files import UnreadableError, decode, include_reader, read_text
+    from clmap_lsp.report.analysis_json import AnalysedFile
+    from clmap_lsp.source.read import read_program
+
+    name = args.stdin_filename or "<stdin>" if path == "-" else path
+    try:
+        text = decode(sys.stdin.buffer.read(), name) if path == "-" else read_text(path)
+    except UnreadableError as error:
+        return AnalysedFile(name, None, None, str(error))
+    settings = source.for_path(Path(name))
+    program = read_program(text, name, settings.build, read_file=include_reader)
+    nests = None
+    if args.loops:
+        from clmap_lsp.hierarchy.loop_nests import as_kernels
+
+        nests = as_kernels(program, _names(args.work_items))
+        program = nests.program
+    analysis = AnalysisSession().analyse(
+        program,
+        device_of(settings),
+        given=given_launch(args),
+        configured=settings.launches,
+        sim=sim_file(args),
+        beside=sim_beside(name),
+        only=args.kernel,
+    )
+    return AnalysedFile(name, program, analysis if nests is None else nests.annotated(analysis))
+
+
+def _names(option: str | None) -> tuple[str, ...]:
+    """Return the variables that `--work-items` names.
+
+    Raises: UsageError.
+    """
+    names = tuple(it.strip() for it in (option or "").split(",")) if option else ()
+    if len(names) > 3 or any(not it.isidentifier() for it in names):
+        raise UsageError(f'--work-items {option}: name one to three loop variables, such as "j,i"')
+    return names
+
+
+def _no_kernel(name: str, files: list[Any]) -> str:
+    import difflib
+
+    known = [it.name for file in files if file.program is not None for it in file.program.kernels]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f'; did you mean "{near[0]}"?' if near else f"; there are: {', '.join(known) or 'none'}"
+    return f'no kernel "{name}"{hint}'

@@ -1,0 +1,269 @@
+"""`clmap-lsp check PATH…`, also `clmap-lsp --check`: findings."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from clmap_lsp.commands.options import (
+    SettingsSource,
+    add_launch_options,
+    device_of,
+    given_launch,
+    sim_beside,
+    sim_file,
+)
+from clmap_lsp.errors import UsageError
+
+FORMATS = ("full", "concise", "json", "github", "sarif", "junit")
+_EXAMPLES = """\
+examples:
+  clmap-lsp --check kernels/
+  clmap-lsp check mm.cl --kernel mm --global 256,256 --local 16,16 --arg N=256 --device nvidia-hopper
+  clmap-lsp check . --format sarif > clmap.sarif
+  cat mm.cl | clmap-lsp check - --stdin-filename mm.cl
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the parser."""
+    parser = subparsers.add_parser(
+        "check",
+        help="check kernels and print findings",
+        description="Check OpenCL C files, or every kernel file below a directory, and print findings.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or directories; - for standard input")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what to call the text of standard input")
+    output = parser.add_argument_group("output")
+    output.add_argument("--format", choices=FORMATS, default="full")
+    output.add_argument("--statistics", action="store_true", help="count findings by rule, after them")
+    output.add_argument("--hints", action="store_true", help="print hints too, such as inactive code")
+    output.add_argument("--color", choices=("auto", "always", "never"), default="auto")
+    output.add_argument("--watch", action="store_true", help="check again whenever a file changes")
+    rules = parser.add_argument_group("rules")
+    rules.add_argument("--select", metavar="RULES", help="rules that speak: codes, prefixes, names, ALL")
+    rules.add_argument("--ignore", metavar="RULES", help="rules that stay silent")
+    rules.add_argument(
+        "--fail-on",
+        choices=("error", "warning", "information", "never"),
+        help="least severity that makes the exit code 1 (default: warning)",
+    )
+    rules.add_argument("--baseline", metavar="FILE", help="leave out the findings that this file knows")
+    rules.add_argument("--write-baseline", metavar="FILE", help="write the findings to a baseline file")
+    fixes = parser.add_argument_group("fixes")
+    fixes.add_argument("--fix", action="store_true", help="apply safe fixes")
+    fixes.add_argument("--diff", action="store_true", help="show what --fix would change, change nothing")
+    fixes.add_argument("--unsafe-fixes", action="store_true", help="apply unsafe fixes too")
+    running = parser.add_argument_group("running")
+    running.add_argument(
+        "--emulate",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="run the kernels in the emulator, for faults and locality",
+    )
+    running.add_argument("--jobs", type=int, metavar="N", help="processes (default: one a core)")
+    running.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="check on the workers of a Dask cluster, such as tcp://host:8786",
+    )
+    add_launch_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Check and print; returns the exit code."""
+    if not args.paths:
+        raise UsageError("check needs a PATH; . is the current directory")
+    if args.jobs is not None and args.jobs < 1:
+        raise UsageError(f"--jobs {args.jobs}: at least one process is needed")
+    if args.watch:
+        return _watch(args)
+    return _check_once(args)
+
+
+def _check_once(args: argparse.Namespace) -> int:
+    from clmap_lsp.commands.checking import check_all
+    from clmap_lsp.report.model import CheckReport
+
+    settings = SettingsSource(args)
+    jobs = _jobs(args, settings)
+    report = CheckReport(check_all(jobs, args.jobs or _cores(), args.scheduler))
+    if args.fix or args.diff:
+        report = _fixed(args, jobs, report)
+    report = _against_baseline(args, settings, report)
+    if not args.diff:
+        _print(args, report)
+    errors = [it.error for it in report.files if it.error is not None]
+    for error in errors:
+        sys.stderr.write(f"clmap-lsp: {error}\n")
+    if errors:
+        return 2
+    fail_on = (
+        args.fail_on or settings.for_path(Path.cwd() if args.paths == ["-"] else Path(args.paths[0])).fail_on
+    )
+    return 1 if report.fails(fail_on) else 0
+
+
+def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[Any]:
+    from clmap_lsp.commands.checking import CheckJob
+    from clmap_lsp.commands.files import kernel_files
+    from clmap_lsp.config import Settings
+    from clmap_lsp.rules.selection import Selection
+
+    def excluded(path: Path) -> bool:
+        return source.for_path(path).excludes(str(path.absolute()))
+
+    text = _standard_input(args)
+    given, sim = given_launch(args), sim_file(args)
+    selections: dict[Any, Selection] = {}
+    jobs = []
+    for path in kernel_files(args.paths, excluded):
+        name = args.stdin_filename or "<stdin>" if path == "-" else path
+        settings: Settings = source.for_path(Path(name))
+        device_of(settings)
+        emulate = settings.emulate.enabled if args.emulate is None else args.emulate
+        key = (settings.rules.select, settings.rules.ignore, tuple(settings.rules.severity.items()))
+        if key not in selections:
+            selections[key] = _selection(args, settings)
+        jobs.append(
+            CheckJob(
+                name,
+                replace(settings, overrides=()),
+                selections[key],
+                given,
+                sim,
+                sim_beside(name),
+                hints=args.hints,
+                fixes=args.fix or args.diff or emulate,
+                emulate=emulate,
+                text=text if path == "-" else None,
+            )
+        )
+    return jobs
+
+
+def _standard_input(args: argparse.Namespace) -> str | None:
+    if "-" not in args.paths:
+        if args.stdin_filename is not None:
+            raise UsageError("--stdin-filename names the text of standard input; give - as the PATH")
+        return None
+    from clmap_lsp.commands.files import UnreadableError, decode
+
+    try:
+        return decode(sys.stdin.buffer.read(), args.stdin_filename or "<stdin>")
+    except UnreadableError as error:
+        raise UsageError(str(error)) from None
+
+
+def _selection(args: argparse.Namespace, settings: Any) -> Any:
+    from clmap_lsp.rules.selection import Selection, UnknownRuleError
+
+    try:
+        return Selection.of(
+            _words(args.select) or settings.rules.select,
+            (*settings.rules.ignore, *_words(args.ignore)),
+            settings.rules.severity,
+        )
+    except UnknownRuleError as error:
+        raise UsageError(str(error)) from None
+
+
+def _words(text: str | None) -> tuple[str, ...]:
+    return tuple(it.strip() for it in (text or "").split(",") if it.strip())
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _print(args: argparse.Namespace, report: Any) -> None:
+    import importlib
+
+    from clmap_lsp.report import full, statistics
+
+    if args.format == "full":
+        if args.color == "always" or (args.color == "auto" and _shows_colour()):
+            full.print_styled(report, force=args.color == "always")
+        else:
+            sys.stdout.write(full.render(report))
+    else:
+        module = "json_check" if args.format == "json" else args.format
+        sys.stdout.write(
+            importlib.import_module(f"clmap_lsp.report.{module}").render(
+                report, **({"statistics": True} if args.statistics and args.format == "json" else {})
+            )
+        )
+    if args.statistics and args.format in ("full", "concise"):
+        sys.stdout.write(("\n" if args.format == "full" else "") + statistics.render(report))
+
+
+def _shows_colour() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _fixed(args: argparse.Namespace, jobs: Sequence[Any], report: Any) -> Any:
+    """Apply fixes (or print what would change) and check again what was changed."""
+    from clmap_lsp.commands.checking import check_all
+    from clmap_lsp.commands.fixing import fixed
+    from clmap_lsp.report.model import CheckReport
+
+    return fixed(
+        jobs,
+        report,
+        lambda again: CheckReport(check_all(again, args.jobs or _cores(), args.scheduler)),
+        diff=args.diff,
+        unsafe=args.unsafe_fixes,
+    )
+
+
+def _against_baseline(args: argparse.Namespace, source: SettingsSource, report: Any) -> Any:
+    from clmap_lsp.report import baseline
+
+    if args.write_baseline is not None:
+        path = Path(args.write_baseline)
+        path.write_text(baseline.text_of(report, path), encoding="utf-8")
+        n_findings = sum(1 for _ in report.pairs())
+        sys.stderr.write(f"{n_findings} findings written to {path}\n")
+        return type(report)(tuple(replace(it, findings=()) for it in report.files))
+    name = args.baseline or source.for_path(Path.cwd()).baseline
+    if name is None:
+        return report
+    try:
+        return baseline.without_known(report, baseline.read(Path(name)), Path(name))
+    except baseline.BaselineError as error:
+        raise UsageError(str(error)) from None
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"{name}: {reason}; write it with --write-baseline") from None
+
+
+def _watch(args: argparse.Namespace) -> int:
+    """Check, then check again whenever a kernel or header beside the paths changes, until interrupted."""
+    from clmap_lsp.commands.watching import changes
+
+    if "-" in args.paths:
+        raise UsageError("--watch needs files; standard input cannot be watched")
+    status = 0
+    try:
+        for changed in changes(args.paths):
+            if sys.stdout.isatty():
+                sys.stdout.write("\x1b[2J\x1b[H")
+            if changed:
+                sys.stderr.write(f"changed: {', '.join(changed[:3])}{' …' if len(changed) > 3 else ''}\n")
+            try:
+                status = _check_once(args)
+            except UsageError as error:
+                sys.stderr.write(f"clmap-lsp: {error}\n")
+                status = 2
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        sys.stderr.write("\n")
+    return status

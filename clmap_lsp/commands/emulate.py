@@ -1,0 +1,174 @@
+"""`clmap-lsp emulate PATH --kernel NAME …`: one launch in the emulator."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from clmap_lsp.commands.options import (
+    SettingsSource,
+    add_launch_options,
+    device_of,
+    given_launch,
+    sim_beside,
+    sim_file,
+)
+from clmap_lsp.errors import UsageError
+
+_EXAMPLES = """\
+examples:
+  clmap-lsp emulate mm.cl --kernel mm --global 64,64 --local 8,8 --arg N=64 --format json
+  clmap-lsp emulate scan.cl --kernel scan --definition aiwc
+  clmap-lsp emulate mm.cl --kernel mm --global 64,64 --local 8,8 --arg N=64 --on-device H200
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the parser."""
+    parser = subparsers.add_parser(
+        "emulate",
+        help="run one launch in the emulator",
+        description="Run one launch of a kernel without a device: outputs, faults, locality, exact counts.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("path", metavar="PATH", help="a file; - for standard input")
+    parser.add_argument("--stdin-filename", metavar="PATH", help="what to call the text of standard input")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    run = parser.add_argument_group("emulation")
+    run.add_argument("--definition", choices=("paper", "aiwc"), default="paper")
+    run.add_argument("--local-addresses", choices=("shared", "alias", "distinct"), default="shared")
+    run.add_argument("--access-view", choices=("as-written", "optimised"), default="as-written")
+    run.add_argument("--engine", choices=("auto", "symbolic", "jit"), default="auto")
+    run.add_argument("--time-limit", type=float, metavar="S", help="seconds (default: 10)")
+    run.add_argument("--memory-limit", type=int, metavar="MB", help="MiB (default: 1024)")
+    device = parser.add_argument_group("on a device")
+    device.add_argument(
+        "--on-device",
+        nargs="?",
+        const="",
+        metavar="PLATFORM",
+        help="launch it on an OpenCL device too and set the results side by side; a number or part of a name "
+        "as `clmap-lsp platforms` lists them (default: the first GPU)",
+    )
+    device.add_argument(
+        "--trace-on-device",
+        action="store_true",
+        help="also collect the addresses there, by an instrumented copy of the kernel; without it only for "
+        "launches beyond the emulator's limits",
+    )
+    device.add_argument(
+        "--device-time-limit", type=float, default=60.0, metavar="S", help="seconds (default: 60)"
+    )
+    add_launch_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Emulate and print; 1 if the kernel has faults."""
+    from clmap_lsp.commands.files import UnreadableError, decode, include_reader, read_text
+    from clmap_lsp.emulator.run import emulate
+    from clmap_lsp.launch.problem import LaunchError
+    from clmap_lsp.report import emulation_json, emulation_text
+    from clmap_lsp.source.read import read_program
+
+    name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
+    try:
+        text = decode(sys.stdin.buffer.read(), name) if args.path == "-" else read_text(args.path)
+    except UnreadableError as error:
+        raise UsageError(str(error)) from None
+    settings = SettingsSource(args).for_path(Path(name))
+    program = read_program(text, name, settings.build, read_file=include_reader)
+    kernel = _kernel(program, args.kernel)
+    launch = _launch(args, program, kernel, settings, name)
+    try:
+        result = emulate(program, kernel, launch, _emulation_settings(args, settings))
+    except LaunchError as error:
+        raise UsageError(str(error.at(launch.source or "the launch"))) from None
+    measured = _on_device(args, program, kernel, launch, settings, result)
+    render = emulation_json.render if args.format == "json" else emulation_text.render
+    sys.stdout.write(render(program, launch, result, measured))
+    return 1 if result.faults or (measured is not None and not measured.outputs_equal) else 0
+
+
+def _on_device(
+    args: argparse.Namespace, program: Any, kernel: Any, launch: Any, settings: Any, result: Any
+) -> Any:
+    """Measure on a device where that was asked for.
+
+    Raises: UsageError if the device is missing or lost, or the launch cannot be made there.
+    """
+    if args.on_device is None:
+        if args.trace_on_device:
+            raise UsageError("--trace-on-device needs --on-device")
+        return None
+    if not args.device_time_limit > 0:
+        raise UsageError(f"--device-time-limit {args.device_time_limit:g}: give a number of seconds above 0")
+    from clmap_lsp.launch.problem import LaunchError
+    from clmap_lsp.opencl_device.errors import DeviceError
+    from clmap_lsp.opencl_device.on_device import measure
+    from clmap_lsp.opencl_device.on_device_job import NotForDevicesError
+
+    try:
+        return measure(
+            program,
+            kernel,
+            launch,
+            settings.build,
+            result,
+            platform=args.on_device or None,
+            trace=True if args.trace_on_device else None,
+            time_limit_s=args.device_time_limit,
+        )
+    except (DeviceError, NotForDevicesError) as error:
+        raise UsageError(str(error)) from None
+    except LaunchError as error:
+        raise UsageError(str(error.at(launch.source or "the launch"))) from None
+
+
+def _kernel(program: Any, name: str | None) -> Any:
+    known = [it.name for it in program.kernels]
+    if name is None and len(known) == 1:
+        return program.kernels[0]
+    listed = ", ".join(known) or "none was understood"
+    if name is None:
+        raise UsageError(f"say which kernel with --kernel NAME; there are: {listed}")
+    kernel = program.kernel(name)
+    if kernel is None:
+        raise UsageError(f'{program.path}: no kernel "{name}"; there are: {listed}')
+    return kernel
+
+
+def _launch(args: argparse.Namespace, program: Any, kernel: Any, settings: Any, name: str) -> Any:
+    from clmap_lsp.analysis.launching import LaunchSources, launch_of
+    from clmap_lsp.launch.problem import LaunchProblem
+
+    sources = LaunchSources(given_launch(args), sim_file(args), settings.launches, sim_beside(name))
+    launch = launch_of(program, kernel, sources)
+    if isinstance(launch, LaunchProblem):
+        raise UsageError(str(launch))
+    return launch
+
+
+def _emulation_settings(args: argparse.Namespace, settings: Any) -> Any:
+    from clmap_lsp.emulator.result import AccessView, Engine
+    from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.locality.definition import Definition, LocalAddresses
+
+    time_limit = settings.emulate.time_limit_s if args.time_limit is None else args.time_limit
+    memory_limit = settings.emulate.memory_limit_mib if args.memory_limit is None else args.memory_limit
+    if not time_limit > 0:
+        raise UsageError(f"--time-limit {time_limit:g}: give a number of seconds above 0")
+    if memory_limit < 1:
+        raise UsageError(f"--memory-limit {memory_limit}: give at least 1 MiB")
+    return EmulationSettings(
+        engine=Engine(args.engine),
+        definition=Definition(args.definition),
+        local_addresses=LocalAddresses(args.local_addresses),
+        access_view=AccessView(args.access_view),
+        device=device_of(settings),
+        time_limit_s=time_limit,
+        memory_limit_mb=memory_limit,
+    )

@@ -1,0 +1,90 @@
+"""Find and read kernel files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from clmap_lsp.errors import UsageError
+
+SUFFIXES = frozenset({".cl", ".clc", ".ocl", ".opencl", ".clcpp"})
+"""Files that a directory walk takes for kernels; a file named on the command line may be called anything."""
+
+
+class UnreadableError(Exception):
+    """A file that is not readable OpenCL C text; the message is one line that starts with its path."""
+
+
+def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list[str]:
+    """Return the files that the paths mean, each once: files as named, directories walked in sorted order.
+
+    Directories whose names start with a dot are left out, and links to directories are not followed.
+
+    Raises: UsageError for a path that is not there, or a directory without kernels.
+    """
+    found: dict[str, None] = {}
+    for path in paths:
+        if path == "-" or Path(path).is_file():
+            found[path] = None
+        elif Path(path).is_dir():
+            below = [it for it in _walk(path) if not excluded(Path(it))]
+            if not below:
+                raise UsageError(f"{path}: no kernels below this directory; they end in .cl, .clc or .ocl")
+            found.update(dict.fromkeys(below))
+        elif Path(path).exists():
+            found[path] = None
+        else:
+            raise UsageError(f"{path}: no such file or directory")
+    return list(found)
+
+
+def _walk(folder: str) -> Iterator[str]:
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(it for it in folders if not it.startswith("."))
+        for name in sorted(names):
+            if Path(name).suffix.lower() in SUFFIXES:
+                yield str(Path(here, name))
+
+
+def read_text(path: str) -> str:
+    """Read a source file.
+
+    Raises: UnreadableError for what cannot be read, is binary, or is not UTF-8.
+    """
+    try:
+        return decode(Path(path).read_bytes(), path)
+    except OSError as error:
+        raise UnreadableError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def decode(data: bytes, path: str) -> str:
+    """Return the text of a file's bytes; a byte-order mark is dropped.
+
+    Raises: UnreadableError.
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise UnreadableError(f"{path}: UTF-16 text; save it as UTF-8")
+    if b"\0" in data:
+        raise UnreadableError(f"{path}: a binary file, not OpenCL C source")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        row = before.count(b"\n") + 1
+        raise UnreadableError(
+            f"{path}:{row}: not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8"
+        ) from None
+
+
+def include_reader(path: str) -> str | None:
+    """Read an included file; `None` where there is none or it is not text.
+
+    A header may be in an old encoding: what matters are its definitions, so bytes that are not UTF-8 are
+    replaced rather than the whole header dropped.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except (OSError, ValueError):
+        return None
+    return None if b"\0" in data else data.decode("utf-8-sig", errors="replace")

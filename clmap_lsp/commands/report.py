@@ -1,0 +1,210 @@
+"""`clmap-lsp report PATH… -o FILE.html`: one HTML page for reviewers."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.commands.options import (
+    SettingsSource,
+    add_launch_options,
+    device_of,
+    given_launch,
+    sim_beside,
+    sim_file,
+)
+from clmap_lsp.errors import UsageError
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import FileAnalysis
+    from clmap_lsp.report.html_model import Emulated, History, ReportedFile
+    from clmap_lsp.source.program import Program
+
+_EXAMPLES = """\
+examples:
+  clmap-lsp report kernels/ -o report.html
+  clmap-lsp report mm.cl --device nvidia-hopper --platform K20m -o report.html
+  clmap-lsp report kernels/ --previous old.json -o report.html     old.json: analyze --format json
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the parser."""
+    parser = subparsers.add_parser(
+        "report",
+        help="write an HTML report",
+        description="Write one self-contained HTML page about all kernels: source with heat, accesses, "
+        "locality, faults, advice, history. It loads nothing and runs no scripts.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or directories")
+    parser.add_argument("-o", "--output", metavar="FILE.html", help="where to write; - for standard output")
+    parser.add_argument(
+        "--previous", metavar="OLD.json", help="compare with an earlier analyze --format json"
+    )
+    parser.add_argument(
+        "--platform",
+        dest="platforms",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="also say what local memory brings on this platform of the database (repeatable)",
+    )
+    parser.add_argument(
+        "--emulate",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="run the kernels in the emulator, for faults and locality (default: yes)",
+    )
+    add_launch_options(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Analyse, emulate, write. Findings do not change the exit code; unreadable files do."""
+    from clmap_lsp.commands.checking import progress
+    from clmap_lsp.commands.files import kernel_files
+    from clmap_lsp.report import html
+    from clmap_lsp.report.html_model import Report
+
+    if not args.paths:
+        raise UsageError("report needs a PATH; . is the current directory")
+    if args.output is None:
+        raise UsageError("report needs -o FILE.html; - is standard output")
+    if "-" in args.paths:
+        raise UsageError("report needs files: standard input has no name to show")
+    html.check_requirements()
+    settings = SettingsSource(args)
+    paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
+    device = device_of(settings.for_path(Path(paths[0])))
+    _check_platforms(args.platforms)
+    files = []
+    with progress(len(paths)) as advance:
+        for path in paths:
+            files.append(_reported(args, settings, path))
+            advance()
+    page = html.render(
+        Report(
+            tuple(files),
+            device.id,
+            device.name,
+            datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            _history(args.previous, files, device.id),
+        )
+    )
+    if args.output == "-":
+        sys.stdout.write(page)
+    else:
+        Path(args.output).write_text(page, encoding="utf-8")
+    errors = [it.error for it in files if it.error]
+    for error in errors:
+        sys.stderr.write(f"clmap-lsp: {error}\n")
+    return 2 if errors else 0
+
+
+def _reported(args: argparse.Namespace, source: SettingsSource, path: str) -> ReportedFile:
+    from clmap_lsp.analysis.session import AnalysisSession
+    from clmap_lsp.commands.checking import emulate_all
+    from clmap_lsp.commands.files import UnreadableError, include_reader, read_text
+    from clmap_lsp.report.html_model import ReportedFile, reported_file
+    from clmap_lsp.rules.context import RuleContext
+    from clmap_lsp.rules.runner import run as run_rules
+    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.source.read import read_program
+
+    try:
+        text = read_text(path)
+    except UnreadableError as error:
+        return ReportedFile(path, error=str(error))
+    settings = source.for_path(Path(path))
+    program = read_program(text, path, settings.build, read_file=include_reader)
+    analysis = AnalysisSession().analyse(
+        program,
+        device_of(settings),
+        given=given_launch(args),
+        configured=settings.launches,
+        sim=sim_file(args),
+        beside=sim_beside(path),
+        only=args.kernel,
+    )
+    context = RuleContext(program, analysis)
+    emulated = None
+    if args.emulate:
+        done, refused = emulate_all(program, analysis, settings.emulate)
+        context = RuleContext(program, analysis, done, refused)
+        emulated = _emulated(program, analysis, done, refused)
+    chosen = Selection.of(settings.rules.select, settings.rules.ignore, settings.rules.severity)
+    findings = [it for it in run_rules(context, chosen) if it.severity.value != "hint"]
+    return reported_file(program, analysis, findings, emulated, staging_of(analysis, args.platforms))
+
+
+def _emulated(
+    program: Program, analysis: FileAnalysis, done: Mapping[str, Any], refused: Mapping[str, str]
+) -> dict[str, Emulated]:
+    from clmap_lsp.report.emulation_json import emulation_json
+    from clmap_lsp.report.html_model import Emulated
+
+    outcomes = {name: Emulated(None, why) for name, why in refused.items()}
+    for it in analysis.kernels:
+        if it.launch is not None and it.name in done:
+            outcomes[it.name] = Emulated(emulation_json(program, it.launch, done[it.name]))
+    return outcomes
+
+
+def staging_of(analysis: FileAnalysis, platforms: Sequence[str] = ()) -> dict[str, list[tuple[str, Any]]]:
+    """Return what staging arrays through local memory brings, by kernel: on the device, then on platforms."""
+    from dataclasses import replace
+
+    from clmap_lsp.aristotle.shipped import open_database
+    from clmap_lsp.aristotle.staging import staging_plan
+
+    database = open_database()
+    names = [analysis.device.id, *platforms]
+    return {
+        it.name: [(name, staging_plan(database, it, replace(analysis.device, id=name))) for name in names]
+        for it in analysis.kernels
+        if it.launch is not None
+    }
+
+
+def _check_platforms(names: Sequence[str]) -> None:
+    from clmap_lsp.aristotle.nearest import find_platforms
+    from clmap_lsp.aristotle.shipped import open_database
+
+    if not names:
+        return
+    database = open_database()
+    try:
+        for name in names:
+            find_platforms(database, name)
+    except ValueError as error:
+        raise UsageError(f"--platform: {error}") from None
+
+
+def _history(previous: str | None, files: Sequence[ReportedFile], device: str) -> History | None:
+    """Compare with an earlier document.
+
+    Raises: UsageError if it cannot be used.
+    """
+    if previous is None:
+        return None
+    import json
+
+    from clmap_lsp.report import analysis_json, compare
+    from clmap_lsp.report.html_model import History
+
+    try:
+        before = compare.parse(Path(previous).read_text(encoding="utf-8"), previous)
+    except compare.CompareError as error:
+        raise UsageError(str(error)) from None
+    except UnicodeDecodeError:
+        raise UsageError(
+            f"{previous}: not UTF-8; write it with: clmap-lsp analyze PATH --format json"
+        ) from None
+    analysed = [analysis_json.AnalysedFile(it.path, it.program, it.analysis) for it in files]
+    return History(previous, compare.compare(before, json.loads(analysis_json.render(analysed, device))))

@@ -1,0 +1,33 @@
+"""The language server's own options: `--stdio`, `--tcp PORT`, `--clientProcessId N`, `--log-level LEVEL`.
+
+Not a subcommand: `clmap-lsp` without one is the server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clmap_lsp.errors import UsageError
+
+LOG_LEVELS = ("error", "warning", "info", "debug")
+
+
+def start(arguments: Sequence[str]) -> int:
+    """Parse the server's options and serve; the exit code is the server's."""
+    from clmap_lsp.commands.parser import Parser
+
+    parser = Parser(prog="clmap-lsp", allow_abbrev=False)
+    parser.add_argument("--stdio", action="store_true", help="serve on standard input and output (default)")
+    parser.add_argument("--tcp", type=int, metavar="PORT", help="serve on a loopback port, for debugging")
+    parser.add_argument("--clientProcessId", type=int, metavar="PID", help="leave when this process ends")
+    parser.add_argument("--log-level", choices=LOG_LEVELS, default="warning", help="what goes to stderr")
+    args = parser.parse_args(list(arguments))
+    try:
+        from clmap_lsp.server.main import ServeOptions, serve
+    except ImportError as error:
+        raise UsageError(
+            f"the language server needs {error.name}; install clmap-lsp with its dependencies"
+        ) from error
+    return serve(
+        ServeOptions(tcp_port=args.tcp, client_process=args.clientProcessId, log_level=args.log_level)
+    )

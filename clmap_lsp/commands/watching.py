@@ -1,0 +1,45 @@
+"""Notice changed files by their size and time of change; works on every file system, network ones too."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from clmap_lsp.commands.files import SUFFIXES
+
+_WATCHED = SUFFIXES | {".h", ".clh", ".hpp", ".toml", ".sim"}
+_INTERVAL_S = 0.4
+
+State = dict[str, tuple[int, int]]
+
+
+def changes(paths: Sequence[str], sleep: Callable[[float], None] = time.sleep) -> Iterator[list[str]]:
+    """Yield an empty list at once, then the changed, new and removed files, each time there are any."""
+    before = state(paths)
+    yield []
+    while True:
+        sleep(_INTERVAL_S)
+        now = state(paths)
+        if changed := sorted(it for it in before.keys() | now.keys() if before.get(it) != now.get(it)):
+            before = now
+            yield changed
+
+
+def state(paths: Sequence[str]) -> State:
+    """Return size and time of change of every file that may matter: the paths, and what lies beside them."""
+    found: State = {}
+    for path in paths:
+        root = Path(path) if Path(path).is_dir() else Path(path).parent
+        for here, folders, names in os.walk(root):
+            folders[:] = [it for it in folders if not it.startswith(".")]
+            for name in names:
+                file = Path(here, name)
+                if file.suffix.lower() in _WATCHED or str(file) == path:
+                    try:
+                        info = file.stat()
+                    except OSError:
+                        continue
+                    found[str(file)] = (info.st_mtime_ns, info.st_size)
+    return found

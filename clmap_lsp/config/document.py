@@ -1,0 +1,123 @@
+"""The shape of `clmap.toml`: every key, what it takes, and the sentence that explains it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from clmap_lsp.config.shapes import Boolean, Either, Integer, Key, ListOf, MapOf, Number, Scalar, Table, Text
+
+SEVERITIES = ("error", "warning", "information", "hint")
+FAIL_ON = ("error", "warning", "information", "never")
+STANDARDS = ("CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0", "CLC++", "CLC++1.0", "CLC++2021")
+
+_ARGUMENTS = (
+    "Arguments by parameter: a number, or for a buffer `zeros(n)`, `iota(n)`, `random(n,seed)`, "
+    "`permutation(n,seed)`, `formula(n,EXPR)`, `file:PATH`, and `local(n)` for a `__local` pointer. "
+    "n may use scalar arguments, as in `N*N`."
+)
+_SCHEMA_ID = "https://clmap-lsp.readthedocs.io/schema/clmap.json"
+
+
+def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Table:
+    """Return the shape; names of devices and rules are checked where they are given."""
+    selectors = ListOf(Text(choices=tuple(rules)))
+    severity = MapOf(Text(choices=SEVERITIES), keys=tuple(rules))
+    device = Text(choices=tuple(devices), suggestions=("generic-gpu", "nvidia-hopper"))
+    defines = Either(
+        {dict: MapOf(Scalar()), list: ListOf(Text())},
+        'a table {TILE = 16} or a list ["TILE=16", "USE_LOCAL"]',
+    )
+    size = Either(
+        {list: ListOf(Integer(minimum=1), least=1, most=3), int: Integer(minimum=1)}, "1 to 3 sizes"
+    )
+    return Table(
+        {
+            "device": Key(
+                device, "Device model that figures hold for; `clmap-lsp devices` lists them.", "generic-gpu"
+            ),
+            "fail-on": Key(
+                Text(choices=FAIL_ON), "Least severity that makes `check` exit with 1.", "warning"
+            ),
+            "exclude": Key(ListOf(Text()), "Globs of files that a directory walk leaves out."),
+            "baseline": Key(Text(), "File of known findings that are not reported again."),
+            "build": Key(
+                Table(
+                    {
+                        "defines": Key(defines, "Macros, as `-D` to clBuildProgram."),
+                        "undefines": Key(ListOf(Text()), "Macros to undefine, as `-U`."),
+                        "include": Key(ListOf(Text()), "Include folders, as `-I`, relative to this file."),
+                        "standard": Key(Text(choices=STANDARDS), "OpenCL C version, as `-cl-std`.", "CL1.2"),
+                    }
+                ),
+                "Build options that every file is read with.",
+            ),
+            "rules": Key(
+                Table(
+                    {
+                        "select": Key(
+                            selectors, "Rules that speak: codes, prefixes (`CM1`), names or `ALL`.", ["ALL"]
+                        ),
+                        "ignore": Key(selectors, "Rules that stay silent; stronger than `select`."),
+                        "severity": Key(severity, "Severity of a rule, by code or name."),
+                    }
+                ),
+                "Which rules speak, and how loudly.",
+            ),
+            "launch": Key(
+                MapOf(
+                    Table(
+                        {
+                            "global": Key(size, "Global size, dimension 0 first; work-items."),
+                            "local": Key(size, "Work-group size, dimension 0 first; work-items."),
+                            "offset": Key(
+                                ListOf(Integer(minimum=0), 1, 3), "Global offset, dimension 0 first."
+                            ),
+                            "args": Key(MapOf(Scalar()), _ARGUMENTS),
+                        }
+                    )
+                ),
+                "Launches by kernel name. What is left out is inferred.",
+            ),
+            "emulate": Key(
+                Table(
+                    {
+                        "enabled": Key(Boolean(), "Run kernels in the emulator during `check`.", False),
+                        "time-limit": Key(Number(), "Seconds that one launch may take.", 10.0),
+                        "memory-limit": Key(Integer(minimum=16), "MiB that one launch may take.", 1024),
+                    }
+                ),
+                "The emulator during `check`.",
+            ),
+            "override": Key(
+                ListOf(
+                    Table(
+                        {
+                            "paths": Key(
+                                ListOf(Text(), least=1), "Globs relative to this file.", required=True
+                            ),
+                            "device": Key(device, "Device model for these files."),
+                            "select": Key(selectors, "Replaces `rules.select` for these files."),
+                            "ignore": Key(selectors, "Adds to `rules.ignore` for these files."),
+                            "severity": Key(severity, "Adds to `rules.severity` for these files."),
+                            "defines": Key(defines, "Adds to `build.defines` for these files."),
+                            "include": Key(ListOf(Text()), "Adds to `build.include` for these files."),
+                            "standard": Key(Text(choices=STANDARDS), "OpenCL C version of these files."),
+                        }
+                    )
+                ),
+                "What differs for some paths; later tables are stronger.",
+            ),
+        }
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the published JSON schema of `clmap.toml`."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": _SCHEMA_ID,
+        "title": "clmap.toml",
+        "description": "Configuration of clmap-lsp, the language server and checker for OpenCL C.",
+        **document().schema(),
+    }

@@ -1,0 +1,195 @@
+"""Find, read and check a `clmap.toml`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from clmap_lsp.config.model import (
+    DEFAULT_DEVICE,
+    EmulateSettings,
+    LaunchSetting,
+    Override,
+    RuleSettings,
+    Settings,
+)
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.span import SourceFile, Span
+
+CONFIG_NAME = "clmap.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFault:
+    """One thing wrong, with its place in the file."""
+
+    span: Span
+    message: str
+
+
+class ConfigError(Exception):
+    """A configuration that cannot be used. `faults` has everything that is wrong; the text is the first."""
+
+    def __init__(self, file: SourceFile, faults: tuple[ConfigFault, ...]) -> None:
+        self.file = file
+        self.faults = faults
+        at = file.position(faults[0].span.start)
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        super().__init__(f"{file.path}:{at.row}:{at.column}: {faults[0].message}{more}")
+
+
+def find(start: Path) -> Path | None:
+    """Return the nearest `clmap.toml` in the folder of `start` or above it."""
+    folder = start if start.is_dir() else start.parent
+    for candidate in (folder.absolute(), *folder.absolute().parents):
+        if (path := candidate / CONFIG_NAME).is_file():
+            return path
+    return None
+
+
+def load(path: Path, *, devices: Collection[str] = (), rules: Collection[str] = ()) -> Settings:
+    """Read one file.
+
+    Raises: ConfigError; OSError if the file cannot be read.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        file = SourceFile.of(str(path), "")
+        message = f"not UTF-8 (byte {error.start}); save it as UTF-8"
+        raise ConfigError(file, (ConfigFault(Span(str(path), 0, 0), message),)) from None
+    return parse(str(path), text, devices=devices, rules=rules)
+
+
+def parse(path: str, text: str, *, devices: Collection[str] = (), rules: Collection[str] = ()) -> Settings:
+    """Read the text of a `clmap.toml` that stands at `path` (relative paths in it start at its folder).
+
+    Raises: ConfigError with every fault. Names of devices and rules are checked where the known are given.
+    """
+    file = SourceFile.of(path, text)
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(file, (_syntax_fault(file, str(error)),)) from None
+    except RecursionError:
+        raise ConfigError(file, (ConfigFault(Span(path, 0, 0), "values nest too deeply"),)) from None
+    from clmap_lsp.config.document import document
+
+    if faults := list(document(devices, rules).check(data, ())):
+        from clmap_lsp.config.places import Places
+
+        places = Places(file)
+        raise ConfigError(
+            file,
+            tuple(
+                ConfigFault(places.key(it.path) if it.at_key else places.value(it.path), it.message)
+                for it in faults
+            ),
+        )
+    return _settings(file, data)
+
+
+def _syntax_fault(file: SourceFile, message: str) -> ConfigFault:
+    place = re.search(r" \(at line (\d+), column (\d+)\)$", message)
+    text = message[: place.start()] if place else message.removesuffix(" (at end of document)")
+    offset = file.offset(int(place[1]), int(place[2])) if place else len(file.text)
+    return ConfigFault(Span(file.path, offset, offset), f"not valid TOML: {text[:1].lower()}{text[1:]}")
+
+
+def _settings(file: SourceFile, data: Mapping[str, Any]) -> Settings:
+    folder = Path(file.path).absolute().parent
+    build, rules, emulate = data.get("build", {}), data.get("rules", {}), data.get("emulate", {})
+    baseline = data.get("baseline")
+    return Settings(
+        build=BuildOptions(
+            defines=_defines(build.get("defines", {})),
+            undefines=tuple(build.get("undefines", ())),
+            include_dirs=_folders(folder, build.get("include", ())),
+            standard=build.get("standard", BuildOptions().standard),
+        ),
+        device=data.get("device", DEFAULT_DEVICE),
+        rules=RuleSettings(
+            select=tuple(rules.get("select", ("ALL",))),
+            ignore=tuple(rules.get("ignore", ())),
+            severity=_severities(rules.get("severity", {})),
+        ),
+        launches=_launches(file, folder, data.get("launch", {})),
+        overrides=tuple(_override(folder, it) for it in data.get("override", ())),
+        exclude=tuple(data.get("exclude", ())),
+        fail_on=data.get("fail-on", "warning"),
+        baseline=None if baseline is None else str(folder / baseline),
+        emulate=EmulateSettings(
+            enabled=emulate.get("enabled", False),
+            time_limit_s=float(emulate.get("time-limit", 10.0)),
+            memory_limit_mib=emulate.get("memory-limit", 1024),
+        ),
+        path=file.path,
+        folder=str(folder),
+    )
+
+
+def _override(folder: Path, data: Mapping[str, Any]) -> Override:
+    select = data.get("select")
+    return Override(
+        paths=tuple(data["paths"]),
+        device=data.get("device"),
+        select=None if select is None else tuple(select),
+        ignore=tuple(data.get("ignore", ())),
+        severity=_severities(data.get("severity", {})),
+        defines=_defines(data.get("defines", {})),
+        include_dirs=_folders(folder, data.get("include", ())),
+        standard=data.get("standard"),
+    )
+
+
+def _launches(file: SourceFile, folder: Path, data: Mapping[str, Any]) -> dict[str, LaunchSetting]:
+    if not data:
+        return {}
+    from clmap_lsp.config.places import Places
+
+    places = Places(file)
+    name = Path(file.path).name
+    return {
+        kernel: LaunchSetting(
+            kernel=kernel,
+            global_size=_size(entry.get("global", ())),
+            local_size=_size(entry.get("local", ())),
+            global_offset=tuple(entry.get("offset", ())),
+            arguments={key: _argument(folder, value) for key, value in entry.get("args", {}).items()},
+            source=f"{name}:{file.position(places.key(('launch', kernel)).start).row}",
+        )
+        for kernel, entry in data.items()
+    }
+
+
+def _argument(folder: Path, value: str | float | bool) -> str:
+    text = _value(value)
+    return f"file:{folder / text[5:]}" if text.startswith("file:") else text
+
+
+def _defines(data: Mapping[str, Any] | list[str]) -> tuple[tuple[str, str], ...]:
+    if isinstance(data, list):
+        parts = (it.partition("=") for it in data)
+        return tuple((name, value if equals else "1") for name, equals, value in parts)
+    return tuple((name, _value(value)) for name, value in data.items())
+
+
+def _value(value: str | float | bool) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _folders(folder: Path, names: Collection[str]) -> tuple[str, ...]:
+    return tuple(str(folder / it) for it in names)
+
+
+def _severities(data: Mapping[str, str]) -> dict[str, Severity]:
+    return {code: Severity(name) for code, name in data.items()}
+
+
+def _size(value: int | list[int] | tuple[int, ...]) -> tuple[int, ...]:
+    return (value,) if isinstance(value, int) else tuple(value)

@@ -1,0 +1,168 @@
+"""Words for counts that depend on a size: `8 sectors if N % 8 == 0, else 9`, `gcd(N, 32) wavefronts`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from math import gcd
+
+Number = Fraction | int
+
+_MAX_LENGTH = 90
+"""Characters of a list of residues that a person would still read."""
+_MAX_EXCEPTIONS = 6
+_MAX_RUNS = 4
+
+
+def describe_counts(
+    table: Sequence[Number],
+    small: Sequence[Number],
+    *,
+    first: int,
+    settled: int,
+    unit: str,
+    symbol: str,
+    is_brief: bool,
+) -> str:
+    """Return the words for `table[N % len(table)]` from `settled` on and `small` from `first` until then.
+
+    With `is_brief`, lists that a person would not read are summed up as ranges, and fractions are rounded.
+    """
+    writer = _Writer(unit, symbol, is_brief)
+    if settled <= first:
+        return writer.settled(table, " for every " + symbol)
+    if len(table) == 1 and (line := _line(small, first, table[0])):
+        return writer.growing(line, table[0])
+    if len(table) == 1:
+        main = writer.settled(table, f" for {symbol} >= {settled}")
+    else:
+        main = f"for {symbol} >= {settled}: {writer.settled(table, '')}"
+    return f"{main}; {writer.exceptions(small, first, settled)}"
+
+
+class _Writer:
+    def __init__(self, unit: str, symbol: str, is_brief: bool) -> None:
+        self._unit = unit
+        self._symbol = symbol
+        self._is_brief = is_brief
+
+    def number(self, value: Number) -> str:
+        if value.denominator == 1:
+            return str(value.numerator)
+        exact = f"{float(value):.4f}".rstrip("0")
+        if Fraction(exact) == value:
+            return exact
+        return f"{float(value):.3g}" if self._is_brief else f"{value.numerator}/{value.denominator}"
+
+    def counted(self, value: Number) -> str:
+        return f"{self.number(value)} {singular(self._unit) if value == 1 else self._unit}"
+
+    def settled(self, table: Sequence[Number], where: str) -> str:
+        """Words for the residue table."""
+        values = Counter(table)
+        if len(values) == 1:
+            return self.counted(table[0]) + where
+        if form := _gcd_form(table, self._symbol):
+            factor, text = form
+            return f"{text if factor == 1 else f'{self.number(factor)} * {text}'} {self._unit}"
+        clauses = self._clauses(table)
+        if self._is_brief and sum(map(len, clauses)) > _MAX_LENGTH:
+            mean = sum(table) / len(table)
+            low, high = self.number(min(table)), self.number(max(table))
+            by = f"depending on {self._symbol} % {len(table)}"
+            return f"between {low} and {high} {self._unit} {by}, {float(mean):.3g} on average"
+        return ", ".join(clauses)
+
+    def _clauses(self, table: Sequence[Number]) -> list[str]:
+        """Write `v if N % d == r` for each value, rarest first, and `else` for the most frequent one."""
+        ranked = sorted(Counter(table).items(), key=lambda it: (it[1], it[0]))
+        clauses: list[str] = []
+        for value, _ in ranked[:-1]:
+            residues = [at for at, it in enumerate(table) if it == value]
+            number = self.number(value) if clauses else self.counted(value)
+            clauses.append(f"{number} if {self._condition(residues, len(table))}")
+        return [*clauses, f"else {self.number(ranked[-1][0])}"]
+
+    def _condition(self, residues: list[int], period: int) -> str:
+        for divisor in range(1, period + 1):
+            if period % divisor == 0 and residues == list(range(residues[0] % divisor, period, divisor)):
+                return f"{self._symbol} % {divisor} == {residues[0] % divisor}"
+        return f"{self._symbol} % {period} in {{{', '.join(runs(residues))}}}"
+
+    def exceptions(self, small: Sequence[Number], first: int, settled: int) -> str:
+        """Words for the values of N before the table holds."""
+        if first + len(small) < settled:
+            return f"a smaller {self._symbol} is counted by itself"
+        groups: dict[Number, list[int]] = {}
+        for at, value in enumerate(small):
+            groups.setdefault(value, []).append(first + at)
+        texts = [(value, runs(sizes)) for value, sizes in groups.items()]
+        is_long = len(texts) > _MAX_EXCEPTIONS or any(len(it) > _MAX_RUNS for _, it in texts)
+        if self._is_brief and is_long:
+            low, high = self.number(min(small)), self.number(max(small))
+            return f"{low} to {high} for a smaller {self._symbol}"
+        return ", ".join(
+            f"{self.number(value)} for {self._symbol} = {' or '.join(it)}" for value, it in texts
+        )
+
+    def growing(self, line: tuple[Number, Number], top: Number) -> str:
+        """Words for a count that grows with N up to a limit."""
+        slope, start = line
+        text = self._symbol if slope == 1 else f"{self.number(slope)} * {self._symbol}"
+        if start:
+            text += f" {'+' if start > 0 else '-'} {self.number(start if start > 0 else -start)}"
+        return f"min({text}, {self.number(top)}) {self._unit}"
+
+
+def _line(small: Sequence[Number], first: int, top: Number) -> tuple[Number, Number] | None:
+    """Return (slope, start) if the values before the limit `top` grow as slope * N + start, up to it."""
+    if len(small) < 2:
+        return None
+    slope = small[1] - small[0]
+    start = small[0] - slope * first
+    grown = all(value == min(slope * (first + at) + start, top) for at, value in enumerate(small))
+    return (slope, start) if slope > 0 and grown and slope * (first + len(small)) + start >= top else None
+
+
+def _gcd_form(table: Sequence[Number], symbol: str) -> tuple[Number, str] | None:
+    """Return (c, text) if the table is c * `gcd(N + b, k)`, or `max(low, gcd(N + b, k) / d)`, else None."""
+    low, high = min(table), max(table)
+    if len(set(table)) < 3 or low <= 0:
+        return None
+    peak = table.index(high)
+    for size in dict.fromkeys((int(high / low), len(table))):
+        factor = Fraction(high) / size
+        over, under = factor.numerator, factor.denominator
+        if len(table) % size or (factor < 1 and over != 1):
+            continue
+        shift = -peak % size
+        shift -= size if shift > size // 2 else 0
+        if any(
+            value * under != max(low * under, over * gcd(at + shift, size)) for at, value in enumerate(table)
+        ):
+            continue
+        moved = symbol if not shift else f"{symbol} {'+' if shift > 0 else '-'} {abs(shift)}"
+        text = f"gcd({moved}, {size})"
+        if factor >= low:
+            return factor, text
+        scaled = f"{factor} * {text}" if factor > 1 else f"{text} / {under}" if factor < 1 else text
+        return Fraction(1), f"max({low}, {scaled})"
+    return None
+
+
+def runs(values: Sequence[int]) -> list[str]:
+    """Return ascending whole numbers as `3` and, from three in a row on, `5..8`."""
+    texts: list[str] = []
+    start = 0
+    for at, value in enumerate(values):
+        if at + 1 == len(values) or values[at + 1] != value + 1:
+            is_run = at - start >= 2
+            texts += [f"{values[start]}..{value}"] if is_run else [str(it) for it in values[start : at + 1]]
+            start = at + 1
+    return texts
+
+
+def singular(unit: str) -> str:
+    """Return the singular of a unit: `pass` of `passes`, `sector` of `sectors`."""
+    return unit[:-2] if unit.endswith("sses") else unit.removesuffix("s")

@@ -1,0 +1,1 @@
+"""Runs kernels without a device: every access, every fault, exact metrics."""

@@ -1,0 +1,58 @@
+"""Code for sub-group and work-group functions.
+
+A work-item leaves its operands in its frame and stops; once all work-items of the group (or sub-group) wait
+at the same call, Python works the results out (`rendezvous.py`), and each takes its own from its frame.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from clmap_lsp.emulator.context import Context, Pointer
+from clmap_lsp.emulator.conversions import resize
+from clmap_lsp.emulator.expressions import Expressions
+from clmap_lsp.emulator.layout import AT_COLLECTIVE, F_EXCHANGE, F_SITE
+from clmap_lsp.emulator.suspension import Suspension
+from clmap_lsp.emulator.types import I64, llvm_type, zero
+from clmap_lsp.source.ir import Barrier, Collective, Variable
+
+EXCHANGE_WORDS = 16
+
+
+def emit(
+    ctx: Context,
+    suspension: Suspension,
+    expressions: Expressions,
+    statement: Collective,
+    assign: Callable[[Variable, ir.Value | Pointer], None],
+) -> None:
+    """Emit a collective function."""
+    at = 0
+    for argument in statement.arguments:
+        value = expressions.value(argument)
+        words = 1 if isinstance(value.type, ir.IntType) else max(argument.type.size // 8, 1)
+        if at + words > EXCHANGE_WORDS or isinstance(value.type, ir.ArrayType):
+            break
+        if isinstance(value.type, ir.IntType) and value.type.width < 64:
+            value = resize(ctx, value, I64, signed=False)
+        ctx.builder.store(value, ctx.frame_place(F_EXCHANGE + at), align=8)
+        at += words
+    _wait(ctx, suspension, statement.site)
+    if statement.variable is not None:
+        kind = llvm_type(statement.variable.type)
+        if isinstance(kind, ir.ArrayType):
+            assign(statement.variable, zero(kind))
+            return
+        assign(statement.variable, ctx.builder.load(ctx.frame_place(F_EXCHANGE), align=8, typ=kind))
+
+
+def sub_group_barrier(ctx: Context, suspension: Suspension, statement: Barrier) -> None:
+    """Emit a stop until the sub-group is complete."""
+    _wait(ctx, suspension, statement.site)
+
+
+def _wait(ctx: Context, suspension: Suspension, site: int) -> None:
+    ctx.builder.store(ir.Constant(I64, site), ctx.frame_place(F_SITE))
+    suspension.stop(AT_COLLECTIVE)

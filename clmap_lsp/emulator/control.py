@@ -1,0 +1,230 @@
+"""Counts of operations and outcomes of branches, gathered by the generated code.
+
+Operations are counted by stretches of straight code: one counter for each, times what stands in it. A branch
+keeps its last 16 outcomes for each work-item, and counts outcome by history in a table that is read directly;
+the tables are only as large in memory as histories differ.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from llvmlite import ir
+
+from clmap_lsp.emulator.context import Context
+from clmap_lsp.emulator.layout import BRANCH_TABLES, COUNTERS
+from clmap_lsp.emulator.suspension import Suspension
+from clmap_lsp.emulator.types import I64, POINTER
+from clmap_lsp.locality.branches import HISTORY
+from clmap_lsp.source.ir import (
+    Atomic,
+    Barrier,
+    Binary,
+    Break,
+    Builtin,
+    Compare,
+    Continue,
+    Convert,
+    CopyObject,
+    Expression,
+    FieldAddress,
+    Goto,
+    If,
+    Label,
+    Leave,
+    Load,
+    Logical,
+    Loop,
+    PointerOffset,
+    Reinterpret,
+    Return,
+    Select,
+    Statement,
+    Store,
+    Switch,
+    Unary,
+    expressions,
+    operands,
+    walk,
+)
+from clmap_lsp.source.span import Span
+from clmap_lsp.source.types import ScalarType, Type, VectorType, element_of, lanes_of
+
+TABLE_WORDS = 2 << (HISTORY + 1)
+"""Two counts for each history; a 1 above the oldest outcome marks how many there are."""
+MAX_BRANCHES = 64
+
+
+@dataclass(slots=True)
+class ControlPlan:
+    """What the counters mean."""
+
+    stretches: list[Counter[str]] = field(default_factory=list)
+    """For each counter the operations of one execution."""
+    widths: list[Counter[int]] = field(default_factory=list)
+    """For each counter the operations of one execution by the lanes of their result."""
+    branches: list[Span] = field(default_factory=list)
+    complete: bool = True
+    """False if there are more branches than are recorded."""
+
+
+class Counters:
+    """Emits the counting code."""
+
+    def __init__(self, ctx: Context, suspension: Suspension) -> None:
+        self.ctx = ctx
+        self.suspension = suspension
+        self.plan = ControlPlan()
+        self._current: Counter[str] | None = None
+
+    def enter(self) -> None:
+        """A new stretch starts; its counter is made once there is something to count."""
+        self._current = None
+
+    def rejoin(self, statement: Statement) -> None:
+        """Control comes back together after `statement`: a new stretch if it may leave otherwise."""
+        self._current = None
+
+    def statement(self, statement: Statement) -> None:
+        """Count a statement's own operations, not those of its blocks."""
+        if not self.ctx.options.control or isinstance(statement, Loop):
+            return
+        for name, lanes in _operations(statement):
+            self._add(name, lanes)
+
+    def condition(self, expression: Expression) -> None:
+        """Count a loop's condition."""
+        if self.ctx.options.control:
+            for name, lanes in _in_expression(expression):
+                self._add(name, lanes)
+
+    def _add(self, name: str, lanes: int = 1) -> None:
+        if self._current is None:
+            self._current = Counter()
+            self.plan.stretches.append(self._current)
+            self.plan.widths.append(Counter())
+            self._increment(COUNTERS, ir.Constant(I64, len(self.plan.stretches) - 1))
+        self._current[name] += 1
+        self.plan.widths[-1][lanes] += 1
+
+    def _increment(self, table: int, index: ir.Value) -> None:
+        builder = self.ctx.builder
+        base = builder.inttoptr(self.ctx.constant_state(table), POINTER)
+        place = builder.gep(base, [index], source_etype=I64)
+        count = builder.load(place, typ=I64)
+        builder.store(builder.add(count, ir.Constant(I64, 1)), place)
+
+    def branch(self, condition: ir.Value, span: Span) -> None:
+        """Record the outcome of a branch."""
+        if not self.ctx.options.control:
+            return
+        self._add("branch")
+        if len(self.plan.branches) >= MAX_BRANCHES:
+            self.plan.complete = False
+            return
+        number = len(self.plan.branches)
+        self.plan.branches.append(span)
+        history = self.suspension.new_word("history")
+        builder = self.ctx.builder
+        # The slot starts as 0; a 1 above the oldest outcome stands for "no outcome yet".
+        stored = builder.load(history, typ=I64)
+        fresh = builder.icmp_signed("==", stored, ir.Constant(I64, 0))
+        before = builder.select(fresh, ir.Constant(I64, 1), stored)
+        taken = builder.zext(condition, I64)
+        after = builder.or_(builder.shl(before, ir.Constant(I64, 1)), taken)
+        index = builder.add(after, ir.Constant(I64, number * TABLE_WORDS))
+        self._increment(BRANCH_TABLES, index)
+        full = builder.icmp_unsigned(">=", after, ir.Constant(I64, 2 << HISTORY))
+        cut = builder.or_(
+            builder.and_(after, ir.Constant(I64, (1 << HISTORY) - 1)), ir.Constant(I64, 1 << HISTORY)
+        )
+        builder.store(builder.select(full, cut, after), history)
+
+
+def memory_operations(stretch: Counter[str]) -> int:
+    """Return the loads and stores of a stretch, private memory included; an atomic is one of each."""
+    plain = stretch["load"] + stretch["store"]
+    return plain + sum(2 * count for name, count in stretch.items() if name.startswith("atomic "))
+
+
+_Operation = tuple[str, int]
+"""Kind, and the lanes of its result."""
+
+
+def _operations(statement: Statement) -> Iterator[_Operation]:
+    for expression in expressions(statement):
+        yield from _in_expression(expression)
+    match statement:
+        case Load(variable=variable):
+            yield "load", lanes_of(variable.type)
+        case Store(value=value):
+            yield "store", lanes_of(value.type)
+        case CopyObject():
+            yield "load", 1
+            yield "store", 1
+        case Atomic(op=op):
+            yield f"atomic {op.value}", 1
+        case Barrier():
+            yield "barrier", 1
+        case Switch():
+            yield "switch", 1
+        case _:
+            pass
+
+
+def _in_expression(expression: Expression) -> Iterator[_Operation]:
+    for operand in operands(expression):
+        yield from _in_expression(operand)
+    name = _name(expression)
+    if name is not None:
+        yield name, lanes_of(expression.type)
+
+
+def _name(expression: Expression) -> str | None:
+    match expression:
+        case Binary(op=binary, type=kind):
+            return f"{binary.value} {_kind(kind)}"
+        case Unary(op=unary, type=kind):
+            return f"unary {unary.value} {_kind(kind)}"
+        case Compare(left=left):
+            return f"compare {_kind(left.type)}"
+        case Logical():
+            return "logic"
+        case Select():
+            return "select"
+        case Convert() | Reinterpret():
+            return "convert"
+        case PointerOffset() | FieldAddress():
+            return "address"
+        case Builtin(name=name):
+            return name
+        case _:
+            return None
+
+
+def _kind(kind: Type) -> str:
+    """Return the class of a type: `int`, `float`, `int vector`, `pointer`."""
+    element = element_of(kind)
+    if not isinstance(element, ScalarType):
+        return "pointer"
+    name = "float" if element.is_float else "int"
+    return f"{name} vector" if isinstance(kind, VectorType) else name
+
+
+def leaves_early(statement: Statement) -> bool:
+    """True if control may leave from inside a statement to somewhere else than its end."""
+    jumps = (Break, Continue, Return, Leave, Goto, Label)
+    return any(isinstance(it, jumps) for it in walk((statement,)))
+
+
+__all__ = [
+    "MAX_BRANCHES",
+    "TABLE_WORDS",
+    "ControlPlan",
+    "Counters",
+    "If",
+    "leaves_early",
+    "memory_operations",
+]

@@ -1,0 +1,93 @@
+"""Code for copies of whole objects and for asynchronous work-group copies."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from clmap_lsp.emulator.context import Pointer
+from clmap_lsp.emulator.conversions import resize
+from clmap_lsp.emulator.expressions import Expressions, number_value
+from clmap_lsp.emulator.layout import (
+    AT_COLLECTIVE,
+    F_EXCHANGE,
+    F_LINEAR,
+    F_PENDING,
+    F_SITE,
+    FAULT_OOB_READ,
+    FAULT_OOB_WRITE,
+    KIND_PRIVATE,
+)
+from clmap_lsp.emulator.memory import Memory, Target
+from clmap_lsp.emulator.suspension import Suspension
+from clmap_lsp.emulator.types import I1, I64, POINTER
+from clmap_lsp.source.ir import AsyncCopy, CopyObject
+
+
+def copy_object(memory: Memory, expressions: Expressions, statement: CopyObject) -> None:
+    """Emit one load and one store of the whole object; padding keeps being uninitialised."""
+    size = statement.type.size
+    if size == 0:
+        return
+    source = expressions.pointer(statement.source)
+    destination = expressions.pointer(statement.destination)
+    origin, goal = memory.target(source), memory.target(destination)
+    with memory.checked(origin, source, size, [FAULT_OOB_READ], statement.load_site):
+        memory.trace(origin, source, 2 * statement.load_site)
+        if origin.known is None or origin.known.kind != KIND_PRIVATE:
+            memory.before_read(origin, source, size, statement.load_site)
+        with memory.checked(goal, destination, size, [FAULT_OOB_WRITE], statement.store_site):
+            memory.trace(goal, destination, 2 * statement.store_site + 1)
+            address = memory.address(goal, destination)
+            memory.before_write(goal, destination, size, statement.store_site, None, address)
+            _move(memory, address, memory.address(origin, source), size)
+            _copy_initialised(memory, origin, source, goal, destination, size)
+
+
+def _move(memory: Memory, to: ir.Value, origin: ir.Value, size: int) -> None:
+    arguments = [to, origin, ir.Constant(I64, size), ir.Constant(I1, 0)]
+    memory.ctx.call("llvm.memmove.p0.p0.i64", ir.VoidType(), arguments)
+
+
+def _copy_initialised(
+    memory: Memory, origin: Target, source: Pointer, goal: Target, destination: Pointer, size: int
+) -> None:
+    """Between private objects the state of every byte is copied along."""
+    ctx = memory.ctx
+    private = [it.known is not None and it.known.kind == KIND_PRIVATE for it in (origin, goal)]
+    if not ctx.options.uninitialised or not all(private):
+        return
+    to = ctx.builder.inttoptr(ctx.builder.add(goal.init, destination.offset), POINTER)
+    start = ctx.builder.inttoptr(ctx.builder.add(origin.init, source.offset), POINTER)
+    _move(memory, to, start, size)
+
+
+def async_copy(
+    memory: Memory, expressions: Expressions, suspension: Suspension, statement: AsyncCopy
+) -> None:
+    """Emit a group's copy: every work-item comes to it with the same arguments; the first carries it out."""
+    ctx = memory.ctx
+    source = expressions.pointer(statement.source)
+    destination = expressions.pointer(statement.destination)
+    count = resize(ctx, expressions.value(statement.count), I64, signed=False)
+    stride: ir.Value = ir.Constant(I64, 1)
+    if statement.stride is not None:
+        stride = resize(ctx, expressions.value(statement.stride), I64, signed=False)
+    arguments = [
+        number_value(destination),
+        destination.offset,
+        number_value(source),
+        source.offset,
+        count,
+        stride,
+        ir.Constant(I64, statement.element.size),
+        ir.Constant(I64, statement.load_site | statement.store_site << 32),
+    ]
+    for index, argument in enumerate(arguments):
+        ctx.builder.store(argument, ctx.frame_place(F_EXCHANGE + index))
+    ctx.builder.store(ir.Constant(I64, statement.load_site), ctx.frame_place(F_SITE))
+    ctx.builder.store(ir.Constant(I64, statement.load_site + 1), ctx.frame_place(F_PENDING))
+    suspension.stop(AT_COLLECTIVE)
+    first = ctx.builder.icmp_signed("==", ctx.constant_frame(F_LINEAR), ir.Constant(I64, 0))
+    with ctx.rarely(first, "group.copy"):
+        kept = [ctx.frame_word(F_EXCHANGE + index) for index in range(len(arguments))]
+        ctx.call("copy_for_group", I64, [ctx.state, ctx.frame, *kept])

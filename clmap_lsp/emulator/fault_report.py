@@ -1,0 +1,216 @@
+"""From the fault log of a run to faults that a person can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from clmap_lsp.emulator import layout as at
+from clmap_lsp.emulator.address_space import Buffer
+from clmap_lsp.emulator.jit import JitRun
+from clmap_lsp.emulator.result import Fault, FaultKind
+from clmap_lsp.emulator.site_table import SPACES
+from clmap_lsp.source.span import Span
+
+_KINDS = {
+    at.FAULT_OOB_READ: FaultKind.OUT_OF_BOUNDS_READ,
+    at.FAULT_OOB_WRITE: FaultKind.OUT_OF_BOUNDS_WRITE,
+    at.FAULT_RACE_RW: FaultKind.DATA_RACE,
+    at.FAULT_RACE_WW: FaultKind.DATA_RACE,
+    at.FAULT_UNINITIALISED: FaultKind.UNINITIALISED_READ,
+    at.FAULT_DIVISION: FaultKind.DIVISION_BY_ZERO,
+    at.FAULT_OVERFLOW: FaultKind.INTEGER_OVERFLOW,
+    at.FAULT_MISALIGNED: FaultKind.MISALIGNED_ACCESS,
+    at.FAULT_DIVERGENCE: FaultKind.BARRIER_DIVERGENCE,
+    at.FAULT_UNKNOWN_FUNCTION: FaultKind.UNKNOWN_FUNCTION,
+    at.FAULT_UNSUPPORTED: FaultKind.UNSUPPORTED,
+    at.FAULT_WRITE_CONSTANT: FaultKind.WRITE_TO_CONSTANT,
+    at.FAULT_WRITE_ONLY: FaultKind.READ_OF_WRITE_ONLY,
+    at.FAULT_UNWAITED: FaultKind.COPY_NOT_WAITED_FOR,
+    at.FAULT_NO_COPY: FaultKind.WAIT_WITHOUT_COPY,
+    at.FAULT_INDEX: FaultKind.INDEX_PAST_ARRAY,
+    at.FAULT_INVALID: FaultKind.UNINITIALISED_READ,
+}
+
+
+def faults_of(job: JitRun) -> tuple[Fault, ...]:
+    """Return the faults of a run, in the order in which they were met; one for each place and kind."""
+    logged = list(_logged(job))
+    past = [it.span for it in logged if it.kind is FaultKind.INDEX_PAST_ARRAY]
+    # What lies past an array inside a larger object is often padding: one report of the access is enough.
+    kept = (
+        it for it in logged if it.kind is not FaultKind.UNINITIALISED_READ or not _overlaps(it.span, past)
+    )
+    return (*kept, *_divergences(job), *_limits(job), *_stop(job))
+
+
+def _overlaps(span: Span, others: Iterable[Span]) -> bool:
+    return any(it.path == span.path and it.start < span.end and span.start < it.end for it in others)
+
+
+def _logged(job: JitRun) -> Iterator[Fault]:
+    count = int(job.state.words[at.FAULT_COUNT])
+    rows = job.state.faults.reshape(-1, at.FAULT_WORDS)[:count].tolist()
+    seen: set[int] = set()
+    for code, item, group, first, second, *others, _, _, _ in rows:
+        if code in seen:
+            continue
+        seen.add(code)
+        place, kind = divmod(code, at.FAULT_KINDS)
+        other_item, other_site = others if kind != at.FAULT_INVALID else [item, first - 1]
+        buffer = _buffer(job, kind, second)
+        detail, offset = _detail(kind, first, second, buffer)
+        yield Fault(
+            kind=_KINDS[kind],
+            span=job.code.places[place],
+            space=SPACES.get(buffer.plan.kind) if buffer else _space_of(job, place, kind),
+            work_item=_item(job, item),
+            work_group=_group(job, group),
+            detail=detail,
+            occurrences=int(job.state.fault_tally[code]),
+            buffer=buffer.name if buffer else None,
+            offset=offset,
+            other_span=job.code.places[other_site] if other_site >= 0 else None,
+            other_work_item=_item(job, other_item) if other_site >= 0 else None,
+        )
+
+
+def _space_of(job: JitRun, place: int, kind: int) -> str | None:
+    if kind not in (at.FAULT_OOB_READ, at.FAULT_OOB_WRITE):
+        return None
+    return next((it.space for it in job.sites if it.site == place), None)
+
+
+_HAS_BUFFER_HIGH = (at.FAULT_OOB_READ, at.FAULT_OOB_WRITE, at.FAULT_MISALIGNED)
+_HAS_BUFFER = (
+    at.FAULT_RACE_RW,
+    at.FAULT_RACE_WW,
+    at.FAULT_UNINITIALISED,
+    at.FAULT_WRITE_CONSTANT,
+    at.FAULT_WRITE_ONLY,
+)
+
+
+def _buffer(job: JitRun, kind: int, second: int) -> Buffer | None:
+    if kind in _HAS_BUFFER_HIGH:
+        number = second >> 32
+    elif kind in _HAS_BUFFER:
+        number = second
+    else:
+        return None
+    return job.space.buffers[number - 1] if 0 < number <= len(job.space.buffers) else None
+
+
+def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[str, int | None]:
+    """Return words for a person and the byte offset."""
+    where = f"`{buffer.name}` of {buffer.size} bytes" if buffer else "a null or invalid pointer"
+    low = second & 0xFFFFFFFF
+    match kind:
+        case at.FAULT_OOB_READ:
+            return f"reads {low} bytes at byte offset {first} of {where}; the value is taken for 0", first
+        case at.FAULT_OOB_WRITE:
+            return f"writes {low} bytes at byte offset {first} of {where}; the write is dropped", first
+        case at.FAULT_MISALIGNED:
+            return f"byte offset {first} of {where} is not a multiple of {low}", first
+        case at.FAULT_RACE_RW:
+            return f"one work-item writes what another reads at byte offset {first} of {where}", first
+        case at.FAULT_RACE_WW:
+            return f"two work-items write different values at byte offset {first} of {where}", first
+        case at.FAULT_UNINITIALISED if buffer is None:
+            return "the variable has no value yet", None
+        case at.FAULT_UNINITIALISED:
+            return f"byte offset {first} of {where} was never written", first
+        case at.FAULT_WRITE_CONSTANT:
+            return f"writes to read-only memory, {where}", first
+        case at.FAULT_WRITE_ONLY:
+            return f"reads from write-only memory, {where}", first
+        case at.FAULT_UNWAITED:
+            return "the work-item ends without waiting for this copy", None
+        case at.FAULT_NO_COPY:
+            return "the work-item waits for an event, but started no copy", None
+        case at.FAULT_INVALID:
+            return "what is used here depends on a value that was read out of bounds", None
+        case at.FAULT_INDEX:
+            return f"index {first} of an array of {second} elements", None
+        case at.FAULT_DIVISION:
+            return "an integer is divided by zero; the result is taken for 0", None
+        case at.FAULT_OVERFLOW:
+            return "the least integer is divided by -1; the result wraps", None
+        case at.FAULT_UNKNOWN_FUNCTION:
+            return "the function's body is not in sight; its result is taken for 0", None
+        case _:
+            return "this statement is not understood and was passed over", None
+
+
+def _divergences(job: JitRun) -> Iterator[Fault]:
+    seen: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    for site, item, group, other in job.divergences:
+        seen.setdefault((site, other), []).append((item, group))
+    for (site, other), places in seen.items():
+        item, group = places[0]
+        detail = "not every work-item of the group reaches this barrier"
+        if other >= 0:
+            detail = "other work-items of the group wait at another barrier"
+        yield Fault(
+            FaultKind.BARRIER_DIVERGENCE,
+            job.code.places[site],
+            None,
+            _item(job, item),
+            _group(job, group),
+            detail,
+            len(places),
+            other_span=job.code.places[other] if other >= 0 else None,
+        )
+
+
+def _limits(job: JitRun) -> Iterator[Fault]:
+    """Compare what the kernel takes with what the device has."""
+    device = job.settings.device
+    if device is None:
+        return
+    span = job.kernel.name_span
+    limit = device.limits.local_bytes_per_group
+    local = sum(it.size for it in job.space.buffers if it.plan.kind == at.KIND_LOCAL)
+    if limit is not None and local > limit:
+        detail = f"{local} bytes of local memory; {device.name} has {limit} for a work-group"
+        yield Fault(FaultKind.LOCAL_MEMORY_LIMIT, span, "local", None, None, detail)
+    largest = device.limits.max_work_group_size
+    if largest is not None and job.launch.group_items > largest:
+        detail = f"groups of {job.launch.group_items} work-items; {device.name} takes {largest}"
+        yield Fault(FaultKind.WORK_GROUP_LIMIT, span, None, None, None, detail)
+    registers = device.limits.registers_per_work_item
+    private = job.space.private_bytes
+    if registers is not None and private > 4 * registers:
+        detail = (
+            f"{private} bytes of private arrays and structs; {device.name} has {4 * registers} bytes of "
+            "registers for a work-item"
+        )
+        yield Fault(FaultKind.PRIVATE_MEMORY_LIMIT, span, "private", None, None, detail)
+
+
+def _stop(job: JitRun) -> Iterator[Fault]:
+    if not job.stopped:
+        return
+    words = job.state.words
+    cursor = min(int(words[at.CURSOR]), job.state.sizes.items - 1)
+    frames = job.state.frames.reshape(job.state.sizes.items, -1)
+    item = int(frames[cursor, at.F_GLOBAL_LINEAR])
+    kind = FaultKind.TIMEOUT if job.stopped == "time" else FaultKind.STEP_LIMIT
+    limit = f"{job.settings.time_limit_s:g} s" if job.stopped == "time" else f"{job.settings.max_steps} steps"
+    detail = f"the run was stopped at its limit of {limit}; figures hold for what ran until then"
+    yield Fault(kind, job.kernel.name_span, None, _item(job, item), _group(job, int(words[at.GROUP])), detail)
+
+
+def _item(job: JitRun, linear: int) -> tuple[int, int, int] | None:
+    if linear < 0:
+        return None
+    words = job.state.words
+    width, height = int(words[at.GLOBAL_SIZE]), int(words[at.GLOBAL_SIZE + 1])
+    place = (linear % width, linear // width % height, linear // (width * height))
+    offset = [int(words[at.OFFSET + d]) for d in range(3)]
+    return (place[0] + offset[0], place[1] + offset[1], place[2] + offset[2])
+
+
+def _group(job: JitRun, linear: int) -> tuple[int, int, int]:
+    words = job.state.words
+    width, height = int(words[at.NUM_GROUPS]), int(words[at.NUM_GROUPS + 1])
+    return (linear % width, linear // width % height, linear // (width * height))

@@ -1,0 +1,251 @@
+"""The JIT engine: machine code for one kernel, work-items one after the other, every access traced."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clmap_lsp.emulator import layout as at
+from clmap_lsp.emulator.address_space import AddressSpaceMap, build, with_pointed_objects
+from clmap_lsp.emulator.context import CodeOptions
+from clmap_lsp.emulator.kernel_code import KernelCode, generate
+from clmap_lsp.emulator.library import expand_function, run_function, settle_function, symbols
+from clmap_lsp.emulator.machine_state import MachineState, plan_sizes
+from clmap_lsp.emulator.native.machine import Code, load
+from clmap_lsp.emulator.recorder import Recorder
+from clmap_lsp.emulator.rendezvous import resolve
+from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.emulator.site_table import SiteInfo, site_table
+from clmap_lsp.emulator.stride_tally import StrideTallies
+from clmap_lsp.emulator.tally import AddressCounts, SiteTallies, expand_pairs
+from clmap_lsp.launch.model import BufferArgument, Fill, Launch
+from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.locality.definition import Definition
+from clmap_lsp.locality.parallel import psl_norm
+from clmap_lsp.source.ir import Kernel
+from clmap_lsp.source.program import Program
+
+_FIRST_FUEL = 200_000
+_SLICE_S = 0.04
+"""Control returns from machine code about this often, to look at the clock."""
+_UPGRADE_AFTER_S = 0.15
+_UPGRADE_REST_S = 0.7
+"""Optimised code is made for what would still take longer than this."""
+
+
+@dataclass(slots=True)
+class JitRun:
+    """One launch, during and after its run."""
+
+    program: Program
+    kernel: Kernel
+    launch: Launch
+    settings: EmulationSettings
+    code: KernelCode
+    space: AddressSpaceMap
+    state: MachineState
+    sites: tuple[SiteInfo, ...]
+    counts: AddressCounts
+    tallies: SiteTallies
+    machine_code: list[Code]
+    strides: StrideTallies = field(default_factory=StrideTallies)
+    stopped: str = ""
+    """Why it ended early: `time`, `steps`, or empty."""
+    divergences: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """(site, work-item, group, other site or -1) of barriers that not every work-item reached."""
+    compile_s: float = 0.0
+    run_s: float = 0.0
+    metrics_s: float = 0.0
+    notes: list[str] = field(default_factory=list)
+    steps: int = 0
+    recorder: Recorder | None = None
+
+    @property
+    def reads_out_of_bounds(self) -> bool:
+        """True if any read was out of bounds."""
+        return bool(self.state.fault_tally.reshape(-1, at.FAULT_KINDS)[:, at.FAULT_OOB_READ].any())
+
+    @property
+    def psl(self) -> NDArray[np.float64]:
+        """Normed parallel spatial locality with 0 to 10 low bits dropped, shape (11,)."""
+        reals = self.state.words.view(np.float64)
+        groups = int(self.state.words[at.GROUP])
+        norm = psl_norm(self.launch.group_items, self.settings.definition)
+        if norm == 0 or groups == 0:
+            return np.zeros(at.LEVELS)
+        first = at.AIWC_TOTAL if self.settings.definition is Definition.AIWC else at.PSL
+        return np.maximum(reals[first : first + at.LEVELS], 0.0) / groups / norm
+
+
+def run(
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    settings: EmulationSettings,
+    recorder: Recorder | None = None,
+    *,
+    follow_invalid: bool = False,
+) -> JitRun:
+    """Compile and run one launch; a recorder gets every access.
+
+    With `follow_invalid`, uses of values that were read out of bounds are faults too.
+
+    Raises: LaunchError if the launch cannot be run: arguments missing, or over the memory limit.
+    """
+    started = time.perf_counter()
+    width = settings.device.simd_width if settings.device is not None else 32
+    options = CodeOptions(
+        contract=settings.contract,
+        trace=settings.trace,
+        races=settings.races,
+        uninitialised=settings.uninitialised,
+        control=settings.control,
+        sub_group_size=width,
+        unwritten=_unwritten(launch),
+        read_only=settings.read_only,
+        write_only=settings.write_only,
+        follow_invalid=follow_invalid,
+    )
+    kernel = with_pointed_objects(program, kernel)
+    code, machine_code = _compiled(kernel, options)
+    compiled = time.perf_counter()
+    job = _prepare(program, kernel, launch, settings, code, machine_code, width)
+    job.compile_s = compiled - started
+    job.recorder = recorder
+    job.state.words[at.RECORD] = int(recorder is not None)
+    _run(job)
+    return job
+
+
+_KEPT_KERNELS = 32
+_kept: OrderedDict[tuple[int, CodeOptions], tuple[Kernel, KernelCode, Code]] = OrderedDict()
+
+
+def _compiled(kernel: Kernel, options: CodeOptions) -> tuple[KernelCode, Code]:
+    """Compile a kernel, or find it among those compiled last."""
+    key = (id(kernel), options)
+    found = _kept.get(key)
+    if found is not None and found[0] is kernel:
+        _kept.move_to_end(key)
+        return found[1], found[2]
+    code = generate(kernel, options)
+    machine_code = load(code.text, ("kernel",), 0, symbols(options.sub_group_size))
+    _kept[key] = (kernel, code, machine_code)
+    if len(_kept) > _KEPT_KERNELS:
+        _kept.popitem(last=False)
+    return code, machine_code
+
+
+def _unwritten(launch: Launch) -> frozenset[str]:
+    return frozenset(
+        name
+        for name, it in launch.arguments.items()
+        if isinstance(it, BufferArgument) and it.fill is Fill.NOINIT
+    )
+
+
+def _prepare(
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    settings: EmulationSettings,
+    code: KernelCode,
+    machine_code: Code,
+    width: int,
+) -> JitRun:
+    limit = settings.memory_limit_mb << 20
+    space = build(program, code.plan, launch, settings.local_addresses, limit)
+    sizes = plan_sizes(code, launch, space, settings, width)
+    total = (
+        sizes.total_bytes
+        + sum(it.size for it in space.buffers)
+        + 8 * sum(space.extents.values()) // code.plan.granule
+    )
+    if total > limit:
+        raise LaunchError(
+            f"the launch needs about {total >> 20} MB, over the limit of {settings.memory_limit_mb} MB",
+            "use a smaller launch or raise the memory limit",
+        )
+    state = MachineState(code, launch, space, settings, sizes)
+    state.words[at.KERNEL] = machine_code.addresses["kernel"]
+    sites = site_table(code.plan)
+    counts = AddressCounts(space.extents, code.plan.granule)
+    if counts.dense is not None:
+        state.words[at.CELL_STARTS] = counts.starts.ctypes.data
+        state.words[at.CELLS] = counts.dense.ctypes.data
+    tallies = SiteTallies(sites, settings.device)
+    return JitRun(
+        program, kernel, launch, settings, code, space, state, sites, counts, tallies, [machine_code]
+    )
+
+
+def _run(job: JitRun) -> None:
+    """Run to the end or to a budget."""
+    words, address = job.state.words, job.state.address
+    native = run_function(job.state.sizes.width)
+    fuel, upgraded = _FIRST_FUEL, False
+    started = time.perf_counter()
+    deadline = started + job.settings.time_limit_s
+    while True:
+        words[at.FUEL] = fuel
+        entered = time.perf_counter()
+        status = native(address)
+        now = time.perf_counter()
+        used = fuel - int(words[at.FUEL])
+        job.steps += max(used, 0)
+        if status == at.FINISHED:
+            break
+        if status == at.FLUSH:
+            flush(job)
+        elif status == at.RECORDING and job.recorder is not None:
+            job.recorder.take(job.state)
+        elif status == at.STUCK:
+            job.divergences.extend(resolve(job.state, job.code, job.kernel))
+        if now >= deadline or job.steps > job.settings.max_steps:
+            job.stopped = "time" if now >= deadline else "steps"
+            break
+        spent = max(now - entered, 1e-6)
+        if used > 0:
+            room = min(_SLICE_S, max(deadline - now, 0.001))
+            fuel = max(1000, min(1 << 40, int(used * room / spent)))
+        if not upgraded and now - started > _UPGRADE_AFTER_S:
+            upgraded = _upgrade(job, now - started)
+    job.run_s = time.perf_counter() - started - job.metrics_s
+    flush(job)
+
+
+def _upgrade(job: JitRun, elapsed: float) -> bool:
+    """Switch to optimised code if much is left to do. Frames are laid out alike in both."""
+    words = job.state.words
+    done = max(int(words[at.GROUP]), 0) + 0.5
+    rest = elapsed / done * (int(words[at.GROUPS]) - done)
+    if rest < _UPGRADE_REST_S:
+        return False
+    started = time.perf_counter()
+    better = load(job.code.text, ("kernel",), 1, symbols(job.state.sizes.width))
+    job.machine_code.append(better)
+    words[at.KERNEL] = better.addresses["kernel"]
+    job.compile_s += time.perf_counter() - started
+    return True
+
+
+def flush(job: JitRun) -> None:
+    """Empty the metric tables into the sums."""
+    if not job.settings.trace:
+        return
+    started = time.perf_counter()
+    subs = job.state.take_subs()
+    job.tallies.add(subs)
+    if job.state.words[at.STRIDE_ON]:
+        settle_function(job.state.sizes.width)(job.state.address)
+        job.strides.add(job.state.take_strides(), subs)
+    if job.counts.dense is not None:
+        expand_function(job.state.sizes.width)(job.state.address)
+    else:
+        expand_pairs(job.state.take_pairs(), subs, job.counts)
+    job.state.forget()
+    job.metrics_s += time.perf_counter() - started

@@ -1,0 +1,272 @@
+"""Where things lie in the memory that generated code, the run-time library and Python share.
+
+All fields are 64-bit words. `State` is one array for the whole run, `Frame` one record for each work-item of
+a group, `Entry` one record for each buffer. The constants are indices in words.
+"""
+
+from __future__ import annotations
+
+# ------------------------------------------------------------------------------------------------- state
+
+FUEL = 0
+"""Back-edges and work-item starts left before control returns to Python, which looks at the clock."""
+KERNEL = 1
+FRAMES = 2
+FRAME_BYTES = 3
+ITEMS = 4
+"""Work-items of the present group."""
+WIDTH = 5
+"""Lanes of a SIMD group."""
+RING = 6
+RING_BYTES = 7
+"""Of one work-item."""
+RING_ROWS = 8
+"""Rows that may be used before a loop head suspends the work-item."""
+BUFFERS = 9
+COUNTERS = 10
+EPOCH_LOCAL = 11
+EPOCH_GLOBAL = 12
+EPOCH_GROUP = 13
+"""The first epoch of the present group."""
+FAULTS = 14
+FAULT_COUNT = 15
+FAULT_ROOM = 16
+FAULT_TALLY = 17
+"""Words, one for each (site, fault kind): how often it happened."""
+CURSOR = 18
+"""The next work-item of the present round."""
+RUNNING = 19
+"""Work-items that stopped this round because the trace ring was full."""
+PHASE = 20
+GROUP = 21
+"""The present group, as a linear number."""
+GROUPS = 22
+LOCAL_ENTRIES = 23
+"""Address of a list of words: the numbers of the buffers in local memory."""
+N_LOCAL_ENTRIES = 24
+GLOBAL_SIZE = 25  # 3 words each
+LOCAL_SIZE = 28
+NUM_GROUPS = 31
+OFFSET = 34
+GROUP_ID = 37
+GROUP_SIZE = 40  # The present group's, smaller at the edge of the NDRange.
+WORK_DIM = 43
+LOCAL_BASE = 159
+LOCAL_BYTES = 160
+"""Local memory, cleared at the start of each group."""
+BARRIERS = 44
+"""Barriers that groups passed."""
+ITEM_BARRIERS = 45
+SCALARS = 46
+"""Address of the scalar arguments, 128 bytes each."""
+STEPS = 47
+TRACE_ON = 48
+INIT_BYTES = 49
+"""Bytes at the end of each frame that are cleared when a group starts: private memory and its shadow."""
+INIT_OFFSET = 50
+
+# Metrics.
+SUB_TABLE = 60
+SUB_MASK = 61
+SUB_STORE = 62
+SUB_COUNT = 63
+SUB_ROOM = 64
+PAIR_TABLE = 65
+PAIR_MASK = 66
+PAIR_COUNT = 67
+ROW_TABLE = 68
+ROW_MASK = 69
+ROW_STORE = 70
+ROW_COUNT = 71
+ROW_ROOM = 72
+SIMT_TABLE = 73
+SIMT_MASK = 74
+SIMT_COUNT = 75
+SIMT_SPLIT = 76
+"""How often divergent accesses had to be closed early for want of memory: counts are then upper bounds."""
+SCRATCH = 77
+"""Words: addresses of one row, and room to sort."""
+PRIMES = 78
+DIVERGED = 79
+"""One word for each SIMD group: its lanes no longer agree row by row in this segment."""
+ROW_SUBS = 80
+"""Two words for each SIMD group: sub-row and base."""
+TIMESTEPS = 81
+"""Of the present segment so far."""
+GROUP_TIMESTEPS = 82
+ROWS_TOTAL = 83
+GROUPS_WITHOUT_ACCESS = 84
+NEEDS_FLUSH = 85
+AIWC_STEPS = 86
+"""Timesteps of all segments so far."""
+MIXED_ROWS = 87
+N_SUBS = 88
+"""SIMD groups of a full work-group."""
+PASSED = 89
+"""Barriers that the present group passed: the epochs of race detection."""
+PSL = 90  # 11 doubles: sum over groups of the group's mean, paper's definition
+PSL_GROUP = 101  # 11 doubles: sum over the present group's rows
+AIWC_SEGMENT = 112  # 11 doubles: sum over the present segment's rows
+AIWC_SUM = 123  # 11 doubles: running sum over segments, never cleared
+AIWC_TOTAL = 134  # 11 doubles: sum over groups
+STATE_SELF = 255
+"""The state's own address."""
+STATE_WORDS = 256
+
+# ------------------------------------------------------------------------------------------------- frame
+
+F_RESUME = 0
+F_STATUS = 1
+F_SITE = 2
+"""The site of the barrier or collective that it waits at."""
+F_COUNT = 3
+"""Trace entries in its ring."""
+F_RING = 4
+F_LOCAL_ID = 5  # 3 words
+F_GLOBAL_ID = 8  # 3 words
+F_LINEAR = 11
+F_GLOBAL_LINEAR = 12
+F_ACCESSES = 13
+"""Accesses since it started."""
+F_EXCHANGE = 14
+"""128 bytes: operand and result of a collective."""
+F_PENDING = 30
+"""Site + 1 of an asynchronous copy that was not waited for; 0 before the first copy, -1 after a wait."""
+F_OPERATIONS, F_MEMORY = 31, 32
+"""Operations, and those of them that load or store, since the last barrier."""
+F_SAVED = 34
+
+RUNNABLE = 0
+AT_BARRIER = 1
+DONE = 2
+AT_COLLECTIVE = 3
+RING_FULL = 4
+OUT_OF_FUEL = 5
+
+# --------------------------------------------------------------------------------------------- buffer table
+
+E_BASE = 0
+"""Machine address; for private objects the offset inside the frame."""
+E_SIZE = 1
+E_TRACE = 2
+"""The trace address of offset 0, or -1 where accesses are not traced."""
+E_SHADOW = 3
+"""Address of the shadow, or 0."""
+E_PRIVATE = 4
+"""All ones for private objects, else 0."""
+E_GROUP_STEP = 5
+"""What E_TRACE grows by from one group to the next (local memory, each group with its own addresses)."""
+E_KIND = 6
+"""0 null, 1 global, 2 constant, 3 local, 4 private."""
+E_INIT = 7
+"""For private objects the offset of their initialisation shadow inside the frame, or 0."""
+E_NOINIT = 8
+"""1 for a global buffer whose elements the host never wrote."""
+ENTRY_WORDS = 10
+
+KIND_NULL, KIND_GLOBAL, KIND_CONSTANT, KIND_LOCAL, KIND_PRIVATE = range(5)
+
+# -------------------------------------------------------------------------------------------- trace entries
+
+TRACE_ID_SHIFT = 48
+OFFSET_BITS = 48
+"""A pointer in memory is 16 bits of buffer number above as many bits of byte offset."""
+KEY_SHIFT = 16
+KEY_FACTOR = 0x5851F42D4C95
+"""Odd 48-bit factor for nested loops. A good multiplier of a linear congruential generator: loop counters
+(a, b) of two levels below 2**23, or of three levels below 2**15, never meet in one key."""
+
+# -------------------------------------------------------------------------------------------------- shadow
+
+SHADOW_WORDS = 7
+W_WRITER, W_READER, W_READERS, W_FOREIGN, W_SITES, W_ATOMIC, W_ATOMICS = range(7)
+ITEM_BITS = 32
+ITEM_MASK = (1 << 32) - 1
+
+# -------------------------------------------------------------------------------------------------- faults
+
+FAULT_WORDS = 10
+(
+    FAULT_OOB_READ,
+    FAULT_OOB_WRITE,
+    FAULT_RACE_RW,
+    FAULT_RACE_WW,
+    FAULT_UNINITIALISED,
+    FAULT_DIVISION,
+    FAULT_MISALIGNED,
+    FAULT_DIVERGENCE,
+    FAULT_UNKNOWN_FUNCTION,
+    FAULT_UNSUPPORTED,
+    FAULT_WRITE_CONSTANT,
+    FAULT_OVERFLOW,
+    FAULT_WRITE_ONLY,
+    FAULT_UNWAITED,
+    FAULT_INDEX,
+    FAULT_NO_COPY,
+    FAULT_INVALID,
+) = range(17)
+FAULT_KINDS = 17
+FAULTS_PER_SITE = 8
+
+# ---------------------------------------------------------------------------------------- sub-rows and rows
+
+SUB_HASH, SUB_SITE, SUB_REQUESTS, SUB_LANES, SUB_REL = 0, 1, 2, 3, 4
+MIXED_SITE = 0xFFFF
+ABSENT = -1
+"""Marks a lane without an access; no trace address is all ones."""
+ROW_HASH, ROW_N, ROW_ENTROPY, ROW_AIWC, ROW_PARTS = 0, 1, 2, 13, 24
+LEVELS = 11
+PAIR_WORDS = 3  # sub-row + 1, base, count
+
+# --------------------------------------------------------------------------------------------- run statuses
+
+FINISHED = 0
+PAUSED = 1
+FLUSH = 2
+STUCK = 3
+"""The group cannot go on by itself: divergent barriers or a collective."""
+RECORDING = 4
+"""The rings hold new entries that a recorder wants to see."""
+PHASE_START, PHASE_ROUND, PHASE_SEGMENT, PHASE_CONSUME = range(4)
+PRINT_AT, PRINT_END = 161, 162
+"""Machine addresses of the free part of the log of `printf`."""
+GROUP_COPIES = 163
+"""Address of words, one for each site: elements that asynchronous copies loaded or stored there."""
+GRANULE_SHIFT = 164
+UNINIT_ON, RACES_ON = 165, 166
+SIMT_LIST = 167
+"""Words: the used slots of the table of diverged accesses."""
+ROW_PARTS_BUFFER = 168
+"""Two words for each row and SIMD group of the rings: sub-row and base."""
+RING_POINTERS = 169
+CELL_STARTS, CELLS = 170, 171
+"""The dense address counts: the first cell of each trace id, and the cells."""
+RECORD = 172
+"""1 to return with RECORDING before the rings are emptied."""
+BRANCH_TABLES = 173
+"""Address of the outcome counts of all branches (see `control.py`)."""
+STRIDE_ON = 174
+STRIDE_HEADS = 175
+"""Three words for each slot and SIMD group: group + 1, last sub-row + 1 (0: see STRIDE_LANES), its base."""
+STRIDE_LANES = 176
+"""Last address of each lane, for each slot and SIMD group."""
+STRIDE_MASK = 177
+STRIDE_TABLE = 178
+STRIDE_COUNT = 179
+STRIDE_SITES = 180
+"""Slots below this are trace sites; those from it on are buffers, by trace id."""
+STRIDE_SLOTS = 181
+STRIDE_WORDS = 4
+"""Either slot << 32 | last sub-row + 1, sub-row + 1, difference of bases, count; or LANE_STRIDE | slot, 0,
+stride, count."""
+LANE_STRIDE = 1 << 62
+WEIGHTS = 182
+"""Address of two words for each counter: operations of its stretch, and loads and stores; 0 if not wanted."""
+N_COUNTERS = 183
+OPERATIONS_SEEN, MEMORY_SEEN = 184, 185
+"""The sums over all counters when the last work-item stopped."""
+SEGMENTS = 186
+"""Address of two tables of (length + 1, times): how long work-items run from barrier to barrier."""
+SEGMENTS_LOST = 187
+"""1 if a table was too small for all the lengths."""
+SEGMENT_SLOTS = 1 << 12

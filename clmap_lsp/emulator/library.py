@@ -1,0 +1,54 @@
+"""The run-time library as machine code, compiled once a process (and kept in the cache of object code)."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import cache
+
+from clmap_lsp.emulator import runtime_checks, runtime_groups, runtime_trace
+from clmap_lsp.emulator.native.compiler import compile_functions
+from clmap_lsp.emulator.native.machine import Code, load
+
+_MODULES = (runtime_trace, runtime_groups, runtime_checks)
+CHECKS = ("report", "shadow_read", "shadow_write", "private_read", "copy_for_group")
+"""Functions that kernels call."""
+
+
+@cache
+def library(width: int) -> Code:
+    """Return the loaded library for SIMD groups of `width` lanes."""
+    functions = [
+        function
+        for module in _MODULES
+        for function in vars(module).values()
+        if callable(function) and getattr(function, "__module__", "") == module.__name__
+    ]
+    names = tuple(it.__name__ for it in functions)
+    return load(str(compile_functions(functions, "runtime", {"LANES": width})), names, 2, {})
+
+
+@cache
+def run_function(width: int) -> Callable[[int], int]:
+    """Return `runtime_groups.run` as a Python function of the state's address."""
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+    return prototype(library(width).addresses["run"])
+
+
+@cache
+def expand_function(width: int) -> Callable[[int], int]:
+    """Return `runtime_trace.expand_pairs` as a Python function of the state's address."""
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+    return prototype(library(width).addresses["expand_pairs"])
+
+
+@cache
+def settle_function(width: int) -> Callable[[int], int]:
+    """Return `runtime_trace.settle_strides` as a Python function of the state's address."""
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+    return prototype(library(width).addresses["settle_strides"])
+
+
+def symbols(width: int) -> dict[str, int]:
+    """Return what kernels may call."""
+    return {name: library(width).addresses[name] for name in CHECKS}

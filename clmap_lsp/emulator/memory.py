@@ -1,0 +1,437 @@
+"""Code for accesses to memory: bounds, alignment, race and initialisation checks, and the trace.
+
+An access that is out of bounds is reported and left out of the trace; a read then gives 0 and a write is
+dropped. Every other access goes to the machine address `base + offset` of its buffer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from clmap_lsp.emulator.context import Context, Pointer
+from clmap_lsp.emulator.expressions import number_value
+from clmap_lsp.emulator.layout import (
+    BUFFERS,
+    E_BASE,
+    E_INIT,
+    E_PRIVATE,
+    E_SHADOW,
+    E_SIZE,
+    E_TRACE,
+    ENTRY_WORDS,
+    EPOCH_GLOBAL,
+    EPOCH_GROUP,
+    EPOCH_LOCAL,
+    F_GLOBAL_LINEAR,
+    FAULT_MISALIGNED,
+    FAULT_OOB_READ,
+    FAULT_OOB_WRITE,
+    FAULT_WRITE_CONSTANT,
+    FAULT_WRITE_ONLY,
+    ITEM_BITS,
+    KIND_CONSTANT,
+    KIND_GLOBAL,
+    KIND_LOCAL,
+    KIND_PRIVATE,
+    SHADOW_WORDS,
+    W_READER,
+    W_READERS,
+)
+from clmap_lsp.emulator.plan import BufferPlan
+from clmap_lsp.emulator.types import I1, I8, I64, POINTER, bits, lanes, zero
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A buffer as code sees it: machine base, bytes, trace address, shadow; each an i64."""
+
+    base: ir.Value
+    size: ir.Value
+    trace: ir.Value
+    shadow: ir.Value
+    init: ir.Value
+    known: BufferPlan | None
+
+
+class Memory:
+    """Emits accesses."""
+
+    def __init__(self, ctx: Context, trace_place: ir.Value, key: ir.Value) -> None:
+        self.ctx = ctx
+        self.trace_place = trace_place
+        """Slot: machine address of the next free trace entry."""
+        self.key = key
+        """Slot: the loop-turn key of the present place, already shifted past the site bits."""
+        self.plans = {it.number: it for it in ctx.plan.buffers}
+        self.origin: ir.Value | None = None
+        """Where out-of-bounds reads are followed: site + 1 if the last read emitted was one, else 0."""
+
+    # ----------------------------------------------------------------------------------------- accesses
+
+    def load(self, pointer: Pointer, kind: ir.Type, size: int, alignment: int, site: int) -> ir.Value:
+        """Emit a read of `size` bytes as LLVM type `kind`."""
+        ctx = self.ctx
+        target = self.target(pointer)
+        good = self._in_bounds(target, pointer, size)
+        inside, bad, end = ctx.block("load"), ctx.block("load.bad"), ctx.block("load.end")
+        ctx.builder.cbranch(good, inside, bad)
+        ctx.builder.position_at_end(bad)
+        self._out_of_bounds(FAULT_OOB_READ, pointer, site, size)
+        ctx.builder.branch(end)
+        ctx.builder.position_at_end(inside)
+        self.check_alignment(pointer, alignment, site)
+        self.trace(target, pointer, 2 * site)
+        self.before_read(target, pointer, size, site)
+        value = ctx.builder.load(self.address(target, pointer), align=1, typ=kind)
+        leave = ctx.builder.block
+        ctx.builder.branch(end)
+        ctx.builder.position_at_end(end)
+        phi = ctx.builder.phi(kind)
+        phi.add_incoming(value, leave)
+        phi.add_incoming(zero(kind), bad)
+        if ctx.options.follow_invalid:
+            self.origin = ctx.builder.phi(I64)
+            self.origin.add_incoming(ir.Constant(I64, 0), leave)
+            self.origin.add_incoming(ir.Constant(I64, site + 1), bad)
+        return phi
+
+    def store(self, pointer: Pointer, value: ir.Value, size: int, alignment: int, site: int) -> None:
+        """Emit a write of the first `size` bytes of `value`."""
+        ctx = self.ctx
+        target = self.target(pointer)
+        with self.checked(target, pointer, size, [FAULT_OOB_WRITE], site):
+            self.check_alignment(pointer, alignment, site)
+            self.trace(target, pointer, 2 * site + 1)
+            address = self.address(target, pointer)
+            self.before_write(target, pointer, size, site, value, address)
+            ctx.builder.store(value, address, align=1)
+
+    def checked(
+        self, target: Target, pointer: Pointer, size: int, faults: Sequence[int], site: int
+    ) -> _Checked:
+        """Emit what follows only where `size` bytes are in bounds; report the faults elsewhere."""
+        return _Checked(self, self._in_bounds(target, pointer, size), faults, pointer, site, size)
+
+    def target(self, pointer: Pointer) -> Target:
+        """Look a pointer's buffer up: in registers where it is known, else in the table."""
+        ctx = self.ctx
+        if not isinstance(pointer.number, int):
+            return self._dynamic_target(pointer.number)
+        number = pointer.number
+
+        def word(index: int) -> ir.Value:
+            return ctx.entry_word(BUFFERS, number, index, ENTRY_WORDS)
+
+        plan = self.plans.get(number)
+        base = word(E_BASE)
+        init: ir.Value = ir.Constant(I64, 0)
+        if plan is not None and plan.kind == KIND_PRIVATE:
+            base = ctx.once("private", number, lambda: ctx.entry.add(word(E_BASE), self._frame_address()))
+            init = ctx.once("init", number, lambda: ctx.entry.add(word(E_INIT), self._frame_address()))
+        return Target(base, word(E_SIZE), word(E_TRACE), word(E_SHADOW), init, plan)
+
+    def _frame_address(self) -> ir.Value:
+        return self.ctx.once("frame address", 0, lambda: self.ctx.entry.ptrtoint(self.ctx.frame, I64))
+
+    def _dynamic_target(self, number: ir.Value) -> Target:
+        builder = self.ctx.builder
+        count = ir.Constant(I64, len(self.plans) + 1)
+        safe = builder.select(builder.icmp_unsigned("<", number, count), number, ir.Constant(I64, 0))
+        table = builder.inttoptr(self.ctx.constant_state(BUFFERS), POINTER)
+        first = builder.mul(safe, ir.Constant(I64, ENTRY_WORDS))
+
+        def word(index: int) -> ir.Value:
+            place = builder.gep(table, [builder.add(first, ir.Constant(I64, index))], source_etype=I64)
+            return builder.load(place, typ=I64)
+
+        frame = builder.and_(word(E_PRIVATE), self._frame_address())
+        init_offset = word(E_INIT)
+        has_init = builder.icmp_signed("!=", init_offset, ir.Constant(I64, 0))
+        init = builder.select(has_init, builder.add(init_offset, frame), ir.Constant(I64, 0))
+        return Target(
+            builder.add(word(E_BASE), frame), word(E_SIZE), word(E_TRACE), word(E_SHADOW), init, None
+        )
+
+    def address(self, target: Target, pointer: Pointer) -> ir.Value:
+        """Return the machine address of an access that is in bounds."""
+        return self.ctx.builder.inttoptr(self.ctx.builder.add(target.base, pointer.offset), POINTER)
+
+    # ------------------------------------------------------------------------------------------- checks
+
+    def _in_bounds(self, target: Target, pointer: Pointer, size: int) -> ir.Value:
+        ctx = self.ctx
+        if isinstance(pointer.number, int):
+            room = ctx.room(pointer.number, size, target.size)
+        else:
+            fits = ctx.builder.sub(target.size, ir.Constant(I64, size - 1))
+            positive = ctx.builder.icmp_signed(">", fits, ir.Constant(I64, 0))
+            room = ctx.builder.select(positive, fits, ir.Constant(I64, 0))
+        return ctx.builder.icmp_unsigned("<", pointer.offset, room)
+
+    def _out_of_bounds(self, fault: int, pointer: Pointer, site: int, size: int) -> None:
+        packed = self.ctx.builder.or_(
+            self.ctx.builder.shl(number_value(pointer), ir.Constant(I64, 32)), ir.Constant(I64, size)
+        )
+        self.ctx.fault(fault, site, pointer.offset, packed)
+
+    def check_alignment(self, pointer: Pointer, alignment: int, site: int) -> None:
+        """Emit the report of an address that is less aligned than the access demands."""
+        if alignment <= pointer.alignment:
+            return
+        ctx = self.ctx
+        low = ctx.builder.and_(pointer.offset, ir.Constant(I64, alignment - 1))
+        with ctx.rarely(ctx.builder.icmp_signed("!=", low, ir.Constant(I64, 0)), "misaligned"):
+            packed = ctx.builder.or_(
+                ctx.builder.shl(number_value(pointer), ir.Constant(I64, 32)), ir.Constant(I64, alignment)
+            )
+            ctx.fault(FAULT_MISALIGNED, site, pointer.offset, packed)
+
+    # -------------------------------------------------------------------------------------------- trace
+
+    def trace(self, target: Target, pointer: Pointer, trace_site: int) -> None:
+        """Append an entry to the work-item's ring: the start address, and site with loop-turn key."""
+        if not self.ctx.options.trace:
+            return
+        if target.known is None:
+            traced = self.ctx.builder.icmp_signed("!=", target.trace, ir.Constant(I64, -1))
+            with self.ctx.rarely(traced, "trace"):
+                self._append(target, pointer, trace_site)
+        elif target.known.kind != KIND_PRIVATE:
+            self._append(target, pointer, trace_site)
+
+    def _append(self, target: Target, pointer: Pointer, trace_site: int) -> None:
+        builder = self.ctx.builder
+        entry = builder.load(self.trace_place, typ=POINTER)
+        builder.store(builder.add(target.trace, pointer.offset), entry)
+        key = builder.or_(builder.load(self.key, typ=I64), ir.Constant(I64, trace_site & 0xFFFF))
+        builder.store(key, builder.gep(entry, [ir.Constant(I64, 1)], source_etype=I64))
+        after = builder.gep(entry, [ir.Constant(I64, 2)], source_etype=I64)
+        builder.store(after, self.trace_place)
+
+    # ------------------------------------------------------------------------------------------- shadows
+
+    def before_read(
+        self, target: Target, pointer: Pointer, size: int, site: int, *, atomic: bool = False
+    ) -> None:
+        """Emit the race and initialisation checks of a read."""
+        if target.known is not None and target.known.variable.name in self.ctx.options.write_only:
+            self.ctx.fault(FAULT_WRITE_ONLY, site, pointer.offset, number_value(pointer))
+        self._private_read(target, pointer, size, site)
+        known = target.known
+        is_plain = not atomic and not self.ctx.plan.has_atomics and size == self.ctx.plan.granule
+        if known is None or not is_plain or not self._has_checks(known):
+            self._shadow("shadow_read", target, pointer, size, site, atomic, None, None)
+            return
+        with self.ctx.rarely(self._is_unusual_read(target, known, pointer), "shadow"):
+            self._shadow("shadow_read", target, pointer, size, site, atomic, None, None)
+
+    def _has_checks(self, plan: BufferPlan) -> bool:
+        options = self.ctx.options
+        return (options.races or options.uninitialised) and self.has_shadow(plan)
+
+    def _is_unusual_read(self, target: Target, plan: BufferPlan, pointer: Pointer) -> ir.Value:
+        """Emit the common case of `runtime_checks.shadow_read` and return whether it did not apply.
+
+        Common is a granule that was last written in order with this read, and that another read of this
+        epoch came before.
+        """
+        ctx, builder = self.ctx, self.ctx.builder
+        is_local = plan.kind == KIND_LOCAL
+        now = ctx.constant_state(EPOCH_LOCAL if is_local else EPOCH_GLOBAL)
+        me = self._reader_word(is_local, now)
+        shift = ctx.plan.granule.bit_length() - 1
+        index = builder.lshr(pointer.offset, ir.Constant(I64, shift))
+        place = builder.add(target.shadow, builder.mul(index, ir.Constant(I64, SHADOW_WORDS * 8)))
+        cell = builder.inttoptr(place, POINTER)
+        writer = builder.load(cell, typ=I64)
+        if is_local:
+            start = ctx.constant_state(EPOCH_GROUP)
+            since = builder.sub(builder.lshr(writer, ir.Constant(I64, ITEM_BITS)), start)
+            ordered = builder.icmp_unsigned("<", since, builder.sub(now, start))
+        else:
+            never = builder.icmp_signed("==", writer, ir.Constant(I64, 0))
+            unwritten = plan.variable.name in ctx.options.unwritten
+            ordered = ir.Constant(I1, 0) if unwritten else never
+            ordered = builder.or_(ordered, builder.icmp_signed("==", writer, me))
+        reader_place = builder.gep(cell, [ir.Constant(I64, W_READER)], source_etype=I64)
+        reader = builder.load(reader_place, typ=I64)
+        epoch = builder.lshr(reader, ir.Constant(I64, ITEM_BITS))
+        again = builder.icmp_signed("==", epoch, now)
+        usual = builder.and_(ordered, again)
+        others = builder.gep(cell, [ir.Constant(I64, W_READERS)], source_etype=I64)
+        known = builder.lshr(builder.load(others, typ=I64), ir.Constant(I64, ITEM_BITS))
+        # The first reader and one other are enough to find every conflict with a writer.
+        lacks = builder.and_(builder.icmp_signed("!=", reader, me), builder.icmp_signed("!=", known, now))
+        with ctx.rarely(builder.and_(usual, lacks), "second.reader"):
+            ctx.builder.store(me, others)
+        return ctx.builder.not_(usual)
+
+    def _reader_word(self, is_local: bool, now: ir.Value) -> ir.Value:
+        entry = self.ctx.entry
+        item = self.ctx.constant_frame(F_GLOBAL_LINEAR)
+        return self.ctx.once(
+            "reader",
+            int(is_local),
+            lambda: entry.or_(entry.shl(now, ir.Constant(I64, ITEM_BITS)), item),
+        )
+
+    def before_write(
+        self,
+        target: Target,
+        pointer: Pointer,
+        size: int,
+        site: int,
+        value: ir.Value | None,
+        address: ir.Value,
+        *,
+        atomic: bool = False,
+    ) -> None:
+        """Emit the race check of a write and mark the bytes as initialised."""
+        known = target.known
+        if known is not None and (
+            known.kind == KIND_CONSTANT or known.variable.name in self.ctx.options.read_only
+        ):
+            self.ctx.fault(FAULT_WRITE_CONSTANT, site, pointer.offset, number_value(pointer))
+        self._private_write(target, pointer, size)
+        self._shadow("shadow_write", target, pointer, size, site, atomic, value, address)
+
+    def _shadow(
+        self,
+        function: str,
+        target: Target,
+        pointer: Pointer,
+        size: int,
+        site: int,
+        atomic: bool,
+        value: ir.Value | None,
+        address: ir.Value | None,
+    ) -> None:
+        ctx = self.ctx
+        known = target.known
+        if not (ctx.options.races or ctx.options.uninitialised):
+            return
+        if known is not None and not self.has_shadow(known):
+            return
+        is_local = ir.Constant(I64, 1 if known is not None and known.kind == KIND_LOCAL else 0)
+        flags = (1 if atomic else 0) | (0 if known is not None else 2)
+        arguments = [
+            ctx.state,
+            ctx.frame,
+            target.shadow,
+            pointer.offset,
+            ir.Constant(I64, size | site << 32),
+            ctx.builder.or_(ir.Constant(I64, flags << 8), is_local),
+            number_value(pointer),
+        ]
+        if function == "shadow_write":
+            arguments.append(self._same_value(value, address))
+        if known is None:
+            has = ctx.builder.icmp_signed("!=", target.shadow, ir.Constant(I64, 0))
+            with ctx.rarely(has, "shadow"):
+                ctx.call(function, I64, arguments)
+        else:
+            ctx.call(function, I64, arguments)
+
+    def _same_value(self, value: ir.Value | None, address: ir.Value | None) -> ir.Value:
+        """Return 1 where the write leaves memory as it is: such writes do not race with each other."""
+        if value is None or address is None:
+            return ir.Constant(I64, 0)
+        builder = self.ctx.builder
+        width = _byte_width(value.type)
+        whole = ir.IntType(8 * width)
+        old = builder.load(address, align=1, typ=whole)
+        new = builder.bitcast(value, whole)
+        return builder.zext(builder.icmp_signed("==", old, new), I64)
+
+    def has_shadow(self, plan: BufferPlan) -> bool:
+        """True if a buffer's accesses must be watched: it is shared and the kernel may write it."""
+        if plan.kind == KIND_LOCAL:
+            return True
+        if plan.is_argument and plan.variable.name in self.ctx.options.unwritten:
+            return True
+        written = self.ctx.plan.written
+        return (
+            plan.kind == KIND_GLOBAL
+            and self.ctx.options.races
+            and (written is None or plan.number in written)
+        )
+
+    def _private_read(self, target: Target, pointer: Pointer, size: int, site: int) -> None:
+        ctx = self.ctx
+        known = target.known
+        if not ctx.options.uninitialised or (known is not None and known.kind != KIND_PRIVATE):
+            return
+        arguments = [
+            ctx.state,
+            ctx.frame,
+            ctx.builder.add(target.init, pointer.offset),
+            ir.Constant(I64, size | site << 32),
+            number_value(pointer),
+            pointer.offset,
+        ]
+        if known is not None and size <= 16:
+            whole = ir.IntType(8 * size)
+            place = ctx.builder.inttoptr(arguments[2], POINTER)
+            state = ctx.builder.load(place, align=1, typ=whole)
+            unset = ctx.builder.icmp_signed("!=", state, ir.Constant(whole, -1))
+            with ctx.rarely(unset, "unset"):
+                ctx.call("private_read", I64, arguments)
+        elif known is not None:
+            ctx.call("private_read", I64, arguments)
+        else:
+            has = ctx.builder.icmp_signed("!=", target.init, ir.Constant(I64, 0))
+            with ctx.rarely(has, "private"):
+                ctx.call("private_read", I64, arguments)
+
+    def _private_write(self, target: Target, pointer: Pointer, size: int) -> None:
+        ctx = self.ctx
+        known = target.known
+        if not ctx.options.uninitialised or (known is not None and known.kind != KIND_PRIVATE):
+            return
+        start = ctx.builder.add(target.init, pointer.offset)
+        if known is not None:
+            self.fill(start, ir.Constant(I64, size), 255)
+            return
+        has = ctx.builder.icmp_signed("!=", target.init, ir.Constant(I64, 0))
+        with ctx.rarely(has, "private"):
+            self.fill(start, ir.Constant(I64, size), 255)
+
+    def fill(self, start: ir.Value, count: ir.Value, byte: int) -> None:
+        """Emit a memset at a machine address."""
+        ctx = self.ctx
+        pointer = ctx.builder.inttoptr(start, POINTER)
+        value = ir.Constant(I8, byte - 256 if byte > 127 else byte)
+        ctx.call("llvm.memset.p0.i64", ir.VoidType(), [pointer, value, count, ir.Constant(ir.IntType(1), 0)])
+
+
+class _Checked:
+    """A `with` block whose code runs only where the access is in bounds."""
+
+    def __init__(
+        self, memory: Memory, good: ir.Value, faults: Sequence[int], pointer: Pointer, site: int, size: int
+    ) -> None:
+        self.memory, self.good, self.faults = memory, good, faults
+        self.pointer, self.site, self.size = pointer, site, size
+
+    def __enter__(self) -> None:
+        ctx = self.memory.ctx
+        inside, bad = ctx.block("access"), ctx.block("access.bad")
+        self.end = ctx.block("access.end")
+        ctx.builder.cbranch(self.good, inside, bad)
+        ctx.builder.position_at_end(bad)
+        for fault in self.faults:
+            self.memory._out_of_bounds(fault, self.pointer, self.site, self.size)
+        ctx.builder.branch(self.end)
+        ctx.builder.position_at_end(inside)
+
+    def __exit__(self, *_: object) -> None:
+        ctx = self.memory.ctx
+        ctx.builder.branch(self.end)
+        ctx.builder.position_at_end(self.end)
+
+
+def _byte_width(kind: ir.Type) -> int:
+    return max(bits(kind) * lanes(kind) // 8, 1)

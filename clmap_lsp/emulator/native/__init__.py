@@ -1,0 +1,1 @@
+"""A small compiler from a typed subset of Python to machine code, for the emulator's run-time library."""

@@ -1,0 +1,164 @@
+"""From LLVM IR to machine code in this process, with a cache of object code on disk.
+
+Only this module touches LLVM's engine. Code is kept by the text of the IR, the LLVM version and the host's
+CPU, so that a changed library or another machine never meets stale code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from llvmlite import binding
+
+_LOCK = threading.RLock()
+_PIPELINE = 2
+"""Raised whenever the passes change."""
+_LARGE_TEXT = 400_000
+"""Characters of IR: about 10 000 instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """Loaded machine code. It stays loaded as long as this object lives."""
+
+    engine: Any
+    addresses: Mapping[str, int]
+
+
+def load(text: str, names: tuple[str, ...], optimisation: int, symbols: Mapping[str, int]) -> Code:
+    """Compile (or fetch from the cache) the IR `text` and return the addresses of its functions `names`.
+
+    `optimisation` is 0 (fast to compile) to 3; `symbols` are addresses of external functions.
+    """
+    with _LOCK:
+        for name, address in symbols.items():
+            binding.add_symbol(name, address)
+        machine = _machine(optimisation)
+        key = hashlib.sha256(
+            f"{_host_key()}\0{optimisation}\0{text}".encode("utf-8", "surrogatepass")
+        ).hexdigest()
+        data = _cached(key)
+        if data is None:
+            data = _object_code(text, optimisation)
+            _keep(key, data)
+        engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+        engine.add_object_file(binding.object_file.ObjectFileRef.from_data(data))
+        engine.finalize_object()
+        return Code(engine, {name: engine.get_function_address(name) for name in names})
+
+
+def _object_code(text: str, optimisation: int) -> bytes:
+    module = binding.parse_assembly(text)
+    # Level 0 promotes variables to registers and no more; its code generator is the quick one for large
+    # functions only, where the better one would take seconds.
+    is_large = len(text) > _LARGE_TEXT
+    machine = _machine(optimisation if optimisation else int(not is_large))
+    options = binding.create_pipeline_tuning_options(speed_level=optimisation)
+    options.loop_vectorization = options.slp_vectorization = optimisation > 1
+    builder = binding.create_pass_builder(machine, options)
+    if optimisation == 0:
+        passes = binding.create_new_module_pass_manager()
+        passes.add_sroa_pass()
+        passes.add_simplify_cfg_pass()
+    else:
+        passes = builder.getModulePassManager()
+    passes.run(module, builder)
+    code: bytes = machine.emit_object(module)
+    return code
+
+
+@cache
+def _initialise() -> tuple[str, str]:
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten()
+
+
+@cache
+def _host_key() -> str:
+    version = ".".join(map(str, binding.llvm_version_info))
+    return f"{_PIPELINE}\0{version}\0{binding.get_process_triple()}\0" + "\0".join(_initialise())
+
+
+def _machine(optimisation: int) -> Any:
+    # A fresh one each time: an execution engine takes ownership of the machine it is given.
+    name, features = _initialise()
+    target = binding.Target.from_default_triple()
+    return target.create_target_machine(
+        cpu=name, features=features, opt=optimisation, jit=True, reloc="default", codemodel="jitdefault"
+    )
+
+
+# ------------------------------------------------------------------------------------------------- cache
+
+_CACHE_BYTES = 64 << 20
+
+
+@cache
+def _cache_folder() -> Path | None:
+    """Return the folder for object code; `None` where none can be made."""
+    import platformdirs
+
+    try:
+        folder = Path(platformdirs.user_cache_dir("clmap-lsp", appauthor=False)) / "object-code"
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return None
+    if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+        return None  # Code from a folder that another user can write is never run.
+    _trim(folder)
+    return folder
+
+
+def _trim(folder: Path) -> None:
+    """Drop the least recently used files once the folder is too large."""
+    with suppress(OSError):
+        files = sorted(((it.stat().st_mtime, it.stat().st_size, it) for it in folder.iterdir()), reverse=True)
+        total = 0
+        for _, size, path in files:
+            total += size
+            if total > _CACHE_BYTES:
+                path.unlink(missing_ok=True)
+
+
+def _cached(key: str) -> bytes | None:
+    folder = _cache_folder()
+    if folder is None:
+        return None
+    path = folder / key
+    try:
+        data = path.read_bytes()
+        os.utime(path)
+    except OSError:
+        return None
+    digest, code = data[:32], data[32:]
+    return code if hashlib.sha256(code).digest() == digest else None
+
+
+def _keep(key: str, code: bytes) -> None:
+    folder = _cache_folder()
+    if folder is None:
+        return
+    with suppress(OSError), _temporary(folder) as path:
+        path.write_bytes(hashlib.sha256(code).digest() + code)
+        path.replace(folder / key)
+
+
+@contextmanager
+def _temporary(folder: Path) -> Iterator[Path]:
+    handle, name = tempfile.mkstemp(dir=folder)
+    os.close(handle)
+    path = Path(name)
+    try:
+        yield path
+    finally:
+        path.unlink(missing_ok=True)

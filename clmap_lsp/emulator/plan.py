@@ -1,0 +1,282 @@
+"""What must be known about a kernel before code can be made for it.
+
+Every memory object and pointer argument gets a number, the *buffer number*; number 0 is the null pointer. The
+plan also says which buffer a pointer variable always points into, where that is so: nearly every access then
+has its bounds and base in registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from clmap_lsp.emulator.layout import KIND_CONSTANT, KIND_GLOBAL, KIND_LOCAL, KIND_PRIVATE
+from clmap_lsp.source.ir import (
+    Assign,
+    AsyncCopy,
+    Atomic,
+    Block,
+    Collective,
+    Constant,
+    CopyObject,
+    Expression,
+    FieldAddress,
+    Goto,
+    ImageRead,
+    ImageWrite,
+    Kernel,
+    Label,
+    Load,
+    Loop,
+    ObjectAddress,
+    OpaqueCall,
+    PointerCast,
+    PointerOffset,
+    Read,
+    Select,
+    Statement,
+    Store,
+    Variable,
+    VariableKind,
+    expressions,
+    operands,
+    walk,
+)
+from clmap_lsp.source.types import AddressSpace, OpaqueType, PointerType, StructType, Type
+
+NULL = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BufferPlan:
+    """One buffer: a pointer argument, an image, or a memory object of the program."""
+
+    number: int
+    variable: Variable
+    kind: int
+    """One of the `KIND_` numbers."""
+    size: int
+    """Bytes; 0 for arguments, whose size the launch says."""
+    is_argument: bool
+    private_offset: int = 0
+    """Of a private object, inside the private part of the frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The buffers of a kernel and what its pointers point into."""
+
+    kernel: Kernel
+    buffers: tuple[BufferPlan, ...]
+    numbers: Mapping[Variable, int]
+    targets: Mapping[Variable, int | None]
+    """For pointer variables: the one buffer they point into, or None."""
+    written: frozenset[int] | None
+    """Buffers that the kernel may write; None where a store's target is not known."""
+    private_bytes: int
+    max_events: int
+    """Most trace entries that a work-item can make between two loop heads or labels."""
+    granule: int
+    """Bytes: every access's size and alignment is a multiple of it."""
+    has_goto: bool
+    has_atomics: bool
+    assigned: frozenset[Variable] = field(default_factory=frozenset)
+    """Variables with an assignment, a load or another write."""
+
+
+def make_plan(kernel: Kernel) -> Plan:
+    """Look through a kernel once."""
+    statements = tuple(walk(kernel.body))
+    buffers, private_bytes = _buffers(kernel, statements)
+    numbers = {it.variable: it.number for it in buffers}
+    assigned = frozenset(it for statement in statements for it in written_variables(statement))
+    targets = _targets(kernel, statements, numbers)
+    return Plan(
+        kernel=kernel,
+        buffers=buffers,
+        numbers=numbers,
+        targets=targets,
+        written=_written(statements, numbers, targets),
+        private_bytes=private_bytes,
+        max_events=2 * sum(1 for it in statements if _is_traced(it)) + 2,
+        granule=_granule(statements),
+        has_atomics=any(isinstance(it, Atomic) for it in statements),
+        has_goto=any(isinstance(it, Goto | Label) for it in statements),
+        assigned=assigned,
+    )
+
+
+def written_variables(statement: Statement) -> tuple[Variable, ...]:
+    """Return the register variables that a statement itself writes."""
+    match statement:
+        case Assign(variable=variable) | Load(variable=variable) | ImageRead(variable=variable):
+            return (variable,)
+        case Atomic(variable=result) | Collective(variable=result) | OpaqueCall(variable=result):
+            return () if result is None else (result,)
+        case AsyncCopy(event=event):
+            return () if event is None else (event,)
+        case _:
+            return ()
+
+
+def _is_traced(statement: Statement) -> bool:
+    return isinstance(statement, Load | Store | CopyObject | Atomic | AsyncCopy | ImageRead | ImageWrite)
+
+
+def _buffers(kernel: Kernel, statements: tuple[Statement, ...]) -> tuple[tuple[BufferPlan, ...], int]:
+    found: list[BufferPlan] = []
+    private_bytes = 0
+
+    def add(variable: Variable, kind: int, size: int, *, argument: bool = False, offset: int = 0) -> None:
+        found.append(BufferPlan(len(found) + 1, variable, kind, size, argument, offset))
+
+    for parameter in kernel.parameters:
+        match parameter.type:
+            case PointerType(space=space):
+                add(parameter, _kind(space), 0, argument=True)
+            case OpaqueType() as opaque if opaque.is_image:
+                add(parameter, KIND_GLOBAL, 0, argument=True)
+    addressed: dict[Variable, AddressSpace] = {}
+    for statement in statements:
+        for expression in expressions(statement):
+            addressed.update(_addressed(expression))
+    for constant in kernel.constants:
+        add(constant, _kind(addressed.get(constant, AddressSpace.CONSTANT)), constant.type.size)
+    objects = {it for it in kernel.variables if it.is_object} | set(addressed)
+    known = {it.variable for it in found}
+    for variable in sorted(objects - known, key=lambda it: (it.span.start, it.name)):
+        size = max(variable.type.size, 1)
+        if variable.kind is VariableKind.LOCAL_OBJECT:
+            add(variable, KIND_LOCAL, size)
+        elif variable.kind is VariableKind.CONSTANT_OBJECT:
+            add(variable, KIND_CONSTANT, size)
+        else:
+            private_bytes = -(-private_bytes // 16) * 16
+            add(variable, KIND_PRIVATE, size, offset=private_bytes)
+            private_bytes += size
+    return tuple(found), -(-private_bytes // 16) * 16
+
+
+def _kind(space: AddressSpace) -> int:
+    return {AddressSpace.LOCAL: KIND_LOCAL, AddressSpace.CONSTANT: KIND_CONSTANT}.get(space, KIND_GLOBAL)
+
+
+def _addressed(expression: Expression) -> dict[Variable, AddressSpace]:
+    """Return the objects whose addresses stand in an expression, and where they live."""
+    if isinstance(expression, ObjectAddress):
+        return {expression.variable: expression.type.space}
+    return {it: space for operand in operands(expression) for it, space in _addressed(operand).items()}
+
+
+# --------------------------------------------------------------------------------------- pointer targets
+
+_ANY = -1
+
+
+def _targets(
+    kernel: Kernel, statements: tuple[Statement, ...], numbers: Mapping[Variable, int]
+) -> dict[Variable, int | None]:
+    """Flow-insensitive: a pointer variable has a target if every value it gets points into that buffer."""
+    found: dict[Variable, int | None] = {
+        it: numbers[it] for it in kernel.parameters if isinstance(it.type, PointerType)
+    }
+    assigns = [
+        it for it in statements if isinstance(it, Assign) and isinstance(it.variable.type, PointerType)
+    ]
+    for statement in statements:
+        for variable in written_variables(statement):
+            if isinstance(variable.type, PointerType) and not isinstance(statement, Assign):
+                found[variable] = _ANY
+    changed = True
+    while changed:
+        changed = False
+        for assign in assigns:
+            target = pointer_target(assign.value, found, numbers)
+            merged = _meet(found.get(assign.variable), target)
+            if merged != found.get(assign.variable):
+                found[assign.variable] = merged
+                changed = True
+    return {variable: None if target == _ANY else target for variable, target in found.items()}
+
+
+def _meet(first: int | None, second: int | None) -> int | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first if first == second else _ANY
+
+
+def pointer_target(
+    expression: Expression, targets: Mapping[Variable, int | None], numbers: Mapping[Variable, int]
+) -> int | None:
+    """Return the buffer that an address points into; None while unknown, -1 for several or any."""
+    match expression:
+        case Read(variable=variable):
+            return targets.get(variable)
+        case ObjectAddress(variable=variable):
+            return numbers[variable]
+        case PointerOffset(pointer=pointer) | FieldAddress(pointer=pointer):
+            return pointer_target(pointer, targets, numbers)
+        case PointerCast(operand=operand) if isinstance(operand.type, PointerType):
+            return pointer_target(operand, targets, numbers)
+        case PointerCast(operand=Constant(value=0)) | Constant(value=0):
+            return NULL
+        case Select(if_true=if_true, if_false=if_false):
+            first = pointer_target(if_true, targets, numbers)
+            return _meet(first, pointer_target(if_false, targets, numbers))
+        case _:
+            return _ANY
+
+
+def _written(
+    statements: tuple[Statement, ...], numbers: Mapping[Variable, int], targets: Mapping[Variable, int | None]
+) -> frozenset[int] | None:
+    written: set[int] = set()
+    for statement in statements:
+        match statement:
+            case Store(pointer=address) | Atomic(pointer=address):
+                pass
+            case CopyObject(destination=address) | AsyncCopy(destination=address):
+                pass
+            case ImageWrite(image=address):
+                pass
+            case _:
+                continue
+        target = pointer_target(address, targets, numbers)
+        if isinstance(address, Read) and isinstance(address.type, OpaqueType):
+            target = numbers.get(address.variable)
+        if target is None or target == _ANY:
+            return None
+        written.add(target)
+    return frozenset(written)
+
+
+def _granule(statements: tuple[Statement, ...]) -> int:
+    """Return the largest power of two up to 16 that divides every access's size and offset steps."""
+    granule = 16
+    for statement in statements:
+        match statement:
+            case Load(size=size, alignment=alignment) | Store(size=size, alignment=alignment):
+                granule = min(granule, _low_bit(size), _low_bit(alignment))
+            case CopyObject(type=kind):
+                granule = min(granule, _low_bit(kind.size), _low_bit(kind.alignment))
+            case Atomic(type=kind):
+                granule = min(granule, kind.size)
+            case AsyncCopy(element=element):
+                granule = min(granule, _low_bit(element.size), _low_bit(element.alignment))
+            case _:
+                pass
+    return granule
+
+
+def _low_bit(value: int) -> int:
+    return value & -value if value else 16
+
+
+def loops_in(block: Block) -> int:
+    """Count the loops of a block, those inside others included."""
+    return sum(1 for it in walk(block) if isinstance(it, Loop))
+
+
+def contains_struct(kind: Type) -> bool:
+    """True for a struct or union."""
+    return isinstance(kind, StructType)

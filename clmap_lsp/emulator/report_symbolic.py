@@ -1,0 +1,157 @@
+"""From the symbolic engine's figures to an `EmulationResult`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from clmap_lsp.devices.catalogue import load_model
+from clmap_lsp.emulator.lines import lines_of
+from clmap_lsp.emulator.result import (
+    AccessView,
+    EmulationResult,
+    Engine,
+    Method,
+    Parallelism,
+    Seconds,
+    SiteResult,
+)
+from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.emulator.symbolic import Bail, SymbolicResult, count, measure
+from clmap_lsp.emulator.symbolic.counts import Method as CountMethod
+from clmap_lsp.emulator.symbolic.counts import SiteCount
+from clmap_lsp.launch.model import Launch
+from clmap_lsp.locality.metrics import Metrics
+from clmap_lsp.source.ir import AsyncCopy, Collective, Kernel, OpaqueCall, Unsupported, walk
+from clmap_lsp.source.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicFigures:
+    """Exact figures of a launch."""
+
+    metrics: Metrics
+    counts: SymbolicResult
+    seconds: float
+
+
+def symbolic_figures(
+    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings
+) -> SymbolicFigures | str:
+    """Return exact figures, or in words why this engine has none."""
+    started = time.perf_counter()
+    for statement in walk(kernel.body):
+        if isinstance(statement, OpaqueCall | Unsupported | AsyncCopy | Collective):
+            return "it has statements that only a run can follow"
+    device = settings.device if settings.device is not None else load_model()
+    metrics = measure(
+        kernel,
+        launch,
+        local_addresses=settings.local_addresses,
+        definition=settings.definition,
+        simd_width=device.simd_width,
+        constants=program.constants,
+    )
+    if isinstance(metrics, Bail):
+        return metrics.reason
+    counts = count(kernel, launch, device, constants=program.constants)
+    if counts.bail is not None:
+        return counts.bail.reason
+    for site in counts.sites.values():
+        if site.executions is None or site.requests is None:
+            return site.reason or "an access's address is not known"
+    return SymbolicFigures(metrics, counts, time.perf_counter() - started)
+
+
+def symbolic_result(
+    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings, figures: SymbolicFigures
+) -> EmulationResult:
+    """Return a result of figures only."""
+    groups = 1
+    for size in launch.num_groups:
+        groups *= size
+    device = settings.device
+    sites = tuple(_sites(figures.counts))
+    return EmulationResult(
+        kernel=kernel.name,
+        method=Method.SYMBOLIC,
+        engine=Engine.SYMBOLIC,
+        engine_reason="asked for" if settings.engine is Engine.SYMBOLIC else "too large to run one by one",
+        definition=settings.definition,
+        local_addresses=settings.local_addresses,
+        access_view=AccessView.AS_WRITTEN,
+        metrics=figures.metrics,
+        sites=sites,
+        lines=lines_of(program, sites),
+        buffers={},
+        faults=(),
+        seconds=Seconds(0.0, 0.0, figures.seconds),
+        parallelism=Parallelism(
+            launch.work_items,
+            groups,
+            launch.group_items,
+            None,
+            None,
+            device.simd_width if device is not None else 32,
+            None,
+        ),
+        notes=(
+            "nothing was run: outputs, faults, barriers and branches are unknown",
+            *_view_note(settings),
+        ),
+    )
+
+
+def joined(
+    program: Program, settings: EmulationSettings, concrete: EmulationResult, figures: SymbolicFigures
+) -> EmulationResult:
+    """Put symbolic figures in the place of those that an untraced run does not have."""
+    sites = tuple(_sites(figures.counts))
+    seconds = concrete.seconds
+    notes = list(concrete.notes)
+    if concrete.method is Method.TRUNCATED:
+        notes.append(
+            "the figures are exact for the whole launch; outputs and faults are those of the part run"
+        )
+    return replace(
+        concrete,
+        method=Method.SYMBOLIC,
+        engine=Engine.SYMBOLIC,
+        engine_reason="every address and branch follows from the launch",
+        metrics=figures.metrics,
+        sites=sites,
+        lines=lines_of(program, sites),
+        parallelism=replace(concrete.parallelism, timesteps=None),
+        seconds=Seconds(seconds.compile, seconds.run, seconds.metrics + figures.seconds),
+        notes=tuple(notes),
+    )
+
+
+def _view_note(settings: EmulationSettings) -> Iterator[str]:
+    if settings.access_view is AccessView.OPTIMISED:
+        yield "what an optimising compiler would leave is unknown; the figures are for accesses as written"
+
+
+def _sites(counts: SymbolicResult) -> Iterator[SiteResult]:
+    for site in sorted(counts.sites.values(), key=lambda it: it.site):
+        halves = ("atomic-load", "atomic-store") if site.op == "atomic" else (site.op,)
+        for op in halves:
+            yield _site(site, op)
+
+
+def _site(site: SiteCount, op: str) -> SiteResult:
+    known = site.method is CountMethod.EXACT
+    local = site.space.value == "local"
+    return SiteResult(
+        site=site.site,
+        span=site.span,
+        buffer=site.root.name if site.root is not None else None,
+        space=site.space.value,
+        op=op,
+        element_bytes=site.size,
+        executions=site.executions or 0,
+        requests=site.requests or 0,
+        sectors=site.units if known and not local and site.unit == "sectors" else None,
+        wavefronts=site.units if known and local else None,
+    )

@@ -1,0 +1,234 @@
+"""What the emulator says about one launch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from clmap_lsp.locality.definition import Definition, LocalAddresses
+from clmap_lsp.locality.metrics import Metrics
+from clmap_lsp.locality.strides import StrideSummary
+from clmap_lsp.source.ir import Site
+from clmap_lsp.source.span import Span
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+class Engine(Enum):
+    """Which engine runs a launch."""
+
+    AUTO = "auto"
+    """The symbolic engine where it can, else the JIT."""
+    JIT = "jit"
+    SYMBOLIC = "symbolic"
+
+
+class Method(Enum):
+    """How far figures reach."""
+
+    SYMBOLIC = "symbolic"
+    FULL = "full"
+    SAMPLED = "sampled"
+    TRUNCATED = "truncated"
+    """A budget ran out: everything counts only what ran until then."""
+
+
+class AccessView(Enum):
+    """Which accesses are counted."""
+
+    AS_WRITTEN = "as-written"
+    OPTIMISED = "optimised"
+    """What is left after an optimising compiler: unknown here, see `EmulationResult.notes`."""
+
+
+class FaultKind(Enum):
+    """What went wrong."""
+
+    OUT_OF_BOUNDS_READ = "out-of-bounds-read"
+    OUT_OF_BOUNDS_WRITE = "out-of-bounds-write"
+    DATA_RACE = "data-race"
+    BARRIER_DIVERGENCE = "barrier-divergence"
+    UNINITIALISED_READ = "uninitialised-read"
+    DIVISION_BY_ZERO = "division-by-zero"
+    INTEGER_OVERFLOW = "integer-overflow"
+    """The least integer divided by -1."""
+    MISALIGNED_ACCESS = "misaligned-access"
+    WRITE_TO_CONSTANT = "write-to-constant"
+    READ_OF_WRITE_ONLY = "read-of-write-only"
+    COPY_NOT_WAITED_FOR = "copy-not-waited-for"
+    """An asynchronous copy whose event the work-item never waited for."""
+    WAIT_WITHOUT_COPY = "wait-without-copy"
+    """`wait_group_events` in a work-item that started no copy."""
+    INDEX_PAST_ARRAY = "index-past-array"
+    """Outside an array that is part of a larger object, though inside that object."""
+    UNKNOWN_FUNCTION = "unknown-function"
+    UNSUPPORTED = "unsupported"
+    LOCAL_MEMORY_LIMIT = "local-memory-limit"
+    PRIVATE_MEMORY_LIMIT = "private-memory-limit"
+    WORK_GROUP_LIMIT = "work-group-limit"
+    TIMEOUT = "timeout"
+    STEP_LIMIT = "step-limit"
+    MEMORY_LIMIT = "memory-limit"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One fault at one place, with the first work-item that met it."""
+
+    kind: FaultKind
+    span: Span
+    space: str | None
+    """`global`, `constant`, `local`, `private`, or None where no memory is involved."""
+    work_item: tuple[int, int, int] | None
+    """Global id."""
+    work_group: tuple[int, int, int] | None
+    detail: str
+    occurrences: int = 1
+    buffer: str | None = None
+    offset: int | None = None
+    """Bytes from the buffer's start."""
+    other_span: Span | None = None
+    """For a race, the other access."""
+    other_work_item: tuple[int, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SiteResult:
+    """One access site: an access of the source, inlined copies apart.
+
+    `executions` are work-items' accesses; `requests` are SIMD groups' (with at least one active lane).
+    """
+
+    site: Site
+    span: Span
+    buffer: str | None
+    space: str
+    op: str
+    """`load`, `store`, or for one half of an atomic `atomic-load`, `atomic-store`; `async-load`, ..."""
+    element_bytes: int
+    executions: int
+    requests: int
+    sectors: int | None
+    """Of global and constant memory; None where the device's rule is not known or no device was given."""
+    wavefronts: int | None
+    """Of local memory; None likewise."""
+    strides: StrideSummary | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BufferResult:
+    """A buffer after the launch. `data` is the whole of it, shape (bytes,)."""
+
+    name: str
+    type: str
+    count: int
+    sha256: str
+    first: tuple[int | float, ...]
+    last: tuple[int | float, ...]
+    data: NDArray[np.uint8] = field(repr=False, compare=False)
+    strides: StrideSummary | None = None
+    """Of each work-item's consecutive accesses to this buffer, from whatever line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Of a number that differs between work-items."""
+
+    minimum: int
+    median: float
+    maximum: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaneWidth:
+    """Lanes of the results of executed operations: 1 for scalars, N for vectors of N."""
+
+    mean: float
+    maximum: int
+    deviation: float
+    """Standard deviation over all executed operations."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parallelism:
+    """AIWC's category of that name, as far as it is sound."""
+
+    work_items: int
+    work_groups: int
+    group_items: int
+    barriers_hit: int | None
+    """By work-items, over the whole launch; None where nothing was run."""
+    group_barriers: int | None
+    simd_width: int
+    timesteps: int | None
+    """Rows of all groups: the parallel steps that PSL is a mean over; None where nothing was traced."""
+    operations_to_barrier: Spread | None = None
+    """Operations that a work-item executes from its start or a barrier to the next barrier or its end."""
+    accesses_to_barrier: Spread | None = None
+    """Likewise the loads and stores, private arrays included."""
+    operation_width: LaneWidth | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ControlFlow:
+    """AIWC's control category (see `locality.branches` for the definitions)."""
+
+    unique_branches: int
+    branches_90: int
+    executions: int
+    yokota_entropy: float
+    average_linear_entropy: float
+
+
+@dataclass(frozen=True, slots=True)
+class LineCounts:
+    """Accesses of one source line."""
+
+    path: str
+    row: int
+    loads: int
+    stores: int
+    spaces: Mapping[str, int]
+    requests: int
+    sectors: int | None
+    wavefronts: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Seconds:
+    """Wall-clock seconds."""
+
+    compile: float
+    run: float
+    metrics: float
+
+
+@dataclass(frozen=True, slots=True)
+class EmulationResult:
+    """All of one launch. Figures are exact for `method` SYMBOLIC and FULL."""
+
+    kernel: str
+    method: Method
+    engine: Engine
+    engine_reason: str
+    """Why this engine ran."""
+    definition: Definition
+    local_addresses: LocalAddresses
+    access_view: AccessView
+    metrics: Metrics
+    sites: tuple[SiteResult, ...]
+    lines: tuple[LineCounts, ...]
+    buffers: Mapping[str, BufferResult]
+    faults: tuple[Fault, ...]
+    seconds: Seconds
+    parallelism: Parallelism
+    control: ControlFlow | None = None
+    operations: Mapping[str, int] = field(default_factory=dict)
+    """Executed operations by kind (`+`, `*`, `load`, `sqrt`, ...), by work-items."""
+    printed: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What the reader must know: unknown values, limits that were met, counts that are bounds."""

@@ -1,0 +1,302 @@
+"""Run-time library: fault reports, race detection, initialisation, copies by the group.
+
+Compiled by `native`. A *granule* is the largest unit that every access of the kernel is a multiple of. Each
+granule of watched memory has seven words of shadow: the last plain writer, the first and a second plain
+reader since the last barrier, a reader of an earlier group, sites, and the last two atomic writers. A writer
+or reader is `epoch << 32 | work-item`; a new epoch starts at every group and at every barrier whose fences
+name the memory.
+"""
+
+from __future__ import annotations
+
+from clmap_lsp.emulator.layout import (
+    ABSENT,
+    BUFFERS,
+    E_BASE,
+    E_KIND,
+    E_NOINIT,
+    E_SHADOW,
+    E_SIZE,
+    ENTRY_WORDS,
+    EPOCH_GLOBAL,
+    EPOCH_GROUP,
+    EPOCH_LOCAL,
+    F_GLOBAL_LINEAR,
+    FAULT_COUNT,
+    FAULT_KINDS,
+    FAULT_OOB_READ,
+    FAULT_OOB_WRITE,
+    FAULT_RACE_RW,
+    FAULT_RACE_WW,
+    FAULT_ROOM,
+    FAULT_TALLY,
+    FAULT_UNINITIALISED,
+    FAULT_WORDS,
+    FAULTS,
+    FAULTS_PER_SITE,
+    FUEL,
+    GRANULE_SHIFT,
+    GROUP,
+    GROUP_COPIES,
+    ITEM_BITS,
+    ITEM_MASK,
+    KIND_LOCAL,
+    RACES_ON,
+    SHADOW_WORDS,
+    UNINIT_ON,
+    W_ATOMIC,
+    W_ATOMICS,
+    W_FOREIGN,
+    W_READER,
+    W_READERS,
+    W_SITES,
+    W_WRITER,
+)
+from clmap_lsp.emulator.native.words import Words, below, byte_pointer, words
+
+
+def report(s: Words, frame: Words, code: int, first: int, second: int) -> int:
+    """Note a fault; `code` is place * FAULT_KINDS + kind. Only the first few of a place are kept in full."""
+    tally = words(s[FAULT_TALLY])
+    tally[code] += 1
+    if tally[code] > FAULTS_PER_SITE or s[FAULT_COUNT] >= s[FAULT_ROOM]:
+        return 0
+    entry = words(s[FAULTS] + s[FAULT_COUNT] * FAULT_WORDS * 8)
+    entry[0] = code
+    entry[1] = frame[F_GLOBAL_LINEAR]
+    entry[2] = s[GROUP]
+    entry[3] = first
+    entry[4] = second
+    entry[5] = ABSENT
+    entry[6] = ABSENT
+    s[FAULT_COUNT] += 1
+    return 1
+
+
+def report_race(s: Words, frame: Words, kind: int, site: int, where: int, other: int) -> int:
+    """Note a race: `where` is buffer << 48 | offset, `other` is the other site << 32 | its work-item."""
+    tally = words(s[FAULT_TALLY])
+    code = site * FAULT_KINDS + kind
+    if tally[code] >= FAULTS_PER_SITE:
+        tally[code] += 1
+        return 0
+    if report(s, frame, code, where & ((1 << 48) - 1), where >> 48) != 0:
+        entry = words(s[FAULTS] + (s[FAULT_COUNT] - 1) * FAULT_WORDS * 8)
+        entry[5] = other & ITEM_MASK
+        entry[6] = other >> 32
+    return 0
+
+
+def shadow_read(
+    s: Words, frame: Words, shadow: int, offset: int, size_site: int, flags: int, number: int
+) -> int:
+    """Check a read of shared memory. Bit 0 of `flags` is local memory, bit 8 an atomic."""
+    granule = s[GRANULE_SHIFT]
+    size = size_site & ITEM_MASK
+    site = size_site >> 32
+    is_local = flags & 1
+    atomic = (flags >> 8) & 1
+    now = epoch(s, is_local)
+    start = s[EPOCH_GROUP]
+    item = frame[F_GLOBAL_LINEAR]
+    me = (now << ITEM_BITS) | item
+    unset = 0
+    quiet = 0
+    for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
+        cell = words(shadow + index * SHADOW_WORDS * 8)
+        newest = max(cell[W_WRITER], cell[W_ATOMIC])
+        is_fresh = (newest == 0 and is_unwritten(s, number)) or (
+            is_local != 0 and newest >> ITEM_BITS < start
+        )
+        if is_fresh and s[UNINIT_ON] != 0 and unset == 0:
+            report(s, frame, site * FAULT_KINDS + FAULT_UNINITIALISED, offset, number)
+            unset = 1
+        if s[RACES_ON] != 0 and quiet == 0:
+            found = unordered(cell[W_WRITER], now, start, item, is_local)
+            other_site = cell[W_SITES] & 0xFFFF
+            if found == ABSENT and atomic == 0:
+                found = unordered(cell[W_ATOMIC], now, start, item, is_local)
+                if found == ABSENT:
+                    found = unordered(cell[W_ATOMICS], now, start, item, is_local)
+                other_site = (cell[W_SITES] >> 32) & 0xFFFF
+            if found != ABSENT:
+                place = (number << 48) | offset
+                report_race(s, frame, FAULT_RACE_RW, site, place, (other_site << 32) | found)
+                quiet = 1
+        if atomic == 0 and cell[W_READER] != me:
+            note_reader(cell, me, now, start, site)
+    return 0
+
+
+def epoch(s: Words, is_local: int) -> int:
+    """Return the present epoch of local or global memory."""
+    if is_local != 0:
+        return s[EPOCH_LOCAL]
+    return s[EPOCH_GLOBAL]
+
+
+def is_unwritten(s: Words, number: int) -> bool:
+    """Return whether the host left a buffer without contents."""
+    table = words(s[BUFFERS] + number * ENTRY_WORDS * 8)
+    return table[E_NOINIT] != 0
+
+
+def unordered(access: int, now: int, start: int, item: int, is_local: int) -> int:
+    """Return the work-item of an access if it is another one's and no barrier lies between, else ABSENT."""
+    when = access >> ITEM_BITS
+    if access == 0 or (access & ITEM_MASK) == item:
+        return ABSENT
+    if when >= now or (is_local == 0 and when < start):
+        return access & ITEM_MASK
+    return ABSENT
+
+
+def note_reader(cell: Words, me: int, now: int, start: int, site: int) -> None:
+    """Remember a reader: the first of an epoch, another one of it, and one of an earlier group."""
+    reader = cell[W_READER]
+    when = reader >> ITEM_BITS
+    if when == now:
+        if cell[W_READERS] >> ITEM_BITS != now:
+            cell[W_READERS] = me
+        return
+    if reader != 0 and when < start:
+        cell[W_FOREIGN] = reader
+    cell[W_READER] = me
+    cell[W_SITES] = (cell[W_SITES] & ~0xFFFF0000) | (site << 16)
+
+
+def shadow_write(
+    s: Words,
+    frame: Words,
+    shadow: int,
+    offset: int,
+    size_site: int,
+    flags: int,
+    number: int,
+    same: int,
+) -> int:
+    """Check a write of shared memory and note its writer.
+
+    Two writes of the same value do not race with each other; they do with reads.
+    """
+    granule = s[GRANULE_SHIFT]
+    size = size_site & ITEM_MASK
+    site = size_site >> 32
+    is_local = flags & 1
+    atomic = (flags >> 8) & 1
+    now = epoch(s, is_local)
+    start = s[EPOCH_GROUP]
+    item = frame[F_GLOBAL_LINEAR]
+    me = (now << ITEM_BITS) | item
+    place = (number << 48) | offset
+    quiet = 0
+    for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
+        cell = words(shadow + index * SHADOW_WORDS * 8)
+        if quiet == 0 and s[RACES_ON] != 0:
+            found = ABSENT
+            if same == 0:
+                found = conflicting_writer(cell, now, start, item, is_local, atomic)
+            if found != ABSENT:
+                report_race(s, frame, FAULT_RACE_WW, site, place, found)
+                quiet = 1
+            found = conflicting_reader(cell, now, start, item, is_local)
+            if found != ABSENT and quiet == 0:
+                race = (((cell[W_SITES] >> 16) & 0xFFFF) << 32) | found
+                report_race(s, frame, FAULT_RACE_RW, site, place, race)
+                quiet = 1
+        if atomic == 0:
+            cell[W_WRITER] = me
+            cell[W_SITES] = (cell[W_SITES] & ~0xFFFF) | site
+        else:
+            if cell[W_ATOMIC] != 0 and (cell[W_ATOMIC] & ITEM_MASK) != item:
+                cell[W_ATOMICS] = cell[W_ATOMIC]
+            cell[W_ATOMIC] = me
+            cell[W_SITES] = (cell[W_SITES] & 0xFFFFFFFF) | (site << 32)
+    return 0
+
+
+def conflicting_writer(cell: Words, now: int, start: int, item: int, is_local: int, atomic: int) -> int:
+    """Return site << 32 | work-item of a writer that is not ordered with this write, or ABSENT."""
+    found = unordered(cell[W_WRITER], now, start, item, is_local)
+    if found != ABSENT:
+        return ((cell[W_SITES] & 0xFFFF) << 32) | found
+    if atomic != 0:
+        return ABSENT
+    found = unordered(cell[W_ATOMIC], now, start, item, is_local)
+    if found == ABSENT:
+        found = unordered(cell[W_ATOMICS], now, start, item, is_local)
+    if found != ABSENT:
+        return (((cell[W_SITES] >> 32) & 0xFFFF) << 32) | found
+    return ABSENT
+
+
+def conflicting_reader(cell: Words, now: int, start: int, item: int, is_local: int) -> int:
+    """Return a work-item other than `item` that read the granule unordered with it, or ABSENT."""
+    found = unordered(cell[W_READER], now, start, item, is_local)
+    if found == ABSENT:
+        found = unordered(cell[W_READERS], now, start, item, is_local)
+    if found == ABSENT and is_local == 0:
+        found = unordered(cell[W_FOREIGN], now, start, item, is_local)
+    return found
+
+
+def private_read(s: Words, frame: Words, init: int, size_site: int, number: int, offset: int) -> int:
+    """Report a read of private bytes that were never written."""
+    size = size_site & ITEM_MASK
+    state = byte_pointer(init)
+    for index in range(size):
+        if state[index] == 0:
+            report(s, frame, (size_site >> 32) * FAULT_KINDS + FAULT_UNINITIALISED, offset, number)
+            return 0
+    return 0
+
+
+def copy_for_group(
+    s: Words,
+    frame: Words,
+    to: int,
+    to_offset: int,
+    origin: int,
+    origin_offset: int,
+    count: int,
+    stride: int,
+    size: int,
+    sites: int,
+) -> int:
+    """Copy `count` elements of `size` bytes; `stride` holds for the side in global memory."""
+    goal = words(s[BUFFERS] + to * ENTRY_WORDS * 8)
+    source = words(s[BUFFERS] + origin * ENTRY_WORDS * 8)
+    load_site = sites & ITEM_MASK
+    store_site = sites >> 32
+    to_step = size
+    origin_step = size
+    if goal[E_KIND] == KIND_LOCAL:
+        origin_step = size * stride
+    else:
+        to_step = size * stride
+    copies = words(s[GROUP_COPIES])
+    done = 0
+    while below(done, count):
+        at = origin_offset + done * origin_step
+        dest = to_offset + done * to_step
+        if not below(at, max(source[E_SIZE] - size + 1, 0)):
+            report(s, frame, load_site * FAULT_KINDS + FAULT_OOB_READ, at, (origin << 32) | size)
+            return 0
+        if not below(dest, max(goal[E_SIZE] - size + 1, 0)):
+            report(s, frame, store_site * FAULT_KINDS + FAULT_OOB_WRITE, dest, (to << 32) | size)
+            return 0
+        read = byte_pointer(source[E_BASE] + at)
+        write = byte_pointer(goal[E_BASE] + dest)
+        for index in range(size):
+            write[index] = read[index]
+        if source[E_SHADOW] != 0:
+            flags = int(source[E_KIND] == KIND_LOCAL)
+            shadow_read(s, frame, source[E_SHADOW], at, size | (load_site << 32), flags, origin)
+        if goal[E_SHADOW] != 0:
+            flags = int(goal[E_KIND] == KIND_LOCAL)
+            shadow_write(s, frame, goal[E_SHADOW], dest, size | (store_site << 32), flags, to, 0)
+        done += 1
+    copies[load_site] += done
+    copies[store_site] += done
+    s[FUEL] -= done
+    return 0

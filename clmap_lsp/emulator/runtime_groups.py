@@ -1,0 +1,328 @@
+"""Run-time library: runs the work-items of one group after the other, from barrier to barrier.
+
+Compiled by `native`. `run` returns to Python whenever its fuel is used up, the metric tables need emptying,
+or the work-items of a group wait in a way that only Python can resolve; called again, it goes on where it
+stopped.
+"""
+
+from __future__ import annotations
+
+from clmap_lsp.emulator.layout import (
+    AIWC_SEGMENT,
+    AIWC_STEPS,
+    AIWC_SUM,
+    AIWC_TOTAL,
+    AT_BARRIER,
+    BARRIERS,
+    BUFFERS,
+    COUNTERS,
+    CURSOR,
+    DIVERGED,
+    DONE,
+    E_GROUP_STEP,
+    E_TRACE,
+    ENTRY_WORDS,
+    EPOCH_GLOBAL,
+    EPOCH_GROUP,
+    EPOCH_LOCAL,
+    F_ACCESSES,
+    F_COUNT,
+    F_GLOBAL_ID,
+    F_GLOBAL_LINEAR,
+    F_LINEAR,
+    F_LOCAL_ID,
+    F_MEMORY,
+    F_OPERATIONS,
+    F_PENDING,
+    F_RESUME,
+    F_RING,
+    F_SITE,
+    F_STATUS,
+    FAULT_KINDS,
+    FAULT_UNWAITED,
+    FINISHED,
+    FLUSH,
+    FRAME_BYTES,
+    FRAMES,
+    FUEL,
+    GLOBAL_SIZE,
+    GROUP,
+    GROUP_ID,
+    GROUP_SIZE,
+    GROUP_TIMESTEPS,
+    GROUPS,
+    GROUPS_WITHOUT_ACCESS,
+    INIT_BYTES,
+    INIT_OFFSET,
+    ITEM_BARRIERS,
+    ITEMS,
+    KERNEL,
+    LEVELS,
+    LOCAL_BASE,
+    LOCAL_BYTES,
+    LOCAL_ENTRIES,
+    LOCAL_SIZE,
+    MEMORY_SEEN,
+    N_COUNTERS,
+    N_LOCAL_ENTRIES,
+    N_SUBS,
+    NEEDS_FLUSH,
+    NUM_GROUPS,
+    OFFSET,
+    OPERATIONS_SEEN,
+    OUT_OF_FUEL,
+    PASSED,
+    PAUSED,
+    PHASE,
+    PHASE_CONSUME,
+    PHASE_ROUND,
+    PHASE_SEGMENT,
+    PHASE_START,
+    PSL,
+    PSL_GROUP,
+    RECORD,
+    RECORDING,
+    RING,
+    RING_BYTES,
+    RING_FULL,
+    RUNNABLE,
+    RUNNING,
+    SEGMENT_SLOTS,
+    SEGMENTS,
+    SEGMENTS_LOST,
+    STEPS,
+    STUCK,
+    TIMESTEPS,
+    TRACE_ON,
+    WEIGHTS,
+)
+from clmap_lsp.emulator.native.words import Words, call_kernel, doubles, words
+from clmap_lsp.emulator.runtime_checks import report
+from clmap_lsp.emulator.runtime_trace import close_requests, consume, rows_ready, state_address
+
+
+def run(s: Words) -> int:
+    """Run until all groups are done, or until Python must act."""
+    while s[GROUP] < s[GROUPS]:
+        if s[PHASE] == PHASE_START:
+            begin_group(s)
+            s[PHASE] = PHASE_ROUND
+        if s[PHASE] == PHASE_ROUND:
+            if not run_round(s):
+                return PAUSED
+            s[PHASE] = PHASE_CONSUME
+            if s[RECORD] != 0:
+                return RECORDING
+        if s[PHASE] == PHASE_CONSUME:
+            if s[TRACE_ON] != 0:
+                rows = rows_ready(s, s[RUNNING])
+                consume(s, rows)
+                s[FUEL] -= rows * s[ITEMS] // 4
+            s[CURSOR] = 0
+            s[PHASE] = PHASE_SEGMENT if s[RUNNING] == 0 else PHASE_ROUND
+            s[RUNNING] = 0
+            if s[NEEDS_FLUSH] != 0:
+                return FLUSH
+        if s[PHASE] == PHASE_SEGMENT:
+            waits = waiting(s)
+            if waits < 0:
+                return STUCK
+            end_segment(s)
+            if waits == 0:
+                note_segments(s)
+                end_group(s)
+                s[GROUP] += 1
+                s[PHASE] = PHASE_START
+            else:
+                release(s)
+                s[PHASE] = PHASE_ROUND
+            if s[NEEDS_FLUSH] != 0:
+                return FLUSH
+    return FINISHED
+
+
+def run_round(s: Words) -> bool:
+    """Run every runnable work-item until it waits, ends or fills its ring; False if the fuel ran out."""
+    while s[CURSOR] < s[ITEMS]:
+        frame = words(s[FRAMES] + s[CURSOR] * s[FRAME_BYTES])
+        if frame[F_STATUS] == RUNNABLE:
+            if s[FUEL] <= 0:
+                return False
+            s[FUEL] -= 4
+            s[STEPS] += 1
+            status = call_kernel(s[KERNEL], s, frame)
+            if s[WEIGHTS] != 0:
+                note_work(s, frame)
+            if status == OUT_OF_FUEL:
+                return False
+            if status == DONE and frame[F_PENDING] > 0:
+                report(s, frame, (frame[F_PENDING] - 1) * FAULT_KINDS + FAULT_UNWAITED, 0, 0)
+            if status == RING_FULL:
+                s[RUNNING] += 1
+            else:
+                frame[F_STATUS] = status
+        s[CURSOR] += 1
+    return True
+
+
+def note_work(s: Words, frame: Words) -> None:
+    """Put down to a work-item what the counters say was executed since the last one stopped."""
+    counters = words(s[COUNTERS])
+    weights = words(s[WEIGHTS])
+    operations = 0
+    memory = 0
+    for index in range(s[N_COUNTERS]):
+        operations += counters[index] * weights[2 * index]
+        memory += counters[index] * weights[2 * index + 1]
+    frame[F_OPERATIONS] += operations - s[OPERATIONS_SEEN]
+    frame[F_MEMORY] += memory - s[MEMORY_SEEN]
+    s[OPERATIONS_SEEN] = operations
+    s[MEMORY_SEEN] = memory
+
+
+def note_segments(s: Words) -> None:
+    """Count how much each work-item of the group executed since the last barrier."""
+    if s[WEIGHTS] == 0:
+        return
+    for item in range(s[ITEMS]):
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        count_segment(s, s[SEGMENTS], frame[F_OPERATIONS])
+        count_segment(s, s[SEGMENTS] + SEGMENT_SLOTS * 16, frame[F_MEMORY])
+        frame[F_OPERATIONS] = 0
+        frame[F_MEMORY] = 0
+
+
+def count_segment(s: Words, start: int, length: int) -> None:
+    """Add one to the times of a length."""
+    table = words(start)
+    slot = (length * 40503) & (SEGMENT_SLOTS - 1)
+    for _ in range(SEGMENT_SLOTS):
+        if table[2 * slot] == 0:
+            table[2 * slot] = length + 1
+        if table[2 * slot] == length + 1:
+            table[2 * slot + 1] += 1
+            return
+        slot = (slot + 1) & (SEGMENT_SLOTS - 1)
+    s[SEGMENTS_LOST] = 1
+
+
+def waiting(s: Words) -> int:
+    """Return 0 if all work-items are done, 1 if all wait at one barrier, -1 for anything else."""
+    first = words(s[FRAMES])
+    status = first[F_STATUS]
+    site = first[F_SITE]
+    for item in range(1, s[ITEMS]):
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        if frame[F_STATUS] != status or (status != DONE and frame[F_SITE] != site):
+            return -1
+    if status == DONE:
+        return 0
+    if status == AT_BARRIER:
+        return 1
+    return -1
+
+
+def release(s: Words) -> None:
+    """Let everyone pass the barrier that all wait at: the memory that its fences name is in order now."""
+    first = words(s[FRAMES])
+    pass_barrier(s, first[F_SITE] >> 32)
+    s[BARRIERS] += 1
+    note_segments(s)
+    for item in range(s[ITEMS]):
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        frame[F_STATUS] = RUNNABLE
+    s[ITEM_BARRIERS] += s[ITEMS]
+
+
+def pass_barrier(s: Words, fences: int) -> None:
+    """Start a new epoch; bit 0 of `fences` is local memory, bit 1 global memory."""
+    s[PASSED] += 1
+    if (fences & 1) != 0:
+        s[EPOCH_LOCAL] = s[PASSED]
+    if (fences & 2) != 0:
+        s[EPOCH_GLOBAL] = s[PASSED]
+
+
+def end_segment(s: Words) -> None:
+    """Close what belongs to the stretch between two barriers."""
+    if s[TRACE_ON] == 0:
+        return
+    close_requests(s)
+    sums = doubles(state_address(s))
+    steps = float(s[TIMESTEPS])
+    for level in range(LEVELS):
+        sums[AIWC_SUM + level] += sums[AIWC_SEGMENT + level] / (steps + 1.0) * steps
+        sums[AIWC_SEGMENT + level] = 0.0
+    s[AIWC_STEPS] += s[TIMESTEPS]
+    s[TIMESTEPS] = 0
+    diverged = words(s[DIVERGED])
+    for sub in range(s[N_SUBS]):
+        diverged[sub] = 0
+
+
+def begin_group(s: Words) -> None:
+    """Set the ids of the next group's work-items and clear its private and local memory."""
+    number = s[GROUP]
+    for d in range(3):
+        s[GROUP_ID + d] = number % s[NUM_GROUPS + d]
+        number = number // s[NUM_GROUPS + d]
+        s[GROUP_SIZE + d] = min(s[LOCAL_SIZE + d], s[GLOBAL_SIZE + d] - s[GROUP_ID + d] * s[LOCAL_SIZE + d])
+    s[ITEMS] = s[GROUP_SIZE] * s[GROUP_SIZE + 1] * s[GROUP_SIZE + 2]
+    s[PASSED] += 1
+    s[EPOCH_GROUP] = s[PASSED]
+    s[EPOCH_LOCAL] = s[PASSED]
+    s[EPOCH_GLOBAL] = s[PASSED]
+    for item in range(s[ITEMS]):
+        begin_item(s, item)
+    local = words(s[LOCAL_BASE])
+    for index in range(s[LOCAL_BYTES] // 8):
+        local[index] = 0
+    table = words(s[BUFFERS])
+    numbers = words(s[LOCAL_ENTRIES])
+    if s[GROUP] > 0:
+        for index in range(s[N_LOCAL_ENTRIES]):
+            at = numbers[index] * ENTRY_WORDS
+            table[at + E_TRACE] += table[at + E_GROUP_STEP]
+    s[CURSOR] = 0
+    s[RUNNING] = 0
+
+
+def begin_item(s: Words, item: int) -> None:
+    """Set one frame to the start of the kernel."""
+    frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+    frame[F_RESUME] = 0
+    frame[F_STATUS] = RUNNABLE
+    frame[F_COUNT] = 0
+    frame[F_PENDING] = 0
+    frame[F_ACCESSES] = 0
+    frame[F_OPERATIONS] = 0
+    frame[F_MEMORY] = 0
+    frame[F_RING] = s[RING] + item * s[RING_BYTES]
+    frame[F_LINEAR] = item
+    rest = item
+    for d in range(3):
+        frame[F_LOCAL_ID + d] = rest % s[GROUP_SIZE + d]
+        rest = rest // s[GROUP_SIZE + d]
+        place = s[GROUP_ID + d] * s[LOCAL_SIZE + d] + frame[F_LOCAL_ID + d]
+        frame[F_GLOBAL_ID + d] = s[OFFSET + d] + place
+    z = frame[F_GLOBAL_ID + 2] - s[OFFSET + 2]
+    y = frame[F_GLOBAL_ID + 1] - s[OFFSET + 1]
+    x = frame[F_GLOBAL_ID] - s[OFFSET]
+    frame[F_GLOBAL_LINEAR] = (z * s[GLOBAL_SIZE + 1] + y) * s[GLOBAL_SIZE] + x
+    start = s[INIT_OFFSET] // 8
+    for index in range(s[INIT_BYTES] // 8):
+        frame[start + index] = 0
+
+
+def end_group(s: Words) -> None:
+    """Add the group's mean entropies to the sums over groups."""
+    sums = doubles(state_address(s))
+    steps = s[GROUP_TIMESTEPS]
+    for level in range(LEVELS):
+        if steps > 0:
+            sums[PSL + level] += sums[PSL_GROUP + level] / float(steps)
+        sums[PSL_GROUP + level] = 0.0
+        sums[AIWC_TOTAL + level] += sums[AIWC_SUM + level] / float(s[AIWC_STEPS] + 1)
+    if steps == 0:
+        s[GROUPS_WITHOUT_ACCESS] += 1
+    s[GROUP_TIMESTEPS] = 0

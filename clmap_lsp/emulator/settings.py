@@ -1,0 +1,42 @@
+"""What a caller can choose about a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clmap_lsp.emulator.result import AccessView, Engine
+from clmap_lsp.locality.definition import Definition, LocalAddresses
+
+if TYPE_CHECKING:
+    from clmap_lsp.devices.model import DeviceModel
+
+
+@dataclass(frozen=True, slots=True)
+class EmulationSettings:
+    """Settings of one emulation; the defaults are those of `clmap-lsp emulate`."""
+
+    engine: Engine = Engine.AUTO
+    definition: Definition = Definition.PAPER
+    local_addresses: LocalAddresses = LocalAddresses.SHARED
+    access_view: AccessView = AccessView.AS_WRITTEN
+    device: DeviceModel | None = None
+    """For requests, sectors and wavefronts; None counts requests of 32 lanes only."""
+    time_limit_s: float = 10.0
+    """Wall clock for running; the run ends within 0.2 s of it."""
+    memory_limit_mb: int = 1024
+    max_steps: int = 1 << 40
+    """Loop turns and work-item starts."""
+    contract: bool = True
+    """Fuse a*b+c within one expression, as clang (so PoCL and Oclgrind) does by default."""
+    trace: bool = True
+    """Off: only outputs and faults, no metrics."""
+    races: bool = True
+    uninitialised: bool = True
+    control: bool = True
+    """Count branches and operations."""
+    strides: bool = True
+    read_only: frozenset[str] = frozenset()
+    """Buffer arguments that the host made with CL_MEM_READ_ONLY: writing them is a fault."""
+    write_only: frozenset[str] = frozenset()
+    """Buffer arguments made with CL_MEM_WRITE_ONLY: reading them is a fault."""

@@ -1,0 +1,102 @@
+"""What each access site of a kernel is: statement, space, buffer, width."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from clmap_lsp.emulator.layout import KIND_CONSTANT, KIND_GLOBAL, KIND_LOCAL, KIND_PRIVATE
+from clmap_lsp.emulator.plan import Plan, pointer_target
+from clmap_lsp.source.ir import (
+    AsyncCopy,
+    Atomic,
+    CopyObject,
+    Expression,
+    ImageRead,
+    ImageWrite,
+    Load,
+    Read,
+    Site,
+    Store,
+    walk,
+)
+from clmap_lsp.source.span import Span
+from clmap_lsp.source.types import AddressSpace, PointerType
+
+SPACES = {KIND_GLOBAL: "global", KIND_CONSTANT: "constant", KIND_LOCAL: "local", KIND_PRIVATE: "private"}
+
+
+@dataclass(frozen=True, slots=True)
+class SiteInfo:
+    """One half of an access: trace site 2 * site for its load, 2 * site + 1 for its store."""
+
+    site: Site
+    is_store: bool
+    span: Span
+    buffer: str | None
+    space: str
+    size: int
+    alignment: int
+    op: str
+
+    @property
+    def trace_site(self) -> int:
+        """The number in trace entries."""
+        return 2 * self.site + int(self.is_store)
+
+
+def site_table(plan: Plan) -> tuple[SiteInfo, ...]:
+    """Return every access site that is not to private memory."""
+    return tuple(it for it in _all_sites(plan) if it.space != "private")
+
+
+def _all_sites(plan: Plan) -> Iterator[SiteInfo]:
+    for it in walk(plan.kernel.body):
+        match it:
+            case Load():
+                buffer, space = _where(plan, it.pointer)
+                yield SiteInfo(it.site, False, it.span, buffer, space, it.size, it.alignment, "load")
+            case Store():
+                buffer, space = _where(plan, it.pointer)
+                yield SiteInfo(it.site, True, it.span, buffer, space, it.size, it.alignment, "store")
+            case CopyObject(type=kind):
+                for site, address, store in (
+                    (it.load_site, it.source, False),
+                    (it.store_site, it.destination, True),
+                ):
+                    buffer, space = _where(plan, address)
+                    op = "store" if store else "load"
+                    yield SiteInfo(site, store, it.span, buffer, space, kind.size, kind.alignment, op)
+            case Atomic(type=scalar):
+                buffer, space = _where(plan, it.pointer)
+                for store in (False, True):
+                    op = "atomic-store" if store else "atomic-load"
+                    yield SiteInfo(it.site, store, it.span, buffer, space, scalar.size, scalar.size, op)
+            case AsyncCopy(element=element):
+                for site, address, store in (
+                    (it.load_site, it.source, False),
+                    (it.store_site, it.destination, True),
+                ):
+                    buffer, space = _where(plan, address)
+                    op = "async-store" if store else "async-load"
+                    yield SiteInfo(site, store, it.span, buffer, space, element.size, element.alignment, op)
+            case ImageRead():
+                yield SiteInfo(it.site, False, it.span, _image(it.image), "global", 16, 16, "load")
+            case ImageWrite():
+                yield SiteInfo(it.site, True, it.span, _image(it.image), "global", 16, 16, "store")
+            case _:
+                pass
+
+
+def _image(image: Expression) -> str | None:
+    return image.variable.name if isinstance(image, Read) else None
+
+
+def _where(plan: Plan, address: Expression) -> tuple[str | None, str]:
+    """Return the buffer's name, where it is one, and its space."""
+    target = pointer_target(address, plan.targets, plan.numbers)
+    for buffer in plan.buffers:
+        if buffer.number == target:
+            return buffer.variable.name, SPACES[buffer.kind]
+    space = address.type.space if isinstance(address.type, PointerType) else AddressSpace.GLOBAL
+    return None, "global" if space is AddressSpace.GENERIC else space.value

@@ -1,0 +1,392 @@
+"""Code for the IR's statements: one resumable state machine for each work-item.
+
+A work-item stops at barriers and collectives, and at loop heads where its trace ring is nearly full or the
+fuel is used up. All of these leave through one block that stores the variables into the frame, and come back
+through one block that loads them again.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from llvmlite import ir
+
+from clmap_lsp.emulator import atomics, collectives, copies, images, printing
+from clmap_lsp.emulator.context import LANE_MASK, Context, Pointer, Slot, lane_mask
+from clmap_lsp.emulator.control import Counters
+from clmap_lsp.emulator.expressions import Expressions, decode, encode, number_value
+from clmap_lsp.emulator.invalid import Origins
+from clmap_lsp.emulator.layout import (
+    AT_BARRIER,
+    F_PENDING,
+    F_SITE,
+    FAULT_NO_COPY,
+    FAULT_UNKNOWN_FUNCTION,
+    FAULT_UNSUPPORTED,
+    KEY_FACTOR,
+    KEY_SHIFT,
+    OUT_OF_FUEL,
+    RING_FULL,
+)
+from clmap_lsp.emulator.memory import Memory
+from clmap_lsp.emulator.suspension import Suspension
+from clmap_lsp.emulator.types import I64, POINTER, llvm_type, zero
+from clmap_lsp.source.ir import (
+    Assign,
+    AsyncCopy,
+    Atomic,
+    Barrier,
+    BarrierScope,
+    Block,
+    Break,
+    Call,
+    Collective,
+    Continue,
+    CopyObject,
+    Declare,
+    Expression,
+    Fence,
+    Goto,
+    If,
+    ImageRead,
+    ImageWrite,
+    InsertLanes,
+    Label,
+    Leave,
+    Load,
+    Loop,
+    OpaqueCall,
+    Print,
+    Read,
+    Return,
+    Scope,
+    Statement,
+    Store,
+    Switch,
+    Unsupported,
+    Variable,
+    VariableKind,
+    WaitEvents,
+)
+from clmap_lsp.source.types import PointerType
+
+
+class Statements:
+    """Emits blocks of statements."""
+
+    def __init__(self, ctx: Context, suspension: Suspension, memory: Memory, counters: Counters) -> None:
+        self.ctx = ctx
+        self.suspension = suspension
+        self.memory = memory
+        self.counters = counters
+        self.expressions = Expressions(ctx)
+        self.origins = Origins(ctx, self.expressions)
+        self.loop_ends: list[ir.Block] = []
+        """Where `break` goes: ends of loops and switches."""
+        self.loop_steps: list[ir.Block] = []
+        """Where `continue` goes."""
+        self.scopes: dict[int, ir.Block] = {}
+        self.labels: dict[str, ir.Block] = {}
+
+    def emit(self, block: Block) -> None:
+        """Emit a block. Code after a jump is emitted too, because a label may stand in it."""
+        for statement in block:
+            if self.ctx.builder.block.is_terminated:
+                self.ctx.builder.position_at_end(self.ctx.block("unreached"))
+            self.counters.statement(statement)
+            self._statement(statement)
+
+    def _statement(self, statement: Statement) -> None:  # noqa: PLR0915  (one flat table over the IR)
+        ctx, value = self.ctx, self.expressions.value
+        match statement:
+            case Declare(variable=variable):
+                self._declare(variable)
+            case Assign(variable=variable, value=expression):
+                new, origin = self.expressions.evaluate(expression), self.origins.of(expression)
+                self.assign(variable, new, _own_lanes(variable, expression), origin)
+            case Load():
+                self._load(statement)
+            case Store():
+                pointer = self.expressions.pointer(statement.pointer)
+                stored = value(statement.value)
+                self.origins.check(statement.pointer, statement.site)
+                self.origins.check(statement.value, statement.site)
+                self.memory.store(pointer, stored, statement.size, statement.alignment, statement.site)
+            case CopyObject():
+                copies.copy_object(self.memory, self.expressions, statement)
+            case Atomic():
+                old = atomics.emit(self.memory, self.expressions, self.origins, statement)
+                if statement.variable is not None:
+                    self.assign(statement.variable, old, origin=self.memory.origin)
+            case AsyncCopy():
+                copies.async_copy(self.memory, self.expressions, self.suspension, statement)
+                if statement.event is not None:
+                    self.assign(statement.event, zero(llvm_type(statement.event.type)))
+            case Barrier():
+                self._barrier(statement)
+            case WaitEvents(site=site):
+                pending = ctx.frame_word(F_PENDING)
+                with ctx.rarely(ctx.builder.icmp_signed("==", pending, ir.Constant(I64, 0)), "no.copy"):
+                    ctx.fault(FAULT_NO_COPY, site)
+                ctx.builder.store(ir.Constant(I64, -1), ctx.frame_place(F_PENDING))
+                self._wait(site, fences=3)
+            case Fence():
+                pass
+            case ImageRead():
+                self.assign(statement.variable, images.read(self.memory, self.expressions, statement))
+            case ImageWrite():
+                images.write(self.memory, self.expressions, statement)
+            case Collective():
+                collectives.emit(self.ctx, self.suspension, self.expressions, statement, self.assign)
+            case Print():
+                printing.emit(ctx, self.expressions, statement)
+            case Call(site=site, variable=result) | OpaqueCall(site=site, variable=result):
+                ctx.fault(FAULT_UNKNOWN_FUNCTION, site)
+                if result is not None:
+                    self.assign(result, zero(llvm_type(result.type)))
+            case Unsupported(site=site):
+                ctx.fault(FAULT_UNSUPPORTED, site)
+            case If():
+                self._if(statement)
+            case Loop():
+                self._loop(statement)
+            case Switch():
+                self._switch(statement)
+            case Break():
+                ctx.builder.branch(self.loop_ends[-1] if self.loop_ends else self.suspension.finish)
+            case Continue():
+                ctx.builder.branch(self.loop_steps[-1] if self.loop_steps else self.suspension.finish)
+            case Return():
+                ctx.builder.branch(self.suspension.finish)
+            case Scope():
+                self._scope(statement)
+            case Leave(label=label):
+                ctx.builder.branch(self.scopes[label])
+            case Label(name=name):
+                self._label(name)
+            case Goto(name=name):
+                ctx.builder.branch(self._label_block(name))
+            case _:
+                assert_never(statement)
+
+    # ----------------------------------------------------------------------------------------- variables
+
+    def assign(
+        self,
+        variable: Variable,
+        value: ir.Value | Pointer,
+        lanes: tuple[int, ...] | None = None,
+        origin: ir.Value | None = None,
+    ) -> None:
+        """Write a register variable; `lanes` are those that get a value of their own, None for all."""
+        ctx = self.ctx
+        slot = ctx.slots[variable]
+        if slot.origin is not None:
+            ctx.builder.store(zero(I64) if origin is None else origin, slot.origin)
+        if slot.initialised is not None:
+            self._mark_set(slot, lanes)
+        if isinstance(variable.type, PointerType):
+            pointer = value if isinstance(value, Pointer) else decode(ctx, value)
+            ctx.builder.store(pointer.offset, slot.place)
+            if slot.number is not None:
+                ctx.builder.store(number_value(pointer), slot.number)
+            return
+        plain = encode(ctx, value) if isinstance(value, Pointer) else value
+        ctx.builder.store(plain, slot.place)
+
+    def _mark_set(self, slot: Slot, lanes: tuple[int, ...] | None) -> None:
+        builder = self.ctx.builder
+        assert slot.initialised is not None
+        mask: ir.Value = ir.Constant(LANE_MASK, lane_mask(range(16) if lanes is None else lanes))
+        if lanes is not None:
+            mask = builder.or_(builder.load(slot.initialised, typ=LANE_MASK), mask)
+        builder.store(mask, slot.initialised)
+
+    def _declare(self, variable: Variable) -> None:
+        ctx = self.ctx
+        slot = ctx.slots.get(variable)
+        if slot is not None and slot.initialised is not None:
+            ctx.builder.store(ir.Constant(LANE_MASK, 0), slot.initialised)
+        is_private = variable.kind is VariableKind.PRIVATE_OBJECT and variable in ctx.plan.numbers
+        if is_private and ctx.options.uninitialised:
+            start = Pointer(ctx.plan.numbers[variable], ir.Constant(I64, 0))
+            self.memory.fill(self.memory.target(start).init, ir.Constant(I64, variable.type.size), 0)
+
+    def _load(self, statement: Load) -> None:
+        pointer = self.expressions.pointer(statement.pointer)
+        self.origins.check(statement.pointer, statement.site)
+        kind = llvm_type(statement.variable.type)
+        value = self.memory.load(pointer, kind, statement.size, statement.alignment, statement.site)
+        self.assign(statement.variable, value, origin=self.memory.origin)
+
+    # -------------------------------------------------------------------------------------- synchronising
+
+    def _barrier(self, statement: Barrier) -> None:
+        if statement.scope is BarrierScope.SUB_GROUP:
+            collectives.sub_group_barrier(self.ctx, self.suspension, statement)
+            return
+        self._wait(statement.site, int(statement.fences_local) | int(statement.fences_global) << 1)
+
+    def _wait(self, site: int, fences: int) -> None:
+        self.ctx.builder.store(ir.Constant(I64, site | fences << 32), self.ctx.frame_place(F_SITE))
+        self.suspension.stop(AT_BARRIER)
+        self.counters.enter()
+
+    # ------------------------------------------------------------------------------------------- branches
+
+    def _if(self, statement: If) -> None:
+        ctx = self.ctx
+        self.origins.check(statement.condition)
+        condition = self.expressions.condition(statement.condition)
+        self.counters.branch(condition, statement.span)
+        then, end = ctx.block("then"), ctx.block("endif")
+        other = ctx.block("else") if statement.otherwise else end
+        ctx.builder.cbranch(condition, then, other)
+        self._branch_into(then, statement.then, end)
+        if statement.otherwise:
+            self._branch_into(other, statement.otherwise, end)
+        ctx.builder.position_at_end(end)
+        self.counters.rejoin(statement)
+
+    def _branch_into(self, start: ir.Block, body: Block, end: ir.Block) -> None:
+        self.ctx.builder.position_at_end(start)
+        self.counters.enter()
+        self.emit(body)
+        if not self.ctx.builder.block.is_terminated:
+            self.ctx.builder.branch(end)
+
+    def _loop(self, statement: Loop) -> None:
+        ctx = self.ctx
+        outer_key = self.memory.key
+        key = self.suspension.new_word("turn")
+        outer = ctx.builder.load(outer_key, typ=I64)
+        ctx.builder.store(ctx.builder.mul(outer, ir.Constant(I64, KEY_FACTOR)), key)
+        self.memory.key = key
+        test, body, step, end = (ctx.block(f"loop.{it}") for it in ("test", "body", "step", "end"))
+        turn = ctx.block("loop.turn")
+        first = ctx.block("loop.first")
+        ctx.builder.branch(first)
+        ctx.builder.position_at_end(first)
+        # `do` skips the first test; both start a turn at `first` or `turn`.
+        self._count_turn()
+        ctx.builder.branch(test if statement.tests_first else body)
+        ctx.builder.position_at_end(turn)
+        self._count_turn()
+        ctx.builder.branch(test)
+
+        ctx.builder.position_at_end(test)
+        self.counters.enter()
+        self.emit(statement.test)
+        if statement.condition is not None and not ctx.builder.block.is_terminated:
+            self.counters.condition(statement.condition)
+            self.origins.check(statement.condition)
+            condition = self.expressions.condition(statement.condition)
+            self.counters.branch(condition, statement.span)
+            ctx.builder.cbranch(condition, body, end)
+        elif not ctx.builder.block.is_terminated:
+            ctx.builder.branch(body)
+        self.loop_ends.append(end)
+        self.loop_steps.append(step)
+        self._branch_into(body, statement.body, step)
+        self.loop_steps.pop()
+        self._branch_into(step, statement.step, turn)
+        self.loop_ends.pop()
+        self.memory.key = outer_key
+        ctx.builder.position_at_end(end)
+        self.counters.rejoin(statement)
+
+    def _count_turn(self) -> None:
+        """Start one turn: a new key, one unit of fuel, and a stop where fuel or ring are used up."""
+        ctx = self.ctx
+        key = ctx.builder.load(self.memory.key, typ=I64)
+        ctx.builder.store(ctx.builder.add(key, ir.Constant(I64, 1 << KEY_SHIFT)), self.memory.key)
+        self._check_limits()
+
+    def _check_limits(self) -> None:
+        ctx = self.ctx
+        fuel = ctx.builder.sub(ctx.builder.load(self.suspension.fuel, typ=I64), ir.Constant(I64, 1))
+        ctx.builder.store(fuel, self.suspension.fuel)
+        empty = ctx.builder.icmp_signed("<", fuel, ir.Constant(I64, 0))
+        if not ctx.options.trace:
+            with ctx.rarely(empty, "pause"):
+                self.suspension.stop(OUT_OF_FUEL)
+            return
+        entry = ctx.builder.load(self.memory.trace_place, typ=POINTER)
+        full = ctx.builder.icmp_unsigned(">=", entry, self.suspension.ring_limit)
+        with ctx.rarely(ctx.builder.or_(empty, full), "pause"):
+            status = ctx.builder.select(full, ir.Constant(I64, RING_FULL), ir.Constant(I64, OUT_OF_FUEL))
+            self.suspension.stop(status)
+
+    def _switch(self, statement: Switch) -> None:
+        ctx = self.ctx
+        self.origins.check(statement.value)
+        value = self.expressions.value(statement.value)
+        blocks = [ctx.block("case") for _ in statement.cases]
+        end = ctx.block("switch.end")
+        default = end
+        for case, block in zip(statement.cases, blocks, strict=True):
+            default = block if case.is_default else default
+        chooser = ctx.builder.switch(value, default)
+        seen: set[int] = set()
+        bits = value.type.width
+        for case, block in zip(statement.cases, blocks, strict=True):
+            for number in case.values:
+                wrapped = number & ((1 << bits) - 1)
+                if wrapped not in seen:
+                    seen.add(wrapped)
+                    signed = wrapped - (1 << bits) if wrapped >> (bits - 1) else wrapped
+                    chooser.add_case(ir.Constant(value.type, signed), block)
+        self.loop_ends.append(end)
+        for index, (case, block) in enumerate(zip(statement.cases, blocks, strict=True)):
+            self._branch_into(block, case.body, blocks[index + 1] if index + 1 < len(blocks) else end)
+        self.loop_ends.pop()
+        ctx.builder.position_at_end(end)
+        self.counters.rejoin(statement)
+
+    def _scope(self, statement: Scope) -> None:
+        end = self.ctx.block("scope.end")
+        self.scopes[statement.label] = end
+        # `break` and `continue` of the caller do not reach into an inlined function.
+        saved = self.loop_ends, self.loop_steps
+        self.loop_ends, self.loop_steps = [], []
+        self.emit(statement.body)
+        self.loop_ends, self.loop_steps = saved
+        if not self.ctx.builder.block.is_terminated:
+            self.ctx.builder.branch(end)
+        self.ctx.builder.position_at_end(end)
+        self.counters.rejoin(statement)
+
+    # --------------------------------------------------------------------------------------------- labels
+
+    def _label_block(self, name: str) -> ir.Block:
+        if name not in self.labels:
+            self.labels[name] = self.ctx.block(f"label.{len(self.labels)}")
+        return self.labels[name]
+
+    def _label(self, name: str) -> None:
+        ctx = self.ctx
+        block = self._label_block(name)
+        ctx.builder.branch(block)
+        ctx.builder.position_at_end(block)
+        # A label may be the head of a loop made of gotos: it counts as a turn, with a step of its own.
+        key = ctx.builder.load(self.memory.key, typ=I64)
+        ctx.builder.store(
+            ctx.builder.add(key, ir.Constant(I64, (KEY_FACTOR >> 1 | 1) << KEY_SHIFT)), self.memory.key
+        )
+        self._check_limits()
+        self.counters.enter()
+
+    def finish_labels(self) -> None:
+        """End blocks of labels that were never defined."""
+        for block in self.labels.values():
+            if not block.is_terminated and not block.instructions:
+                ir.IRBuilder(block).branch(self.suspension.finish)
+
+
+def _own_lanes(variable: Variable, value: Expression) -> tuple[int, ...] | None:
+    """Return the lanes that `v.xy = ...` writes; None for a write of the whole variable."""
+    match value:
+        case InsertLanes(vector=Read(variable=old), lanes=lanes) if old is variable:
+            return lanes
+        case _:
+            return None

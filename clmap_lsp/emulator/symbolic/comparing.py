@@ -1,0 +1,172 @@
+"""Comparisons over a whole box: true, false, an array of both, or a reason to split the box."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from clmap_lsp.emulator.symbolic.control import SplitError
+from clmap_lsp.emulator.symbolic.integers import is_int64, settled, spread_out
+from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, Space, dims_of
+from clmap_lsp.emulator.symbolic.values import (
+    Condition,
+    Sym,
+    bounds,
+    dense_shape,
+    numbers,
+    subtract,
+    tightened,
+)
+from clmap_lsp.source.ir import CompareOp
+from clmap_lsp.source.types import ScalarType
+
+_SHIFT = {CompareOp.LT: 0, CompareOp.LE: -1, CompareOp.GT: -1, CompareOp.GE: 0}
+"""left op right is (d + shift < 0), negated for > and >=, with d = left - right."""
+
+
+def compare(op: CompareOp, left: Sym, right: Sym, scalar: ScalarType, space: Space) -> Condition:
+    """Compare two integers of type `scalar`.
+
+    Raises: SplitError if the answer is uniform in parts of the box.
+    """
+    one, two = settled(left, scalar, space), settled(right, scalar, space)
+    if one is None or two is None:
+        if op in (CompareOp.EQ, CompareOp.NE):
+            one, two = left, right
+        else:
+            return _unsigned(op, left, right, space)
+    difference = subtract(one, two)
+    if op in (CompareOp.EQ, CompareOp.NE):
+        return _equals(difference, op is CompareOp.EQ, space)
+    if not ((one.is_uniform and two.is_uniform) or (is_int64(one, space) and is_int64(two, space))):
+        return _unsigned(op, left, right, space)
+    return _negative(difference, _SHIFT[op], op in (CompareOp.LT, CompareOp.LE), space)
+
+
+def _negative(difference: Sym, shift: int, wanted: bool, space: Space) -> Condition:
+    shifted = Sym(
+        difference.const + shift, difference.coefs, difference.array, difference.low, difference.high
+    )
+    for _ in range(2):
+        least, most = bounds(shifted, space.counts)
+        if most < 0:
+            return wanted
+        if least >= 0:
+            return not wanted
+        shifted = tightened(shifted)
+    _split_if_worthwhile(shifted, space)
+    below = np.less(spread_out(shifted, space), 0)
+    return below if wanted else np.logical_not(below)
+
+
+def _equals(difference: Sym, wanted: bool, space: Space) -> Condition:
+    for _ in range(2):
+        least, most = bounds(difference, space.counts)
+        if most < 0 or least > 0:
+            return not wanted
+        if least == most == 0:
+            return wanted
+        difference = tightened(difference)
+    _split_if_worthwhile(difference, space)
+    zero = np.equal(spread_out(difference, space), 0)
+    return zero if wanted else np.logical_not(zero)
+
+
+def _split_if_worthwhile(difference: Sym, space: Space) -> None:
+    """Cut where the sign of the difference becomes the same for all lanes."""
+    dims = dims_of(difference)
+    if dense_shape(difference, dims, space.counts) <= space.budget.mask_cells:
+        return
+    for dimension, coef in sorted(difference.coefs, key=lambda it: -space.counts[it[0]]):
+        if dimension < GROUP_DIMENSIONS:
+            cuts = sign_cuts(difference, dimension, coef, space.counts)
+            if cuts:
+                raise SplitError(dimension, cuts)
+
+
+def sign_cuts(difference: Sym, dimension: int, coef: int, counts: Sequence[int]) -> tuple[int, ...]:
+    """Return where, along one dimension, the steps begin and end in which both signs (or 0) occur.
+
+    With the other parts in [low, high], step t is undecided while low + coef t <= 0 <= high + coef t.
+    """
+    n = counts[dimension]
+    rest = Sym(
+        difference.const,
+        tuple(it for it in difference.coefs if it[0] != dimension),
+        difference.array,
+        difference.low,
+        difference.high,
+    )
+    low, high = bounds(rest, counts)
+    if coef > 0:
+        first, last = -(high // coef), (-low) // coef
+    else:
+        first, last = -((-low) // -coef), high // -coef
+    return tuple(sorted({it for it in (first, last + 1) if 0 < it < n}))
+
+
+def _unsigned(op: CompareOp, left: Sym, right: Sym, space: Space) -> Condition:
+    one = np.ascontiguousarray(spread_out(left, space)).view(np.uint64)
+    two = np.ascontiguousarray(spread_out(right, space)).view(np.uint64)
+    match op:
+        case CompareOp.LT:
+            return one < two
+        case CompareOp.LE:
+            return one <= two
+        case CompareOp.GT:
+            return one > two
+        case _:
+            return one >= two
+
+
+def first_false(op: CompareOp, difference: Sym, dimension: int, space: Space) -> tuple[int, int] | None:
+    """Return the least and greatest turn, over lanes and groups, at which `difference op 0` becomes false.
+
+    `difference` is affine in the turn (`dimension`); `None` if it never becomes false or is not monotone.
+    """
+    coef = dict(difference.coefs).get(dimension, 0)
+    array = difference.array
+    if coef == 0 or (array is not None and array.ndim >= dimension + 2):
+        return None
+    rest = Sym(
+        difference.const,
+        tuple(it for it in difference.coefs if it[0] != dimension),
+        difference.array,
+        difference.low,
+        difference.high,
+    )
+    low, high = bounds(tightened(rest), space.counts)
+    match op:
+        case CompareOp.LT if coef > 0:
+            return _ceil(-high, coef), _ceil(-low, coef)
+        case CompareOp.LE if coef > 0:
+            return -high // coef + 1, -low // coef + 1
+        case CompareOp.GT if coef < 0:
+            return _ceil(low, -coef), _ceil(high, -coef)
+        case CompareOp.GE if coef < 0:
+            return low // -coef + 1, high // -coef + 1
+        case CompareOp.NE if low == high and low % coef == 0 and -low // coef > 0:
+            return -low // coef, -low // coef
+        case _:
+            return None
+
+
+def _ceil(value: int, by: int) -> int:
+    return -(-value // by)
+
+
+def values_of(condition: Condition) -> Sym | None:
+    """Return a condition as the int 0 or 1 that C makes of it; `None` if it is unknown."""
+    if isinstance(condition, bool):
+        return Sym(int(condition))
+    if isinstance(condition, np.ndarray):
+        return Sym(0, (), condition.astype(np.int64), 0, 1)
+    return None
+
+
+def truth(value: Sym, space: Space) -> Condition:
+    """Return `value != 0`."""
+    if value.array is not None and not value.coefs and value.low >= 0 and value.high <= 1:
+        return np.asarray(numbers(value, space.counts) != 0)
+    return _equals(value, False, space)

@@ -1,0 +1,88 @@
+"""How the engine leaves its straight way: boxes to split, budgets that end, reasons to give up."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from clmap_lsp.source.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Bail:
+    """Why the symbolic engine cannot follow a kernel, and where."""
+
+    reason: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one count may cost. All are numbers of steps, so that results do not depend on the machine."""
+
+    cells: int = 1 << 20
+    """Elements of one array."""
+    work_cells: int = 1 << 23
+    """Elements of all arrays that are made or counted; below a second of work."""
+    turns: int = 4_096
+    """Loop turns run one by one, over all boxes."""
+    boxes: int = 2_048
+    """Boxes of work-groups looked at."""
+    mask_cells: int = 1 << 12
+    """Up to so many elements, a mask over groups and lanes is taken to cost less than splitting a box."""
+    sampled_groups: int = 16
+    """Work-groups looked at where the whole launch is over the budget; 0 leaves such launches unknown."""
+
+
+@dataclass(slots=True)
+class Spending:
+    """What has been spent of a budget so far."""
+
+    budget: Budget
+    cells: int = 0
+    turns: int = 0
+    boxes: int = 0
+
+    def spend(self, *, cells: int = 0, turns: int = 0, boxes: int = 0) -> None:
+        """Note some work. Raises: OverBudgetError."""
+        self.cells += cells
+        self.turns += turns
+        self.boxes += boxes
+        if self.cells > self.budget.work_cells:
+            raise OverBudgetError("addresses too irregular for the whole launch to be enumerated")
+        if self.turns > self.budget.turns:
+            raise OverBudgetError(
+                f"loops of more than {self.budget.turns} turns that differ from each other", by_size=False
+            )
+        if self.boxes > self.budget.boxes:
+            raise OverBudgetError(f"more than {self.budget.boxes} kinds of work-groups")
+
+
+class OverBudgetError(Exception):
+    """A launch costs more than its budget."""
+
+    def __init__(self, reason: str, *, by_size: bool = True) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.by_size = by_size
+        """True if some of its work-groups alone would cost less."""
+
+
+class BailError(Exception):
+    """Carries a `Bail` to whoever asked."""
+
+    def __init__(self, bail: Bail) -> None:
+        super().__init__(bail.reason)
+        self.bail = bail
+
+
+class SplitError(Exception):
+    """A value differs in kind along a dimension: run the parts between the cuts one by one."""
+
+    def __init__(self, dimension: int, cuts: tuple[int, ...]) -> None:
+        super().__init__(f"split dimension {dimension} at {cuts}")
+        self.dimension = dimension
+        self.cuts = cuts
+
+
+class NotRegularError(Exception):
+    """A loop is not the same in every turn: run its turns one by one."""

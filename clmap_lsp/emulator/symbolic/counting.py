@@ -1,0 +1,276 @@
+"""From rows of addresses to requests, sectors and wavefronts.
+
+What an access of one row costs depends on its lanes' pattern and on where its base stands within a granule.
+The pattern is evaluated once for each residue of the base that occurs; how often each occurs over all groups
+and turns is a convolution of the dimensions' residues, so that cost does not grow with the size of a launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from math import gcd
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clmap_lsp.devices import rules
+from clmap_lsp.devices.model import BankedLocal, CachedLocal, DeviceModel, Unknown
+from clmap_lsp.emulator.symbolic.control import Spending
+from clmap_lsp.emulator.symbolic.rows import Rows
+from clmap_lsp.emulator.symbolic.space import dims_of
+from clmap_lsp.emulator.symbolic.values import Ints, Sym, spread
+from clmap_lsp.source.types import AddressSpace
+
+_CONSTANT_MODULUS = 256
+_CHEAP_CELLS = 1 << 12
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of one access, added up over rows. `units` are sectors, wavefronts or constant-memory passes."""
+
+    executions: int = 0
+    requests: int = 0
+    units: int = 0
+    ideal: int = 0
+    """Units that the same bytes would take side by side."""
+    least: int | None = None
+    most: int = 0
+    ideal_most: int = 0
+    unknown: str | None = None
+    first_byte: int | None = None
+    end_byte: int = 0
+
+    def add(self, other: Tally, times: int = 1) -> None:
+        """Add `times` the counts of another tally."""
+        self.executions += times * other.executions
+        self.requests += times * other.requests
+        self.units += times * other.units
+        self.ideal += times * other.ideal
+        if other.least is not None:
+            self.least = other.least if self.least is None else min(self.least, other.least)
+        self.most = max(self.most, other.most)
+        self.ideal_most = max(self.ideal_most, other.ideal_most)
+        self.unknown = self.unknown or other.unknown
+        if other.first_byte is not None:
+            first = other.first_byte
+            self.first_byte = first if self.first_byte is None else min(self.first_byte, first)
+            self.end_byte = max(self.end_byte, other.end_byte)
+
+    def scaled(self, by: Fraction) -> Tally:
+        """Return the counts of a sample scaled up to what it was taken from."""
+
+        def times(number: int) -> int:
+            return round(number * by)
+
+        return replace(
+            self,
+            executions=times(self.executions),
+            requests=times(self.requests),
+            units=times(self.units),
+            ideal=times(self.ideal),
+        )
+
+
+@dataclass(slots=True, eq=False)
+class Counter:
+    """Counts rows for one device; equal patterns are evaluated once."""
+
+    device: DeviceModel
+    spending: Spending
+    _cache: dict[tuple[Any, ...], tuple[Tally, ...]] | None = None
+
+    def count(self, rows: Rows) -> Tally:
+        """Return the exact counts of all executions in `rows`. Raises: OverBudgetError."""
+        addresses, mask, rest = dense(rows)
+        modulus = self._modulus(rows)
+        base = rest.const + int(addresses.min())
+        addresses = addresses - int(addresses.min())
+        histogram = residues(base, [(c, rows.counts[d]) for d, c in rest.coefs], modulus)
+        total = Tally()
+        multiplicity = sum(times for _, times in histogram)
+        per_residue = self._patterns(rows, addresses, mask, [it for it, _ in histogram])
+        for tally, (_, times) in zip(per_residue, histogram, strict=True):
+            total.add(tally, times)
+        repeats = _length(rows, rest, addresses) // multiplicity
+        whole = Tally()
+        whole.add(total, repeats)
+        _extent(whole, rows, addresses, mask, rest, base)
+        return whole
+
+    def _modulus(self, rows: Rows) -> int:
+        """Return a number of bytes by which a shift of all lanes changes nothing."""
+        match rows.space, self.device.local_rule:
+            case AddressSpace.LOCAL, BankedLocal(bank_bytes=width):
+                return width * (2 if rows.size > width else 1)
+            case AddressSpace.LOCAL, CachedLocal(line_bytes=line):
+                return line
+            case AddressSpace.CONSTANT, _:
+                return _CONSTANT_MODULUS
+            case _:
+                rule = self.device.global_rule
+                granule = rule.load_granule if rows.op == "load" else rule.store_granule
+                return granule or 1
+
+    def _patterns(
+        self, rows: Rows, addresses: Ints, mask: NDArray[np.bool_], found: list[int]
+    ) -> tuple[Tally, ...]:
+        if self._cache is None:
+            self._cache = {}
+        self.spending.spend(cells=addresses.size * len(found) if addresses.size > _CHEAP_CELLS else 0)
+        key = (
+            addresses.tobytes(),
+            mask.tobytes(),
+            addresses.shape,
+            tuple(found),
+            rows.size,
+            rows.alignment,
+            rows.op,
+            rows.space,
+        )
+        if key not in self._cache:
+            self._cache[key] = tuple(self._evaluate(rows, addresses, mask, found))
+        return self._cache[key]
+
+    def _evaluate(
+        self, rows: Rows, addresses: Ints, mask: NDArray[np.bool_], found: list[int]
+    ) -> list[Tally]:
+        """Return the counts of a pattern of shape (rows, lanes) for each residue."""
+        lanes, active = self._simd(addresses), self._simd(mask)
+        requests = int(np.count_nonzero(active.any(axis=1)))
+        executions = int(np.count_nonzero(active))
+        shifted = (np.array(found, np.int64)[:, None, None] + lanes).reshape(-1, lanes.shape[1])
+        repeated = np.broadcast_to(active, (len(found), *active.shape)).reshape(-1, lanes.shape[1])
+        units = self._units(rows, shifted, repeated)
+        if isinstance(units, Unknown):
+            return [Tally(executions, requests, unknown=units.reason) for _ in found]
+        ideal = self._ideal(rows, lanes, active)
+        tallies = []
+        for part in units.reshape(len(found), -1):
+            used = part[active.any(axis=1)]
+            tally = Tally(executions, requests, int(part.sum()), int(ideal.sum()))
+            if used.size:
+                tally.least, tally.most = int(used.min()), int(used.max())
+                tally.ideal_most = int(ideal.max())
+            tallies.append(tally)
+        return tallies
+
+    def _simd(self, array: Any) -> Any:
+        """Cut (rows, lanes) into SIMD groups: (rows * groups, width); the last is filled up, inactive."""
+        width = self.device.simd_width
+        n_rows, n_lanes = array.shape
+        n_groups = -(-n_lanes // width)
+        if n_groups * width != n_lanes:
+            array = np.pad(array, ((0, 0), (0, n_groups * width - n_lanes)))
+        return array.reshape(n_rows * n_groups, width)
+
+    def _units(self, rows: Rows, addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.int64] | Unknown:
+        op: rules.Op = "load" if rows.op == "load" else "store"
+        match rows.space:
+            case AddressSpace.LOCAL:
+                return rules.local_wavefronts(
+                    addresses, active, rows.size, op, self.device, alignment=rows.alignment
+                )
+            case AddressSpace.CONSTANT:
+                return rules.constant_passes(
+                    addresses, active, rows.size, self.device, alignment=rows.alignment
+                )
+            case _:
+                return rules.global_sectors(
+                    addresses, active, rows.size, self.device, op, alignment=rows.alignment
+                )
+
+    def _ideal(self, rows: Rows, addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Return per SIMD group the units that its distinct elements would take, side by side and aligned."""
+        distinct = rules.distinct_granules(addresses, active, 1, 1)
+        op: rules.Op = "load" if rows.op == "load" else "store"
+        if rows.space is AddressSpace.CONSTANT:
+            return np.minimum(distinct, 1)
+        best = _ideal_table(self.device, rows.space is AddressSpace.LOCAL, rows.size, op)
+        return np.zeros(len(distinct), np.int64) if best is None else best[distinct]
+
+
+@lru_cache(maxsize=256)
+def _ideal_table(device: DeviceModel, is_local: bool, size: int, op: rules.Op) -> NDArray[np.int64] | None:
+    """Return the ideal units of 0 … `simd_width` distinct elements; `None` if no rule is known."""
+    lanes = np.arange(device.simd_width + 1, dtype=np.int64)
+    best = (
+        rules.ideal_wavefronts(lanes, size, device, op)
+        if is_local
+        else rules.ideal_sectors(lanes, size, device, op)
+    )
+    return None if isinstance(best, Unknown) else np.asarray(best)
+
+
+def dense(rows: Rows) -> tuple[Ints, NDArray[np.bool_], Sym]:
+    """Return addresses and mask of shape (rows, lanes), and what of the offset stays symbolic."""
+    mask = rows.mask
+    mask_dims = (
+        set()
+        if isinstance(mask, bool)
+        else {axis for axis, length in enumerate(reversed(mask.shape[:-1])) if length > 1}
+    )
+    own = dims_of(Sym(0, (), rows.offset.array))
+    value = spread(rows.offset, (own | mask_dims) & {d for d, _ in rows.offset.coefs}, rows.counts)
+    array = value.array if value.array is not None else np.zeros(1, np.int64)
+    active = np.asarray(mask)
+    shape = np.broadcast_shapes(array.shape, active.shape, (rows.n_lanes,))
+    addresses = np.broadcast_to(array, shape).reshape(-1, rows.n_lanes)
+    flags = np.broadcast_to(active, shape).reshape(-1, rows.n_lanes)
+    return addresses, np.ascontiguousarray(flags), Sym(value.const, value.coefs)
+
+
+def _length(rows: Rows, rest: Sym, addresses: Ints) -> int:
+    """Return how many rows there are for each row of the dense part."""
+    total = 1
+    for count in rows.counts:
+        total *= count
+    return total // len(addresses)
+
+
+def _extent(tally: Tally, rows: Rows, addresses: Ints, mask: NDArray[np.bool_], rest: Sym, base: int) -> None:
+    if not tally.executions:
+        return
+    low = high = base
+    for dimension, coef in rest.coefs:
+        reach = coef * (rows.counts[dimension] - 1)
+        low, high = low + min(reach, 0), high + max(reach, 0)
+    active = addresses if mask.all() else addresses[mask]
+    tally.first_byte = low + int(active.min())
+    tally.end_byte = high + int(active.max()) + rows.size
+
+
+@lru_cache(maxsize=4096)
+def _residue_counts(
+    base: int, dims: tuple[tuple[int, int], ...], modulus: int
+) -> tuple[tuple[int, int], ...]:
+    histogram = {base % modulus: 1}
+    for coef, count in dims:
+        period = modulus // gcd(coef, modulus)
+        whole, rest = divmod(count, period)
+        shifts = [(coef * t % modulus, whole + (t < rest)) for t in range(min(period, count))]
+        spread_out: dict[int, int] = {}
+        for residue, times in histogram.items():
+            for shift, more in shifts:
+                at = (residue + shift) % modulus
+                spread_out[at] = spread_out.get(at, 0) + times * more
+        histogram = spread_out
+    return tuple(sorted(histogram.items()))
+
+
+def residues(base: int, dims: Sequence[tuple[int, int]], modulus: int) -> tuple[tuple[int, int], ...]:
+    """Return (residue, how often) of base + Σ coef·t modulo `modulus`, over all t below each count.
+
+    `dims` are (coef, count). A coefficient that is a multiple of the modulus only multiplies all counts.
+    """
+    reduced = tuple(sorted((coef % modulus, count) for coef, count in dims if coef % modulus))
+    whole = 1
+    for coef, count in dims:
+        if coef % modulus == 0:
+            whole *= count
+    found = _residue_counts(base % modulus, reduced, modulus)
+    return tuple((residue, times * whole) for residue, times in found)

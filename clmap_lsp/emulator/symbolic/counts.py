@@ -1,0 +1,369 @@
+"""Exact counts of a launch from the kernel's text alone: the public face of the symbolic engine."""
+
+from __future__ import annotations
+
+import random
+from collections import OrderedDict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from clmap_lsp.devices.model import CachedLocal, DeviceModel
+from clmap_lsp.emulator.symbolic.control import (
+    Bail,
+    BailError,
+    Budget,
+    OverBudgetError,
+    Spending,
+    SplitError,
+)
+from clmap_lsp.emulator.symbolic.counting import Counter, Tally
+from clmap_lsp.emulator.symbolic.machine import Doubt, Machine
+from clmap_lsp.emulator.symbolic.memory import KnownData
+from clmap_lsp.emulator.symbolic.needs import Needs, find_needs
+from clmap_lsp.emulator.symbolic.rows import Rows
+from clmap_lsp.emulator.symbolic.space import Box, Space, box_of_group, boxes_of
+from clmap_lsp.emulator.symbolic.values import Floats, Lanes, Sym, Unknown, Value
+from clmap_lsp.launch.contents import numpy_dtype
+from clmap_lsp.launch.model import Launch, ScalarArgument
+from clmap_lsp.source.ir import Initializer, Kernel, Site, Variable
+from clmap_lsp.source.span import Span
+from clmap_lsp.source.types import AddressSpace, ScalarType, Type, VectorType
+
+
+class Method(Enum):
+    """How far a figure is to be trusted."""
+
+    EXACT = "exact"
+    SAMPLED = "sampled"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class SiteCount:
+    """What one access costs over a whole launch.
+
+    `unit` is `sectors` (global memory), `wavefronts` (local memory) or `passes` (constant memory).
+    Counts are `None` where `method` is `UNKNOWN`; `reason` then says why.
+    """
+
+    site: Site
+    op: str
+    space: AddressSpace
+    root: Variable | None
+    """The buffer or array; `None` where that is unknown."""
+    size: int
+    """Bytes of one access of one work-item."""
+    span: Span
+    unit: str
+    method: Method
+    reason: str | None = None
+    executions: int | None = None
+    """Work-items that execute it, each time counted."""
+    requests: int | None = None
+    """SIMD groups that execute it with at least one active lane."""
+    units: int | None = None
+    ideal_units: int | None = None
+    """What the same distinct elements would take side by side."""
+    least_per_request: int | None = None
+    most_per_request: int | None = None
+    ideal_per_request: int | None = None
+    first_byte: int | None = None
+    """Lowest byte offset touched in the buffer."""
+    end_byte: int | None = None
+    """One past the highest byte offset touched."""
+
+    @property
+    def mean_per_request(self) -> float | None:
+        """Units per request; `None` if there was no request."""
+        if self.units is None or not self.requests:
+            return None
+        return self.units / self.requests
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Sums over the accesses of one space and kind; `complete` is False if some of them are unknown."""
+
+    executions: int
+    requests: int
+    units: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolicResult:
+    """Counts of a launch by site (a site that a launch does not reach has executions 0)."""
+
+    sites: Mapping[Site, SiteCount]
+    totals: Mapping[tuple[AddressSpace, str], Total]
+    bail: Bail | None = None
+    """Set if the kernel as a whole could not be followed; all sites are unknown then."""
+    boxes: int = 0
+
+    def total(self, space: AddressSpace, op: str) -> Total:
+        """Return the sums for a space and `load`, `store` or `atomic`."""
+        return self.totals.get((space, op), Total(0, 0, 0, self.bail is None))
+
+    @property
+    def is_exact(self) -> bool:
+        """True if every site is exact."""
+        return self.bail is None and all(it.method is Method.EXACT for it in self.sites.values())
+
+
+DEFAULT_BUDGET = Budget()
+_CACHE_SIZE = 64
+_cache: OrderedDict[tuple[Any, ...], tuple[Kernel, SymbolicResult]] = OrderedDict()
+_needs: OrderedDict[int, tuple[Kernel, Needs]] = OrderedDict()
+
+
+def count(
+    kernel: Kernel,
+    launch: Launch,
+    device: DeviceModel,
+    *,
+    budget: Budget = DEFAULT_BUDGET,
+    constants: Iterable[Initializer] = (),
+) -> SymbolicResult:
+    """Return what every access of a kernel costs in a launch.
+
+    Exact where the kernel's addresses and branches follow from ids, arguments, the `constants` of
+    the program) and given inputs that it does not change; elsewhere unknown with the reason, site by site.
+    Results are cached by kernel, launch and device.
+    """
+    key = (id(kernel), _launch_key(launch), device.id, device.simd_width, budget)
+    hit = _cache.get(key)
+    if hit is not None and hit[0] is kernel:
+        _cache.move_to_end(key)
+        return hit[1]
+    result = _count(kernel, launch, device, budget, tuple(constants))
+    _cache[key] = (kernel, result)
+    if len(_cache) > _CACHE_SIZE:
+        _cache.popitem(last=False)
+    return result
+
+
+def _launch_key(launch: Launch) -> tuple[Any, ...]:
+    return (
+        launch.global_size,
+        launch.local_size,
+        launch.global_offset,
+        tuple(launch.arguments.items()),
+        launch.inferred,
+    )
+
+
+def needs_of(kernel: Kernel) -> Needs:
+    """Return what has to be computed for a kernel; cached."""
+    hit = _needs.get(id(kernel))
+    if hit is not None and hit[0] is kernel:
+        return hit[1]
+    needs = find_needs(kernel)
+    _needs[id(kernel)] = (kernel, needs)
+    if len(_needs) > _CACHE_SIZE:
+        _needs.popitem(last=False)
+    return needs
+
+
+def _count(
+    kernel: Kernel, launch: Launch, device: DeviceModel, budget: Budget, constants: tuple[Initializer, ...]
+) -> SymbolicResult:
+    try:
+        return _count_boxes(kernel, launch, device, Spending(budget), constants, boxes_of(launch))
+    except BailError as error:
+        return SymbolicResult({}, {}, error.bail)
+    except OverBudgetError as error:
+        if not error.by_size:
+            return SymbolicResult({}, {}, Bail(error.reason, kernel.name_span))
+        return _count_sample(kernel, launch, device, budget, constants, error.reason)
+
+
+def _count_boxes(
+    kernel: Kernel,
+    launch: Launch,
+    device: DeviceModel,
+    spending: Spending,
+    constants: tuple[Initializer, ...],
+    boxes: Iterable[Box],
+    scale: Fraction | None = None,
+    reason: str | None = None,
+) -> SymbolicResult:
+    """Count the given boxes; `scale` is by how much they stand for the launch, if they are a sample."""
+    machines = run_boxes(kernel, launch, device.simd_width, spending, constants, boxes)
+    counter = Counter(device, spending)
+    sites: dict[Site, _Sum] = {}
+    for machine in machines:
+        for rows in machine.rows:
+            sites.setdefault(rows.site, _Sum.of(rows)).tally.add(counter.count(rows))
+        for doubt in machine.doubts:
+            found = sites.setdefault(doubt.site, _Sum.of(doubt))
+            found.reason = found.reason or doubt.reason
+    counts = {site: it.finished(site, device, scale, reason) for site, it in sorted(sites.items())}
+    return SymbolicResult(counts, _totals(counts), None, len(machines))
+
+
+def _count_sample(
+    kernel: Kernel,
+    launch: Launch,
+    device: DeviceModel,
+    budget: Budget,
+    constants: tuple[Initializer, ...],
+    reason: str,
+) -> SymbolicResult:
+    """Count one random work-group of each of some equal strata of the linear group id, and scale up.
+
+    Unbiased for sums over groups. What was wrong with the whole launch is the `reason` of every site.
+    """
+    n_groups = 1
+    for size in launch.num_groups:
+        n_groups *= size
+    n_sampled = min(budget.sampled_groups, n_groups)
+    bail = Bail(reason, kernel.name_span)
+    if not n_sampled or n_sampled == n_groups:
+        return SymbolicResult({}, {}, bail)
+    rng = random.Random(0)
+    edges = [n_groups * k // n_sampled for k in range(n_sampled + 1)]
+    chosen = [rng.randrange(low, high) for low, high in pairwise(edges)]
+    try:
+        return _count_boxes(
+            kernel,
+            launch,
+            device,
+            Spending(budget),
+            constants,
+            [box_of_group(launch, it) for it in chosen],
+            Fraction(n_groups, n_sampled),
+            f"{n_sampled} of {n_groups} work-groups: {reason}",
+        )
+    except BailError as error:
+        return SymbolicResult({}, {}, error.bail)
+    except OverBudgetError as error:
+        return SymbolicResult({}, {}, Bail(error.reason, kernel.name_span))
+
+
+@dataclass(slots=True)
+class _Sum:
+    op: str
+    space: AddressSpace
+    root: Variable | None
+    size: int
+    span: Span
+    tally: Tally = field(default_factory=Tally)
+    reason: str | None = None
+
+    @classmethod
+    def of(cls, what: Rows | Doubt) -> _Sum:
+        return cls(what.op, what.space, what.root, what.size, what.span)
+
+    def finished(
+        self, site: Site, device: DeviceModel, scale: Fraction | None, sample: str | None
+    ) -> SiteCount:
+        """Return the counts, scaled up if they are of a sample (`sample` describes it)."""
+        tally, reason = self.tally if scale is None else self.tally.scaled(scale), self.reason
+        unit = {AddressSpace.LOCAL: "wavefronts", AddressSpace.CONSTANT: "passes"}.get(self.space, "sectors")
+        if self.space is AddressSpace.LOCAL and isinstance(device.local_rule, CachedLocal):
+            unit = "lines"
+        base = SiteCount(
+            site, self.op, self.space, self.root, self.size, self.span, unit, Method.UNKNOWN, reason
+        )
+        if reason is not None:
+            return base
+        known = tally.unknown is None
+        return SiteCount(
+            site,
+            self.op,
+            self.space,
+            self.root,
+            self.size,
+            self.span,
+            unit,
+            (Method.EXACT if scale is None else Method.SAMPLED) if known else Method.UNKNOWN,
+            tally.unknown or sample,
+            tally.executions,
+            tally.requests,
+            tally.units if known else None,
+            tally.ideal if known else None,
+            tally.least if known else None,
+            tally.most if known else None,
+            tally.ideal_most if known else None,
+            tally.first_byte,
+            tally.end_byte if tally.first_byte is not None else None,
+        )
+
+
+def _totals(counts: Mapping[Site, SiteCount]) -> dict[tuple[AddressSpace, str], Total]:
+    totals: dict[tuple[AddressSpace, str], Total] = {}
+    for it in counts.values():
+        key = (it.space, it.op)
+        old = totals.get(key, Total(0, 0, 0, True))
+        totals[key] = Total(
+            old.executions + (it.executions or 0),
+            old.requests + (it.requests or 0),
+            old.units + (it.units or 0),
+            old.complete and it.method is Method.EXACT,
+        )
+    return totals
+
+
+def run_boxes(
+    kernel: Kernel,
+    launch: Launch,
+    simd_width: int,
+    spending: Spending,
+    constants: Iterable[Initializer],
+    boxes: Iterable[Box],
+    *,
+    follow_ordinals: bool = False,
+) -> list[Machine]:
+    """Run a kernel for boxes of work-groups, splitting them until each can be followed.
+
+    Raises: BailError, OverBudgetError.
+    """
+    needs = needs_of(kernel)
+    data = KnownData(kernel, launch, needs.written, constants)
+    scalars = _scalars(kernel, launch)
+    waiting = list(boxes)[::-1]
+    done: list[Machine] = []
+    while waiting:
+        box = waiting.pop()
+        spending.spend(boxes=1)
+        machine = Machine(kernel, Space(box, launch, simd_width, spending), needs, data, follow_ordinals)
+        try:
+            machine.run(scalars)
+        except SplitError as split:
+            waiting.extend(reversed(box.split(split.dimension, split.cuts)))
+        else:
+            done.append(machine)
+    return done
+
+
+def _scalars(kernel: Kernel, launch: Launch) -> dict[Variable, Value]:
+    values: dict[Variable, Value] = {}
+    for parameter in kernel.parameters:
+        argument = launch.arguments.get(parameter.name)
+        if isinstance(argument, ScalarArgument):
+            values[parameter] = _scalar_value(argument, parameter.type)
+    return values
+
+
+def _scalar_value(argument: ScalarArgument, kind: Type) -> Value:
+    import numpy as np
+
+    from clmap_lsp.emulator.symbolic.integers import wrapped
+
+    def one(number: float, scalar: ScalarType) -> Sym | Floats:
+        if scalar.is_float:
+            return Floats(np.array([number], numpy_dtype(scalar)))
+        return Sym(wrapped(int(number), scalar))
+
+    match kind:
+        case ScalarType() if not argument.element:
+            return one(argument.values[0], kind)
+        case VectorType() if not argument.element:
+            lanes = argument.values * kind.lanes if len(argument.values) == 1 else argument.values
+            return Lanes(tuple(one(it, kind.element) for it in lanes))
+        case _:
+            return Unknown("an argument that is no number")

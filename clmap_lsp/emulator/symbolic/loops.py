@@ -1,0 +1,486 @@
+"""Loops: all turns at once where every turn does the same, else one turn after the other.
+
+All turns at once: the turn is one more symbolic dimension t. Every variable that a turn hands to the next is
+supposed to be base + step·t; the body runs once for all t, and if every such variable then provably equals
+base + step·(t + 1), the supposition holds for every turn by induction. Otherwise what was noted is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clmap_lsp.emulator.symbolic.comparing import first_false
+from clmap_lsp.emulator.symbolic.control import NotRegularError, SplitError
+from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both
+from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
+from clmap_lsp.emulator.symbolic.values import (
+    Floats,
+    Lanes,
+    Pointer,
+    Sym,
+    Unknown,
+    Value,
+    add,
+    at_turn,
+    numbers,
+    of_array,
+    same,
+    scale,
+    subtract,
+)
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import BinaryOp, LogicalOp, Variable
+
+if TYPE_CHECKING:
+    from clmap_lsp.emulator.symbolic.machine import Frame, Live, Machine
+
+_WORTHWHILE = 3
+"""Turns from which running them all at once is less work than one by one."""
+_SINGLE_GROUPS = 64
+_UNREACHABLE = 1 << 40
+
+
+def run_loop(machine: Machine, loop: ir.Loop, entry: Live) -> Live:
+    """Run a loop; return who goes on after it."""
+    from clmap_lsp.emulator.symbolic.machine import LOOP, Frame
+
+    frame = Frame(LOOP)
+    machine.frames.append(frame)
+    current = _test(machine, loop, entry) if loop.tests_first else entry
+    attempts = _Attempts()
+    while not current.is_empty:
+        if current.why is not None:
+            _doubtful_turn(machine, loop, current)
+            break
+        if attempts.left and (after := _all_at_once(machine, loop, current, attempts)) is not None:
+            current = after
+            break
+        machine.space.spending.spend(turns=1)
+        if attempts.left:
+            attempts.seen = [*attempts.seen[-1:], dict(machine.evaluator.env)]
+        current = _turn(machine, loop, frame, current)
+    machine.frames.pop()
+    return machine.rejoined(entry)
+
+
+@dataclass(slots=True)
+class _Attempts:
+    """How often a loop may still be tried as a whole: first with the steps as written, then as observed."""
+
+    left: int = 3
+    seen: list[dict[Variable, Value]] = field(default_factory=list)
+    """The values before the last two turns."""
+
+
+def _test(machine: Machine, loop: ir.Loop, live: Live) -> Live:
+    """Return who takes another turn."""
+    from clmap_lsp.emulator.symbolic.machine import Live
+
+    live = machine.block(loop.test, live)
+    if loop.condition is None or live.is_empty:
+        return live
+    condition = machine.evaluator.condition(loop.condition)
+    if isinstance(condition, Unknown):
+        return Live(live.mask, live.why or condition.reason)
+    return Live(both(live.mask, condition), live.why)
+
+
+def _turn(machine: Machine, loop: ir.Loop, frame: Frame, live: Live) -> Live:
+    """Run body, step and test; return who takes another turn."""
+    _body_and_step(machine, loop, frame, live)
+    return _test(machine, loop, machine.rejoined(live))
+
+
+def _body_and_step(machine: Machine, loop: ir.Loop, frame: Frame, live: Live) -> None:
+    machine.block(loop.body, live)
+    frame.continued = False
+    stepping = machine.rejoined(live)
+    if not stepping.is_empty:
+        machine.block(loop.step, stepping)
+
+
+def _doubtful_turn(machine: Machine, loop: ir.Loop, live: Live) -> None:
+    """Walk a loop once whose number of turns is not known, with all that it changes unknown."""
+    inside = list(ir.walk(loop.test + loop.body + loop.step))
+    reason = live.why or "data"
+    machine.havoc(inside, reason)
+    machine.block(loop.body, live)
+    machine.block(loop.step, live)
+    machine.block(loop.test, live)
+    machine.havoc(inside, reason)
+
+
+# -------------------------------------------------------------------------------------------- all at once
+
+
+@dataclass(slots=True)
+class _Saved:
+    """What to restore if a loop turns out not to be regular."""
+
+    env: dict[Variable, Value]
+    private: dict[Variable, dict[int, tuple[int, Value]] | None]
+    n_rows: int
+    n_doubts: int
+    left: list[tuple[Mask, str | None]]
+    ordinal: Sym
+    segment: Sym
+    n_dimensions: int
+
+    @classmethod
+    def of(cls, machine: Machine) -> _Saved:
+        return cls(
+            dict(machine.evaluator.env),
+            dict(machine.private),
+            len(machine.rows),
+            len(machine.doubts),
+            [(it.left, it.why) for it in machine.frames],
+            machine.ordinal,
+            machine.segment,
+            len(machine.space.counts),
+        )
+
+    def restore(self, machine: Machine) -> None:
+        machine.evaluator.env.clear()
+        machine.evaluator.env.update(self.env)
+        machine.private = dict(self.private)
+        del machine.rows[self.n_rows :]
+        del machine.doubts[self.n_doubts :]
+        del machine.frames[len(self.left) :]
+        for frame, (left, why) in zip(machine.frames, self.left, strict=True):
+            frame.left, frame.why, frame.continued = left, why, False
+        machine.ordinal, machine.segment = self.ordinal, self.segment
+        del machine.space.counts[self.n_dimensions :]
+
+
+def _all_at_once(machine: Machine, loop: ir.Loop, live: Live, attempts: _Attempts) -> Live | None:
+    """Run all remaining turns as one; `None` if the loop does not allow it (nothing has happened then)."""
+    needs = machine.needs
+    if loop.condition is None or loop.test or id(loop) in needs.stores_private:
+        attempts.left = 0
+        return None
+    if len(attempts.seen) == 1:
+        return None  # One turn shows no regularity; the next attempt compares two.
+    attempts.left -= 1
+    saved = _Saved.of(machine)
+    carried = needs.exposed[id(loop)] & needs.changed[id(loop)]
+    try:
+        steps = _steps(machine, loop, carried, attempts.seen)
+        return _run_at_once(machine, loop, live, steps, saved)
+    except NotRegularError:
+        saved.restore(machine)
+        return None
+
+
+def _run_at_once(
+    machine: Machine, loop: ir.Loop, live: Live, steps: dict[Variable, int], saved: _Saved
+) -> Live:
+    from clmap_lsp.emulator.symbolic.machine import Live
+
+    assert loop.condition is not None
+    env, space = machine.evaluator.env, machine.space
+    turn = len(space.counts)
+    space.counts.append(2)
+    _suppose(env, saved.env, steps, turn)
+    for variable in machine.needs.changed[id(loop)] - set(steps):
+        env.pop(variable, None)
+    least, most = _trips(machine, loop.condition, turn)
+    if most < _WORTHWHILE:
+        raise NotRegularError
+    space.counts[turn] = most
+    mask = live.mask
+    condition = machine.evaluator.condition(loop.condition)
+    if isinstance(condition, Unknown):
+        raise NotRegularError
+    taken = both(mask, condition)
+    if taken is not mask and least == most and mask is True and taken is not True:
+        raise NotRegularError
+    _check_end(machine, loop.condition, saved.env, steps, most, turn)
+    _body_and_step(machine, loop, machine.frames[-1], Live(taken))
+    if _anyone_left(machine, saved):
+        raise NotRegularError
+    if machine.private != saved.private:
+        raise NotRegularError
+    for variable, step in steps.items():
+        _verify(env.get(variable), saved.env[variable], step, turn, taken, machine)
+    _shift_ordinals(machine, saved, turn, most, taken)
+    _leave_turns(machine, loop, saved, steps, taken, turn, most)
+    del space.counts[turn:]
+    return Live(False)
+
+
+def _anyone_left(machine: Machine, saved: _Saved) -> bool:
+    return any(
+        frame.left is not left or frame.why is not why
+        for frame, (left, why) in zip(machine.frames, saved.left, strict=True)
+    )
+
+
+def _suppose(
+    env: dict[Variable, Value], base: dict[Variable, Value], steps: dict[Variable, int], turn: int
+) -> None:
+    for variable, step in steps.items():
+        env[variable] = _moved(base[variable], Sym(0, ((turn, step),)) if step else Sym(0))
+
+
+def _moved(value: Value, by: Sym) -> Value:
+    match value:
+        case Sym():
+            return add(value, by)
+        case Pointer():
+            return Pointer(value.root, add(value.offset, by))
+        case _:
+            return value
+
+
+def _steps(
+    machine: Machine, loop: ir.Loop, carried: Iterable[Variable], seen: list[dict[Variable, Value]]
+) -> dict[Variable, int]:
+    """Return the step a turn of every variable that turns hand on, as written or as observed in two turns.
+
+    Raises: NotRegularError if some variable makes no constant step.
+    """
+    env = machine.evaluator.env
+    written = {} if seen else _written_steps(machine, loop)
+    steps = {}
+    for variable in carried:
+        now = env.get(variable)
+        if now is None or isinstance(now, Unknown):
+            continue
+        if seen:
+            steps[variable] = _observed(seen[-1].get(variable), now)
+            if _observed(seen[0].get(variable), seen[-1][variable]) != steps[variable]:
+                raise NotRegularError
+        elif variable in written or isinstance(now, Floats | Lanes):
+            steps[variable] = written.get(variable, 0)
+        else:
+            raise NotRegularError
+    return steps
+
+
+def _observed(before: Value | None, now: Value) -> int:
+    match before, now:
+        case Sym(), Sym():
+            pass
+        case Pointer(), Pointer() if before.root is now.root:
+            before, now = before.offset, now.offset
+        case Floats(), Floats() if np.array_equal(before.array, now.array):
+            return 0
+        case _:
+            raise NotRegularError
+    difference = subtract(now, before)
+    if difference.array is not None:
+        difference = add(of_array(difference.array), Sym(difference.const, difference.coefs))
+    if not difference.is_uniform:
+        raise NotRegularError
+    return difference.const
+
+
+def _written_steps(machine: Machine, loop: ir.Loop) -> dict[Variable, int]:
+    """Read `i += c` and `p += c` off the statements that every turn runs."""
+    steps: dict[Variable, int] = {}
+    for statement in loop.body + loop.step:
+        if not isinstance(statement, ir.Assign):
+            continue
+        step = _written_step(machine, statement)
+        if step is not None:
+            steps[statement.variable] = steps.get(statement.variable, 0) + step
+    return steps
+
+
+def _written_step(machine: Machine, statement: ir.Assign) -> int | None:
+    value = _plain(statement.value)
+    factor = 1
+    match value:
+        case ir.Binary(op=BinaryOp.ADD | BinaryOp.SUB as op, left=left, right=right):
+            factor = 1 if op is BinaryOp.ADD else -1
+            if op is BinaryOp.ADD and not _is(left, statement.variable):
+                left, right = right, left
+        case ir.PointerOffset(pointer=left, index=right, stride=factor):
+            pass
+        case _:
+            return None
+    if not _is(left, statement.variable):
+        return None
+    step = machine.evaluator.value(right)
+    return factor * step.const if isinstance(step, Sym) and step.is_uniform else None
+
+
+def _plain(expression: ir.Expression) -> ir.Expression:
+    while isinstance(expression, ir.Convert | ir.PointerCast):
+        expression = expression.operand
+    return expression
+
+
+def _is(expression: ir.Expression, variable: Variable) -> bool:
+    plain = _plain(expression)
+    return isinstance(plain, ir.Read) and plain.variable is variable
+
+
+# -------------------------------------------------------------------------------------------------- turns
+
+
+def _trips(machine: Machine, condition: ir.Expression, turn: int) -> tuple[int, int]:
+    """Return the least and greatest number of turns that work-items take.
+
+    Raises: NotRegularError, or SplitError where the number depends on the work-group.
+    """
+    match _plain(condition):
+        case ir.Logical(op=LogicalOp.AND, left=left, right=right):
+            one, two = _trips(machine, left, turn), _trips(machine, right, turn)
+            return min(one[0], two[0]), min(one[1], two[1])
+        case ir.Compare() as compare:
+            sides = machine.evaluator.value(compare.left), machine.evaluator.value(compare.right)
+        case _:
+            raise NotRegularError
+    if not (isinstance(sides[0], Sym) and isinstance(sides[1], Sym)):
+        raise NotRegularError
+    difference = subtract(sides[0], sides[1])
+    if turn not in {d for d, _ in difference.coefs}:
+        if turn in dims_of(sides[0]) | dims_of(sides[1]):
+            raise NotRegularError
+        return _UNREACHABLE, _UNREACHABLE  # A part of the condition that stays as it is: true, as it was.
+    found = first_false(compare.op, difference, turn, machine.space)
+    if found is None:
+        raise NotRegularError
+    if found[0] != found[1]:
+        _split_groups(machine, difference)
+    return found
+
+
+def _split_groups(machine: Machine, difference: Sym) -> None:
+    """Let groups that take different numbers of turns be run apart."""
+    counts = machine.space.counts
+    groups = [d for d in dims_of(difference) if d < GROUP_DIMENSIONS and counts[d] > 1]
+    if not groups:
+        return
+    widest = max(groups, key=lambda d: counts[d])
+    n = counts[widest]
+    parts = min(n, _SINGLE_GROUPS)
+    raise SplitError(widest, tuple(sorted({n * k // parts for k in range(1, parts)})))
+
+
+def _check_end(
+    machine: Machine,
+    condition: ir.Expression,
+    base: dict[Variable, Value],
+    steps: dict[Variable, int],
+    most: int,
+    turn: int,
+) -> None:
+    """Make sure that after `most` turns the condition is false for everybody."""
+    env = machine.evaluator.env
+    now = {variable: env[variable] for variable in steps}
+    for variable, step in steps.items():
+        env[variable] = _moved(base[variable], Sym(step * most))
+    ends = machine.evaluator.condition(condition)
+    env.update(now)
+    if ends is not False:
+        raise NotRegularError
+
+
+def _verify(value: Value | None, base: Value, step: int, turn: int, taken: Mask, machine: Machine) -> None:
+    """The induction step: what a turn leaves is what the next one was supposed to find."""
+    expected = _moved(base, Sym(step, ((turn, step),)) if step else Sym(0))
+    match value, expected:
+        case Sym(), Sym():
+            equal = _same_where(value, expected, taken, machine)
+        case Pointer(), Pointer():
+            equal = value.root is expected.root and _same_where(value.offset, expected.offset, taken, machine)
+        case Floats(), Floats():
+            equal = bool(np.array_equal(value.array, expected.array))
+        case Lanes(), Lanes():
+            equal = value is base
+        case _:
+            equal = False
+    if not equal:
+        raise NotRegularError
+
+
+def _same_where(value: Sym, expected: Sym, taken: Mask, machine: Machine) -> bool:
+    if same(value, expected):
+        return True
+    difference = subtract(value, expected)
+    dims = dims_of(difference)
+    cells = machine.space.n_lanes
+    for d in dims:
+        cells *= machine.space.counts[d]
+    machine.space.require(cells, dims)
+    wrong = numbers(difference, machine.space.counts) != 0
+    return not any_active(both(taken, wrong)) if taken is not True else not bool(wrong.any())
+
+
+def _shift_ordinals(machine: Machine, saved: _Saved, turn: int, n: int, taken: Mask) -> None:
+    """Number the accesses of all turns: each turn goes on where the one before ended."""
+    if not machine.follow_ordinals:
+        return
+    step, barriers = subtract(machine.ordinal, saved.ordinal), subtract(machine.segment, saved.segment)
+    if taken is not True and turn in _mask_dims(taken):
+        raise NotRegularError
+    if not (step.is_uniform and barriers.is_uniform) or (barriers.const and step.const):
+        raise NotRegularError
+    for row in machine.rows[saved.n_rows :]:
+        assert row.ordinal is not None
+        assert row.segment is not None
+        if step.const:
+            row.ordinal = add(row.ordinal, Sym(0, ((turn, step.const),)))
+        if barriers.const:
+            row.segment = add(row.segment, Sym(0, ((turn, barriers.const),)))
+    machine.ordinal = add(saved.ordinal, scale(step, n))
+    machine.segment = add(saved.segment, scale(barriers, n))
+
+
+def _mask_dims(mask: Mask) -> set[int]:
+    if isinstance(mask, bool):
+        return set()
+    return {axis for axis, length in enumerate(reversed(mask.shape[:-1])) if length > 1}
+
+
+def _leave_turns(
+    machine: Machine,
+    loop: ir.Loop,
+    saved: _Saved,
+    steps: dict[Variable, int],
+    taken: Mask,
+    turn: int,
+    n: int,
+) -> None:
+    """Give every variable the value that it has after the last turn."""
+    env = machine.evaluator.env
+    differ = turn in _mask_dims(taken)
+    trips = Sym(n)
+    if differ and not isinstance(taken, bool):
+        trips = of_array(np.asarray(taken.sum(axis=0), np.int64))
+    elif not isinstance(taken, bool):
+        trips = of_array(np.where(taken, n, 0).astype(np.int64))
+    for variable, step in steps.items():
+        env[variable] = _moved(saved.env[variable], scale(trips, step) if step else Sym(0))
+    for variable in machine.needs.changed[id(loop)] - set(steps):
+        value = env.get(variable)
+        if value is None:
+            continue
+        if variable in saved.env and taken is not True:
+            env[variable] = Unknown("a value after a loop that some work-items leave early")
+        elif differ:
+            env[variable] = Unknown("a value after a loop whose number of turns differs between work-items")
+        else:
+            env[variable] = _last(value, turn, n)
+
+
+def _last(value: Value, turn: int, n: int) -> Value:
+    match value:
+        case Sym():
+            return at_turn(value, turn, n - 1)
+        case Pointer():
+            return Pointer(value.root, at_turn(value.offset, turn, n - 1))
+        case Floats(array=array) if array.ndim >= turn + 2:
+            axis = array.ndim - 2 - turn
+            return Floats(array.take(min(n, array.shape[axis]) - 1, axis=axis))
+        case Lanes():
+            parts = [_last(it, turn, n) for it in value.parts]
+            return Lanes(tuple(it for it in parts if isinstance(it, Sym | Floats | Unknown)))
+        case _:
+            return value

@@ -1,0 +1,473 @@
+"""Running a kernel for a whole box of work-groups at once.
+
+Statements run once for all lanes, under a mask. What a work-item does is never approximated: where a
+branch or a loop depends on data, both ways are walked with `why` set, and every access on them is reported
+as unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from clmap_lsp.emulator.symbolic.comparing import compare
+from clmap_lsp.emulator.symbolic.control import Bail, BailError
+from clmap_lsp.emulator.symbolic.expressions import Evaluator, negate
+from clmap_lsp.emulator.symbolic.memory import Cells, KnownData, load_private
+from clmap_lsp.emulator.symbolic.needs import Needs, targets
+from clmap_lsp.emulator.symbolic.rows import Mask, Rows, both, either, without
+from clmap_lsp.emulator.symbolic.space import Space
+from clmap_lsp.emulator.symbolic.values import Pointer, Sym, Unknown, Value, add, same
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import BarrierScope, CompareOp, Variable, VariableKind
+from clmap_lsp.source.span import Span
+from clmap_lsp.source.types import INT, AddressSpace, PointerType, ScalarType, Type
+
+_KERNEL = -1
+LOOP = -2
+_SWITCH = -3
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """Which work-items are here; `why` tells what it depends on if that is not known."""
+
+    mask: Mask
+    why: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """True if nobody is here, for certain."""
+        return self.mask is False
+
+
+@dataclass(slots=True)
+class Frame:
+    """Something that can be left early: a loop, a switch, an inlined call, the kernel."""
+
+    label: int
+    left: Mask = False
+    """Who left it for good."""
+    continued: Mask = False
+    """Who waits for the step of a loop."""
+    why: str | None = None
+    """Set if somebody may have left, and nobody knows who."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """An access whose executions cannot be known."""
+
+    site: int
+    op: str
+    root: Variable | None
+    space: AddressSpace
+    size: int
+    span: Span
+    reason: str
+
+
+@dataclass(slots=True)
+class Machine:
+    """One run of one box."""
+
+    kernel: ir.Kernel
+    space: Space
+    needs: Needs
+    data: KnownData
+    follow_ordinals: bool = False
+    rows: list[Rows] = field(default_factory=list)
+    doubts: list[Doubt] = field(default_factory=list)
+    frames: list[Frame] = field(default_factory=list)
+    private: dict[Variable, Cells | None] = field(default_factory=dict)
+    evaluator: Evaluator = field(init=False)
+    ordinal: Sym = field(default_factory=lambda: Sym(0))
+    segment: Sym = field(default_factory=lambda: Sym(0))
+
+    def __post_init__(self) -> None:
+        self.evaluator = Evaluator(self.space)
+
+    def run(self, scalars: dict[Variable, Value]) -> None:
+        """Run the kernel with the given parameter values.
+
+        Raises: SplitError, BailError.
+        """
+        env = self.evaluator.env
+        for parameter in self.kernel.parameters:
+            if isinstance(parameter.type, PointerType):
+                env[parameter] = Pointer(parameter, Sym(0))
+            else:
+                env[parameter] = scalars.get(parameter, Unknown(f"the argument `{parameter.name}`"))
+        self.frames.append(Frame(_KERNEL))
+        self.block(self.kernel.body, Live(True))
+
+    # ---------------------------------------------------------------------------------------- statements
+
+    def block(self, block: ir.Block, live: Live) -> Live:
+        """Run a block; return who falls out of its end."""
+        for statement in block:
+            if live.is_empty:
+                return live
+            step = _STATEMENTS.get(type(statement))
+            if step is not None:
+                live = step(self, statement, live)
+        return live
+
+    def assign(self, variable: Variable, value: Value, live: Live) -> None:
+        """Write a variable for those who are here."""
+        env = self.evaluator.env
+        if live.why is not None:
+            old = env.get(variable)
+            unchanged = isinstance(old, Sym) and isinstance(value, Sym) and same(old, value)
+            if old is not None and not unchanged:
+                value = Unknown(live.why)
+        elif live.mask is not True and (old := env.get(variable)) is not None:
+            value = self.evaluator.merge(live.mask, value, old) if not isinstance(old, Unknown) else value
+        env[variable] = value
+
+    def _declare(self, statement: ir.Declare, live: Live) -> Live:
+        if live.mask is True and live.why is None:
+            self.evaluator.env.pop(statement.variable, None)
+        return live
+
+    def _assign(self, statement: ir.Assign, live: Live) -> Live:
+        if statement.variable in self.needs.variables:
+            self.assign(statement.variable, self.evaluator.value(statement.value), live)
+        return live
+
+    def _load(self, statement: ir.Load, live: Live) -> Live:
+        pointer = self.access(
+            statement.site,
+            "load",
+            statement.pointer,
+            statement.size,
+            statement.alignment,
+            statement.span,
+            live,
+        )
+        if statement.variable in self.needs.variables:
+            self.assign(statement.variable, self._loaded(pointer, statement, live), live)
+        return live
+
+    def _loaded(self, pointer: Value, statement: ir.Load, live: Live) -> Value:
+        if not isinstance(pointer, Pointer):
+            return pointer if isinstance(pointer, Unknown) else Unknown("data")
+        if pointer.root.kind is VariableKind.PRIVATE_OBJECT:
+            cells = self.private.setdefault(pointer.root, {})
+            return load_private(cells, pointer.root.name, pointer.offset, statement.size, self.space)
+        kind = statement.variable.type
+        return self.data.load(pointer, kind, live.mask, self.space)
+
+    def _store(self, statement: ir.Store, live: Live) -> Live:
+        pointer = self.access(
+            statement.site,
+            "store",
+            statement.pointer,
+            statement.size,
+            statement.alignment,
+            statement.span,
+            live,
+        )
+        self._store_private(pointer, statement, live)
+        return live
+
+    def _store_private(self, pointer: Value, statement: ir.Store, live: Live) -> None:
+        if not isinstance(pointer, Pointer):
+            if self.needs.objects and _space_of(statement.pointer.type) is AddressSpace.PRIVATE:
+                self.private = dict.fromkeys(self.needs.objects)
+            return
+        if pointer.root not in self.needs.objects:
+            return
+        cells = self.private.setdefault(pointer.root, {})
+        if cells is None or not pointer.offset.is_uniform or live.why is not None:
+            self.private[pointer.root] = None
+            return
+        value = self.evaluator.value(statement.value)
+        at, size = pointer.offset.const, statement.size
+        old = cells.get(at)
+        if live.mask is not True and old is not None:
+            value = self.evaluator.merge(live.mask, value, old[1])
+        kept = {it: cell for it, cell in cells.items() if it + cell[0] <= at or at + size <= it}
+        kept[at] = (size, value)
+        self.private[pointer.root] = kept
+
+    def _copy(self, statement: ir.CopyObject, live: Live) -> Live:
+        size, alignment = statement.type.size, statement.type.alignment
+        self.access(statement.load_site, "load", statement.source, size, alignment, statement.span, live)
+        target = self.access(
+            statement.store_site, "store", statement.destination, size, alignment, statement.span, live
+        )
+        if isinstance(target, Pointer) and target.root in self.needs.objects:
+            self.private[target.root] = None
+        return live
+
+    def _atomic(self, statement: ir.Atomic, live: Live) -> Live:
+        size = statement.type.size
+        pointer = self.access(statement.site, "atomic", statement.pointer, size, size, statement.span, live)
+        if statement.variable is not None and statement.variable in self.needs.variables:
+            name = pointer.root.name if isinstance(pointer, Pointer) else "memory"
+            self.assign(statement.variable, Unknown(f"the result of an atomic on `{name}`"), live)
+        return live
+
+    def _async(self, statement: ir.AsyncCopy, live: Live) -> Live:
+        reason = "the device decides how work-items share an asynchronous copy"
+        for site, op, pointer in (
+            (statement.load_site, "load", statement.source),
+            (statement.store_site, "store", statement.destination),
+        ):
+            where = self.evaluator.value(pointer)
+            root = where.root if isinstance(where, Pointer) else None
+            space = root_space(root) if root is not None else _space_of(pointer.type)
+            self.doubts.append(Doubt(site, op, root, space, statement.element.size, statement.span, reason))
+        return live
+
+    def _result(self, statement: Any, live: Live) -> Live:
+        variable = statement.variable
+        if variable is not None and variable in self.needs.variables:
+            self.assign(variable, Unknown(_RESULTS[type(statement)]), live)
+        return live
+
+    def _barrier(self, statement: ir.Barrier | ir.WaitEvents, live: Live) -> Live:
+        if isinstance(statement, ir.Barrier) and statement.scope is BarrierScope.SUB_GROUP:
+            return live
+        if self.follow_ordinals:
+            if live.mask is not True:
+                raise BailError(Bail("a barrier in divergent flow", statement.span))
+            self.ordinal = Sym(0)
+            self.segment = add(self.segment, Sym(1))
+        return live
+
+    def _lost(self, statement: ir.Goto | ir.Label | ir.Unsupported | ir.Call, live: Live) -> Live:
+        what = {
+            ir.Goto: "goto",
+            ir.Label: "goto",
+            ir.Unsupported: "a statement that was not understood",
+        }.get(type(statement), "a call that was not inlined")
+        raise BailError(Bail(what, statement.span))
+
+    # ------------------------------------------------------------------------------------------ accesses
+
+    def access(
+        self, site: int, op: str, pointer: ir.Expression, size: int, alignment: int, span: Span, live: Live
+    ) -> Value:
+        """Note one access and return where it goes."""
+        where = self.evaluator.value(pointer)
+        if not isinstance(where, Pointer):
+            space = _space_of(pointer.type)
+            if space is not AddressSpace.PRIVATE:
+                reason = where.reason if isinstance(where, Unknown) else "an address that is not followed"
+                self.doubts.append(
+                    Doubt(site, op, None, space, size, span, f"its address depends on {reason}")
+                )
+                self._count_ordinal(op, live)
+            return where
+        space = root_space(where.root)
+        if space is AddressSpace.PRIVATE:
+            return where
+        if live.why is not None:
+            self.doubts.append(
+                Doubt(site, op, where.root, space, size, span, f"whether it runs depends on {live.why}")
+            )
+            return where
+        ordinals = (self.ordinal, self.segment) if self.follow_ordinals else (None, None)
+        self.rows.append(
+            Rows(
+                site,
+                op,
+                where.root,
+                space,
+                where.offset,
+                live.mask,
+                tuple(self.space.counts),
+                self.space.n_lanes,
+                size,
+                alignment,
+                span,
+                self.space.box.local_size,
+                *ordinals,
+            )
+        )
+        self._count_ordinal(op, live)
+        return where
+
+    def _count_ordinal(self, op: str, live: Live) -> None:
+        """Count accesses of every work-item; an atomic is a load and a store."""
+        if self.follow_ordinals:
+            later = add(self.ordinal, Sym(2 if op == "atomic" else 1))
+            merged = later if live.mask is True else self.evaluator.merge(live.mask, later, self.ordinal)
+            assert isinstance(merged, Sym)
+            self.ordinal = merged
+
+    # ---------------------------------------------------------------------------------------------- flow
+
+    def _if(self, statement: ir.If, live: Live) -> Live:
+        condition = self.evaluator.condition(statement.condition)
+        if isinstance(condition, Unknown):
+            return self._doubtful_if(statement, live, condition.reason)
+        if isinstance(condition, bool):
+            return self.block(statement.then if condition else statement.otherwise, live)
+        inverse = negate(condition)
+        assert not isinstance(inverse, Unknown | bool)
+        yes = self.block(statement.then, replace(live, mask=both(live.mask, condition)))
+        no = self.block(statement.otherwise, replace(live, mask=both(live.mask, inverse)))
+        return Live(either(yes.mask, no.mask), yes.why or no.why)
+
+    def _doubtful_if(self, statement: ir.If, live: Live, reason: str) -> Live:
+        env = self.evaluator.env
+        before = dict(env)
+        why = live.why or reason
+        yes = self.block(statement.then, Live(live.mask, why))
+        after = dict(env)
+        env.clear()
+        env.update(before)
+        no = self.block(statement.otherwise, Live(live.mask, why))
+        for variable in set(after) | set(env):
+            one, two = after.get(variable), env.get(variable)
+            if one is not two and not (isinstance(one, Sym) and isinstance(two, Sym) and same(one, two)):
+                env[variable] = Unknown(reason)
+        stays = yes.mask is live.mask and no.mask is live.mask
+        return live if stays else Live(either(yes.mask, no.mask), why)
+
+    def _break(self, statement: ir.Break, live: Live) -> Live:
+        return self._leave(next(it for it in reversed(self.frames) if it.label in (LOOP, _SWITCH)), live)
+
+    def _return(self, statement: ir.Return, live: Live) -> Live:
+        return self._leave(self.frames[0], live)
+
+    def _leave_scope(self, statement: ir.Leave, live: Live) -> Live:
+        return self._leave(next(it for it in reversed(self.frames) if it.label == statement.label), live)
+
+    def _leave(self, frame: Frame, live: Live) -> Live:
+        if live.why is not None:
+            frame.why = live.why
+        else:
+            frame.left = either(frame.left, live.mask)
+        return Live(False)
+
+    def _continue(self, statement: ir.Continue, live: Live) -> Live:
+        loop = next(it for it in reversed(self.frames) if it.label == LOOP)
+        if live.why is not None:
+            loop.why = live.why
+        else:
+            loop.continued = either(loop.continued, live.mask)
+        return Live(False)
+
+    def _scope(self, statement: ir.Scope, live: Live) -> Live:
+        self.frames.append(Frame(statement.label))
+        self.block(statement.body, live)
+        self.frames.pop()
+        return self.rejoined(live)
+
+    def rejoined(self, entry: Live) -> Live:
+        """Return who goes on after a frame: of those that entered it, all that left no frame around it."""
+        mask = entry.mask
+        for frame in self.frames:
+            mask = without(mask, either(frame.left, frame.continued))
+        return Live(mask, entry.why or next((it.why for it in self.frames if it.why is not None), None))
+
+    def _switch(self, statement: ir.Switch, live: Live) -> Live:
+        value = self.evaluator.value(statement.value)
+        if not isinstance(value, Sym):
+            reason = value.reason if isinstance(value, Unknown) else "a value that is no integer"
+            return self._doubtful_switch(statement, live, reason)
+        self.frames.append(Frame(_SWITCH))
+        current = Live(False)
+        for case, mask in zip(statement.cases, self._case_masks(statement, value, live), strict=True):
+            current = self.block(case.body, Live(either(current.mask, mask), current.why or live.why))
+        self.frames.pop()
+        return self.rejoined(live)
+
+    def _case_masks(self, statement: ir.Switch, value: Sym, live: Live) -> list[Mask]:
+        """Return who enters at each label."""
+        scalar = statement.value.type
+        masks: list[Mask] = []
+        taken: Mask = False
+        for case in statement.cases:
+            mine: Mask = False
+            for number in case.values:
+                known = scalar if isinstance(scalar, ScalarType) else INT
+                hit = compare(CompareOp.EQ, value, Sym(number), known, self.space)
+                mine = either(mine, False if isinstance(hit, Unknown) else both(live.mask, hit))
+            masks.append(mine)
+            taken = either(taken, mine)
+        rest = without(live.mask, taken)
+        return [
+            either(mask, rest) if case.is_default else mask
+            for case, mask in zip(statement.cases, masks, strict=True)
+        ]
+
+    def _doubtful_switch(self, statement: ir.Switch, live: Live, reason: str) -> Live:
+        self.frames.append(Frame(_SWITCH))
+        self.havoc([it for case in statement.cases for it in ir.walk(case.body)], reason)
+        for case in statement.cases:
+            self.block(case.body, Live(live.mask, live.why or reason))
+        self.havoc([it for case in statement.cases for it in ir.walk(case.body)], reason)
+        self.frames.pop()
+        return self.rejoined(live)
+
+    def havoc(self, statements: Iterable[ir.Statement], reason: str) -> None:
+        """Forget every variable that some statements may write."""
+        for statement in statements:
+            for variable in targets(statement):
+                if variable in self.needs.variables:
+                    self.evaluator.env[variable] = Unknown(reason)
+        self.private = dict.fromkeys(self.needs.objects)
+
+    def _loop(self, statement: ir.Loop, live: Live) -> Live:
+        from clmap_lsp.emulator.symbolic.loops import run_loop
+
+        return run_loop(self, statement, live)
+
+
+_RESULTS: dict[type, str] = {
+    ir.ImageRead: "data read from an image",
+    ir.Collective: "a value shared between work-items",
+    ir.OpaqueCall: "the result of a function that is not known",
+}
+
+
+def root_space(root: Variable) -> AddressSpace:
+    """Return the address space of a buffer, array or object."""
+    match root.kind:
+        case VariableKind.LOCAL_OBJECT:
+            return AddressSpace.LOCAL
+        case VariableKind.CONSTANT_OBJECT:
+            return AddressSpace.CONSTANT
+        case VariableKind.PARAMETER:
+            return _space_of(root.type)
+        case _:
+            return AddressSpace.PRIVATE
+
+
+def _space_of(kind: Type) -> AddressSpace:
+    return kind.space if isinstance(kind, PointerType) else AddressSpace.PRIVATE
+
+
+_STATEMENTS: dict[type, Callable[[Machine, Any, Live], Live]] = {
+    ir.Declare: Machine._declare,
+    ir.Assign: Machine._assign,
+    ir.Load: Machine._load,
+    ir.Store: Machine._store,
+    ir.CopyObject: Machine._copy,
+    ir.Atomic: Machine._atomic,
+    ir.AsyncCopy: Machine._async,
+    ir.Barrier: Machine._barrier,
+    ir.WaitEvents: Machine._barrier,
+    ir.ImageRead: Machine._result,
+    ir.Collective: Machine._result,
+    ir.OpaqueCall: Machine._result,
+    ir.If: Machine._if,
+    ir.Loop: Machine._loop,
+    ir.Switch: Machine._switch,
+    ir.Break: Machine._break,
+    ir.Continue: Machine._continue,
+    ir.Return: Machine._return,
+    ir.Scope: Machine._scope,
+    ir.Leave: Machine._leave_scope,
+    ir.Label: Machine._lost,
+    ir.Goto: Machine._lost,
+    ir.Unsupported: Machine._lost,
+    ir.Call: Machine._lost,
+}
+"""Statements that are not listed (fences, prints, image writes) touch nothing that is counted here."""

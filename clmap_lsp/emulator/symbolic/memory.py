@@ -1,0 +1,115 @@
+"""Memory whose contents addresses or branches need: inputs that are known, constants, private arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from clmap_lsp.emulator.symbolic.integers import spread_out
+from clmap_lsp.emulator.symbolic.rows import Mask
+from clmap_lsp.emulator.symbolic.space import Space
+from clmap_lsp.emulator.symbolic.values import Floats, Lanes, Pointer, Sym, Unknown, Value, of_array
+from clmap_lsp.launch.contents import buffer_contents, numpy_dtype, scalar_bytes
+from clmap_lsp.launch.model import BufferArgument, Launch, ScalarArgument
+from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.source.ir import Initializer, Kernel, Variable, VariableKind
+from clmap_lsp.source.types import ScalarType, Type, VectorType
+
+_LIMIT_BYTES = 1 << 28
+
+Cells = dict[int, tuple[int, Value]]
+"""Of one private object: by byte offset its size and value."""
+
+
+class KnownData:
+    """Buffers and constants whose bytes at launch hold throughout, because the kernel never writes them."""
+
+    def __init__(
+        self, kernel: Kernel, launch: Launch, written: set[Variable], constants: Iterable[Initializer]
+    ) -> None:
+        self._launch = launch
+        self._written = written
+        self._parameters = set(kernel.parameters)
+        self._constants = {it.variable: None if it.addresses else it.data for it in constants}
+        self._bytes: dict[Variable, Any] = {}
+
+    def contents(self, root: Variable) -> Any:
+        """Return the bytes of a buffer as a uint8 array, or `Unknown`."""
+        if root not in self._bytes:
+            self._bytes[root] = self._find(root)
+        return self._bytes[root]
+
+    def _find(self, root: Variable) -> Any:
+        if root.kind is VariableKind.CONSTANT_OBJECT and root not in self._written:
+            data = self._constants.get(root)
+            return Unknown(f"the values of `{root.name}`") if data is None else np.frombuffer(data, np.uint8)
+        if root.kind is VariableKind.LOCAL_OBJECT or root not in self._parameters:
+            return Unknown(f"data in `{root.name}`")
+        if root in self._written:
+            return Unknown(f"data in `{root.name}`, which the kernel changes")
+        argument = self._launch.arguments.get(root.name)
+        if isinstance(argument, ScalarArgument) and root.name not in self._launch.inferred:
+            return np.frombuffer(scalar_bytes(argument, root.type), np.uint8)  # A struct passed by value.
+        if not isinstance(argument, BufferArgument):
+            return Unknown(f"data in `{root.name}`")
+        if root.name in self._launch.inferred:
+            return Unknown(f"data in `{root.name}`, which the launch does not give")
+        try:
+            return buffer_contents(argument, root.type, limit_bytes=_LIMIT_BYTES)
+        except LaunchError as error:
+            return Unknown(f"data in `{root.name}`: {error.cause}")
+
+    def load(self, pointer: Pointer, kind: Type, mask: Mask, space: Space) -> Value:
+        """Return what a load of type `kind` reads. Raises: SplitError, NotRegularError."""
+        data = self.contents(pointer.root)
+        if isinstance(data, Unknown):
+            return data
+        if isinstance(kind, VectorType):
+            step = kind.element.size
+            lanes = [
+                self._scalar(data, pointer, i * step, kind.element, mask, space) for i in range(kind.lanes)
+            ]
+            return Lanes(tuple(it if isinstance(it, Sym | Floats | Unknown) else Unknown("") for it in lanes))
+        if isinstance(kind, ScalarType):
+            return self._scalar(data, pointer, 0, kind, mask, space)
+        return Unknown(f"a value of type {kind} in `{pointer.root.name}`")
+
+    def _scalar(
+        self, data: Any, pointer: Pointer, extra: int, scalar: ScalarType, mask: Mask, space: Space
+    ) -> Value:
+        size = max(scalar.size, 1)
+        offsets = spread_out(pointer.offset, space) + extra
+        at, rest = offsets // size, offsets % size
+        table = data[: len(data) - len(data) % size].view(numpy_dtype(scalar))
+        bad = (at < 0) | (at >= len(table)) | (rest != 0)
+        if bool(np.any(bad & mask)):
+            return Unknown(f"a read outside `{pointer.root.name}`, or between its elements")
+        if not len(table):
+            return Unknown(f"`{pointer.root.name}` is empty")
+        values = table[np.clip(at, 0, len(table) - 1)]
+        if scalar.is_float:
+            return Floats(values)
+        return of_array(values.astype(np.int64))
+
+
+def load_private(cells: Cells | None, name: str, offset: Sym, size: int, space: Space) -> Value:
+    """Return what a load from a private object reads; `cells` is `None` if its contents are unknown."""
+    if cells is None:
+        return Unknown(f"values in the private array `{name}`")
+    if offset.is_uniform:
+        found = cells.get(offset.const)
+        if found is not None and found[0] == size:
+            return found[1]
+        return Unknown(f"a value in the private array `{name}` that is not followed")
+    offsets = spread_out(offset, space)
+    table = {}
+    for at in np.unique(offsets).tolist():
+        found = cells.get(at)
+        if found is None or found[0] != size or not isinstance(found[1], Sym) or not found[1].is_uniform:
+            return Unknown(f"a value in the private array `{name}` that is not followed")
+        table[at] = found[1].const
+    keys = np.array(sorted(table), np.int64)
+    values = np.array([table[it] for it in keys.tolist()], np.int64)
+    return of_array(values[np.searchsorted(keys, offsets)])

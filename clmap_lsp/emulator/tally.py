@@ -1,0 +1,143 @@
+"""Empties the run-time tables: address counts, and requests with what they cost on a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clmap_lsp.devices.model import DeviceModel, Unknown
+from clmap_lsp.devices.rules import global_sectors, local_wavefronts
+from clmap_lsp.emulator.layout import (
+    MIXED_SITE,
+    SUB_LANES,
+    SUB_REL,
+    SUB_REQUESTS,
+    SUB_SITE,
+    TRACE_ID_SHIFT,
+)
+from clmap_lsp.emulator.site_table import SiteInfo
+from clmap_lsp.locality.entropy import EntropyAccumulator
+
+Words = NDArray[np.int64]
+
+_DENSE_CELLS = 1 << 25
+_CHUNK_ROWS = 1 << 15
+
+
+class AddressCounts:
+    """Accesses per start address: one dense array where the buffers are small enough, else sorted lists."""
+
+    def __init__(self, extents: Mapping[int, int], granule: int) -> None:
+        self._shift = granule.bit_length() - 1
+        cells = {it: (size >> self._shift) + 1 for it, size in extents.items()}
+        self.starts = np.zeros(max(extents, default=0) + 1, np.int64)
+        total = 0
+        for trace_id, count in sorted(cells.items()):
+            self.starts[trace_id] = total
+            total += count
+        self._cells = cells
+        self.dense = np.zeros(total, np.int64) if total <= _DENSE_CELLS else None
+        self._sparse = EntropyAccumulator()
+
+    def add(self, addresses: Words, counts: Words) -> None:
+        """Add accesses to trace addresses, shape (n,) both, where there is no dense array."""
+        self._sparse.add(addresses, counts)
+
+    def histogram(self) -> tuple[Words, Words]:
+        """Return the distinct addresses, ascending, and the accesses to each."""
+        if self.dense is None:
+            return self._sparse.histogram()
+        addresses, counts = [], []
+        for trace_id, cells in sorted(self._cells.items()):
+            start = int(self.starts[trace_id])
+            part = self.dense[start : start + cells]
+            used = np.flatnonzero(part)
+            addresses.append((used << self._shift) + (trace_id << TRACE_ID_SHIFT))
+            counts.append(part[used])
+        if not addresses:
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        return np.concatenate(addresses), np.concatenate(counts)
+
+
+@dataclass(slots=True)
+class SiteTally:
+    """Counts of one trace site; costs are None once a device's rule turned out not to be known."""
+
+    executions: int = 0
+    requests: int = 0
+    sectors: int | None = 0
+    wavefronts: int | None = 0
+    reasons: set[str] = field(default_factory=set)
+
+
+class SiteTallies:
+    """Counts of all trace sites."""
+
+    def __init__(self, sites: Sequence[SiteInfo], device: DeviceModel | None) -> None:
+        self._device = device
+        self._infos = {it.trace_site: it for it in sites}
+        self.by_site: dict[int, SiteTally] = {}
+
+    def add(self, subs: Words) -> None:
+        """Add interned sub-rows, shape (n, SUB_REL + lanes)."""
+        used = subs[(subs[:, SUB_REQUESTS] > 0) & (subs[:, SUB_SITE] != MIXED_SITE)]
+        for trace_site in np.unique(used[:, SUB_SITE]).tolist():
+            rows = used[used[:, SUB_SITE] == trace_site]
+            tally = self.by_site.setdefault(trace_site, SiteTally())
+            tally.requests += int(rows[:, SUB_REQUESTS].sum())
+            tally.executions += int((rows[:, SUB_REQUESTS] * rows[:, SUB_LANES]).sum())
+            info = self._infos.get(trace_site)
+            if info is not None and self._device is not None:
+                self._cost(tally, info, rows, self._device)
+
+    def _cost(self, tally: SiteTally, info: SiteInfo, rows: Words, device: DeviceModel) -> None:
+        for start in range(0, len(rows), _CHUNK_ROWS):
+            part = rows[start : start + _CHUNK_ROWS]
+            addresses = part[:, SUB_REL:]
+            active = addresses != -1
+            alignment = min(info.alignment, info.size & -info.size)
+            if info.space == "local":
+                counts = local_wavefronts(
+                    np.where(active, addresses, 0),
+                    active,
+                    info.size,
+                    "store" if info.is_store else "load",
+                    device,
+                    alignment=alignment,
+                )
+                tally.wavefronts = _summed(tally, tally.wavefronts, counts, part)
+            else:
+                counts = global_sectors(
+                    np.where(active, addresses, 0),
+                    active,
+                    info.size,
+                    device,
+                    "store" if info.is_store else "load",
+                    alignment=alignment,
+                )
+                tally.sectors = _summed(tally, tally.sectors, counts, part)
+
+
+def _summed(tally: SiteTally, so_far: int | None, counts: Words | Unknown, rows: Words) -> int | None:
+    if isinstance(counts, Unknown):
+        tally.reasons.add(counts.reason)
+        return None
+    if so_far is None:
+        return None
+    return so_far + int((counts * rows[:, SUB_REQUESTS]).sum())
+
+
+def expand_pairs(pairs: Words, subs: Words, counts: AddressCounts) -> None:
+    """Add the accesses of (sub-row + 1, base, times) rows to the address counts.
+
+    Only for buffers too large for the dense array, which the run-time library fills itself.
+    """
+    for start in range(0, len(pairs), _CHUNK_ROWS):
+        part = pairs[start : start + _CHUNK_ROWS]
+        relative = subs[part[:, 0] - 1, SUB_REL:]
+        active = relative != -1
+        times = np.broadcast_to(part[:, 2:3], relative.shape)[active]
+        counts.add((relative + part[:, 1:2])[active], times)

@@ -1,0 +1,22 @@
+"""Errors that a person caused and can mend."""
+
+from __future__ import annotations
+
+_ISSUES_URL = "https://github.com/clmap-lsp/clmap-lsp/issues"
+
+
+class UsageError(Exception):
+    """The tool cannot do what was asked: exit code 2. The text is one line that names cause and cure."""
+
+
+def one_line(text: str) -> str:
+    """Return a message without line breaks."""
+    return " ".join(text.split())
+
+
+def internal_error(error: Exception) -> str:
+    """Say in one line that the fault is ours, and how to report it."""
+    return (
+        f"internal error: {type(error).__name__}: {one_line(str(error))}; please report it at {_ISSUES_URL} "
+        "(CLMAP_DEBUG=1 shows where it happened)"
+    )

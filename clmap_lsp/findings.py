@@ -1,0 +1,73 @@
+"""Findings and edits: what rules say, and what every output shows.
+
+Nothing here knows an editor; spans are places in files as typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.span import Span
+
+__all__ = ["Edit", "Finding", "Fix", "FixSafety", "Related", "Severity"]
+
+
+class FixSafety(Enum):
+    """As in ruff: what `--fix` applies, what needs `--unsafe-fixes`, and what is only shown."""
+
+    SAFE = "safe"
+    """The kernel's results stay the same for every launch, and the host needs no change."""
+    UNSAFE = "unsafe"
+    """Verified on the launch, but the host must change too or other launches may differ."""
+    DISPLAY = "display"
+    """A sketch for a person to adapt."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the text of `span` (as typed) by `text`."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A rewrite. `verified` holds what the emulator showed: launch, outputs, figures before and after."""
+
+    title: str
+    safety: FixSafety
+    edits: tuple[Edit, ...]
+    verified: Mapping[str, Any] | None = None
+    host_change: str | None = None
+    """What the host program must change, in one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Another place that explains a finding."""
+
+    span: Span
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing worth telling the author."""
+
+    code: str
+    name: str
+    message: str
+    severity: Severity
+    span: Span
+    kernel: str | None = None
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+    unnecessary: bool = False
+    """Shown faded in editors: inactive code, unused suppressions."""
+    data: Mapping[str, Any] = field(default_factory=dict)
+    """Figures for tools: sectors per request, stride in bytes, share of traffic."""

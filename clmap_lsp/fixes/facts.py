@@ -1,0 +1,139 @@
+"""Questions about a kernel that several kinds of rewrite ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.polynomial import (
+    GROUP_QUERIES,
+    LANE_QUERIES,
+    Indirect,
+    Op,
+    Operation,
+    Polynomial,
+    Unknown,
+    WorkItemSymbol,
+)
+from clmap_lsp.access.records import Direction
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, VectorType
+
+if TYPE_CHECKING:
+    from clmap_lsp.access.records import Access
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.types import Type
+
+
+def accesses(analysis: KernelAnalysis) -> tuple[Access, ...]:
+    """Return the accesses of a kernel, in the order of the source."""
+    return tuple(it.access for it in analysis.accesses)
+
+
+def extended(launch: Launch) -> tuple[int, ...]:
+    """Return the dimensions in which a work-group is longer than 1."""
+    return tuple(d for d, size in enumerate(launch.local_size) if size > 1)
+
+
+def whole_groups(launch: Launch) -> bool:
+    """True if every work-group is full."""
+    return all(g % x == 0 for g, x in zip(launch.global_size, launch.local_size, strict=True))
+
+
+def lanes_in(value: Polynomial) -> frozenset[int] | None:
+    """Return the dimensions whose local position a value depends on; `None` where that is not known."""
+    found = set()
+    for leaf in value.leaves:
+        match leaf:
+            case WorkItemSymbol(query=ir.WorkItemQuery.GLOBAL_ID | ir.WorkItemQuery.LOCAL_ID, dimension=d):
+                found.add(d)
+            case WorkItemSymbol(query=query) if query in LANE_QUERIES:
+                return None
+            case Unknown() | Indirect():
+                return None
+            case _:
+                pass
+    return frozenset(found)
+
+
+def differs_between_groups(value: Polynomial) -> bool:
+    """True if a value depends on the work-group."""
+    return any(
+        isinstance(it, WorkItemSymbol)
+        and (it.query in GROUP_QUERIES or it.query is ir.WorkItemQuery.GLOBAL_ID)
+        for it in value.leaves
+    )
+
+
+def written(analysis: KernelAnalysis) -> frozenset[str]:
+    """Return the buffers that are stored to; `?` is one whose owner is not known."""
+    return frozenset(it.buffer for it in accesses(analysis) if it.direction is not Direction.LOAD)
+
+
+def read_only_buffers(subject: Subject) -> Iterator[tuple[ir.Variable, tuple[Access, ...]]]:
+    """Yield the global pointer parameters that are only read, each with its accesses, all of them known."""
+    found = accesses(subject.analysis)
+    stored = written(subject.analysis)
+    if "?" in stored or subject.analysis.notes or opaque(subject.analysis.kernel):
+        return
+    for parameter in subject.analysis.kernel.parameters:
+        if not isinstance(parameter.type, PointerType) or parameter.type.space is not AddressSpace.GLOBAL:
+            continue
+        mine = tuple(it for it in found if it.buffer == parameter.name)
+        if mine and parameter.name not in stored and all(it.unknown is None for it in mine):
+            yield parameter, mine
+
+
+def opaque(kernel: ir.Kernel) -> bool:
+    """True if the kernel does something that analysis does not follow: unknown calls, `goto`."""
+    kinds = (ir.OpaqueCall, ir.Unsupported, ir.Goto, ir.AsyncCopy)
+    return any(isinstance(it, kinds) for it in ir.walk(kernel.body))
+
+
+def synchronises(block: Iterable[ir.Statement]) -> bool:
+    """True if a block has a barrier or anything that a whole group does together."""
+    kinds = (ir.Barrier, ir.WaitEvents, ir.Collective, ir.AsyncCopy)
+    return any(isinstance(it, kinds) for it in ir.walk(tuple(block)))
+
+
+def conjuncts(guard: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
+    """Return the conditions that must all hold, one by one."""
+    found: list[Polynomial] = []
+    for part in guard:
+        atom = part.atom
+        if isinstance(atom, Operation) and atom.op is Op.LOGICAL_AND:
+            found += conjuncts(atom.operands)
+        else:
+            found.append(part)
+    return tuple(found)
+
+
+def plain_element(value: Type) -> bool:
+    """True for numbers and vectors of numbers, which a tile can hold by their names."""
+    match value:
+        case VectorType(lanes=lanes):
+            return lanes != 3
+        case ScalarType():
+            return value.size > 0
+        case _:
+            return False
+
+
+def local_bytes(kernel: ir.Kernel, launch: Launch) -> int:
+    """Return the bytes of local memory that a work-group has already."""
+    from clmap_lsp.launch.model import LocalArgument
+
+    total = sum(it.type.size for it in kernel.variables if it.kind is ir.VariableKind.LOCAL_OBJECT)
+    for parameter in kernel.parameters:
+        argument = launch.arguments.get(parameter.name)
+        if isinstance(argument, LocalArgument) and isinstance(parameter.type, PointerType):
+            total += argument.count * parameter.type.pointee.size
+    return total
+
+
+def room(subject: Subject) -> int:
+    """Return the bytes of local memory that a work-group may still take; of 32 KiB if no limit is known."""
+    limit = subject.device.limits.local_bytes_per_group or 32 * 1024
+    return limit - local_bytes(subject.analysis.kernel, subject.launch)

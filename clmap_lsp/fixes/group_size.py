@@ -1,0 +1,40 @@
+"""Rewrites that hold for one work-group size only: the size becomes part of the kernel."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from clmap_lsp.fixes.edits import insert
+
+if TYPE_CHECKING:
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.scope import Scope
+
+
+def required_size(scope: Scope) -> tuple[Edit, ...] | None:
+    """Return the edits that make the launch's work-group size the kernel's required one.
+
+    A launch with another size then fails instead of giving wrong results. Empty where the kernel requires it
+    already; `None` where it requires another, so that the launch is no launch of it.
+    """
+    subject = scope.subject
+    wanted = (*subject.launch.local_size, 1, 1)[:3]
+    required = subject.analysis.kernel.attributes.reqd_work_group_size
+    if required is not None:
+        return () if required == wanted else None
+    sizes = ", ".join(map(str, wanted))
+    attribute = f"__attribute__((reqd_work_group_size({sizes})))"
+    at = subject.analysis.span.start
+    line = scope.text.rfind("\n", 0, at) + 1
+    if re.fullmatch(r"(?:__)?kernel\s+", scope.shown[line:at]):
+        return (insert(subject.path, line, f"{attribute}{scope.newline}"),)
+    return (insert(subject.path, at, f"{attribute} "),)
+
+
+def host_note(scope: Scope) -> str | None:
+    """Return what the host must heed, if the kernel did not require a size before."""
+    if scope.subject.analysis.kernel.attributes.reqd_work_group_size is not None:
+        return None
+    size = "x".join(map(str, scope.subject.launch.local_size))
+    return f"launch in work-groups of {size} only"

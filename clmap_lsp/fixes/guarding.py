@@ -1,0 +1,120 @@
+"""Conditions around a loop that a barrier must be moved out of.
+
+A kernel that starts with `if (row >= N) return;`, or has its work inside `if (row < N) { … }`, cannot take a
+barrier there: the condition becomes a variable, and only what needs it stays under it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clmap_lsp.source import ir
+
+if TYPE_CHECKING:
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.outline import Node
+    from clmap_lsp.fixes.scope import Scope
+
+NAME = "inside"
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """How a loop comes out of its condition: `name` is the new variable; empty where there was none."""
+
+    name: str
+    edits: tuple[Edit, ...]
+
+    def under(self, text: str) -> str:
+        """Return a statement's first line under the condition."""
+        return f"if ({self.name})" if self.name else text
+
+
+NOT_GUARDED = Opened("", ())
+
+
+def opened(scope: Scope, loop: Node) -> Opened | None:
+    """Return how a guarded loop is opened; `None` where the kernel's form is another."""
+    path = scope.body.path(loop.start, loop.end)
+    conditions = [it for it in path if it.kind == "if"]
+    returns = [it for it in ir.walk(scope.subject.analysis.kernel.body) if isinstance(it, ir.Return)]
+    if conditions:
+        return _out_of_block(scope, conditions[0], loop) if len(conditions) == 1 and not returns else None
+    return _past_return(scope, loop) if len(returns) == 1 else None
+
+
+def _past_return(scope: Scope, loop: Node) -> Opened | None:
+    """Turn `if (outside) return;` into a variable, and put what follows the loop under it."""
+    at = next((n for n, it in enumerate(scope.body.children) if it is loop), None)
+    if at is None:
+        return None
+    earlier = [it for it in scope.body.children[:at] if it.kind == "if" and _only_returns(scope, it)]
+    if len(earlier) != 1:
+        return None
+    guard = earlier[0]
+    between = scope.body.children[scope.body.children.index(guard) + 1 : at]
+    rest = scope.body.children[at + 1 :]
+    if any(_touches_memory(scope, it) for it in between) or guard.head is None:
+        return None
+    name = scope.fresh(NAME)
+    head = scope.text[guard.head[0] : guard.head[1]]
+    edits = [scope.replaced(guard.start, guard.end, f"const bool {name} = !({head});")]
+    return _with_rest(scope, name, edits, rest)
+
+
+def _out_of_block(scope: Scope, guard: Node, loop: Node) -> Opened | None:
+    """Turn `if (inside) {` into a variable and a plain block, and put what follows the loop under it."""
+    block = guard.children[0]
+    if guard not in scope.body.children or len(guard.children) != 1 or block.kind != "block":
+        return None
+    at = next((n for n, it in enumerate(block.children) if it is loop), None)
+    if at is None or any(_touches_memory(scope, it) for it in block.children[:at]) or guard.head is None:
+        return None
+    name = scope.fresh(NAME)
+    head = scope.text[guard.head[0] : guard.head[1]]
+    opening = f"const bool {name} = {head};{scope.newline}{scope.indent(guard.start)}"
+    edits = [scope.replaced(guard.start, block.start, opening)]
+    return _with_rest(scope, name, edits, block.children[at + 1 :])
+
+
+def _with_rest(scope: Scope, name: str, edits: list[Edit], rest: tuple[Node, ...]) -> Opened | None:
+    if not rest:
+        return Opened(name, tuple(edits))
+    start, end = rest[0].start, rest[-1].end
+    if (
+        any(
+            isinstance(it, (ir.Barrier, ir.Declare)) and start <= it.span.start < end
+            for it in ir.walk(scope.subject.analysis.kernel.body)
+        )
+        and len(rest) == 1
+    ):
+        return None
+    indent = scope.indent(start)
+    inner = indented(scope, start, end)
+    if len(rest) == 1:
+        text = f"if ({name}){scope.newline}{indent}{scope.unit}{inner}"
+    else:
+        text = f"if ({name}) {{{scope.newline}{indent}{scope.unit}{inner}{scope.newline}{indent}}}"
+    edits.append(scope.replaced(start, end, text))
+    return Opened(name, tuple(edits))
+
+
+def indented(scope: Scope, start: int, end: int) -> str:
+    """Return the text of a range with every line but its first one step deeper."""
+    return deeper(scope.text[start:end], scope.unit)
+
+
+def deeper(text: str, by: str) -> str:
+    """Return text with every line but its first indented further; blank lines stay."""
+    first, *others = text.split("\n")
+    return "\n".join([first, *(f"{by}{it}" if it.strip() else it for it in others)])
+
+
+def _only_returns(scope: Scope, node: Node) -> bool:
+    text = scope.shown[node.children[0].start : node.children[0].end]
+    return len(node.children) == 1 and "".join(text.split()) in ("return;", "{return;}")
+
+
+def _touches_memory(scope: Scope, node: Node) -> bool:
+    return any(node.holds(it.access.span.start, it.access.span.end) for it in scope.subject.analysis.accesses)

@@ -1,0 +1,101 @@
+"""Add the barrier that is missing between a local store and a load of another work-item.
+
+Places are tried from the narrowest: before the later access, after the earlier one, at the end of the loop
+around them, and pairs of these. Only what the emulator then sees without a race is offered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from clmap_lsp.emulator.result import FaultKind
+from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.scope import Scope, as_typed
+
+if TYPE_CHECKING:
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.fixes.outline import Node
+    from clmap_lsp.source.span import Span
+
+KIND = "add-barrier"
+BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+
+
+def propose(subject: Subject) -> Iterator[Proposal]:
+    """Yield the places that may cure the local data races that the emulator saw."""
+    if subject.emulation is None:
+        return
+    races = [it for it in subject.emulation.faults if it.kind is FaultKind.DATA_RACE and it.space == "local"]
+    scope = Scope.of(subject) if races else None
+    if scope is None:
+        return
+    places: dict[int, Edit] = {}
+    for race in races:
+        for edit in _places(scope, race.span, race.other_span or race.span):
+            places.setdefault(edit.span.start, edit)
+    edits = list(places.values())
+    for count in (1, 2, 3):
+        for chosen in combinations(edits, count):
+            yield Proposal(
+                KIND,
+                "Add the missing barrier" if count == 1 else f"Add the {count} missing barriers",
+                FixSafety.UNSAFE,
+                chosen,
+                ("CM302",),
+                cures=FaultKind.DATA_RACE,
+                choice=KIND,
+                lowers_traffic=False,
+            )
+
+
+def _places(scope: Scope, one: Span, other: Span) -> Iterator[Edit]:
+    if not (as_typed(one, scope.subject.path) and as_typed(other, scope.subject.path)):
+        return
+    first, second = sorted((one, other), key=lambda it: it.start)
+    paths = [_uniform(scope.body.path(it.start, it.end)) for it in (first, second)]
+    common = [a for a, b in zip(*paths, strict=False) if a is b]
+    blocks = [it for it in common if it.kind == "block"]
+    if not blocks:
+        return
+    block = blocks[-1]
+    early = _child(block, first)
+    late = _child(block, second)
+    if early is not None and late is not None and early is not late:
+        yield scope.before(late, [BARRIER])
+        yield scope.after(early, [BARRIER])
+    for loop in reversed([it for it in common if it.kind in ("for", "while", "do")]):
+        yield from _at_end(scope, loop)
+        found = scope.block_statement(loop.start, loop.end)
+        if found is not None and found[1] is loop:
+            yield scope.before(loop, [BARRIER])
+            yield scope.after(loop, [BARRIER])
+
+
+def _uniform(path: tuple[Node, ...]) -> tuple[Node, ...]:
+    """Return the statements around a place down to the first condition: below it a barrier may diverge."""
+    found = []
+    for node in path:
+        found.append(node)
+        if node.kind in ("if", "switch"):
+            break
+    return tuple(found)
+
+
+def _child(block: Node, span: Span) -> Node | None:
+    return next((it for it in block.children if it.holds(span.start, span.end)), None)
+
+
+def _at_end(scope: Scope, loop: Node) -> Iterator[Edit]:
+    """Yield the edit that ends every turn of a loop with a barrier."""
+    body = loop.children[0]
+    if body.kind == "block" and body.children:
+        yield scope.after(body.children[-1], [BARRIER])
+    elif body.kind != "block" and loop.head is not None and loop.kind != "do":
+        start = loop.head[1] + 1
+        indent, line, inner = scope.indent(loop.start), scope.newline, scope.indent(body.start)
+        text = f" {{{line}{inner}{scope.source(body)}{line}{inner}{BARRIER}{line}{indent}}}"
+        yield scope.replaced(start, body.end, text)

@@ -1,0 +1,105 @@
+"""Move what a loop does with one and the same element out of the loop.
+
+A load whose address does not change with the turns, of a buffer that the loop does not write, is made once
+before it. A sum that is kept in memory (`C[i] += …` in every turn) is kept in a private variable and stored
+after the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.facts import Facts
+from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.loops import CountingLoop, counting_loops
+from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.scope import Scope
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace
+
+if TYPE_CHECKING:
+    from clmap_lsp.fixes.model import Subject
+
+KIND = "hoist-access"
+
+
+def propose(subject: Subject) -> Iterator[Proposal]:
+    """Yield one rewrite for each element that an innermost loop touches again and again."""
+    scope = Scope.of(subject)
+    if scope is None or facts.opaque(subject.analysis.kernel):
+        return
+    for loop in counting_loops(scope):
+        if facts.synchronises(loop.statement.body):
+            continue
+        seen: set[str] = set()
+        for access in facts.accesses(subject.analysis):
+            text = scope.source(access.span)
+            if text not in seen and _may_move(scope, loop, access):
+                seen.add(text)
+                found = _proposal(scope, loop, access)
+                if found is not None:
+                    yield found
+
+
+def _may_move(scope: Scope, loop: CountingLoop, access: Access) -> bool:
+    """True if the address is known, the same in every turn, and reached in every turn."""
+    if not access.loops or access.loops[-1] != loop.symbol or loop.symbol in access.offset.leaves:
+        return False
+    if access.space not in (AddressSpace.GLOBAL, AddressSpace.LOCAL) or not access.known or access.volatile:
+        return False
+    if not scope.is_typed(access) or not facts.plain_element(access.type) or access.buffer == "?":
+        return False
+    if not scope.source(access.span).endswith("]"):
+        return False
+    inside = loop.body.path(access.span.start, access.span.end)
+    statement = scope.shown[inside[-1].start : inside[-1].end]
+    if any(it.kind in ("if", "switch") for it in inside) or any(it in statement for it in ("?", "&&", "||")):
+        return False
+    if any(isinstance(it, (ir.Return, ir.Continue, ir.Break)) for it in ir.walk(loop.statement.body)):
+        return False
+    names = {loop.name} | {
+        it.variable.name for it in ir.walk(loop.statement.body) if isinstance(it, (ir.Declare, ir.Assign))
+    }
+    return not names.intersection(scope.words(access.span.start, access.span.end))
+
+
+def _proposal(scope: Scope, loop: CountingLoop, access: Access) -> Proposal | None:
+    same = [it for it in facts.accesses(scope.subject.analysis) if it.buffer in (access.buffer, "?")]
+    inside = [it for it in same if loop.node.holds(it.span.start, it.span.end)]
+    mine = [it for it in inside if it.offset == access.offset and _may_move(scope, loop, it)]
+    stores = [it for it in inside if it.direction is not Direction.LOAD]
+    if any(it.direction is Direction.ATOMIC for it in stores) or (stores and len(mine) != len(inside)):
+        return None
+    outer = scope.block_statement(loop.node.start, loop.node.end)
+    if outer is None or outer[1] is not loop.node:
+        return None  # The loop is what another statement governs; there is no place before it.
+    text = scope.source(access.span)
+    name = scope.fresh(f"{access.buffer}_value")
+    constant = "" if stores else "const "
+    edits = [scope.before(loop.node, [f"{constant}{access.type} {name} = {text};"])]
+    for start, end in sorted({(it.span.start, it.span.end) for it in mine}):
+        edits.append(scope.replaced(start, end, name))
+    if stores:
+        edits.append(scope.after(loop.node, [f"{text} = {name};"]))
+    title = (
+        f"Keep `{text}` in a private variable over the loop" if stores else f"Load `{text}` before the loop"
+    )
+    return Proposal(
+        KIND,
+        title,
+        FixSafety.SAFE if _always_turns(loop) else FixSafety.UNSAFE,
+        tuple(edits),
+        ("CM101", "CM102", "CM103"),
+        frozenset(it.site for it in mine),
+    )
+
+
+def _always_turns(loop: CountingLoop) -> bool:
+    """True if the loop makes a turn in every launch, so that nothing new is loaded."""
+    if loop.symbol.trip is None:
+        return False
+    low, _ = Facts().interval(loop.symbol.trip)
+    return low is not None and low >= 1

@@ -1,0 +1,134 @@
+"""Lay a local array out so that its accesses meet no bank conflicts: by padding, or by an xor of the index.
+
+Padding makes rows longer by a few elements, so that a column crosses the banks; the swizzle leaves the size
+as it is and moves each row's elements about within the row. The device model counts every candidate; the one
+with the fewest passes, then the least memory, comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.records import Access
+from clmap_lsp.devices.model import BankedLocal
+from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.local_arrays import LocalArray, local_arrays
+from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.predict import predicted
+from clmap_lsp.fixes.scope import Scope, tight
+
+if TYPE_CHECKING:
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.model import Subject
+
+KIND = "pad-local"
+PADDINGS = (1, 2, 3, 4, 8)
+"""Elements more in a row."""
+CONFLICT = 1.01
+"""Times the ideal from which an access has conflicts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    title: str
+    edits: tuple[Edit, ...]
+    extra_bytes: int
+
+
+def propose(subject: Subject) -> Iterator[Proposal]:
+    """Yield the layouts that lower an array's passes, the best first."""
+    scope = Scope.of(subject)
+    if scope is None or not isinstance(subject.device.local_rule, BankedLocal):
+        return
+    for array in local_arrays(scope):
+        if not any(_conflicts(scope, it) for it in array.accesses):
+            continue
+        counted = []
+        for candidate in _candidates(scope, array, subject.device.local_rule):
+            found = predicted(subject, candidate.edits)
+            if found is not None and found.totals.wavefronts < subject.analysis.totals.wavefronts:
+                counted.append((found.totals.wavefronts, candidate.extra_bytes, candidate))
+        best: dict[str, tuple[int, int, _Candidate]] = {}
+        for it in sorted(counted, key=lambda it: it[:2]):
+            best.setdefault(it[2].title.split()[0], it)
+        for _, extra, candidate in sorted(best.values(), key=lambda it: it[:2]):
+            if extra <= facts.room(subject):
+                yield Proposal(
+                    KIND,
+                    candidate.title,
+                    FixSafety.SAFE,
+                    candidate.edits,
+                    ("CM201",),
+                    frozenset(it.site for it in array.accesses),
+                )
+
+
+def _conflicts(scope: Scope, access: Access) -> bool:
+    found = scope.subject.analysis.access_at(access.site)
+    return found is not None and found.per_request is not None and found.per_request.excess > CONFLICT
+
+
+def _candidates(scope: Scope, array: LocalArray, banks: BankedLocal) -> Iterator[_Candidate]:
+    name, size = array.variable.name, array.element.size
+    row = banks.banks * banks.bank_bytes // size
+    if len(array.lengths) == 2:
+        rows, width = array.lengths
+        start, end = array.declared[1]
+        for extra in PADDINGS:
+            text = f"{_sum_text(scope.text[start:end])} + {extra}"
+            noun = "element" if extra == 1 else "elements"
+            yield _Candidate(
+                f"Pad the rows of `{name}` by {extra} {noun}",
+                (scope.replaced(start, end, text),),
+                extra * rows * size,
+            )
+        if _is_power_of_two(width):
+            yield _Candidate(f"Swizzle the columns of `{name}` with xor", tuple(_swizzled(scope, array)), 0)
+        return
+    if row < 2 or not _is_power_of_two(row):
+        return
+    shift = row.bit_length() - 1
+    if array.lengths:
+        (start, end), length = array.declared[0], array.lengths[0]
+        whole = _sum_text(scope.text[start:end])
+        edits = [scope.replaced(start, end, f"{whole} + {tight(whole)} / {row}")]
+        edits += _each(scope, array, lambda it: f"{_sum_text(it)} + ({tight(it)} >> {shift})")
+        yield _Candidate(f"Pad `{name}` by one element in {row}", tuple(edits), length // row * size)
+    if not _length(scope, array) % row:
+        edits = _each(scope, array, lambda it: f"{tight(it)} ^ ({tight(it)} >> {shift} & {row - 1})")
+        yield _Candidate(f"Swizzle the elements of `{name}` with xor", tuple(edits), 0)
+
+
+def _length(scope: Scope, array: LocalArray) -> int:
+    from clmap_lsp.launch.model import LocalArgument
+
+    if array.lengths:
+        return array.lengths[0]
+    argument = scope.subject.launch.arguments.get(array.variable.name)
+    return argument.count if isinstance(argument, LocalArgument) else 1
+
+
+def _each(scope: Scope, array: LocalArray, written: Callable[[str], str]) -> list[Edit]:
+    """Return the edits of all subscripts; the elements of the first row stay where they are."""
+    found = [(a, b, scope.text[a:b]) for ((a, b),) in array.uses]
+    return [scope.replaced(a, b, written(it)) for a, b, it in found if it.strip() not in ("0", "1")]
+
+
+def _swizzled(scope: Scope, array: LocalArray) -> Iterator[Edit]:
+    rows, width = array.lengths
+    for (a, b), (c, d) in array.uses:
+        row, column = tight(scope.text[a:b]), tight(scope.text[c:d])
+        mask = row if rows <= width else f"({row} & {width - 1})"
+        yield scope.replaced(c, d, f"{column} ^ {mask}")
+
+
+def _sum_text(text: str) -> str:
+    """Return an expression so that something can be added to it."""
+    return text if not any(it in text for it in ("<<", ">>", "&", "|", "^", "<", ">")) else f"({text})"
+
+
+def _is_power_of_two(value: int) -> bool:
+    return value > 1 and not value & (value - 1)

@@ -1,0 +1,350 @@
+"""Stage the arrays that a loop walks through local memory, a tile at a time.
+
+For loops like that of a matrix multiply: the group loads a tile of each array together (allocate, load, use:
+the three steps of local memory in Fang et al., Aristotle, 2014), waits, and takes its turns from the tiles.
+Turns that do not fill a tile run the loop as it was. Two uses are seen: elements that several work-items of
+a group read (the tile is read once for all), and rows that each work-item walks by itself (the tile is
+loaded by neighbours side by side).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.facts import Facts
+from clmap_lsp.access.polynomial import Polynomial, global_id, local_id, varies_in_group
+from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.access.wording import words
+from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes import facts, guarding
+from clmap_lsp.fixes.group_size import host_note, required_size
+from clmap_lsp.fixes.loops import CountingLoop, counting_loops
+from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
+from clmap_lsp.fixes.scope import Scope, tidy
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace
+
+if TYPE_CHECKING:
+    from clmap_lsp.access.polynomial import Atom
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.fixes.outline import Node
+
+KIND = "stage-loop"
+ROW_TILE = 32
+"""Turns in a tile of rows: as many as neighbours fetch side by side."""
+MAX_TILE = 256
+WASTEFUL = 2.0
+"""Rows are staged only if a request costs so many times its ideal."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Tile:
+    """One array's tile. `own` is the dimension whose place in the group picks the element, if any does."""
+
+    accesses: tuple[Access, ...]
+    own: int | None
+    other: int
+    rows: bool = False
+
+
+def propose(subject: Subject) -> Iterator[Proposal]:
+    """Yield one rewrite for each loop whose loads several work-items share."""
+    scope = Scope.of(subject)
+    if scope is None or not facts.whole_groups(subject.launch):
+        return
+    for loop in counting_loops(scope):
+        found = _proposal(scope, loop)
+        if found is not None:
+            yield found
+
+
+def _proposal(scope: Scope, loop: CountingLoop) -> Proposal | None:
+    if not _may_wait(scope, loop):
+        return None
+    tiles = _tiles(scope, loop)
+    if not tiles:
+        return None
+    guards = {scope.general[it.site].guard for tile in tiles for it in tile.accesses}
+    if len(guards) != 1:
+        return None
+    (guard,) = guards
+    opened = guarding.opened(scope, loop.node) if guard or _leaves(scope) else guarding.NOT_GUARDED
+    required = required_size(scope)
+    length = _length(scope, loop, tiles)
+    if opened is None or required is None or length is None:
+        return None
+    writer = _Writer(scope, loop, tiles, length, opened, facts.conjuncts(guard))
+    edits = writer.edits()
+    if edits is None:
+        return None
+    names = " and ".join(f"`{it.accesses[0].buffer}`" for it in tiles)
+    return Proposal(
+        KIND,
+        f"Stage {names} through local memory by tiles of {length}",
+        FixSafety.UNSAFE,
+        (*required, *opened.edits, *edits),
+        ("CM101", "CM401"),
+        frozenset(it.site for tile in tiles for it in tile.accesses),
+        host_change=host_note(scope),
+        least_gain=STAGING_GAIN,
+    )
+
+
+def _may_wait(scope: Scope, loop: CountingLoop) -> bool:
+    """True if all work-items of a group make the same turns, and nothing in the loop waits or leaves."""
+    statements = list(ir.walk((*loop.statement.test, *loop.statement.body)))
+    if facts.synchronises(statements) or any(isinstance(it, (ir.Return, ir.Loop)) for it in statements):
+        return False
+    if facts.opaque(scope.subject.analysis.kernel):
+        return False
+    around = next(
+        it.loops for it in facts.accesses(scope.subject.analysis) if it.loops and it.loops[-1] == loop.symbol
+    )
+    return all(
+        it.trip is not None and not varies_in_group(it.trip) and not it.exits_early for it in around
+    ) and not any(it.kind in ("while", "do", "switch") for it in _around(scope, loop))
+
+
+def _leaves(scope: Scope) -> bool:
+    return any(isinstance(it, ir.Return) for it in ir.walk(scope.subject.analysis.kernel.body))
+
+
+def _around(scope: Scope, loop: CountingLoop) -> Sequence[Node]:
+    return scope.body.path(loop.node.start, loop.node.end)[:-1]
+
+
+def _tiles(scope: Scope, loop: CountingLoop) -> list[_Tile]:
+    subject = scope.subject
+    readable = {it.name for it, _ in facts.read_only_buffers(subject)}
+    groups: dict[tuple[str, Polynomial], list[Access]] = {}
+    for access in facts.accesses(subject.analysis):
+        if access.buffer in readable and _stageable(scope, loop, access):
+            groups.setdefault((access.buffer, access.index), []).append(access)
+    tiles = [it for it in (_tile(scope, loop, tuple(group)) for group in groups.values()) if it is not None]
+    if not any(_mean(scope, it) > 1 for it in tiles):
+        return []  # One sector a request is what a local load costs too.
+    return [it for it in tiles if it.own is not None or _mean(scope, it) > 1]
+
+
+def _mean(scope: Scope, tile: _Tile) -> float:
+    """Return the sectors of a request as it is."""
+    found = scope.subject.analysis.access_at(tile.accesses[0].site)
+    return 0 if found is None or found.per_request is None else found.per_request.mean
+
+
+def _stageable(scope: Scope, loop: CountingLoop, access: Access) -> bool:
+    if access.direction is not Direction.LOAD or access.space is not AddressSpace.GLOBAL or access.volatile:
+        return False
+    if not access.loops or access.loops[-1] != loop.symbol or not scope.is_typed(access):
+        return False
+    if not access.known or not facts.plain_element(access.type) or access.size != access.type.size:
+        return False
+    inside = loop.body.path(access.span.start, access.span.end)
+    statement = scope.shown[inside[-1].start : inside[-1].end]
+    if any(it.kind == "if" for it in inside) or "?" in statement or "&&" in statement or "||" in statement:
+        return False
+    if not scope.text[access.span.start : access.span.end].rstrip().endswith("]"):
+        return False  # vloadN and dereferences have no index that can be written anew.
+    step = access.index.coefficient(loop.symbol)
+    return step is not None and bool(step) and not varies_in_group(step)
+
+
+def _tile(scope: Scope, loop: CountingLoop, accesses: tuple[Access, ...]) -> _Tile | None:
+    launch = scope.subject.launch
+    dimensions = facts.extended(launch)
+    lanes = facts.lanes_in(accesses[0].index)
+    if lanes is None or not dimensions:
+        return None
+    mine = lanes.intersection(dimensions)
+    if len(dimensions) == 2 and len(mine) == 1:
+        (own,) = mine
+        return _Tile(accesses, own, next(it for it in dimensions if it != own))
+    if len(dimensions) != 1:
+        return None
+    if not mine:
+        return _Tile(accesses, None, dimensions[0])
+    return _Tile(accesses, dimensions[0], dimensions[0], rows=True) if _rows(scope, accesses[0]) else None
+
+
+def _rows(scope: Scope, access: Access) -> bool:
+    """True if neighbours walk rows of their own, and the index shows how to reach the neighbours' rows."""
+    analysis = scope.subject.analysis.access_at(access.site)
+    if analysis is None or analysis.per_request is None or analysis.per_request.excess < WASTEFUL:
+        return False
+    (dimension,) = facts.extended(scope.subject.launch)
+    width = access.index.coefficient(global_id(dimension))
+    return width is not None and bool(width) and local_id(dimension) not in access.index.leaves
+
+
+def _length(scope: Scope, loop: CountingLoop, tiles: Sequence[_Tile]) -> int | None:
+    """Return the turns of a tile: as many as the group is long, if they are made and the tiles fit."""
+    launch, subject = scope.subject.launch, scope.subject
+    sizes = [launch.local_size[it] for it in facts.extended(launch)]
+    if any(it.rows for it in tiles):
+        candidates = [ROW_TILE] if sizes[0] % ROW_TILE == 0 else []
+    else:
+        candidates = sorted(set(sizes), reverse=True)
+    trip = Facts(launch).number(loop.symbol.trip) if loop.symbol.trip is not None else None
+    for length in candidates:
+        if length > MAX_TILE or length < 4 or (trip is not None and trip < length):
+            continue
+        if sum(_bytes(scope, it, length) for it in tiles) <= facts.room(subject):
+            return length
+    return None
+
+
+def _bytes(scope: Scope, tile: _Tile, length: int) -> int:
+    size = tile.accesses[0].size
+    if tile.own is None:
+        return size * length
+    return size * (length + tile.rows) * scope.subject.launch.local_size[tile.own]
+
+
+class _Writer:
+    """Writes the tiled loop."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        loop: CountingLoop,
+        tiles: Sequence[_Tile],
+        length: int,
+        opened: guarding.Opened,
+        conditions: tuple[Polynomial, ...],
+    ) -> None:
+        self.scope, self.loop, self.length, self.opened = scope, loop, length, opened
+        self.conditions = conditions
+        self.tiles = tiles
+        self.sizes = scope.subject.launch.local_size
+        self.author = tiles[0].accesses[0].names
+        top = scope.top_level(loop.node.start, loop.node.end)
+        assert top is not None, "a loop stands in its kernel"
+        self.top = top
+        dimensions = sorted({d for it in tiles for d in (it.own, it.other) if d is not None})
+        self.lids, self.declarations = scope.local_names(top.start, self.author, dimensions)
+        self.names = scope.names_at(top.start, self.author)
+        self.base = scope.fresh(f"{loop.name}0")
+
+    def edits(self) -> tuple[Edit, ...] | None:
+        """Return the edits; `None` where an index cannot be written for another work-item or turn."""
+        arrays, loads, uses = [], [], {}
+        for tile in self.tiles:
+            first = tile.accesses[0]
+            name = self.scope.fresh(f"{first.buffer}_tile")
+            arrays.append(f"__local {first.type} {name}{self._shape(tile)};")
+            written = self._load(tile, name)
+            if written is None:
+                return None
+            loads += written
+            use = f"{name}{self._place(tile, f'{self.loop.name} - {self.base}')}"
+            uses.update({(it.span.start, it.span.end): use for it in tile.accesses})
+        return (
+            self.scope.before(self.top, [*self.declarations, *arrays]),
+            self.scope.replaced(self.loop.node.start, self.loop.node.end, self._loop(loads, uses)),
+        )
+
+    def _shape(self, tile: _Tile) -> str:
+        if tile.own is None:
+            return f"[{self.length}]"
+        if tile.rows:  # One more, so that a column of the tile lies in as many banks as it has rows.
+            return f"[{self.sizes[tile.own]}][{self.length + 1}]"
+        own, turns = self.sizes[tile.own], self.length
+        return f"[{turns}][{own}]" if tile.own < tile.other else f"[{own}][{turns}]"
+
+    def _place(self, tile: _Tile, turn: str) -> str:
+        """Return the subscripts of the element of one's own place and a turn."""
+        if tile.own is None:
+            return f"[{turn}]"
+        own = self.lids[tile.own]
+        return f"[{turn}][{own}]" if not tile.rows and tile.own < tile.other else f"[{own}][{turn}]"
+
+    def _load(self, tile: _Tile, name: str) -> list[str] | None:
+        if tile.rows:
+            return self._load_rows(tile, name)
+        mover, size = self.lids[tile.other], self.sizes[tile.other]
+        lines, turn = [], mover
+        if self.length != size:
+            turn = self.scope.fresh("j")
+            lines.append(f"for (int {turn} = {mover}; {turn} < {self.length}; {turn} += {size})")
+        source = self._element(tile.accesses[0], {self.loop.name: f"({self.base} + {turn})"})
+        if source is None:
+            return None
+        lids = frozenset(() if tile.own is None else (tile.own,))
+        if (condition := self._condition(lids)) is None:
+            return None
+        if condition:
+            lines.append(self.scope.unit * len(lines) + f"if ({condition})")
+        lines.append(self.scope.unit * len(lines) + f"{name}{self._place(tile, turn)} = {source};")
+        return lines
+
+    def _load_rows(self, tile: _Tile, name: str) -> list[str] | None:
+        """Return the lines that load rows of the whole group, neighbours side by side in a row."""
+        assert tile.own is not None, "rows belong to work-items"
+        lid, size, length = self.lids[tile.own], self.sizes[tile.own], self.length
+        row = self.scope.fresh("j")
+        known = self.author.get(global_id(tile.own))
+        if known is None or known not in self.scope.declared_before(self.top.start):
+            return None
+        other = f"({known} - {lid} + {row})"
+        by = {self.loop.name: f"({self.base} + {lid} % {length})", known: other}
+        source = self._element(tile.accesses[0], by)
+        condition = self._condition(frozenset((tile.own,)), {global_id(tile.own): other})
+        if source is None or condition is None:
+            return None
+        lines = [f"for (int {row} = {lid} / {length}; {row} < {size}; {row} += {size // length})"]
+        if condition:
+            lines.append(f"{self.scope.unit}if ({condition})")
+        return [*lines, f"{self.scope.unit * len(lines)}{name}[{row}][{lid} % {length}] = {source};"]
+
+    def _element(self, access: Access, by: dict[str, str]) -> str | None:
+        """Return the author's access with identifiers replaced; `None` if one of them is not in its text."""
+        for word in by:
+            _, n_replaced = self.scope.substituted(access.span.start, access.span.end, {word: word})
+            if not n_replaced:
+                return None
+        text, _ = self.scope.substituted(access.span.start, access.span.end, by)
+        return tidy(text)
+
+    def _condition(self, lanes: frozenset[int], named: Mapping[Atom, str] | None = None) -> str | None:
+        """Return the part of the guard that depends on these lanes only; `None` if parts are mixed."""
+        parts = []
+        for condition in self.conditions:
+            mine = facts.lanes_in(condition)
+            if mine is None or len(mine) > 1:
+                return None
+            if mine <= lanes:
+                parts.append(words(condition, {**self.names, **(named or {})}))
+        return None if any("?" in it or "turn(" in it for it in parts) else " && ".join(parts)
+
+    def _loop(self, loads: list[str], uses: dict[tuple[int, int], str]) -> str:
+        scope, loop, unit = self.scope, self.loop, self.scope.unit
+        indent, line = scope.indent(loop.node.start), scope.newline
+        name, base, length = loop.name, self.base, self.length
+        trip = loop.symbol.trip
+        exact = trip is not None and trip.value is not None and trip.value % length == 0
+        header = (
+            [f"for ({loop.type} {base} = {loop.start}; {base} < {loop.bound}; {base} += {length}) {{"]
+            if exact
+            else [
+                f"{loop.type} {base} = {loop.start};",
+                f"for (; {base} + {length} <= {loop.bound}; {base} += {length}) {{",
+            ]
+        )
+        assert loop.node.head is not None, "a for loop has a head"
+        gap = scope.text[loop.node.head[1] + 1 : loop.body.start]
+        turns = f"for ({loop.type} {name} = {base}; {name} < {base} + {length}; {name}++)"
+        body = scope.rewritten(loop.body.start, loop.body.end, uses)
+        inner = [turns + guarding.deeper(f"{gap}{body}", unit)]
+        rest = [
+            f"for ({loop.type} {name} = {base}; {name} < {loop.bound}; {name}++)"
+            + scope.text[loop.node.head[1] + 1 : loop.node.end]
+        ]
+        if self.opened.name:
+            inner = [f"if ({self.opened.name})", unit + guarding.deeper(inner[0], unit)]
+            rest = [f"if ({self.opened.name})", unit + guarding.deeper(rest[0], unit)]
+        wait = "barrier(CLK_LOCAL_MEM_FENCE);"
+        lines = [*header, *(unit + it for it in (*loads, wait, *inner, wait)), "}", *(() if exact else rest)]
+        return scope.governed(loop.node, f"{line}{indent}".join(lines))

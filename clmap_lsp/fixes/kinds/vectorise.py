@@ -1,0 +1,258 @@
+"""Move four elements at once where a loop or neighbouring work-items walk them one by one.
+
+A loop over contiguous elements takes four turns at a time, with one load of a vector; the turns left over run
+as before. A kernel of which every work-item handles one element handles four; the host then launches a
+quarter of the work-items. Contiguous and aligned accesses are what vectors pay for (Jang et al., IEEE TPDS
+22(1), 2011, section 4). They are made through pointers to vectors, which promise the alignment: a `vload4`
+promises none, and devices split it into single loads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.environment import uniform_environment
+from clmap_lsp.access.facts import Facts
+from clmap_lsp.access.polynomial import ONE, Polynomial, global_id
+from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.guarding import deeper
+from clmap_lsp.fixes.loops import CountingLoop, counting_loops
+from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.scope import Scope
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, ScalarType
+
+if TYPE_CHECKING:
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.span import Span
+
+KIND = "vectorise"
+LANES = 4
+
+
+def propose(subject: Subject) -> Iterator[Proposal]:
+    """Yield one rewrite for each loop, and one for the kernel, that walks single elements side by side."""
+    scope = Scope.of(subject)
+    if scope is None or facts.opaque(subject.analysis.kernel) or subject.analysis.kernel.frames:
+        return
+    for loop in counting_loops(scope):
+        found = _loop(scope, loop)
+        if found is not None:
+            yield found
+    whole = _kernel(scope)
+    if whole is not None:
+        yield whole
+
+
+# -------------------------------------------------------------------------------------------------- loops
+
+
+def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
+    """Take four turns at a time, loads first, the rest in the order it had."""
+    readable = {it.name for it, _ in facts.read_only_buffers(scope.subject)}
+    statements = list(ir.walk(loop.statement.body))
+    unfit = (ir.Loop, ir.If, ir.Return, ir.Continue, ir.Break, ir.Declare)
+    if facts.synchronises(statements) or any(
+        isinstance(it, unfit) and not _is_temporary(it) for it in statements
+    ):
+        return None
+    mine = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
+    loads = [
+        it
+        for it in mine
+        if it.buffer in readable
+        and _is_contiguous(scope, loop, it)
+        and _alignment(scope, loop, it) is not False
+    ]
+    trip = Facts(scope.subject.launch).number(loop.symbol.trip) if loop.symbol.trip is not None else None
+    if not loads or trip is None or trip < LANES or loop.start != "0" or "#" in scope.source(loop.node):
+        return None
+    edits = _unrolled(scope, loop, loads)
+    alignments = [_alignment(scope, loop, it) for it in loads]
+    names = ", ".join(sorted({f"`{it.buffer}`" for it in loads}))
+    return Proposal(
+        KIND,
+        f"Load {names} by vectors, {LANES} turns at a time",
+        FixSafety.UNSAFE if None in alignments else FixSafety.SAFE,
+        edits,
+        ("CM101", "CM103"),
+        frozenset(it.site for it in loads),
+    )
+
+
+def _alignment(scope: Scope, loop: CountingLoop, access: Access) -> bool | None:
+    """Tell whether a turn that is a multiple of four meets an aligned vector: in every launch, or in none.
+
+    `None` where it does on this launch only.
+    """
+    first = access.index - Polynomial.of(loop.symbol)
+    if all(it % LANES == 0 for it in first.terms.values()):
+        return True
+    values = uniform_environment(scope.subject.launch)
+    for monomial, factor in first.terms.items():
+        whole = factor
+        for atom in monomial:
+            known = values.get(atom)
+            whole *= int(known) if isinstance(known, (int, float)) else 1
+        if whole % LANES:
+            return False
+    return None
+
+
+def _is_temporary(statement: ir.Statement) -> bool:
+    return isinstance(statement, ir.Declare) and statement.variable.is_temporary
+
+
+def _is_contiguous(scope: Scope, loop: CountingLoop, access: Access) -> bool:
+    return (
+        _is_single(scope, access)
+        and access.direction is Direction.LOAD
+        and access.loops[-1:] == (loop.symbol,)
+        and access.index.coefficient(loop.symbol) == ONE
+        and loop.name in scope.words(access.span.start, access.span.end)
+    )
+
+
+def _is_single(scope: Scope, access: Access) -> bool:
+    return (
+        access.space is AddressSpace.GLOBAL
+        and access.known
+        and not access.volatile
+        and scope.is_typed(access)
+        and isinstance(access.type, ScalarType)
+        and access.type.size in (1, 2, 4)
+        and access.unit == access.size
+        and scope.source(access.span).startswith(f"{access.buffer}[")
+    )
+
+
+def _unrolled(scope: Scope, loop: CountingLoop, loads: list[Access]) -> tuple[Edit, ...]:
+    unit, name, indent = scope.unit, loop.name, scope.indent(loop.node.start)
+    counter = scope.fresh(f"{name}0")
+    lines, vectors = [], {}
+    for access in loads:
+        text = scope.source(access.span)
+        if text not in vectors:
+            vectors[text] = scope.fresh(f"{access.buffer}_{LANES}")
+            start = scope.shown.index("[", access.span.start) + 1
+            index, _ = scope.substituted(start, access.span.end - 1, {name: counter})
+            kind = f"{access.type}{LANES}"
+            value = f"*(__global const {kind} *)&{access.buffer}[{index}]"
+            lines.append(f"const {kind} {vectors[text]} = {value};")
+    for lane in range(LANES):
+        changes = {
+            (it.span.start, it.span.end): f"{vectors[scope.source(it.span)]}.s{lane:x}" for it in loads
+        }
+        body = _turn(scope, loop, changes, counter if not lane else f"({counter} + {lane})")
+        lines.append(body)
+    assert loop.node.head is not None, "a for loop has a head"
+    rest = scope.text[loop.node.head[1] + 1 : loop.node.end]
+    written = [
+        f"{loop.type} {counter} = {loop.start};",
+        f"for (; {counter} + {LANES} <= {loop.bound}; {counter} += {LANES}) {{",
+        *(f"{unit}{it}" for it in lines),
+        "}",
+        f"for ({loop.type} {name} = {counter}; {name} < {loop.bound}; {name}++){rest}",
+    ]
+    text = scope.governed(loop.node, f"{scope.newline}{indent}".join(written))
+    return (scope.replaced(loop.node.start, loop.node.end, text),)
+
+
+def _turn(scope: Scope, loop: CountingLoop, changes: dict[tuple[int, int], str], counter: str) -> str:
+    """Return the loop's body with loads replaced, and its variable by that of the turn."""
+    body = loop.body
+    for found in re.finditer(rf"\b{re.escape(loop.name)}\b", scope.shown[body.start : body.end]):
+        place = (body.start + found.start(), body.start + found.end())
+        if not any(a <= place[0] < b for a, b in changes):
+            changes[place] = counter
+    text = scope.rewritten(body.start, body.end, changes)
+    return text if body.kind == "simple" else deeper(text, scope.unit)
+
+
+# ------------------------------------------------------------------------------------------ whole kernels
+
+_OPERATORS = re.compile(r"[\w\s.+\-*/()\[\],]*")
+
+
+def _kernel(scope: Scope) -> Proposal | None:
+    """Give every work-item four elements: for `out[i] = …` over elements at `get_global_id(0)` only."""
+    subject, launch = scope.subject, scope.subject.launch
+    accesses = facts.accesses(subject.analysis)
+    place = Polynomial.of(global_id(0))
+    if len(launch.global_size) != 1 or launch.global_size[0] % (LANES * launch.local_size[0]):
+        return None
+    if any(launch.global_offset) or subject.analysis.kernel.attributes.reqd_work_group_size is not None:
+        return None
+    if not accesses or any(it.index != place or not _is_single(scope, it) or it.guard for it in accesses):
+        return None
+    if len({it.type for it in accesses}) != 1 or scope.general[accesses[0].site].guard:
+        return None
+    name = accesses[0].names.get(global_id(0))
+    if name is None or any(scope.source(it.span) != f"{it.buffer}[{name}]" for it in accesses):
+        return None
+    edits = _vector_statements(scope, name, accesses)
+    if edits is None:
+        return None
+    return Proposal(
+        KIND,
+        f"Handle {LANES} elements a work-item by vectors",
+        FixSafety.UNSAFE,
+        edits,
+        relaunch=_quarter,
+        host_change=f"launch a quarter of the work-items, for a multiple of {LANES} elements",
+    )
+
+
+def _vector_statements(scope: Scope, name: str, accesses: tuple[Access, ...]) -> tuple[Edit, ...] | None:
+    """Rewrite the kernel if all it does is to declare its id and to store."""
+    edits = []
+    stored: set[str] = set()
+    for node in scope.body.children:
+        text = scope.source(node)
+        if node.kind != "simple":
+            return None
+        inside = [it for it in accesses if node.holds(it.span.start, it.span.end)]
+        if not inside:
+            if re.fullmatch(rf"(?:const\s+)?\w+\s+{name}\s*=\s*get_global_id\(\s*0\s*\)\s*;", text) is None:
+                return None
+            continue
+        store = next((it for it in inside if it.direction is Direction.STORE), None)
+        if store is None or node.start != store.span.start or store.buffer in stored:
+            return None
+        assigned = re.fullmatch(r"\s*=(?!=)\s*(.*);", scope.text[store.span.end : node.end], re.DOTALL)
+        if assigned is None or _OPERATORS.fullmatch(assigned[1]) is None:
+            return None
+        loads = {it.span for it in inside if it.direction is Direction.LOAD}
+        if not loads or any(it.buffer in stored for it in inside if it.direction is Direction.LOAD):
+            return None
+        kind = f"{store.type}{LANES}"
+        changes = {(it.start, it.end): _vector(scope, it, name, kind) for it in loads}
+        start = scope.text.index("=", store.span.end) + 1
+        value = scope.rewritten(start, node.end - 1, changes).strip()
+        if _words_outside(scope, start, node.end - 1, changes) & {name}:
+            return None
+        target = f"((__global {kind} *){store.buffer})[{name}]"
+        edits.append(scope.replaced(node.start, node.end, f"{target} = {value};"))
+        stored.add(store.buffer)
+    return tuple(edits) or None
+
+
+def _vector(scope: Scope, span: Span, name: str, kind: str) -> str:
+    text = scope.source(span)
+    return f"((__global const {kind} *){text[: text.index('[')]})[{name}]"
+
+
+def _words_outside(scope: Scope, start: int, end: int, changes: dict[tuple[int, int], str]) -> frozenset[str]:
+    blanked = scope.rewritten(start, end, dict.fromkeys(changes, " "))
+    return frozenset(re.findall(r"[A-Za-z_]\w*", blanked))
+
+
+def _quarter(launch: Launch) -> Launch:
+    return replace(launch, global_size=(launch.global_size[0] // LANES,))

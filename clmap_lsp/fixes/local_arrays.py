@@ -1,0 +1,106 @@
+"""Local arrays of which every use is in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.scope import Scope, as_typed
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
+
+if TYPE_CHECKING:
+    from clmap_lsp.access.records import Access
+    from clmap_lsp.source.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class LocalArray:
+    """A local array with all its accesses.
+
+    `declared` and `uses` are ranges of the text inside brackets: of the declaration, and of each place.
+    """
+
+    variable: ir.Variable
+    element: Type
+    lengths: tuple[int, ...]
+    """Empty where the host gives the size."""
+    declared: tuple[tuple[int, int], ...]
+    uses: tuple[tuple[tuple[int, int], ...], ...]
+    accesses: tuple[Access, ...]
+
+
+def local_arrays(scope: Scope) -> Iterator[LocalArray]:
+    """Yield the local arrays and pointers that are used by plain subscripts only."""
+    kernel = scope.subject.analysis.kernel
+    if facts.opaque(kernel):
+        return
+    for variable in (*kernel.variables, *kernel.parameters):
+        found = None
+        if variable.kind is ir.VariableKind.LOCAL_OBJECT and isinstance(variable.type, ArrayType):
+            found = _declared_array(scope, variable, variable.type)
+        elif isinstance(variable.type, PointerType) and variable.type.space is AddressSpace.LOCAL:
+            found = _with_uses(scope, variable, variable.type.pointee, (), ())
+        if found is not None:
+            yield found
+
+
+def _declared_array(scope: Scope, variable: ir.Variable, array: ArrayType) -> LocalArray | None:
+    lengths = []
+    inner: Type = array
+    while isinstance(inner, ArrayType):
+        if inner.length is None:
+            return None
+        lengths.append(inner.length)
+        inner = inner.element
+    if not as_typed(variable.span, scope.subject.path) or len(lengths) > 2:
+        return None
+    declared = _brackets(scope, variable.span.end, len(lengths))
+    return None if declared is None else _with_uses(scope, variable, inner, tuple(lengths), declared)
+
+
+def _with_uses(
+    scope: Scope,
+    variable: ir.Variable,
+    element: Type,
+    lengths: tuple[int, ...],
+    declared: tuple[tuple[int, int], ...],
+) -> LocalArray | None:
+    """Return the array if every mention of its name is an access with all its subscripts."""
+    accesses = tuple(it for it in facts.accesses(scope.subject.analysis) if it.root is variable)
+    if not accesses or not all(scope.is_typed(it) and it.size == element.size for it in accesses):
+        return None
+    starts = {it.span.start for it in accesses}
+    mentions = [at for at in scope.mentions(variable.name) if at != variable.span.start]
+    if set(mentions) != starts:
+        return None
+    uses = []
+    for at in sorted(starts):
+        found = _brackets(scope, at + len(variable.name), max(len(lengths), 1))
+        if found is None or any(_has_effects(scope.shown[a:b]) for a, b in found):
+            return None
+        uses.append(found)
+    return LocalArray(variable, element, lengths, declared, tuple(uses), accesses)
+
+
+def _brackets(scope: Scope, at: int, count: int) -> tuple[tuple[int, int], ...] | None:
+    """Return the insides of the `[…][…]` that follow an offset."""
+    found = []
+    for _ in range(count):
+        while scope.shown[at : at + 1].isspace():
+            at += 1
+        if scope.shown[at : at + 1] != "[":
+            return None
+        depth, end = 1, at + 1
+        while depth:
+            depth += {"[": 1, "]": -1}.get(scope.shown[end], 0)
+            end += 1
+        found.append((at + 1, end - 1))
+        at = end
+    return tuple(found)
+
+
+def _has_effects(text: str) -> bool:
+    return any(it in text for it in ("++", "--", "=", ",", "?"))

@@ -1,0 +1,154 @@
+"""What a rewrite is before and after it was verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from clmap_lsp.analysis.model import KernelAnalysis, MemoryTotals
+    from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.emulator.result import EmulationResult, FaultKind
+    from clmap_lsp.findings import Edit, FixSafety
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.options import BuildOptions
+    from clmap_lsp.source.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The kernel that a rewrite is for, with all that is known about it. It has a launch."""
+
+    program: Program
+    analysis: KernelAnalysis
+    device: DeviceModel
+    options: BuildOptions
+    emulation: EmulationResult | None = None
+    """What the emulator saw on the launch, where it ran: fixes of faults start from it."""
+    figures: Figures | None = None
+    """Its traffic, where it was counted for fixes already."""
+
+    @property
+    def text(self) -> str:
+        """The file as typed."""
+        return self.program.main_file.text
+
+    @property
+    def path(self) -> str:
+        """The file's path."""
+        return self.program.path
+
+    @property
+    def launch(self) -> Launch:
+        """The launch that figures and verification hold for."""
+        assert self.analysis.launch is not None, "a kernel without a launch has no fixes"
+        return self.analysis.launch
+
+
+STAGING_GAIN = 1.25
+"""What staging must gain at least. On an H200 a convolution with 1.2 times less traffic became 11 % slower, a
+matrix multiply with 1.3 times less 20 % faster."""
+
+Restore = Callable[["Mapping[str, NDArray[np.uint8]]"], "Mapping[str, NDArray[np.uint8]]"]
+"""From the bytes of the rewritten kernel's buffers to those of the original's, both by parameter name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A rewrite whose preconditions were checked on the source; not yet verified.
+
+    `relaunch` gives the launch of the rewritten kernel (swapped sizes, another group shape, other
+    buffers); `None` where it stays as it is. `reorders_sums` allows outputs to differ by rounding.
+    """
+
+    kind: str
+    title: str
+    safety: FixSafety
+    edits: tuple[Edit, ...]
+    codes: tuple[str, ...] = ()
+    """Codes of the findings that it answers."""
+    sites: frozenset[int] = frozenset()
+    """Sites of the accesses that it is meant to improve; empty means the whole kernel."""
+    relaunch: Callable[[Launch], Launch] | None = None
+    host_change: str | None = None
+    reorders_sums: bool = False
+    cures: FaultKind | None = None
+    """The kind of fault that it must remove: it is rejected if the rewritten kernel still has one."""
+    lowers_traffic: bool = True
+    """It is rejected if it does not lower the traffic; False for rewrites that promise something else."""
+    least_gain: float = 1.0
+    """By how many times it must lower the traffic: more than 1 where it brings barriers and instructions."""
+    choice: str = ""
+    """Of proposals of one kernel with the same non-empty choice only the first verified one is offered."""
+    restore: Restore | None = None
+    """For rewrites that lay buffers out otherwise: gives the original's buffers from the rewritten one's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What the memory system does for one version."""
+
+    totals: MemoryTotals
+    lines: int = 0
+    """Cache lines that requests to global memory touch, each request's on their own."""
+
+    @property
+    def cost(self) -> int:
+        """Passes through the first level of memory: lines of global accesses, wavefronts of local ones.
+
+        Lines, not sectors, because that is what followed the times of a matrix multiply, a convolution and
+        stencils in several versions on an H200: sectors that a cache gives again cost no time of their own.
+        """
+        return self.lines + self.totals.wavefronts
+
+    @property
+    def requests(self) -> int:
+        """SIMD groups' accesses, in global and local memory."""
+        it = self.totals
+        return sum(
+            part.instructions for part in (it.global_load, it.global_store, it.local_load, it.local_store)
+        )
+
+    def beats(self, other: Figures) -> bool:
+        """True if it moves less, or as much in fewer requests."""
+        return (self.cost, self.requests) < (other.cost, other.requests)
+
+    @property
+    def sectors_per_request(self) -> float | None:
+        """Mean over global loads and stores; `None` without any."""
+        requests = self.totals.global_load.requests + self.totals.global_store.requests
+        return self.totals.sectors / requests if requests else None
+
+    @property
+    def wavefronts_per_request(self) -> float | None:
+        """Mean over local loads and stores; `None` without any."""
+        count = self.totals.local_load.instructions + self.totals.local_store.instructions
+        return self.totals.wavefronts / count if count else None
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """Both versions ran on the launch and gave the same outputs."""
+
+    proposal: Proposal
+    launch: Launch
+    after_launch: Launch
+    before: Figures
+    after: Figures
+    compared: str
+    """`bit for bit`, or the tolerance that held."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A rewrite that the emulator showed wrong, or that could not be shown right."""
+
+    proposal: Proposal
+    reason: str
+
+
+Propose = Callable[[Subject], Iterator[Proposal]]

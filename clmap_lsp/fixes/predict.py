@@ -1,0 +1,74 @@
+"""What a rewrite would cost, counted without running it: to choose between variants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.analyse import analyse
+from clmap_lsp.analysis.costs import totals_of
+from clmap_lsp.analysis.counting import count
+from clmap_lsp.fixes.edits import apply
+from clmap_lsp.fixes.model import Figures, Subject
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.read import read_program
+
+if TYPE_CHECKING:
+    from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.ir import Kernel
+    from clmap_lsp.source.program import Program
+
+
+def figures_of(program: Program, kernel: Kernel, launch: Launch, device: DeviceModel) -> Figures:
+    """Return what a kernel's memory traffic is on a launch."""
+    accesses = analyse(kernel, launch=launch).accesses
+    totals = totals_of(accesses, count(kernel, launch, device, program.constants))
+    by_lines = _in_lines(device)
+    lines = totals_of(accesses, count(kernel, launch, by_lines, program.constants)) if by_lines else totals
+    return Figures(totals, lines.sectors)
+
+
+def figures_before(subject: Subject) -> Figures:
+    """Return the traffic of a subject's kernel as it is."""
+    kernel = subject.analysis.kernel
+    return subject.figures or figures_of(subject.program, kernel, subject.launch, subject.device)
+
+
+@cache
+def _in_lines(device: DeviceModel) -> DeviceModel | None:
+    """Return the device as if its granule were a cache line; `None` where its lines are not known."""
+    if device.line_bytes is None:
+        return None
+    rule = replace(device.global_rule, load_granule=device.line_bytes, store_granule=device.line_bytes)
+    return replace(device, id=f"{device.id} in lines", global_rule=rule)
+
+
+def rewritten(subject: Subject, edits: Iterable[Edit]) -> Program | str:
+    """Return the program after some edits, or its first new error."""
+    text = apply(subject.text, edits, subject.path)
+    files = subject.program.files
+    program = read_program(
+        text,
+        subject.path,
+        subject.options,
+        read_file=lambda path: files[path].text if path in files else None,
+    )
+    known = {it.message for it in subject.program.problems}
+    new = [it for it in program.problems if it.severity is Severity.ERROR and it.message not in known]
+    return new[0].message if new else program
+
+
+def predicted(subject: Subject, edits: Iterable[Edit]) -> Figures | None:
+    """Return what the kernel would cost after some edits; `None` where that cannot be told."""
+    program = rewritten(subject, edits)
+    if isinstance(program, str):
+        return None
+    kernel = program.kernel(subject.analysis.name)
+    if kernel is None:
+        return None
+    found = figures_of(program, kernel, subject.launch, subject.device)
+    return found if found.totals.complete else None

@@ -1,0 +1,275 @@
+"""A kernel's text with what is needed to rewrite it: statements, names in scope, new names, new lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.analyse import analyse
+from clmap_lsp.access.polynomial import (
+    Atom,
+    Carried,
+    LoopSymbol,
+    Operation,
+    Parameter,
+    Polynomial,
+    WorkItemSymbol,
+    local_id,
+)
+from clmap_lsp.access.wording import Names, words
+from clmap_lsp.fixes.edits import indent_of, insert, replace
+from clmap_lsp.fixes.outline import Node, masked, outline
+from clmap_lsp.source import ir
+from clmap_lsp.source.span import Span
+
+if TYPE_CHECKING:
+    from clmap_lsp.access.records import Access
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.model import Subject
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+LOCAL_NAMES = ("lx", "ly", "lz")
+
+
+def as_typed(span: Span, path: str) -> bool:
+    """True if a span is text of the file itself, not a macro's."""
+    return span.definition is None and span.path == path
+
+
+@dataclass(eq=False)
+class Scope:
+    """One kernel as typed. Make it with `Scope.of`."""
+
+    subject: Subject
+    body: Node
+    taken: set[str] = field(repr=False)
+    """Every identifier that a new name could meet, and those handed out."""
+
+    @classmethod
+    def of(cls, subject: Subject) -> Scope | None:
+        """Return the scope of a subject's kernel; `None` where its text has no clear structure."""
+        span = subject.analysis.span
+        if not as_typed(span, subject.path):
+            return None
+        body = outline(subject.text, span.start, span.end)
+        taken = {
+            name
+            for path, file in subject.program.files.items()
+            for name in _WORD.findall(_visible(subject) if path == subject.path else file.text)
+        }
+        return None if body is None else cls(subject, body, taken)
+
+    @cached_property
+    def general(self) -> Mapping[int, Access]:
+        """The accesses by site, for every launch: with the conditions that this launch happens to fulfil."""
+        return {it.site: it for it in analyse(self.subject.analysis.kernel).accesses}
+
+    # ------------------------------------------------------------------------------------------- text
+
+    @property
+    def text(self) -> str:
+        """The file as typed."""
+        return self.subject.text
+
+    @cached_property
+    def shown(self) -> str:
+        """The file without comments and strings, at the same offsets."""
+        return masked(self.text)
+
+    def source(self, span: Span | Node) -> str:
+        """Return the text of a span or statement."""
+        return self.text[span.start : span.end]
+
+    def indent(self, at: int) -> str:
+        """Return the white space that starts the line of an offset."""
+        return indent_of(self.text, at)
+
+    @cached_property
+    def unit(self) -> str:
+        """One step of the author's indentation."""
+        first = next(iter(self.body.children), None)
+        inner = "" if first is None else self.indent(first.start)
+        outer = self.indent(self.body.start)
+        return inner[len(outer) :] if inner.startswith(outer) and inner != outer else "    "
+
+    @cached_property
+    def newline(self) -> str:
+        """The author's line end."""
+        return "\r\n" if "\r\n" in self.text else "\n"
+
+    def lines(self, indent: str, lines: Iterable[str]) -> str:
+        """Return lines of code, each indented and ended."""
+        return "".join(f"{indent}{it}{self.newline}" for it in lines)
+
+    def before(self, node: Node, lines: Iterable[str]) -> Edit:
+        """Return an edit that puts lines before a statement, at its indentation."""
+        indent = self.indent(node.start)
+        text = "".join(f"{it}{self.newline}{indent}" for it in lines)
+        return insert(self.subject.path, node.start, text)
+
+    def after(self, node: Node, lines: Iterable[str]) -> Edit:
+        """Return an edit that puts lines after a statement, at its indentation."""
+        indent = self.indent(node.start)
+        text = "".join(f"{self.newline}{indent}{it}" for it in lines)
+        return insert(self.subject.path, self.line_end(node.end), text)
+
+    def line_end(self, at: int) -> int:
+        """Return the end of the line if only a comment follows the offset, else the offset."""
+        end = self.shown.find("\n", at)
+        end = len(self.text) if end < 0 else end
+        if self.shown[at:end].strip() or (self.text[at:end].strip() and "/*" in self.text[at:end]):
+            return at
+        return end - 1 if self.text[end - 1 : end] == "\r" else end
+
+    def replaced(self, start: int, end: int, text: str) -> Edit:
+        """Return an edit of a range."""
+        return replace(Span(self.subject.path, start, end), text)
+
+    def governed(self, node: Node, text: str) -> str:
+        """Return statements that replace one: in braces where a loop or condition governs just that one."""
+        found = self.block_statement(node.start, node.end)
+        if found is not None and found[1] is node:
+            return text
+        indent, inner = self.indent(node.start), text.replace("\n", f"\n{self.unit}")
+        return f"{{{self.newline}{indent}{self.unit}{inner}{self.newline}{indent}}}"
+
+    def rewritten(self, start: int, end: int, changes: Mapping[tuple[int, int], str]) -> str:
+        """Return the text of a range with the inner ranges replaced."""
+        parts: list[str] = []
+        at = start
+        for (a, b), text in sorted(changes.items()):
+            parts += (self.text[at:a], text)
+            at = b
+        return "".join([*parts, self.text[at:end]])
+
+    def substituted(self, start: int, end: int, by: Mapping[str, str]) -> tuple[str, int]:
+        """Return the text of a range with identifiers replaced, and how many were; comments stay."""
+        changes = {
+            (start + it.start(), start + it.end()): by[it.group()]
+            for it in _WORD.finditer(self.shown[start:end])
+            if it.group() in by and not self.shown[: start + it.start()].rstrip().endswith((".", "->"))
+        }
+        return self.rewritten(start, end, changes), len(changes)
+
+    # ------------------------------------------------------------------------------------------ names
+
+    def fresh(self, name: str) -> str:
+        """Return the name, or one like it that nothing has yet."""
+        candidate, n = name, 2
+        while candidate in self.taken:
+            candidate, n = f"{name}_{n}", n + 1
+        self.taken.add(candidate)
+        return candidate
+
+    def declared_before(self, at: int) -> frozenset[str]:
+        """Return the parameters, and the variables of the kernel's outermost block set before an offset."""
+        kernel = self.subject.analysis.kernel
+        found = {it.name for it in kernel.parameters}
+        for statement in kernel.body:
+            if isinstance(statement, ir.Assign) and statement.span.end <= at:
+                found.add(statement.variable.name)
+        return frozenset(found)
+
+    def names_at(self, at: int, names: Names) -> dict[Atom, str]:
+        """Return the author's names that are in scope at an offset.
+
+        Values of `get_global_id` without a name are cast, so that differences may be negative.
+        """
+        known = self.declared_before(at)
+        found = {atom: name for atom, name in names.items() if name in known}
+        for dimension in range(3):
+            for query in (ir.WorkItemQuery.GLOBAL_ID, ir.WorkItemQuery.LOCAL_ID, ir.WorkItemQuery.GROUP_ID):
+                symbol = WorkItemSymbol(query, dimension)
+                found.setdefault(symbol, f"(int){symbol.name}")
+        return found
+
+    def local_names(
+        self, at: int, names: Names, dimensions: Iterable[int]
+    ) -> tuple[dict[int, str], list[str]]:
+        """Return a name for the local id of each dimension, and the declarations that they need."""
+        known = self.declared_before(at)
+        found: dict[int, str] = {}
+        lines = []
+        for dimension in dimensions:
+            name = names.get(local_id(dimension))
+            if name is None or name not in known:
+                name = self.fresh(LOCAL_NAMES[dimension])
+                lines.append(f"const int {name} = get_local_id({dimension});")
+            found[dimension] = name
+        return found, lines
+
+    # ----------------------------------------------------------------------------------------- places
+
+    def top_level(self, start: int, end: int) -> Node | None:
+        """Return the statement of the kernel's outermost block that holds a range."""
+        return next((it for it in self.body.children if it.holds(start, end)), None)
+
+    def block_statement(self, start: int, end: int) -> tuple[Node, Node] | None:
+        """Return the innermost block around a range, and its statement that holds the range."""
+        path = self.body.path(start, end)
+        for outer, inner in zip(reversed(path[:-1]), reversed(path[1:]), strict=True):
+            if outer.kind == "block":
+                return outer, inner
+        return None
+
+    def node_at(self, span: Span) -> Node | None:
+        """Return the statement that is exactly a span."""
+        return next((it for it in self.body.walk() if (it.start, it.end) == (span.start, span.end)), None)
+
+    def has_word(self, node: Node, *names: str) -> bool:
+        """True if a statement mentions any of the identifiers."""
+        return any(it.group() in names for it in _WORD.finditer(self.shown[node.start : node.end]))
+
+    def words(self, start: int, end: int) -> frozenset[str]:
+        """Return the identifiers in a range."""
+        return frozenset(_WORD.findall(self.shown[start:end]))
+
+    def mentions(self, name: str) -> list[int]:
+        """Return where the kernel, its parameters included, mentions an identifier."""
+        start = self.subject.analysis.span.start
+        text = self.shown[start : self.body.end]
+        return [start + it.start() for it in _WORD.finditer(text) if it.group() == name]
+
+    def is_typed(self, access: Access) -> bool:
+        """True if an access stands in the kernel's own text: not in a helper, not out of a macro."""
+        return not access.frames and as_typed(access.span, self.subject.path)
+
+
+def _visible(subject: Subject) -> str:
+    """Return the file without the bodies of other kernels, whose variables are not in this one's way."""
+    text, at = "", 0
+    for kernel in sorted(subject.program.kernels, key=lambda it: it.span.start):
+        if kernel.name != subject.analysis.name and as_typed(kernel.span, subject.path):
+            opening = max(subject.text.find("{", kernel.span.start, kernel.span.end), at)
+            text += subject.text[at:opening]
+            at = max(kernel.span.end, at)
+    return text + subject.text[at:]
+
+
+def spelt(value: Polynomial, names: Names) -> str | None:
+    """Return a polynomial of ids, sizes, parameters and loop variables as C text; `None` for any other."""
+    if any(
+        isinstance(it, Operation) or not isinstance(it, (WorkItemSymbol, Parameter, LoopSymbol, Carried))
+        for it in value.atoms
+    ):
+        return None
+    text = words(value, names)
+    return None if "turn(" in text or "?" in text or "…" in text else text
+
+
+def tight(text: str) -> str:
+    """Return an expression so that it can stand in a product or sum: parenthesised unless it is one word."""
+    return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
+
+
+_INDEX_SUM = re.compile(
+    r"(?<=[\[+] )\(([\w %]+ [+] [\w %]+)\)(?=\]| [+-])|(?<=\[)\(([\w %]+ [+] [\w %]+)\)(?=\]| [+-])"
+)
+
+
+def tidy(text: str) -> str:
+    """Return an index without the parentheses that its sum does not need."""
+    return _INDEX_SUM.sub(lambda it: it.group(1) or it.group(2), text)

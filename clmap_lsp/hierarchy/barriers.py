@@ -1,0 +1,87 @@
+"""Barriers that order nothing that another work-item could see.
+
+Only what is certain is reported: barriers in the outermost block of a kernel, between whose neighbours on one
+side no memory is touched that work-items share.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, PointerType
+
+
+def needless_barriers(kernel: ir.Kernel) -> Iterator[tuple[ir.Barrier, str]]:
+    """Yield the barriers of a kernel that order nothing, each with the reason.
+
+    A barrier orders what the work-items of one group do before it against what they do after it. With nothing
+    shared on one side (up to the next barrier that stays) there is nothing to order.
+    """
+    body = list(_flat(kernel.body))
+    if any(isinstance(it, (ir.Goto, ir.Label, ir.Return)) for it in ir.walk(kernel.body)):
+        return
+    for at, it in enumerate(body):
+        if not isinstance(it, ir.Barrier) or it.scope is not ir.BarrierScope.WORK_GROUP:
+            continue
+        before, after = body[:at], body[at + 1 :]
+        if not any(map(_shares, before)):
+            yield it, "no memory that work-items share is touched before it"
+        elif not any(map(_shares, after)):
+            yield it, "no memory that work-items share is touched after it"
+        elif _follows_barrier(before):
+            yield it, "another barrier stands before it with no access between them"
+
+
+def _flat(block: Sequence[ir.Statement]) -> Iterator[ir.Statement]:
+    """Yield the statements of the outermost block, inlined calls opened."""
+    for it in block:
+        if isinstance(it, ir.Scope):
+            yield from _flat(it.body)
+        else:
+            yield it
+
+
+def _follows_barrier(before: Sequence[ir.Statement]) -> bool:
+    for it in reversed(before):
+        if isinstance(it, ir.Barrier):
+            return it.scope is ir.BarrierScope.WORK_GROUP
+        if _shares(it):
+            return False
+    return False
+
+
+def _shares(statement: ir.Statement) -> bool:
+    """Tell whether a statement, or one inside it, touches memory that work-items share."""
+    return any(map(_touches, ir.walk((statement,))))
+
+
+def _touches(it: ir.Statement) -> bool:
+    match it:
+        case ir.Load(pointer=pointer) | ir.Store(pointer=pointer):
+            return _is_shared(pointer)
+        case ir.CopyObject(destination=destination, source=source):
+            return _is_shared(destination) or _is_shared(source)
+        case (
+            ir.Atomic()
+            | ir.AsyncCopy()
+            | ir.WaitEvents()
+            | ir.Collective()
+            | ir.ImageRead()
+            | ir.ImageWrite()
+            | ir.Call()
+            | ir.OpaqueCall()
+            | ir.Unsupported()
+            | ir.Fence()
+        ):
+            return True
+        case _:
+            return False
+
+
+def _is_shared(pointer: ir.Expression) -> bool:
+    kind = pointer.type
+    return not isinstance(kind, PointerType) or kind.space not in (
+        AddressSpace.PRIVATE,
+        AddressSpace.CONSTANT,
+    )

@@ -1,0 +1,236 @@
+"""Argument texts: `256`, `1.5f`, `(1,2,3,4)`, `random(N*N)`, `formula(n,EXPR)`, `file:PATH`, `local(n)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from clmap_lsp.launch.expression import Number, evaluate, evaluate_over_index, names_in
+from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, ScalarArgument
+from clmap_lsp.launch.problem import LaunchError
+
+FORMS = "zeros(n), iota(n), random(n[,seed]), permutation(n[,seed]), formula(n,EXPR), file:PATH, local(n)"
+
+_CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*\((.*)\)\s*\Z", re.DOTALL)
+_SUFFIXED = re.compile(
+    r"(?P<hex>0[xX][0-9a-fA-F]+)[uUlL]*\Z"
+    r"|(?P<int>\d+)[uUlL]*\Z"
+    r"|(?P<float>(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?)[fFhH]?\Z"
+)
+_HEX_FLOAT = re.compile(r"0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?\d+[fF]?\Z")
+_WORDS = {"true": 1, "false": 0, "inf": float("inf"), "nan": float("nan"), "infinity": float("inf")}
+_MAX_COUNT = 1 << 40
+
+_Maker = Callable[[Sequence[str], Mapping[str, Number]], Argument]
+
+
+def parse_argument(text: str, scalars: Mapping[str, Number] | None = None) -> Argument:
+    """Return the argument that a text stands for; sizes may use `scalars`.
+
+    Raises: LaunchError with cause and cure.
+    """
+    scalars = scalars or {}
+    stripped = text.strip()
+    if not stripped:
+        raise LaunchError("the value is missing", f"write a number or one of {FORMS}")
+    if stripped.startswith("file:"):
+        return _file(stripped[len("file:") :].strip())
+    if stripped == "null":
+        return BufferArgument(Fill.NULL, 0)
+    call = _CALL.match(stripped)
+    if call and call[1] in _MAKERS:
+        return _MAKERS[call[1]](split_top_level(call[2]), scalars)
+    if call and call[1] not in ("min", "max", "abs", "int", "float", "sqrt", "floor", "ceil"):
+        raise LaunchError(f"`{call[1]}` makes no argument", f"use a number or one of {FORMS}")
+    return ScalarArgument(parse_scalars(stripped, scalars))
+
+
+def is_scalar_text(text: str) -> bool:
+    """Tell whether a text stands for a scalar or vector, so that sizes may depend on it."""
+    stripped = text.strip()
+    call = _CALL.match(stripped)
+    return not (stripped.startswith("file:") or stripped == "null" or (call and call[1] in _MAKERS))
+
+
+def parse_all(texts: Mapping[str, str]) -> dict[str, Argument]:
+    """Parse argument texts by parameter name; scalars first, since sizes may use them in any order.
+
+    Raises: LaunchError; its cause starts with the parameter's name.
+    """
+    values: dict[str, Number] = {}
+    parsed: dict[str, Argument] = {}
+    waiting = [name for name, text in texts.items() if is_scalar_text(text)]
+    while waiting:
+        late = [it for it in waiting if _needs(texts[it]) & set(waiting) - {it}]
+        for name in [it for it in waiting if it not in late] or waiting:
+            parsed[name] = _named(name, texts[name], values)
+            argument = parsed[name]
+            if isinstance(argument, ScalarArgument) and len(argument.values) == 1:
+                values[name] = argument.values[0]
+        waiting = late if len(late) < len(waiting) else []
+    for name, text in texts.items():
+        if name not in parsed:
+            parsed[name] = _named(name, text, values)
+    return {name: parsed[name] for name in texts}
+
+
+def _named(name: str, text: str, values: Mapping[str, Number]) -> Argument:
+    try:
+        return parse_argument(text, values)
+    except LaunchError as error:
+        raise LaunchError(f"{name}={text}: {error.cause}", error.cure) from error
+
+
+def _needs(text: str) -> frozenset[str]:
+    try:
+        return frozenset().union(*(names_in(it) for it in split_top_level(_unwrap(text)) if not _literal(it)))
+    except LaunchError:
+        return frozenset()
+
+
+def parse_scalars(text: str, scalars: Mapping[str, Number]) -> tuple[Number, ...]:
+    """Return the value of a scalar text, or those of a vector's lanes: `(1,2)`, `1,2`, `(float2)(1,2)`."""
+    return tuple(_scalar(it, scalars) for it in split_top_level(_unwrap(text)))
+
+
+def _unwrap(text: str) -> str:
+    """Take off a vector literal's type and parentheses, if they enclose several lanes."""
+    stripped = re.sub(r"\A\s*\(\s*[a-z]+(?:2|3|4|8|16)\s*\)\s*", "", text.strip())
+    if stripped.startswith("(") and stripped.endswith(")"):
+        inner = stripped[1:-1]
+        if len(split_top_level(inner)) > 1 and _balanced(inner):
+            return inner
+    return stripped
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for char in text:
+        depth += (char in "([") - (char in ")]")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _literal(text: str) -> Number | None:
+    """Return the value of a C literal with its sign and suffixes; `None` for anything else."""
+    stripped = text.strip()
+    sign = -1 if stripped.startswith("-") else 1
+    stripped = stripped.lstrip("+-").strip() if stripped[:1] in "+-" else stripped
+    if stripped.lower() in _WORDS:
+        return sign * _WORDS[stripped.lower()]
+    if _HEX_FLOAT.match(stripped):
+        return sign * float.fromhex(stripped.rstrip("fF"))
+    match = _SUFFIXED.match(stripped)
+    if not match:
+        return None
+    if match["hex"]:
+        return sign * int(match["hex"], 16)
+    return sign * (int(match["int"]) if match["int"] else float(match["float"]))
+
+
+def _scalar(text: str, scalars: Mapping[str, Number]) -> Number:
+    value = _literal(text)
+    return evaluate(text, scalars) if value is None else value
+
+
+def split_top_level(text: str) -> list[str]:
+    """Split at the commas that stand in no parentheses."""
+    parts, depth, start = [], 0, 0
+    for at, char in enumerate(text):
+        if char in "([":
+            depth += 1
+        elif char in ")]":
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [*parts, text[start:].strip()]
+
+
+# ------------------------------------------------------------------------------------------------- buffers
+
+
+def _count(text: str, scalars: Mapping[str, Number], form: str) -> int:
+    if not text:
+        raise LaunchError(f"{form} needs a number of elements", f"write {form.replace('(', '(1024', 1)}")
+    value = _scalar(text, scalars)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if not isinstance(value, int) or value < 0:
+        raise LaunchError(
+            f"{text} = {value} is no number of elements", "it must be a whole number, 0 or more"
+        )
+    if value > _MAX_COUNT:
+        raise LaunchError(f"{text} = {value} elements are too many", f"at most {_MAX_COUNT}")
+    return value
+
+
+def _plain(fill: Fill) -> _Maker:
+    def make(parts: Sequence[str], scalars: Mapping[str, Number]) -> Argument:
+        if len(parts) != 1:
+            raise LaunchError(
+                f"{fill.value} takes one value, the number of elements", f"write {fill.value}(n)"
+            )
+        return BufferArgument(fill, _count(parts[0], scalars, f"{fill.value}()"))
+
+    return make
+
+
+def _seeded(fill: Fill) -> _Maker:
+    def make(parts: Sequence[str], scalars: Mapping[str, Number]) -> Argument:
+        if len(parts) not in (1, 2):
+            raise LaunchError(
+                f"{fill.value} takes a number of elements and a seed", f"write {fill.value}(n,seed)"
+            )
+        seed = _count(parts[1], scalars, f"{fill.value}()") if len(parts) == 2 else 0
+        return BufferArgument(fill, _count(parts[0], scalars, f"{fill.value}()"), seed)
+
+    return make
+
+
+def _formula(parts: Sequence[str], scalars: Mapping[str, Number]) -> Argument:
+    if len(parts) < 2:
+        raise LaunchError("formula takes a number of elements and an expression", "write formula(n,i*2)")
+    count = _count(parts[0], scalars, "formula()")
+    text = _bind(",".join(parts[1:]), scalars)
+    evaluate_over_index(text, min(count, 1), {})  # Says at once what is wrong with the expression.
+    return BufferArgument(Fill.FORMULA, count, text=text)
+
+
+def _bind(text: str, scalars: Mapping[str, Number]) -> str:
+    """Put the values of scalar arguments in, so that the argument stands for itself."""
+    used = names_in(text) & set(scalars) - {"i"}
+    for name in used:
+        value = scalars[name]
+        text = re.sub(rf"\b{name}\b", f"({value})" if value < 0 else f"{value}", text)
+    return text
+
+
+def _values(parts: Sequence[str], scalars: Mapping[str, Number]) -> Argument:
+    values = [_scalar(it, scalars) for it in parts if it]
+    return BufferArgument(Fill.VALUES, len(values), text=",".join(map(repr, values)))
+
+
+def _local(parts: Sequence[str], scalars: Mapping[str, Number]) -> Argument:
+    if len(parts) != 1:
+        raise LaunchError("local takes one value, the number of elements", "write local(n)")
+    return LocalArgument(_count(parts[0], scalars, "local()"))
+
+
+def _file(path: str) -> Argument:
+    if not path:
+        raise LaunchError("file: names no file", "write file:PATH")
+    return BufferArgument(Fill.FILE, 0, text=path)
+
+
+_MAKERS: dict[str, _Maker] = {
+    "zeros": _plain(Fill.ZEROS),
+    "iota": _plain(Fill.IOTA),
+    "noinit": _plain(Fill.NOINIT),
+    "random": _seeded(Fill.RANDOM),
+    "permutation": _seeded(Fill.PERMUTATION),
+    "formula": _formula,
+    "values": _values,
+    "local": _local,
+}

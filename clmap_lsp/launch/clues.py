@@ -1,0 +1,263 @@
+"""What a kernel's text says about the launches it is written for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from clmap_lsp.launch.forms import Form, Forms, Id, Monomial, add, all_expressions
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
+from clmap_lsp.source.types import ArrayType, PointerType, ScalarType
+
+GLOBAL_ID = WorkItemQuery.GLOBAL_ID
+LOCAL_ID = WorkItemQuery.LOCAL_ID
+GROUP_ID = WorkItemQuery.GROUP_ID
+_IDS = (GLOBAL_ID, LOCAL_ID, GROUP_ID)
+
+
+@dataclass(slots=True)
+class Clues:
+    """Facts found in one kernel. Dimensions are 0 to 2."""
+
+    dimensions: int = 1
+    """Dimensions whose ids are used."""
+    local_sizes: dict[int, int] = field(default_factory=dict)
+    """Work-group sizes that local arrays and `get_group_id(d) * c` imply."""
+    bounds: dict[int, Form] = field(default_factory=dict)
+    """What guards compare the global id of a dimension with: the number of work-items meant."""
+    pitches: dict[Variable, int] = field(default_factory=dict)
+    """Scalar parameters that are the row length of a dimension, as N in `y*N + x` is of x."""
+    factors: set[Variable] = field(default_factory=set)
+    """Scalar parameters that multiply something in an index."""
+    limits: set[Variable] = field(default_factory=set)
+    """Scalar parameters that bound a loop."""
+    gathered: set[Variable] = field(default_factory=set)
+    """Buffers whose values are used as indices."""
+    trip_data: set[Variable] = field(default_factory=set)
+    """Buffers whose values bound loops."""
+    cubed: set[Variable] = field(default_factory=set)
+    """Scalar parameters that an index multiplies with themselves: edges of volumes."""
+    loaded: set[Variable] = field(default_factory=set)
+    """Buffers that are read."""
+
+
+def find_clues(kernel: ir.Kernel) -> Clues:
+    """Walk a kernel once and collect its clues."""
+    forms = Forms.of(kernel)
+    clues = Clues()
+    for expression in all_expressions(kernel.body):
+        match expression:
+            case ir.WorkItem(query=query, dimension=ir.Constant(value=int(value))) if query in _IDS:
+                clues.dimensions = max(clues.dimensions, min(value, 2) + 1)
+            case ir.Compare():
+                _guard(clues, forms, expression)
+            case ir.PointerOffset():
+                _index(clues, forms, expression)
+            case ir.Binary():
+                _group_base(clues, forms, expression)
+            case _:
+                pass
+    for statement in ir.walk(kernel.body):
+        if isinstance(statement, ir.Loop) and statement.condition is not None:
+            _limit(clues, forms, statement.condition)
+    _find_data_roles(clues, kernel)
+    return clues
+
+
+def _guard(clues: Clues, forms: Forms, compare: ir.Compare) -> None:
+    """Read `x < N`, `x <= N-1`, `x >= N`, `x == N - 1` … with x a plain global id."""
+    left, right = forms.form(compare.left), forms.form(compare.right)
+    if left is None or right is None:
+        return
+    difference = add(left, right, -1)
+    for sign in (1, -1):
+        ids = [it for it, coef in difference.terms.items() if coef == sign and _is_global_id(it)]
+        rest = Form({it: -sign * coef for it, coef in difference.terms.items() if it not in ids})
+        if len(ids) != 1 or any(isinstance(it, Id) for it in rest.atoms()):
+            continue
+        dimension = next(it.dimension for it in ids[0] if isinstance(it, Id))
+        if not rest.without_constant():
+            if rest.constant < 32 or compare.op in (CompareOp.EQ, CompareOp.NE):
+                continue
+        else:
+            rest = Form(rest.without_constant())  # N-1 in a stencil's guard still means N work-items.
+        if not any(isinstance(it, Variable) and it in forms.stepped for it in rest.atoms()):
+            clues.bounds.setdefault(dimension, rest)
+
+
+def _is_global_id(mono: Monomial) -> bool:
+    return len(mono) == 1 and isinstance(mono[0], Id) and mono[0].query is GLOBAL_ID
+
+
+def _group_base(clues: Clues, forms: Forms, expression: ir.Binary) -> None:
+    form = forms.form(expression)
+    if form is not None:
+        for mono, coef in form.terms.items():
+            match mono:
+                case (Id(query=WorkItemQuery.GROUP_ID, dimension=dimension),) if 2 <= coef <= 1024:
+                    local = (Id(LOCAL_ID, dimension),)
+                    if form.terms.get(local) == 1:
+                        _keep_smallest(clues, dimension, coef)
+                case _:
+                    pass
+
+
+def _keep_smallest(clues: Clues, dimension: int, size: int) -> None:
+    clues.local_sizes[dimension] = min(size, clues.local_sizes.get(dimension, size))
+
+
+def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset) -> None:
+    form = forms.form(offset.index)
+    if form is None:
+        return
+    length = _local_array_length(offset.pointer)
+    if length is not None:
+        _local_index(clues, form, length)
+        return
+    parameters = [(mono, it) for mono in form.terms for it in mono if _is_scalar_parameter(it)]
+    for mono, parameter in parameters:
+        assert isinstance(parameter, Variable)
+        clues.factors.add(parameter)
+        if mono.count(parameter) > 1:
+            clues.cubed.add(parameter)
+        plain = [
+            it for it in form.terms if len(it) == 1 and isinstance(it[0], Id) and it[0].query is GLOBAL_ID
+        ]
+        partner = next((it[0] for it in plain if it[0] not in mono), None)
+        if isinstance(partner, Id) and len(mono) > 1:
+            clues.pitches.setdefault(parameter, partner.dimension)
+
+
+def _is_scalar_parameter(value: object) -> bool:
+    return (
+        isinstance(value, Variable)
+        and value.kind is VariableKind.PARAMETER
+        and isinstance(value.type, ScalarType)
+    )
+
+
+def _local_array_length(pointer: ir.Expression) -> int | None:
+    """Return the length of the dimension that an index on `pointer` walks, if it is a local array."""
+    inner: ir.Expression = pointer
+    while isinstance(inner, ir.PointerOffset | ir.PointerCast):
+        inner = inner.pointer if isinstance(inner, ir.PointerOffset) else inner.operand
+    if not isinstance(inner, ir.ObjectAddress) or inner.variable.kind is not VariableKind.LOCAL_OBJECT:
+        return None
+    depth = 0
+    while isinstance(pointer, ir.PointerOffset | ir.PointerCast):
+        depth += isinstance(pointer, ir.PointerOffset)
+        pointer = pointer.pointer if isinstance(pointer, ir.PointerOffset) else pointer.operand
+    array = inner.variable.type
+    for _ in range(depth):
+        if not isinstance(array, ArrayType):
+            return None
+        array = array.element
+    return array.length if isinstance(array, ArrayType) else None
+
+
+def _local_index(clues: Clues, form: Form, length: int) -> None:
+    """Read `t[ly][lx]` and `t[ly*16 + lx]`: the range of a local id is at most what fits."""
+    ids = {
+        mono[0].dimension: coef
+        for mono, coef in form.terms.items()
+        if len(mono) == 1 and isinstance(mono[0], Id) and mono[0].query is LOCAL_ID and coef > 0
+    }
+    remaining = length
+    for dimension, coef in sorted(ids.items(), key=lambda it: -it[1]):
+        if remaining // coef >= 2:
+            _keep_smallest(clues, dimension, remaining // coef)
+            remaining = coef
+
+
+def _limit(clues: Clues, forms: Forms, condition: ir.Expression) -> None:
+    for expression in _conjuncts(condition):
+        if isinstance(expression, ir.Compare):
+            for side in (expression.left, expression.right):
+                clues.limits.update(_scalar_parameters(side, forms))
+                clues.limits.update(_start_parameters(side, forms))
+
+
+def _conjuncts(condition: ir.Expression) -> Iterator[ir.Expression]:
+    match condition:
+        case ir.Logical():
+            yield from _conjuncts(condition.left)
+            yield from _conjuncts(condition.right)
+        case ir.Convert(operand=operand):
+            yield from _conjuncts(operand)
+        case _:
+            yield condition
+
+
+def _scalar_parameters(expression: ir.Expression, forms: Forms) -> Iterator[Variable]:
+    """Yield the scalar parameters that a bound such as `N/16` depends on."""
+    if isinstance(expression, ir.Read):
+        variable = expression.variable
+        if _is_scalar_parameter(variable):
+            yield variable
+        elif len(forms.assigned.get(variable, ())) == 1 and variable not in forms.stepped:
+            yield from _scalar_parameters(forms.assigned[variable][0], forms)
+    for operand in ir.operands(expression):
+        yield from _scalar_parameters(operand, forms)
+
+
+def _start_parameters(expression: ir.Expression, forms: Forms) -> Iterator[Variable]:
+    """Yield the scalar parameters that a loop's variable starts from, as in `s = N; while (s > 1)`."""
+    if isinstance(expression, ir.Read) and expression.variable in forms.stepped:
+        for value in forms.assigned.get(expression.variable, ()):
+            yield from _scalar_parameters(value, forms)
+
+
+def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:
+    """Follow loaded values into indices and loop conditions, through assignments."""
+    from_buffer: dict[Variable, set[Variable]] = {}
+    for statement in ir.walk(kernel.body):
+        match statement:
+            case ir.Load(pointer=pointer) | ir.CopyObject(source=pointer) | ir.AsyncCopy(source=pointer):
+                clues.loaded |= _buffers(pointer)
+            case ir.Atomic(pointer=pointer):
+                clues.loaded |= _buffers(pointer)
+            case _:
+                pass
+    for _ in range(2):  # A second round carries values around loops.
+        for statement in ir.walk(kernel.body):
+            match statement:
+                case ir.Load():
+                    from_buffer.setdefault(statement.variable, set()).update(_buffers(statement.pointer))
+                case ir.Assign():
+                    sources = _sources(statement.value, from_buffer)
+                    from_buffer.setdefault(statement.variable, set()).update(sources)
+                case _:
+                    pass
+    for statement in ir.walk(kernel.body):
+        for expression in ir.expressions(statement):
+            for pointer in _pointer_offsets(expression):
+                clues.gathered |= _sources(pointer.index, from_buffer)
+        if isinstance(statement, ir.Loop) and statement.condition is not None:
+            clues.trip_data |= _sources(statement.condition, from_buffer)
+    clues.gathered = {it for it in clues.gathered if _is_integer_buffer(it)}
+    clues.trip_data = {it for it in clues.trip_data if _is_integer_buffer(it)}
+
+
+def _is_integer_buffer(variable: Variable) -> bool:
+    pointee = variable.type.pointee if isinstance(variable.type, PointerType) else None
+    return isinstance(pointee, ScalarType) and pointee.is_integer
+
+
+def _pointer_offsets(expression: ir.Expression) -> Iterator[ir.PointerOffset]:
+    if isinstance(expression, ir.PointerOffset):
+        yield expression
+    for operand in ir.operands(expression):
+        yield from _pointer_offsets(operand)
+
+
+def _sources(expression: ir.Expression, from_buffer: dict[Variable, set[Variable]]) -> set[Variable]:
+    if isinstance(expression, ir.Read):
+        return from_buffer.get(expression.variable, set())
+    return set().union(*(_sources(it, from_buffer) for it in ir.operands(expression)))
+
+
+def _buffers(pointer: ir.Expression) -> set[Variable]:
+    if isinstance(pointer, ir.Read):
+        return {pointer.variable} if pointer.variable.kind is VariableKind.PARAMETER else set()
+    return set().union(*(_buffers(it) for it in ir.operands(pointer)))

@@ -1,0 +1,204 @@
+"""What a buffer holds when a kernel starts.
+
+A number made for a buffer is rounded once, to the type it is stored as. `iota`, `permutation` and `formula`
+count scalars: a buffer of n float4 takes 4n numbers. In a buffer of structs the members take one number each,
+in order; padding is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.launch.expression import evaluate_over_index
+from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
+from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.source.types import (
+    SCALARS,
+    ArrayType,
+    PointerType,
+    ScalarKind,
+    ScalarType,
+    StructType,
+    Type,
+    VectorType,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DEFAULT_LIMIT_BYTES = 1 << 32
+
+
+def numpy_dtype(scalar: ScalarType) -> np.dtype[Any]:
+    """Return the NumPy type, little-endian, with the bits of an OpenCL scalar."""
+    import numpy as np
+
+    letter = {ScalarKind.FLOAT: "f", ScalarKind.SIGNED: "i"}.get(scalar.kind, "u")
+    return np.dtype(f"<{letter}{max(scalar.size, 1)}")
+
+
+def element_type(parameter: Type) -> Type:
+    """Return the type of the elements that a pointer parameter points to."""
+    return parameter.pointee if isinstance(parameter, PointerType) else parameter
+
+
+def scalar_leaves(value: Type, offset: int = 0) -> Iterator[tuple[int, ScalarType]]:
+    """Yield (byte offset, type) of the scalars inside a type; of a union, those of its first member."""
+    match value:
+        case ScalarType() if value.size:
+            yield offset, value
+        case ScalarType():
+            yield offset, SCALARS["uchar"]
+        case VectorType():
+            for lane in range(value.lanes):
+                yield offset + lane * value.element.size, value.element
+        case ArrayType():
+            for index in range(value.length or 0):
+                yield from scalar_leaves(value.element, offset + index * value.element.size)
+        case StructType():
+            for member in value.fields[:1] if value.is_union else value.fields:
+                yield from scalar_leaves(member.type, offset + member.offset)
+        case _:
+            yield offset, SCALARS["uint" if value.size == 4 else "ulong"]
+
+
+def buffer_bytes(argument: BufferArgument, parameter: Type) -> int:
+    """Return the size of a buffer in bytes.
+
+    Raises: LaunchError if its file cannot be read.
+    """
+    if argument.fill is Fill.FILE:
+        try:
+            return Path(argument.text).stat().st_size
+        except OSError as error:
+            raise LaunchError(
+                f"cannot read {argument.text}: {error.strerror}", "give a file that exists"
+            ) from error
+    return argument.count * _element(argument, parameter).size
+
+
+def _element(argument: BufferArgument, parameter: Type) -> Type:
+    element = SCALARS[argument.element] if argument.element else element_type(parameter)
+    return element if element.size else SCALARS["uchar"]
+
+
+def buffer_contents(
+    argument: BufferArgument, parameter: Type, *, limit_bytes: int = DEFAULT_LIMIT_BYTES
+) -> NDArray[np.uint8]:
+    """Return a buffer's bytes at launch, shape (bytes,). `noinit` buffers are zero here.
+
+    Raises: LaunchError if it is larger than `limit_bytes` or its file cannot be read.
+    """
+    import numpy as np
+
+    size = buffer_bytes(argument, parameter)
+    if size > limit_bytes:
+        raise LaunchError(
+            f"{argument} takes {size} bytes, over the limit of {limit_bytes}", "make it smaller"
+        )
+    if argument.fill is Fill.FILE:
+        return np.frombuffer(Path(argument.text).read_bytes(), np.uint8).copy()
+    data = np.zeros(size, np.uint8)
+    if argument.fill in (Fill.ZEROS, Fill.NOINIT, Fill.NULL) or not size:
+        return data
+    element = _element(argument, parameter)
+    leaves = list(scalar_leaves(element))
+    padded = isinstance(element, VectorType) and element.lanes == 3
+    if padded and isinstance(element, VectorType):
+        leaves.append((3 * element.element.size, element.element))
+    rows = data.reshape(argument.count, element.size)
+    for place, (offset, scalar) in enumerate(leaves):
+        numbers = _numbers(argument, scalar, argument.count * len(leaves))[place :: len(leaves)]
+        stored = np.ascontiguousarray(numbers).view(np.uint8).reshape(argument.count, scalar.size)
+        rows[:, offset : offset + scalar.size] = stored
+    return data
+
+
+def buffer_values(
+    argument: BufferArgument, parameter: Type, *, limit_bytes: int = DEFAULT_LIMIT_BYTES
+) -> NDArray[Any]:
+    """Return a buffer of scalars or vectors as a flat array of its scalars.
+
+    Raises: LaunchError as `buffer_contents`, or if the elements are no scalars or vectors.
+    """
+    element = element_type(parameter)
+    scalar = element.element if isinstance(element, VectorType) else element
+    if not isinstance(scalar, ScalarType) or not scalar.size:
+        raise LaunchError(f"elements of type {element} are no numbers")
+    data = buffer_contents(argument, parameter, limit_bytes=limit_bytes)
+    whole = len(data) - len(data) % scalar.size
+    return data[:whole].view(numpy_dtype(scalar))
+
+
+def scalar_bytes(argument: ScalarArgument, parameter: Type) -> bytes:
+    """Return the bytes of a scalar, vector or struct argument; missing ones are zero."""
+    import numpy as np
+
+    data = bytearray(parameter.size)
+    if argument.element:
+        scalar = SCALARS[argument.element]
+        packed = _rounded(np.array(argument.values, dtype=object), scalar).tobytes()
+        return packed[: len(data)].ljust(len(data), b"\0")
+    leaves = list(scalar_leaves(parameter))
+    values = (
+        argument.values * len(leaves) if len(argument.values) == 1 and len(leaves) > 1 else argument.values
+    )
+    for (offset, scalar), value in zip(leaves, values, strict=False):
+        data[offset : offset + scalar.size] = _rounded(np.array([value], dtype=object), scalar).tobytes()
+    return bytes(data)
+
+
+def _numbers(argument: BufferArgument, scalar: ScalarType, count: int) -> NDArray[Any]:
+    import numpy as np
+
+    match argument.fill:
+        case Fill.IOTA:
+            return _rounded(np.arange(count, dtype=np.int64), scalar)
+        case Fill.PERMUTATION:
+            return _rounded(np.random.default_rng(argument.seed).permutation(count), scalar)
+        case Fill.RANDOM:
+            rng = np.random.default_rng(argument.seed)
+            if scalar.is_float:
+                return _rounded(rng.random(count), scalar)
+            bounds = np.iinfo(numpy_dtype(scalar))
+            return rng.integers(bounds.min, bounds.max, count, dtype=numpy_dtype(scalar), endpoint=True)
+        case Fill.FORMULA:
+            return _rounded(evaluate_over_index(argument.text, count, {}), scalar)
+        case _:
+            return _rounded(_listed(argument.text, count), scalar)
+
+
+def _listed(text: str, count: int) -> NDArray[Any]:
+    import numpy as np
+
+    numbers = [int(it) if it.lstrip("+-").isdigit() else float(it) for it in text.split(",") if it.strip()]
+    return np.array(numbers + [0] * (count - len(numbers)), dtype=object)[:count]
+
+
+def _rounded(values: NDArray[Any], scalar: ScalarType) -> NDArray[Any]:
+    """Convert as a store in C does: integers wrap, floats truncate to integers and round to floats."""
+    import numpy as np
+
+    dtype = numpy_dtype(scalar)
+    if scalar.is_float:
+        if values.dtype == object:
+            values = np.array([_as_float(it) for it in values.tolist()])
+        with np.errstate(over="ignore"):
+            return values.astype(np.float64).astype(dtype)
+    if values.dtype == object or values.dtype.kind == "f":
+        whole = [int(it) if isinstance(it, int) or math.isfinite(it) else 0 for it in values.tolist()]
+        mask = (1 << (8 * dtype.itemsize)) - 1
+        return np.array([it & mask for it in whole], np.uint64).astype(f"<u{dtype.itemsize}").view(dtype)
+    return values.astype(dtype)
+
+
+def _as_float(value: int | float) -> float:
+    """Return a number as a double; whole numbers beyond its range become infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

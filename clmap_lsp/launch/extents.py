@@ -1,0 +1,450 @@
+"""How much of every buffer a launch touches, by intervals: what an inferred buffer's size rests on.
+
+Every integer is an interval over all work-items; guards narrow it. The result bounds what a correct kernel
+touches from above (correlations between values are lost), and is `None` where an index depends on data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, VariableKind, WorkItemQuery
+from clmap_lsp.source.types import PointerType, ScalarType
+
+Interval = tuple[int, int]
+_MAX_TRIPS = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """A pointer into `root`: the byte offsets it may have."""
+
+    root: Variable
+    offset: Interval
+
+
+Value = Interval | Reach | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The launch as far as it is known, all three dimensions filled up with 1."""
+
+    global_size: tuple[int, int, int]
+    local_size: tuple[int, int, int]
+    scalars: Mapping[Variable, int]
+    loaded: Mapping[Variable, Interval] = field(default_factory=dict)
+    """For buffers whose contents are assumed: the range of their values."""
+
+
+@dataclass(slots=True)
+class Extents:
+    """Bytes touched from the start of each buffer; buffers with an index that is not known in `unknown`."""
+
+    end: dict[Variable, int] = field(default_factory=dict)
+    unknown: set[Variable] = field(default_factory=set)
+
+
+def find_extents(kernel: ir.Kernel, sizes: Sizes) -> Extents:
+    """Return what a launch of `kernel` touches, buffer by buffer."""
+    walker = _Walker(sizes)
+    env: dict[Variable, Value] = {}
+    for parameter in kernel.parameters:
+        if isinstance(parameter.type, PointerType):
+            env[parameter] = Reach(parameter, (0, 0))
+        elif parameter in sizes.scalars:
+            env[parameter] = (sizes.scalars[parameter],) * 2
+    walker.block(kernel.body, env)
+    return walker.extents
+
+
+def _union(left: Value, right: Value) -> Value:
+    match left, right:
+        case (int(), int()), (int(), int()):
+            return min(left[0], right[0]), max(left[1], right[1])
+        case Reach(), Reach() if left.root is right.root:
+            low, high = left.offset, right.offset
+            return Reach(left.root, (min(low[0], high[0]), max(low[1], high[1])))
+        case _:
+            return None
+
+
+class _Walker:
+    def __init__(self, sizes: Sizes) -> None:
+        self.sizes = sizes
+        self.extents = Extents()
+
+    # ---------------------------------------------------------------------------------------- statements
+
+    def block(self, block: ir.Block, env: dict[Variable, Value]) -> bool:
+        """Walk a block; False if its end cannot be reached."""
+        return all(self.statement(it, env) for it in block)
+
+    def statement(self, statement: ir.Statement, env: dict[Variable, Value]) -> bool:
+        match statement:
+            case ir.Assign(variable=variable, value=value):
+                env[variable] = self.value(value, env)
+            case ir.Load(variable=variable, pointer=pointer, size=size):
+                reach = self.touch(pointer, size, env)
+                env[variable] = self.sizes.loaded.get(reach.root) if reach else None
+            case ir.Store(pointer=pointer, size=size):
+                self.touch(pointer, size, env)
+            case ir.Atomic(pointer=pointer, type=scalar, variable=result):
+                self.touch(pointer, scalar.size, env)
+                if result is not None:
+                    env[result] = None
+            case ir.CopyObject(destination=destination, source=source, type=copied):
+                self.touch(source, copied.size, env)
+                self.touch(destination, copied.size, env)
+            case ir.AsyncCopy():
+                self._async_copy(statement, env)
+            case ir.If():
+                return self._if(statement, env)
+            case ir.Loop():
+                self._loop(statement, env)
+            case ir.Switch(cases=cases):
+                ends = [dict(env) for _ in cases]
+                for case, inside in zip(cases, ends, strict=True):
+                    self.block(case.body, inside)
+                    self._join(env, inside)
+            case ir.Scope(body=body):
+                self.block(body, env)
+            case ir.Return() | ir.Break() | ir.Continue() | ir.Leave() | ir.Goto():
+                return False
+            case ir.ImageRead(variable=variable):
+                env[variable] = None
+            case ir.Collective(variable=result) | ir.OpaqueCall(variable=result) | ir.Call(variable=result):
+                if result is not None:
+                    env[result] = None
+            case _:
+                pass
+        return True
+
+    def touch(self, pointer: ir.Expression, size: int, env: dict[Variable, Value]) -> Reach | None:
+        reach = self.value(pointer, env)
+        if isinstance(reach, Reach):
+            self.extents.end[reach.root] = max(self.extents.end.get(reach.root, 0), reach.offset[1] + size)
+            return reach
+        root = _root(pointer, env)
+        if root is not None:
+            self.extents.unknown.add(root)
+            return Reach(root, (0, 0))
+        return None
+
+    def _async_copy(self, copy: ir.AsyncCopy, env: dict[Variable, Value]) -> None:
+        count = self.value(copy.count, env)
+        stride = self.value(copy.stride, env) if copy.stride is not None else (1, 1)
+        last = count[1] if isinstance(count, tuple) else 1
+        step = stride[1] if isinstance(stride, tuple) else 1
+        for pointer in (copy.source, copy.destination):
+            self.touch(pointer, copy.element.size * max(last * step, 1), env)
+
+    def _if(self, statement: ir.If, env: dict[Variable, Value]) -> bool:
+        inside, outside = dict(env), dict(env)
+        reaches = self.narrow(statement.condition, True, inside) and self.block(statement.then, inside)
+        other = self.narrow(statement.condition, False, outside) and self.block(statement.otherwise, outside)
+        env.clear()
+        env.update(inside if reaches else outside)
+        if reaches and other:
+            self._join(env, outside)
+        return reaches or other
+
+    def _join(self, env: dict[Variable, Value], other: Mapping[Variable, Value]) -> None:
+        for variable in set(env) | set(other):
+            if variable not in other:
+                continue
+            env[variable] = _union(env[variable], other[variable]) if variable in env else other[variable]
+
+    def _loop(self, loop: ir.Loop, env: dict[Variable, Value]) -> None:
+        """Guess how far one turn carries every value, widen by the number of turns, walk once more."""
+        probe = _Walker(self.sizes)
+        first = dict(env)
+        probe.block(loop.test, first)
+        before = dict(first)
+        if loop.condition is not None and loop.tests_first and not probe.narrow(loop.condition, True, first):
+            return
+        probe.block(loop.body, first)
+        probe.block(loop.step, first)
+        trips = self._trips(loop, before, first)
+        for variable, start in before.items():
+            env[variable] = _widen(start, first.get(variable), trips - 1)
+        self.block(loop.test, env)
+        inside = dict(env)
+        if loop.condition is not None and loop.tests_first and not self.narrow(loop.condition, True, inside):
+            return
+        self.block(loop.body, inside)
+        self.block(loop.step, inside)
+        self._join(env, inside)
+
+    def _trips(self, loop: ir.Loop, before: Mapping[Variable, Value], after: Mapping[Variable, Value]) -> int:
+        """Return how often a loop turns at most, from the variable that its condition compares."""
+        condition = loop.condition
+        while isinstance(condition, ir.Logical) and condition.op is LogicalOp.AND:
+            condition = condition.left
+        if not isinstance(condition, ir.Compare):
+            return 1
+        for one, two in ((condition.left, condition.right), (condition.right, condition.left)):
+            limit = self.value(two, dict(before))
+            variable = _plain(one)
+            if variable is None:
+                continue
+            start, end = before.get(variable), after.get(variable)
+            if not (isinstance(limit, tuple) and isinstance(start, tuple) and isinstance(end, tuple)):
+                continue
+            step = end[0] - start[0]
+            if step:
+                distance = max(abs(limit[1] - start[0]), abs(limit[0] - start[1]))
+                inclusive = condition.op in (CompareOp.LE, CompareOp.GE)
+                turns = distance // abs(step) + 1 if inclusive else -(-distance // abs(step))
+                return max(min(turns, _MAX_TRIPS), 1)
+        return 1
+
+    # --------------------------------------------------------------------------------------- conditions
+
+    def narrow(self, condition: ir.Expression, holds: bool, env: dict[Variable, Value]) -> bool:
+        """Narrow variables to what a condition allows; False if it cannot have this value."""
+        match condition:
+            case ir.Logical(op=op) if (op is LogicalOp.AND) == holds:
+                return self.narrow(condition.left, holds, env) and self.narrow(condition.right, holds, env)
+            case ir.Unary(op=UnaryOp.LOGICAL_NOT, operand=operand):
+                return self.narrow(operand, not holds, env)
+            case ir.Convert(operand=operand, type=ScalarType(is_integer=True)):
+                return self.narrow(operand, holds, env)
+            case ir.Compare():
+                return self._narrow_compare(condition, holds, env)
+            case _:
+                return True
+
+    def _narrow_compare(self, compare: ir.Compare, holds: bool, env: dict[Variable, Value]) -> bool:
+        op = compare.op if holds else _NEGATED[compare.op]
+        left, right = self.value(compare.left, env), self.value(compare.right, env)
+        if not (isinstance(left, tuple) and isinstance(right, tuple)):
+            return True
+        low, high = _allowed(op, right)
+        other_low, other_high = _allowed(_MIRRORED[op], left)
+        for side, value, bounds in (
+            (compare.left, left, (low, high)),
+            (compare.right, right, (other_low, other_high)),
+        ):
+            narrowed = (
+                value[0] if bounds[0] is None else max(value[0], bounds[0]),
+                value[1] if bounds[1] is None else min(value[1], bounds[1]),
+            )
+            if narrowed[0] > narrowed[1]:
+                return False
+            variable = _plain(side)
+            if variable is not None:
+                env[variable] = narrowed
+        return True
+
+    # -------------------------------------------------------------------------------------- expressions
+
+    def value(self, expression: ir.Expression, env: dict[Variable, Value]) -> Value:
+        match expression:
+            case ir.Constant(value=int(value)):
+                return value, value
+            case ir.Read(variable=variable):
+                return env.get(variable)
+            case ir.ObjectAddress(variable=variable):
+                return Reach(variable, (0, 0))
+            case ir.WorkItem():
+                return self._work_item(expression, env)
+            case ir.Convert(operand=operand, type=ScalarType(is_integer=True)):
+                return self.value(operand, env)
+            case ir.PointerCast(operand=operand):
+                return self.value(operand, env)
+            case ir.PointerOffset(pointer=pointer, index=index, stride=stride):
+                return _moved(self.value(pointer, env), self.value(index, env), stride)
+            case ir.FieldAddress(pointer=pointer, field=member):
+                return _moved(self.value(pointer, env), (member.offset,) * 2, 1)
+            case ir.Unary(op=UnaryOp.NEGATE, operand=operand):
+                inner = self.value(operand, env)
+                return (-inner[1], -inner[0]) if isinstance(inner, tuple) else None
+            case ir.Compare() | ir.Logical() | ir.Unary(op=UnaryOp.LOGICAL_NOT):
+                return 0, 1
+            case ir.Binary(op=op, type=ScalarType(is_integer=True)):
+                left, right = self.value(expression.left, env), self.value(expression.right, env)
+                return (
+                    _binary(op, left, right) if isinstance(left, tuple) and isinstance(right, tuple) else None
+                )
+            case ir.Select():
+                return self._select(expression, env)
+            case ir.Builtin(name=name, arguments=arguments):
+                return _builtin(name, [self.value(it, env) for it in arguments])
+            case _:
+                return None
+
+    def _select(self, select: ir.Select, env: dict[Variable, Value]) -> Value:
+        yes, no = dict(env), dict(env)
+        if not self.narrow(select.condition, True, yes):
+            return self.value(select.if_false, no)
+        if not self.narrow(select.condition, False, no):
+            return self.value(select.if_true, yes)
+        return _union(self.value(select.if_true, yes), self.value(select.if_false, no))
+
+    def _work_item(self, item: ir.WorkItem, env: dict[Variable, Value]) -> Value:
+        dimension = 0 if item.dimension is None else self.value(item.dimension, env)
+        at = dimension if isinstance(dimension, int) else dimension[0] if isinstance(dimension, tuple) else 0
+        at = min(max(at, 0), 2)
+        whole, group = self.sizes.global_size[at], self.sizes.local_size[at]
+        all_items, group_items = _product(self.sizes.global_size), _product(self.sizes.local_size)
+        groups = -(-whole // group)
+        highest = {
+            WorkItemQuery.GLOBAL_ID: whole - 1,
+            WorkItemQuery.LOCAL_ID: group - 1,
+            WorkItemQuery.GROUP_ID: groups - 1,
+            WorkItemQuery.GLOBAL_LINEAR_ID: all_items - 1,
+            WorkItemQuery.LOCAL_LINEAR_ID: group_items - 1,
+            WorkItemQuery.SUB_GROUP_LOCAL_ID: group_items - 1,
+            WorkItemQuery.SUB_GROUP_ID: group_items - 1,
+        }
+        fixed = {
+            WorkItemQuery.GLOBAL_SIZE: whole,
+            WorkItemQuery.LOCAL_SIZE: group,
+            WorkItemQuery.ENQUEUED_LOCAL_SIZE: group,
+            WorkItemQuery.NUM_GROUPS: groups,
+            WorkItemQuery.GLOBAL_OFFSET: 0,
+        }
+        if item.query in fixed:
+            return (fixed[item.query],) * 2
+        return (0, highest[item.query]) if item.query in highest else None
+
+
+def _product(sizes: tuple[int, ...]) -> int:
+    result = 1
+    for size in sizes:
+        result *= size
+    return result
+
+
+def _plain(expression: ir.Expression) -> Variable | None:
+    while isinstance(expression, ir.Convert):
+        expression = expression.operand
+    return expression.variable if isinstance(expression, ir.Read) else None
+
+
+def _root(pointer: ir.Expression, env: Mapping[Variable, Value]) -> Variable | None:
+    match pointer:
+        case ir.Read(variable=variable):
+            reach = env.get(variable)
+            if isinstance(reach, Reach):
+                return reach.root
+            return variable if variable.kind is VariableKind.PARAMETER else None
+        case ir.ObjectAddress(variable=variable):
+            return variable
+        case ir.PointerOffset() | ir.FieldAddress():
+            return _root(pointer.pointer, env)
+        case ir.PointerCast():
+            return _root(pointer.operand, env)
+        case _:
+            return None
+
+
+def _moved(pointer: Value, index: Value, stride: int) -> Value:
+    if not isinstance(pointer, Reach) or not isinstance(index, tuple):
+        return None
+    low, high = sorted((index[0] * stride, index[1] * stride))
+    return Reach(pointer.root, (pointer.offset[0] + low, pointer.offset[1] + high))
+
+
+def _widen(start: Value, after: Value, trips: int) -> Value:
+    match start, after:
+        case (int(), int()), (int(), int()):
+            return _grown(start, after, trips)
+        case Reach(), Reach() if start.root is after.root:
+            return Reach(start.root, _grown(start.offset, after.offset, trips))
+        case _:
+            return None
+
+
+def _grown(start: Interval, after: Interval, trips: int) -> Interval:
+    down, up = min(after[0] - start[0], 0), max(after[1] - start[1], 0)
+    return start[0] + down * trips, start[1] + up * trips
+
+
+_NEGATED = {
+    CompareOp.EQ: CompareOp.NE,
+    CompareOp.NE: CompareOp.EQ,
+    CompareOp.LT: CompareOp.GE,
+    CompareOp.GE: CompareOp.LT,
+    CompareOp.LE: CompareOp.GT,
+    CompareOp.GT: CompareOp.LE,
+}
+_MIRRORED = {
+    CompareOp.EQ: CompareOp.EQ,
+    CompareOp.NE: CompareOp.NE,
+    CompareOp.LT: CompareOp.GT,
+    CompareOp.GT: CompareOp.LT,
+    CompareOp.LE: CompareOp.GE,
+    CompareOp.GE: CompareOp.LE,
+}
+
+
+def _allowed(op: CompareOp, other: Interval) -> tuple[int | None, int | None]:
+    """Return the bounds of x in `x op other`."""
+    match op:
+        case CompareOp.LT:
+            return None, other[1] - 1
+        case CompareOp.LE:
+            return None, other[1]
+        case CompareOp.GT:
+            return other[0] + 1, None
+        case CompareOp.GE:
+            return other[0], None
+        case CompareOp.EQ:
+            return other
+        case CompareOp.NE:
+            return None, None
+
+
+def _corners(values: list[int]) -> Interval:
+    return min(values), max(values)
+
+
+def _binary(op: BinaryOp, left: Interval, right: Interval) -> Value:
+    (a, b), (c, d) = left, right
+    match op:
+        case BinaryOp.ADD:
+            return a + c, b + d
+        case BinaryOp.SUB:
+            return a - d, b - c
+        case BinaryOp.MUL:
+            return _corners([a * c, a * d, b * c, b * d])
+        case BinaryOp.DIV if c > 0:
+            return _corners([int(x / y) if abs(x) < 1 << 50 else x // y for x in (a, b) for y in (c, d)])
+        case BinaryOp.REM if c > 0:
+            return (a, b) if a >= 0 and b < c else (0 if a >= 0 else 1 - d, min(b, d - 1) if b > 0 else 0)
+        case BinaryOp.SHL if c >= 0 and d < 63:
+            return _corners([x << y for x in (a, b) for y in (c, d)])
+        case BinaryOp.SHR if c >= 0 and d < 64:
+            return _corners([x >> y for x in (a, b) for y in (c, d)])
+        case BinaryOp.AND if c >= 0 or a >= 0:
+            return 0, min(it for it, low in ((b, a), (d, c)) if low >= 0)
+        case BinaryOp.OR | BinaryOp.XOR if a >= 0 and c >= 0:
+            return 0, (1 << max(b.bit_length(), d.bit_length())) - 1
+        case _:
+            return None
+
+
+def _builtin(name: str, values: list[Value]) -> Value:
+    intervals = [it for it in values if isinstance(it, tuple)]
+    if len(intervals) != len(values):
+        return (intervals[1:] and name == "clamp" and _union(intervals[0], intervals[1])) or None
+    match name, intervals:
+        case "min", [one, two]:
+            return min(one[0], two[0]), min(one[1], two[1])
+        case "max", [one, two]:
+            return max(one[0], two[0]), max(one[1], two[1])
+        case "clamp", [one, low, high]:
+            return min(max(one[0], low[0]), high[1]), max(min(one[1], high[1]), low[0])
+        case "mul24", [one, two]:
+            return _binary(BinaryOp.MUL, one, two)
+        case ("mad24", [one, two, three]):
+            product = _binary(BinaryOp.MUL, one, two)
+            return _binary(BinaryOp.ADD, product, three) if isinstance(product, tuple) else None
+        case "abs", [one]:
+            return (0 if one[0] <= 0 <= one[1] else min(map(abs, one))), max(map(abs, one))
+        case _:
+            return None

@@ -1,0 +1,185 @@
+"""Integer expressions of a kernel as polynomials over ids, scalar parameters and loop variables.
+
+Only as much as inferring a launch needs: what is not a polynomial is `None`. (The exact analysis of accesses
+is the access room's; it starts from a launch, so inference cannot lean on it.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import BinaryOp, UnaryOp, Variable, VariableKind, WorkItemQuery
+from clmap_lsp.source.types import ScalarType
+
+
+@dataclass(frozen=True, slots=True)
+class Id:
+    """A work-item function of one dimension."""
+
+    query: WorkItemQuery
+    dimension: int
+
+
+Atom = Id | Variable
+Monomial = tuple[Atom, ...]
+"""A product; the empty one is 1. Atoms stand in the order of their hash, so that equal products are equal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A polynomial: coefficient by monomial, none of them 0."""
+
+    terms: Mapping[Monomial, int]
+
+    @property
+    def constant(self) -> int:
+        """The term without atoms."""
+        return self.terms.get((), 0)
+
+    def without_constant(self) -> dict[Monomial, int]:
+        """Return the terms with atoms."""
+        return {mono: coef for mono, coef in self.terms.items() if mono}
+
+    def atoms(self) -> frozenset[Atom]:
+        """Return every atom that occurs."""
+        return frozenset(atom for mono in self.terms for atom in mono)
+
+
+def constant(value: int) -> Form:
+    """Return a constant form."""
+    return Form({(): value} if value else {})
+
+
+def atom(value: Atom) -> Form:
+    """Return the form of one atom."""
+    return Form({(value,): 1})
+
+
+def add(left: Form, right: Form, factor: int = 1) -> Form:
+    """Return left + factor * right."""
+    terms = dict(left.terms)
+    for mono, coef in right.terms.items():
+        terms[mono] = terms.get(mono, 0) + factor * coef
+    return Form({mono: coef for mono, coef in terms.items() if coef})
+
+
+def multiply(left: Form, right: Form) -> Form | None:
+    """Return the product; `None` if it would have too many terms to be an index."""
+    if len(left.terms) * len(right.terms) > 64:
+        return None
+    terms: dict[Monomial, int] = {}
+    for one, a in left.terms.items():
+        for two, b in right.terms.items():
+            mono = tuple(sorted(one + two, key=hash))
+            terms[mono] = terms.get(mono, 0) + a * b
+    return Form({mono: coef for mono, coef in terms.items() if coef})
+
+
+@dataclass(slots=True)
+class Forms:
+    """Forms of a kernel's variables.
+
+    A variable that is written once, outside loops, has its value's form; one that a loop steps is an atom of
+    its own, as parameters are.
+    """
+
+    assigned: dict[Variable, list[ir.Expression]] = field(default_factory=dict)
+    loaded: set[Variable] = field(default_factory=set)
+    stepped: set[Variable] = field(default_factory=set)
+    _cache: dict[Variable, Form | None] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, kernel: ir.Kernel) -> Forms:
+        """Index the assignments of a kernel."""
+        forms = cls()
+        for statement in ir.walk(kernel.body):
+            match statement:
+                case ir.Assign():
+                    forms.assigned.setdefault(statement.variable, []).append(statement.value)
+                case ir.Load():
+                    forms.loaded.add(statement.variable)
+                case ir.Loop():
+                    for inner in ir.walk(statement.body + statement.step + statement.test):
+                        if isinstance(inner, ir.Assign) and _reads(inner.value, inner.variable):
+                            forms.stepped.add(inner.variable)
+                case _:
+                    pass
+        return forms
+
+    def form(self, expression: ir.Expression) -> Form | None:
+        """Return the form of an integer expression; `None` if it is no polynomial of what is known."""
+        match expression:
+            case ir.Constant(value=int(value)):
+                return constant(value)
+            case ir.Read(variable=variable):
+                return self._variable(variable)
+            case ir.WorkItem():
+                return self._work_item(expression)
+            case ir.Convert(operand=operand, type=ScalarType(is_integer=True)):
+                return self.form(operand)
+            case ir.Unary(op=UnaryOp.NEGATE, operand=operand):
+                inner = self.form(operand)
+                return None if inner is None else add(constant(0), inner, -1)
+            case ir.Binary(op=op):
+                return self._binary(expression, op)
+            case _:
+                return None
+
+    def _work_item(self, item: ir.WorkItem) -> Form | None:
+        match item.dimension:
+            case None:
+                dimension = 0
+            case ir.Constant(value=int(value)) if 0 <= value < 3:
+                dimension = value
+            case _:
+                return None
+        if item.query is WorkItemQuery.GLOBAL_LINEAR_ID:
+            return atom(Id(WorkItemQuery.GLOBAL_ID, 0))
+        return atom(Id(item.query, dimension))
+
+    def _variable(self, variable: Variable) -> Form | None:
+        if variable.kind is VariableKind.PARAMETER:
+            written = variable in self.assigned or variable in self.loaded
+            return atom(variable) if isinstance(variable.type, ScalarType) and not written else None
+        if variable in self.stepped:
+            return atom(variable)
+        if variable in self.loaded or len(self.assigned.get(variable, ())) != 1:
+            return None
+        if variable not in self._cache:
+            self._cache[variable] = None  # A value that leads back to itself is none.
+            self._cache[variable] = self.form(self.assigned[variable][0])
+        return self._cache[variable]
+
+    def _binary(self, expression: ir.Binary, op: BinaryOp) -> Form | None:
+        left, right = self.form(expression.left), self.form(expression.right)
+        if left is None or right is None:
+            return None
+        match op:
+            case BinaryOp.ADD:
+                return add(left, right)
+            case BinaryOp.SUB:
+                return add(left, right, -1)
+            case BinaryOp.MUL:
+                return multiply(left, right)
+            case BinaryOp.SHL if not right.without_constant() and 0 <= right.constant < 32:
+                return multiply(left, constant(1 << right.constant))
+            case _:
+                return None
+
+
+def _reads(expression: ir.Expression, variable: Variable) -> bool:
+    if isinstance(expression, ir.Read):
+        return expression.variable is variable
+    return any(_reads(it, variable) for it in ir.operands(expression))
+
+
+def all_expressions(block: ir.Block) -> Iterator[ir.Expression]:
+    """Yield every expression of a block, operands after what they are part of."""
+    for statement in ir.walk(block):
+        stack = list(ir.expressions(statement))
+        while stack:
+            expression = stack.pop()
+            yield expression
+            stack.extend(ir.operands(expression))

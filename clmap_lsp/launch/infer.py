@@ -1,0 +1,211 @@
+"""Inferring what a launch leaves open, from the kernel itself.
+
+Sizes come from `reqd_work_group_size`, from local arrays and group bases, from what guards compare ids with
+and from the pitches of indices; problem sizes that nothing fixes are taken large enough to fill a device and
+small enough to run while typing; buffers get what the launch touches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clmap_lsp.launch.clues import Clues, find_clues
+from clmap_lsp.launch.extents import Extents, Interval, Sizes, find_extents
+from clmap_lsp.launch.forms import Form, Id
+from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, ScalarArgument
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import Variable
+from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, Type, VectorType
+
+_PROBLEM = {1: 4096, 2: 256, 3: 64}
+"""Work-items a dimension, by the number of dimensions."""
+_PROBLEM_WITH_LOOPS = 1024
+"""One dimension whose size also bounds a loop or is a pitch: work grows with its square."""
+_LIMIT = {1: 256, 2: 256, 3: 64}
+"""A scalar that only bounds loops or multiplies indices."""
+_GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
+_MAX_GROUP = 1024
+
+
+@dataclass(slots=True)
+class Draft:
+    """A launch while it is being completed; sizes are empty while they are open."""
+
+    global_size: tuple[int, ...] = ()
+    local_size: tuple[int, ...] = ()
+    arguments: dict[str, Argument] = field(default_factory=dict)
+    inferred: set[str] = field(default_factory=set)
+
+    def scalar(self, name: str) -> int | None:
+        """Return an integer scalar that is known."""
+        argument = self.arguments.get(name)
+        if isinstance(argument, ScalarArgument) and isinstance(argument.values[0], int):
+            return argument.values[0]
+        return None
+
+
+def complete(kernel: ir.Kernel, draft: Draft) -> None:
+    """Fill in every part of `draft` that is open, and note which parts those were."""
+    clues = find_clues(kernel)
+    n = len(draft.global_size) or len(draft.local_size) or _dimensions(kernel, clues)
+    if not draft.local_size:
+        draft.local_size = _local_size(kernel, clues, n, draft.global_size)
+        draft.inferred.add("local")
+    _scalars(kernel, clues, draft, n)
+    if not draft.global_size:
+        draft.global_size = _global_size(clues, draft, n)
+        draft.inferred.add("global")
+    _buffers(kernel, clues, draft)
+
+
+def _dimensions(kernel: ir.Kernel, clues: Clues) -> int:
+    required = kernel.attributes.reqd_work_group_size or (1, 1, 1)
+    return max(clues.dimensions, *(d + 1 for d in range(3) if d == 0 or required[d] > 1))
+
+
+def _local_size(kernel: ir.Kernel, clues: Clues, n: int, global_size: Sequence[int]) -> tuple[int, ...]:
+    attributes = kernel.attributes
+    fixed = attributes.reqd_work_group_size or attributes.work_group_size_hint
+    if fixed:
+        return fixed[:n]
+    implied = clues.local_sizes
+    size = [implied.get(d, _GROUP[n][d]) for d in range(n)]
+    for d in range(n):  # A dimension that nothing implies takes what the others leave.
+        while d not in implied and size[d] > 1 and _product(size) > max(_product(_GROUP[n]), 1):
+            size[d] //= 2
+    for d in range(n):
+        while size[d] > 1 and _product(size) > _MAX_GROUP:
+            size[d] //= 2
+    for d in range(min(n, len(global_size))):
+        while d not in implied and global_size[d] % size[d]:
+            size[d] //= 2
+    return tuple(size)
+
+
+def _product(values: Sequence[int]) -> int:
+    result = 1
+    for value in values:
+        result *= value
+    return result
+
+
+def _scalars(kernel: ir.Kernel, clues: Clues, draft: Draft, n: int) -> None:
+    for parameter in kernel.parameters:
+        if parameter.name in draft.arguments or isinstance(parameter.type, PointerType):
+            continue
+        value: int | float = _scalar(parameter, clues, draft, n)
+        lanes = parameter.type.lanes if isinstance(parameter.type, VectorType) else 1
+        draft.arguments[parameter.name] = ScalarArgument((value,) * lanes)
+        draft.inferred.add(parameter.name)
+
+
+def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | float:
+    element = parameter.type.element if isinstance(parameter.type, VectorType) else parameter.type
+    if isinstance(element, ScalarType) and element.is_float:
+        return 1.0
+    if parameter in clues.cubed and not draft.global_size:
+        return _PROBLEM[3]
+    bounded = [d for d, form in clues.bounds.items() if form.atoms() == {parameter} and d < n]
+    looped = parameter in clues.limits or parameter in clues.factors
+    if bounded:
+        if draft.global_size:
+            return draft.global_size[bounded[0]]
+        return _PROBLEM_WITH_LOOPS if n == 1 and looped else _PROBLEM[n]
+    if parameter in clues.pitches:
+        dimension = clues.pitches[parameter]
+        return draft.global_size[dimension] if dimension < len(draft.global_size) else _PROBLEM[n]
+    in_product = any(parameter in form.atoms() for form in clues.bounds.values())
+    if looped or in_product:
+        whole = draft.global_size[0] if draft.global_size and n > 1 else _LIMIT[n]
+        return min(whole, _LIMIT[n])
+    return 1
+
+
+def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:
+    """A dimension that nothing bounds is as long as the rows that an index steps over: squares, cubes."""
+    edges = [size for it in (*clues.cubed, *clues.pitches) if (size := draft.scalar(it.name))]
+    sizes = []
+    for d in range(n):
+        wanted = _evaluate(clues.bounds[d], draft) if d in clues.bounds else None
+        if wanted is None:
+            pitches = [draft.scalar(it.name) for it, dimension in clues.pitches.items() if dimension == d]
+            known = [it for it in pitches if it] or edges
+            wanted = known[0] if known else _PROBLEM[n]
+        group = draft.local_size[d]
+        sizes.append(max(-(-min(wanted, 1 << 24) // group), 1) * group)
+    return tuple(sizes)
+
+
+def _evaluate(form: Form, draft: Draft) -> int | None:
+    total = 0
+    for mono, coef in form.terms.items():
+        product = coef
+        for atom in mono:
+            value = None if isinstance(atom, Id) else draft.scalar(atom.name)
+            if value is None:
+                return None
+            product *= value
+        total += product
+    return total if total > 0 else None
+
+
+# ------------------------------------------------------------------------------------------------- buffers
+
+
+def _buffers(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
+    pointers = [it for it in kernel.parameters if isinstance(it.type, PointerType)]
+    open_ = [it for it in pointers if it.name not in draft.arguments]
+    if not open_:
+        return
+    scalars = {it: value for it in kernel.parameters if (value := draft.scalar(it.name)) is not None}
+    extents = find_extents(kernel, _sizes(draft, scalars, {}))
+    counts = {it: _count(it, extents, draft) for it in open_}
+    loaded: dict[Variable, Interval] = {
+        it: (0, max(counts.get(it, _given_count(draft, it.name)) - 1, 0)) for it in clues.gathered
+    }
+    if loaded:  # What indices read from tables reach is known once the tables' contents are chosen.
+        extents = find_extents(kernel, _sizes(draft, scalars, loaded))
+        counts = {it: _count(it, extents, draft) for it in open_}
+    for parameter in open_:
+        draft.arguments[parameter.name] = _buffer(parameter, counts[parameter], clues)
+        draft.inferred.add(parameter.name)
+
+
+def _sizes(draft: Draft, scalars: Mapping[Variable, int], loaded: Mapping[Variable, Interval]) -> Sizes:
+    whole = (*draft.global_size, 1, 1)[:3]
+    group = (*draft.local_size, 1, 1)[:3]
+    return Sizes((whole[0], whole[1], whole[2]), (group[0], group[1], group[2]), scalars, loaded)
+
+
+def _given_count(draft: Draft, name: str) -> int:
+    argument = draft.arguments.get(name)
+    return argument.count if isinstance(argument, BufferArgument) else 1
+
+
+def _count(parameter: Variable, extents: Extents, draft: Draft) -> int:
+    assert isinstance(parameter.type, PointerType)
+    local = parameter.type.space is AddressSpace.LOCAL
+    element = max(parameter.type.pointee.size, 1)
+    touched = -(-extents.end.get(parameter, 0) // element)
+    if parameter in extents.unknown:
+        touched = max(touched, _product(draft.local_size if local else draft.global_size))
+    return max(touched, 1)
+
+
+def _buffer(parameter: Variable, count: int, clues: Clues) -> Argument:
+    pointer = parameter.type
+    assert isinstance(pointer, PointerType)
+    if pointer.space is AddressSpace.LOCAL:
+        return LocalArgument(count)
+    if parameter in clues.trip_data:
+        return BufferArgument(Fill.IOTA, count)
+    if parameter in clues.gathered:
+        return BufferArgument(Fill.PERMUTATION, count)
+    made = _is_float(pointer.pointee) and parameter in clues.loaded
+    return BufferArgument(Fill.RANDOM if made else Fill.ZEROS, count)
+
+
+def _is_float(value: Type) -> bool:
+    element = value.element if isinstance(value, VectorType) else value
+    return isinstance(element, ScalarType) and element.is_float

@@ -1,0 +1,156 @@
+"""What a launch is.
+
+A launch is complete when every kernel parameter has an argument. Where one comes from is part of it, because
+every figure holds for its launch only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+
+class Origin(Enum):
+    """Where a launch (or one part of it) comes from."""
+
+    GIVEN = "given"
+    """Command line, or a `.sim` file named there."""
+    CONFIGURED = "configured"
+    """`clmap.toml`, a `// clmap:` comment in the source, or a `.sim` file beside it."""
+    INFERRED = "inferred"
+    """Worked out from the kernel itself."""
+
+
+class Fill(Enum):
+    """How a buffer's elements are made."""
+
+    ZEROS = "zeros"
+    IOTA = "iota"
+    RANDOM = "random"
+    """`numpy.random.default_rng(seed)`: floats uniform in [0, 1), integers over the type's range."""
+    PERMUTATION = "permutation"
+    """`numpy.random.default_rng(seed).permutation(count)`."""
+    FORMULA = "formula"
+    """`text` is an arithmetic expression in `i`."""
+    FILE = "file"
+    """`text` is a path: raw little-endian bytes."""
+    VALUES = "values"
+    """`text` is a comma-separated list."""
+    NOINIT = "noinit"
+    """Never written by the host: reading an element before the kernel writes it is a fault."""
+    NULL = "null"
+    """A null pointer: `count` is 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class BufferArgument:
+    """A `__global` or `__constant` buffer of `count` elements.
+
+    They are elements of the parameter's element type, or of the scalar type that `element` names (a `.sim`
+    file may spell a buffer of structs as chars).
+    """
+
+    fill: Fill
+    count: int
+    seed: int = 0
+    text: str = ""
+    element: str = ""
+
+    def __str__(self) -> str:
+        match self.fill:
+            case Fill.FORMULA:
+                return f"formula({self.count},{self.text})"
+            case Fill.FILE:
+                return f"file:{self.text}"
+            case Fill.VALUES:
+                return f"values({self.text})"
+            case Fill.NULL:
+                return "null"
+            case Fill.RANDOM | Fill.PERMUTATION if self.seed:
+                return f"{self.fill.value}({self.count},{self.seed})"
+            case _:
+                return f"{self.fill.value}({self.count})"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalArgument:
+    """A `__local` pointer argument of `count` elements."""
+
+    count: int
+
+    def __str__(self) -> str:
+        return f"local({self.count})"
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarArgument:
+    """A scalar, the lanes of a vector, or a struct.
+
+    `element` names the scalar type in which the values of a struct are spelt, side by side; it is empty for
+    scalars and vectors, whose type the parameter gives.
+    """
+
+    values: tuple[int | float, ...]
+    element: str = ""
+
+    def __str__(self) -> str:
+        return ",".join(f"{it:g}" if isinstance(it, float) else str(it) for it in self.values)
+
+
+Argument = BufferArgument | LocalArgument | ScalarArgument
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """One NDRange launch of one kernel.
+
+    `global_size` and `local_size` have the same length, 1 to 3, dimension 0 first. A local size that does
+    not divide the global size leaves smaller groups at the end, as OpenCL 2.0 allows.
+    """
+
+    kernel: str
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    origin: Origin = Origin.INFERRED
+    inferred: frozenset[str] = frozenset()
+    """Parts that were inferred even if others were given: `global`, `local`, or a parameter's name."""
+    global_offset: tuple[int, ...] = ()
+    source: str = ""
+    """For people: `clmap.toml:12`, `line 3`, `launch.sim`, or how it was inferred."""
+
+    @property
+    def work_items(self) -> int:
+        """Number of work-items."""
+        total = 1
+        for size in self.global_size:
+            total *= size
+        return total
+
+    @property
+    def group_items(self) -> int:
+        """Number of work-items of a full work-group."""
+        total = 1
+        for size in self.local_size:
+            total *= size
+        return total
+
+    @property
+    def num_groups(self) -> tuple[int, ...]:
+        """Number of work-groups in each dimension, a partial last one included."""
+        return tuple(-(-g // x) for g, x in zip(self.global_size, self.local_size, strict=True))
+
+    def scalar(self, name: str) -> int | float | None:
+        """Return the value of a scalar argument, if it has one."""
+        argument = self.arguments.get(name)
+        return argument.values[0] if isinstance(argument, ScalarArgument) else None
+
+    def describe(self) -> str:
+        """Return it for a person: `256x256 in groups of 16x16, N=256 (inferred)`."""
+        sizes = "x".join(map(str, self.global_size))
+        groups = "x".join(map(str, self.local_size))
+        scalars = ", ".join(
+            f"{name}={value}" for name, value in self.arguments.items() if isinstance(value, ScalarArgument)
+        )
+        return f"{sizes} in groups of {groups}{', ' + scalars if scalars else ''} ({self.origin.value})"

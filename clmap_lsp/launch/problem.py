@@ -1,0 +1,31 @@
+"""What is wrong with a launch, for a person: place, cause, cure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchProblem:
+    """Why a launch cannot be made. `str()` is one line."""
+
+    place: str
+    """`--arg A=…`, `clmap.toml:12`, `line 3`, `x.sim:7`."""
+    cause: str
+    cure: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.cause}{'; ' + self.cure if self.cure else ''}"
+
+
+class LaunchError(Exception):
+    """A `LaunchProblem` on its way to the function that was asked."""
+
+    def __init__(self, cause: str, cure: str = "") -> None:
+        super().__init__(cause)
+        self.cause = cause
+        self.cure = cure
+
+    def at(self, place: str) -> LaunchProblem:
+        """Return it with its place."""
+        return LaunchProblem(place, self.cause, self.cure)

@@ -1,0 +1,240 @@
+"""From what was given, configured, commented and found beside a kernel to one complete launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from clmap_lsp.launch.arguments import FORMS, parse_all
+from clmap_lsp.launch.comment import from_comments
+from clmap_lsp.launch.infer import Draft, complete
+from clmap_lsp.launch.model import (
+    Argument,
+    BufferArgument,
+    Launch,
+    LocalArgument,
+    Origin,
+    ScalarArgument,
+)
+from clmap_lsp.launch.partial import LaunchTexts, PartialLaunch
+from clmap_lsp.launch.problem import LaunchError, LaunchProblem
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import Variable
+from clmap_lsp.source.program import Program
+from clmap_lsp.source.types import (
+    AddressSpace,
+    OpaqueType,
+    PointerType,
+    ScalarType,
+    StructType,
+    UnknownType,
+    VectorType,
+)
+
+_ANY_LOCAL = 1 << 20
+
+
+def resolve(
+    program: Program,
+    kernel: ir.Kernel,
+    *,
+    given: PartialLaunch | None = None,
+    configured: LaunchTexts | None = None,
+    beside: PartialLaunch | None = None,
+) -> Launch | LaunchProblem:
+    """Return the launch of a kernel.
+
+    Each part is taken from the first source that has it: `given` (command line, or a `.sim` file named
+    there), `configured` (`clmap.toml`), `// clmap:` comments, a `.sim` file `beside` the source; what none of
+    them has is inferred. Sizes are taken together: a source that gives a global size also decides the local
+    one, if it says so.
+    """
+    sources = sources_of(program, kernel, given, configured, beside)
+    return sources if isinstance(sources, LaunchProblem) else launch_from(kernel, sources)
+
+
+def launch_from(kernel: ir.Kernel, sources: Sequence[PartialLaunch]) -> Launch | LaunchProblem:
+    """Return the launch that sources, strongest first, and the kernel itself give; nothing else counts."""
+    draft = Draft()
+    offset: tuple[int, ...] = ()
+    for source in sources:
+        problem = _take(draft, source, kernel)
+        if problem is not None:
+            return problem
+        offset = offset or source.global_offset
+    try:
+        _pad(draft)
+        complete(kernel, draft)
+        _check_sizes(draft, kernel)
+    except LaunchError as error:
+        return error.at(sources[0].source if sources else f"kernel {kernel.name}")
+    return _launch(kernel, draft, sources, offset)
+
+
+def source_text(sources: Sequence[PartialLaunch]) -> str:
+    """Return where a launch comes from, for people."""
+    texts = [it.source for it in sources if it.source and not it.is_empty]
+    return ", ".join(texts) or "inferred from the kernel"
+
+
+def _launch(
+    kernel: ir.Kernel, draft: Draft, sources: Sequence[PartialLaunch], offset: tuple[int, ...]
+) -> Launch:
+    origin = next((it.origin for it in sources if not it.is_empty), Origin.INFERRED)
+    names = [it.name for it in kernel.parameters]
+    return Launch(
+        kernel.name,
+        draft.global_size,
+        draft.local_size,
+        {name: draft.arguments[name] for name in names if name in draft.arguments},
+        origin,
+        frozenset(draft.inferred),
+        (*offset, *(0 for _ in draft.global_size))[: len(draft.global_size)] if offset else (),
+        source_text(sources),
+    )
+
+
+def sources_of(
+    program: Program,
+    kernel: ir.Kernel,
+    given: PartialLaunch | None,
+    configured: LaunchTexts | None,
+    beside: PartialLaunch | None,
+) -> list[PartialLaunch] | LaunchProblem:
+    """Return everything that says how a kernel is launched, strongest first."""
+    found = [given] if given is not None and given.kernel in (None, "", kernel.name) else []
+    if configured is not None and configured.kernel in ("", kernel.name):
+        found.append(
+            PartialLaunch(
+                configured.kernel,
+                configured.global_size,
+                configured.local_size,
+                configured.global_offset,
+                configured.arguments,
+                origin=Origin.CONFIGURED,
+                source=configured.source,
+            )
+        )
+    comment = from_comments(program, kernel)
+    if isinstance(comment, LaunchProblem):
+        return comment
+    if comment is not None:
+        found.append(comment)
+    if beside is not None and beside.kernel in (None, kernel.name):
+        found.append(beside)
+    return found
+
+
+def _take(draft: Draft, source: PartialLaunch, kernel: ir.Kernel) -> LaunchProblem | None:
+    """Add the parts of a source that are still open; sizes of its arguments may use scalars known by now."""
+    if source.global_size and not draft.global_size:
+        draft.global_size = source.global_size
+        if not draft.local_size:
+            draft.local_size = source.local_size
+    elif source.local_size and not draft.local_size:
+        draft.local_size = source.local_size
+    known = {it.name: it for it in kernel.parameters}
+    texts = {
+        name: _text(argument)
+        for name, argument in draft.arguments.items()
+        if isinstance(argument, ScalarArgument) and len(argument.values) == 1
+    }
+    open_ = {name: text for name, text in source.arguments.items() if name not in draft.arguments}
+    try:
+        arguments = parse_all({**texts, **open_})
+        for name, argument in [*arguments.items(), *source.parsed.items()]:
+            if name in draft.arguments:
+                continue
+            _check_name(name, known, kernel)
+            draft.arguments[name] = _fitted(known[name], argument)
+    except LaunchError as error:
+        return error.at(source.source or "launch")
+    return None
+
+
+def _text(argument: ScalarArgument) -> str:
+    return repr(argument.values[0])
+
+
+def _check_name(name: str, known: Mapping[str, Variable], kernel: ir.Kernel) -> None:
+    if name not in known:
+        names = ", ".join(known) or "none"
+        raise LaunchError(f"kernel {kernel.name} has no parameter `{name}`", f"its parameters are {names}")
+
+
+def _fitted(parameter: Variable, argument: Argument) -> Argument:
+    """Check an argument against its parameter's type and convert it where that is meant.
+
+    Raises: LaunchError.
+    """
+    match parameter.type, argument:
+        case PointerType(space=AddressSpace.LOCAL), LocalArgument():
+            return argument
+        case PointerType(space=AddressSpace.LOCAL), ScalarArgument(values=(int(count),)) if (
+            0 < count < _ANY_LOCAL
+        ):
+            return LocalArgument(count)
+        case PointerType(space=AddressSpace.LOCAL), _:
+            raise LaunchError(
+                f"`{parameter.name}` points to local memory", f"write {parameter.name}=local(n)"
+            )
+        case PointerType(), BufferArgument():
+            return argument
+        case PointerType(), _:
+            raise LaunchError(f"`{parameter.name}` is a buffer, not a number", f"use one of {FORMS}")
+        case ScalarType() | UnknownType(), ScalarArgument(values=values) if len(values) == 1:
+            return argument
+        case VectorType(lanes=lanes), ScalarArgument(values=values) if len(values) in (1, lanes):
+            return ScalarArgument(values * lanes if len(values) == 1 else values, argument.element)
+        case StructType() | OpaqueType(), _:
+            return argument
+        case VectorType(lanes=lanes), ScalarArgument(values=values):
+            raise LaunchError(
+                f"`{parameter.name}` takes {lanes} numbers, not {len(values)}", "write it as (1,2,3,4)"
+            )
+        case _:
+            raise LaunchError(f"`{parameter.name}` is a {parameter.type}", f"write {parameter.name}=1")
+
+
+def _pad(draft: Draft) -> None:
+    """Give both sizes the same number of dimensions."""
+    if not (draft.global_size and draft.local_size):
+        return
+    n = max(len(draft.global_size), len(draft.local_size))
+    draft.global_size = (*draft.global_size, 1, 1)[:n]
+    draft.local_size = (*draft.local_size, 1, 1)[:n]
+
+
+def _check_sizes(draft: Draft, kernel: ir.Kernel) -> None:
+    required = kernel.attributes.reqd_work_group_size
+    n = len(draft.local_size)
+    if required and draft.local_size != required[:n] and "local" not in draft.inferred:
+        wanted = ",".join(map(str, required[:n]))
+        raise LaunchError(
+            f"kernel {kernel.name} requires work-groups of {wanted} (reqd_work_group_size)",
+            f"use local={wanted}",
+        )
+    items = 1
+    for size in draft.local_size:
+        items *= size
+    if items > 1 << 16:
+        raise LaunchError(f"a work-group of {items} work-items is too large", "use at most 65536")
+
+
+def open_parts(launch: Launch) -> Iterator[str]:
+    """Yield the names of the parts that were inferred, sizes first, as a person reads them."""
+    yield from (it for it in ("global", "local") if it in launch.inferred)
+    yield from (it for it in launch.arguments if it in launch.inferred)
+
+
+def as_comment(launch: Launch) -> str:
+    """Return the `// clmap:` comment that pins a launch."""
+    sizes = f"global={','.join(map(str, launch.global_size))} local={','.join(map(str, launch.local_size))}"
+    arguments = " ".join(f"{name}={_pinned(it)}" for name, it in launch.arguments.items())
+    return f"// clmap: {sizes} {arguments}".rstrip()
+
+
+def _pinned(argument: Argument) -> str:
+    if isinstance(argument, ScalarArgument):
+        texts = [repr(it) for it in argument.values]
+        return texts[0] if len(texts) == 1 else f"({','.join(texts)})"
+    return str(argument).replace(" ", "")

@@ -1,0 +1,85 @@
+"""How far a work-item's consecutive accesses lie apart, in the manner of MICA.
+
+Source: Hoste and Eeckhout, "Microarchitecture-Independent Workload Characterization" (IEEE Micro 27(3),
+2007): data strides, given as the share of strides of at most 0, 8, 64, 512, 4096 bytes. Here they are kept
+per work-item and whatever the caller groups by (a buffer, a source line), because a kernel's work-items
+interleave freely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+LIMITS_BYTES = (0, 8, 64, 512, 4096)
+
+
+def consecutive_strides(
+    addresses: NDArray[np.int64], active: NDArray[np.bool_] | None = None
+) -> NDArray[np.int64]:
+    """Return the signed byte distances between each work-item's consecutive accesses.
+
+    Args:
+        addresses: shape (timesteps, work-items), in program order downwards.
+        active: same shape; a step without an access is passed over, its neighbours become consecutive.
+    Returns: shape (number of distances,), work-item after work-item.
+    """
+    by_item = addresses.T
+    if active is None:
+        return np.diff(by_item, axis=1).ravel()
+    taken = active.T
+    item, _ = np.nonzero(taken)
+    values = by_item[taken]
+    distances: NDArray[np.int64] = np.diff(values)[item[1:] == item[:-1]]
+    return distances
+
+
+@dataclass(frozen=True, slots=True)
+class StrideSummary:
+    """Shares of strides, 0..1: `within[i]` have a magnitude of at most `LIMITS_BYTES[i]` bytes.
+
+    `common` are the most frequent strides in bytes with their shares, largest share first. `exact` is False
+    if there were more distinct strides than are kept, so that `common` may have missed some.
+    """
+
+    count: int
+    within: tuple[float, ...]
+    common: tuple[tuple[int, float], ...]
+    exact: bool
+
+
+class StrideHistogram:
+    """Counts strides; keeps at most `max_distinct` distinct values, and the shares of all."""
+
+    def __init__(self, max_distinct: int = 4096) -> None:
+        self._max_distinct = max_distinct
+        self._counts: dict[int, int] = {}
+        self._within = np.zeros(len(LIMITS_BYTES), np.int64)
+        self._total = 0
+        self._exact = True
+
+    def add(self, strides: NDArray[np.int64], times: int = 1) -> None:
+        """Add signed strides in bytes, each `times` times."""
+        magnitudes = np.abs(strides)
+        self._within += times * np.array([np.count_nonzero(magnitudes <= it) for it in LIMITS_BYTES])
+        self._total += times * strides.size
+        values, counts = np.unique(strides, return_counts=True)
+        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+            if value in self._counts or len(self._counts) < self._max_distinct:
+                self._counts[value] = self._counts.get(value, 0) + times * count
+            else:
+                self._exact = False
+
+    def summary(self, n_common: int = 4) -> StrideSummary:
+        """Return the shares."""
+        if self._total == 0:
+            return StrideSummary(0, (0.0,) * len(LIMITS_BYTES), (), True)
+        ranked = sorted(self._counts.items(), key=lambda it: (-it[1], abs(it[0]), it[0]))[:n_common]
+        return StrideSummary(
+            self._total,
+            tuple((self._within / self._total).tolist()),
+            tuple((value, count / self._total) for value, count in ranked),
+            self._exact,
+        )

@@ -1,0 +1,1 @@
+"""Reports: one file an output format, pure functions from findings to text."""

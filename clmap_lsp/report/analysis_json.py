@@ -1,0 +1,225 @@
+"""The static result as JSON (see the command-line contract)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.analysis.model import AccessAnalysis, AccessTotals, FileAnalysis, KernelAnalysis, MemoryTotals
+from clmap_lsp.launch.model import Launch, ScalarArgument
+from clmap_lsp.report.hierarchy_json import hierarchy_json
+from clmap_lsp.report.json_check import SCHEMA_VERSION, place
+from clmap_lsp.source.program import Program
+from clmap_lsp.source.span import Span
+
+if TYPE_CHECKING:
+    from clmap_lsp.devices.model import DeviceModel
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysedFile:
+    """One file with its program, for places and errors; neither where the file could not be read."""
+
+    path: str
+    program: Program | None
+    analysis: FileAnalysis | None
+    error: str | None = None
+
+
+def render(files: Sequence[AnalysedFile], device: str) -> str:
+    """Return the document."""
+    document = {"schema": SCHEMA_VERSION, "device": device, "files": [file_json(it) for it in files]}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def file_json(file: AnalysedFile) -> dict[str, Any]:
+    """Return one file."""
+    out: dict[str, Any] = {"path": file.path, "errors": [], "kernels": []}
+    if file.error is not None:
+        out["errors"].append({"message": file.error, "location": {"row": 1, "column": 1}})
+    if file.program is None or file.analysis is None:
+        return out
+    program = file.program
+    out["errors"] += [
+        {
+            "code": it.code,
+            "severity": it.severity.value,
+            "message": it.message,
+            "filename": it.span.path,
+            "location": place(program.position(it.span)),
+        }
+        for it in program.problems
+    ]
+    device = file.analysis.device
+    out["kernels"] = [
+        {**kernel_json(program, it), **hierarchy_json(program, it, device)} for it in file.analysis.kernels
+    ]
+    return out
+
+
+def kernel_json(program: Program, kernel: KernelAnalysis) -> dict[str, Any]:
+    """Return one kernel."""
+    return {
+        "name": kernel.name,
+        **_range(program, kernel.kernel.name_span),
+        "launch": None if kernel.launch is None else launch_json(kernel.launch),
+        "launch_problems": list(kernel.launch_problems),
+        "accesses": [access_json(program, it) for it in kernel.accesses],
+        "totals": totals_json(kernel.totals),
+        "swapped_dimensions": None
+        if kernel.swapped is None
+        else {"local": list(kernel.swapped.local_size), "totals": totals_json(kernel.swapped.totals)},
+        "work_group_shapes": [
+            {
+                "local": list(it.local_size),
+                "totals": totals_json(it.totals),
+                "per_request": {str(site): figure for site, figure in sorted(it.per_request.items())},
+            }
+            for it in kernel.shapes
+        ],
+        "guesses": [{"name": it.name, "role": it.role, "value": it.value} for it in kernel.guesses],
+        "notes": list(kernel.notes),
+    }
+
+
+def aristotle_json(kernel: KernelAnalysis, device: DeviceModel) -> dict[str, Any]:
+    """Return what the records say of a kernel's arrays: staging them, and the split of its loops."""
+    from clmap_lsp.aristotle.database import DatabaseError
+    from clmap_lsp.aristotle.known import known_records
+    from clmap_lsp.aristotle.staging import staging_plan
+    from clmap_lsp.strides.recognise import loop_splits, split_advice
+
+    records = known_records()
+    splits = loop_splits(kernel)
+    try:
+        plan = staging_plan(records, kernel, device)
+        advice = [split_advice(records, it, device.id) for it in splits]
+    except DatabaseError as error:
+        return {"error": str(error), "arrays": [], "left_out": [], "loops": []}
+    return {
+        "arrays": [it.as_json() for it in plan.arrays],
+        "local_limit": plan.local_limit,
+        "left_out": [{"buffer": name, "reason": why} for name, why in plan.left_out],
+        "loops": [
+            {
+                "site": split.site,
+                "buffer": split.buffer,
+                "exponent": split.exponent,
+                "turns": split.turns,
+                "text": split.describe(),
+                "advice": None if found is None else found.as_json(),
+            }
+            for split, found in zip(splits, advice, strict=True)
+        ],
+    }
+
+
+def launch_json(launch: Launch) -> dict[str, Any]:
+    """Return a launch; scalars are numbers, buffers their texts, in the order of the parameters."""
+    return {
+        "global": list(launch.global_size),
+        "local": list(launch.local_size),
+        "args": {name: _argument(it) for name, it in launch.arguments.items()},
+        "origin": launch.origin.value,
+        "inferred": sorted(launch.inferred),
+        "source": launch.source,
+        **({"offset": list(launch.global_offset)} if launch.global_offset else {}),
+    }
+
+
+def _argument(argument: object) -> Any:
+    if isinstance(argument, ScalarArgument):
+        values = [it if math.isfinite(it) else str(it) for it in argument.values]
+        return values[0] if len(values) == 1 else values
+    return str(argument)
+
+
+def access_json(program: Program, it: AccessAnalysis) -> dict[str, Any]:
+    """Return one access."""
+    access, cost, totals = it.access, it.per_request, it.totals
+    return {
+        "site": access.site,
+        "filename": access.span.path,
+        **_range(program, access.span),
+        "buffer": access.buffer,
+        "space": access.space.value,
+        "op": access.direction.value,
+        "element_type": access.element_type,
+        "element_bytes": access.element_bytes,
+        "index": access.index_text,
+        "guard": access.guard_text,
+        "loop_depth": len(access.loops),
+        "affine": access.affine,
+        "indirect": access.indirect,
+        **_classified(it),
+        "stride": {"text": it.stride.text, "bytes": it.stride.bytes},
+        "per_request": None
+        if cost is None
+        else {
+            "min": cost.min,
+            "mean": cost.mean,
+            "max": cost.max,
+            "ideal": int(cost.ideal) if cost.ideal == int(cost.ideal) else cost.ideal,
+            "unit": cost.unit,
+        },
+        "in_general": it.in_general,
+        "totals": None if totals is None else _totals(totals),
+        "share": it.share,
+        "method": it.method,
+        "reason": it.reason or access.unknown,
+        "calls": [{"function": frame.function, **_range(program, frame.call)} for frame in access.frames],
+    }
+
+
+def _classified(it: AccessAnalysis) -> dict[str, Any]:
+    """Return the matrix and the classes; texts where an entry is no number, nulls where nothing is known."""
+    found = it.classified
+    if found is None or found.matrix is None:
+        return {
+            **dict.fromkeys(("matrix", "columns", "offset", "emap", "imap", "map")),
+            "patterns": [] if found is None else list(found.patterns),
+        }
+    return {
+        "matrix": [list(row) for row in found.entries],
+        "columns": list(found.columns),
+        "offset": list(found.offset),
+        "emap": found.emap,
+        "imap": None if found.imap is None else found.imap.value,
+        "map": found.map_name,
+        "patterns": list(found.patterns),
+        "class_reason": found.map_reason or found.emap_reason or found.imap_reason or None,
+    }
+
+
+def totals_json(totals: MemoryTotals) -> dict[str, Any]:
+    """Return the traffic by kind of access."""
+    return {
+        **{
+            name: {"requests": it.requests, "sectors": it.sectors}
+            for name, it in (("global_load", totals.global_load), ("global_store", totals.global_store))
+        },
+        **{
+            name: {"instructions": it.instructions, "wavefronts": it.wavefronts}
+            for name, it in (("local_load", totals.local_load), ("local_store", totals.local_store))
+        },
+        "complete": totals.complete,
+    }
+
+
+def _totals(totals: AccessTotals) -> dict[str, int]:
+    return {
+        "instructions": totals.instructions,
+        "requests": totals.requests,
+        "sectors": totals.sectors,
+        "wavefronts": totals.wavefronts,
+    }
+
+
+def _range(program: Program, span: Span) -> dict[str, Any]:
+    return {
+        "location": place(program.position(span)),
+        "end_location": place(program.end_position(span)),
+    }

@@ -1,0 +1,94 @@
+"""The static result for people: each kernel's launch, accesses and totals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
+from clmap_lsp.report.analysis_json import AnalysedFile
+from clmap_lsp.source.program import Program
+
+
+def render(files: Sequence[AnalysedFile], device: str) -> str:
+    """Return the report."""
+    lines = [f"device: {device}"]
+    for file in files:
+        lines += ["", *_file(file)]
+    return "\n".join(lines) + "\n"
+
+
+def _file(file: AnalysedFile) -> Iterator[str]:
+    if file.program is None or file.analysis is None:
+        yield file.error or f"{file.path}: not read"
+        return
+    for problem in file.program.problems:
+        at = file.program.position(problem.span)
+        yield f"{problem.span.path}:{at.row}:{at.column}: {problem.severity.value}: {problem.message}"
+    if not file.analysis.kernels:
+        yield f"{file.path}: no kernels"
+    for at_kernel, kernel in enumerate(file.analysis.kernels):
+        if at_kernel:
+            yield ""
+        yield from _kernel(file.program, kernel)
+
+
+def _kernel(program: Program, kernel: KernelAnalysis) -> Iterator[str]:
+    at = program.position(kernel.kernel.name_span)
+    yield f"{kernel.kernel.name_span.path}:{at.row}:{at.column}: kernel {kernel.name}"
+    if kernel.launch is not None:
+        yield f"  launch: {kernel.launch.describe()}"
+    for problem in kernel.launch_problems:
+        yield f"  no launch: {problem}"
+    yield from _table([_row(program, it) for it in kernel.accesses])
+    yield from _totals(kernel)
+    for note in kernel.notes:
+        yield f"  note: {note}"
+
+
+_HEAD = ("line", "access", "op", "map", "a request", "ideal", "total", "share", "in general")
+
+
+def _row(program: Program, it: AccessAnalysis) -> tuple[str, ...]:
+    cost, totals = it.per_request, it.totals
+    unit = "" if cost is None else cost.unit
+    amount = (
+        "" if totals is None else f"{totals.sectors if unit == 'sectors' else totals.wavefronts:,} {unit}"
+    )
+    return (
+        str(program.position(it.access.span).row),
+        f"{it.access.buffer}[{it.access.index_text}]",
+        f"{it.access.space.value} {it.access.direction.value}",
+        "" if it.classified is None else it.classified.map_name or ", ".join(it.classified.patterns),
+        f"unknown: {it.reason}"
+        if cost is None
+        else f"{cost.mean:.4g} {cost.noun if cost.mean == 1 else unit}",
+        "" if cost is None else f"{cost.ideal:.4g}",
+        amount,
+        "" if it.share is None else f"{it.share:.0%}",
+        it.in_general or "",
+    )
+
+
+def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    if not rows:
+        return
+    cells = [_HEAD, *rows]
+    widths = [min(max(len(row[column]) for row in cells), 48) for column in range(len(_HEAD))]
+    for row in cells:
+        yield ("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
+
+
+def _totals(kernel: KernelAnalysis) -> Iterator[str]:
+    totals = kernel.totals
+    loads, stores = totals.local_load, totals.local_store
+    sums = (
+        ("global loads", totals.global_load.sectors, "sectors", totals.global_load.requests, "requests"),
+        ("global stores", totals.global_store.sectors, "sectors", totals.global_store.requests, "requests"),
+        ("local loads", loads.wavefronts, "wavefronts", loads.instructions, "instructions"),
+        ("local stores", stores.wavefronts, "wavefronts", stores.instructions, "instructions"),
+    )
+    least = "" if totals.complete else "at least "
+    for name, count, unit, n_requests, noun in sums:
+        if n_requests:
+            mean = count / n_requests
+            yield f"  {name}: {least}{count:,} {unit} in {n_requests:,} {noun} ({mean:.4g} each)"

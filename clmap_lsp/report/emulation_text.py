@@ -1,0 +1,109 @@
+"""An emulated launch for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from clmap_lsp.emulator.result import EmulationResult
+from clmap_lsp.launch.model import Launch
+from clmap_lsp.source.program import Program
+
+if TYPE_CHECKING:
+    from clmap_lsp.opencl_device.on_device import OnDevice
+
+
+def render(
+    program: Program, launch: Launch, result: EmulationResult, on_device: OnDevice | None = None
+) -> str:
+    """Return the report, with what a device measured at its end."""
+    lines = [*_lines(program, launch, result), *([] if on_device is None else _device_lines(on_device))]
+    return "\n".join(lines) + "\n"
+
+
+def _lines(program: Program, launch: Launch, result: EmulationResult) -> Iterator[str]:
+    seconds, metrics = result.seconds, result.metrics
+    yield f"kernel {result.kernel}: {launch.describe()}"
+    yield (
+        f"  {result.method.value} run by the {result.engine.value} engine: compiled in "
+        f"{seconds.compile:.2f} s, ran {seconds.run:.2f} s, metrics {seconds.metrics:.2f} s"
+    )
+    yield f"  accesses: {metrics.accesses:,} ({metrics.loads:,} loads, {metrics.stores:,} stores)"
+    yield f"  footprint: {metrics.footprint:,} addresses, 90 % of accesses on {metrics.footprint_90:,}"
+    yield f"  global memory address entropy: {metrics.gmae:.4f} bits"
+    yield f"  local memory address entropy: {_levels(metrics.lmae)}"
+    yield f"  parallel spatial locality ({result.definition.value}): {_levels(metrics.psl)}"
+    yield f"  local memory share: {metrics.relative_local:.1%}"
+    yield from _parallelism(result)
+    for site in result.sites:
+        at = program.position(site.span)
+        costs = [(site.sectors, "sectors"), (site.wavefronts, "wavefronts")]
+        cost = ", ".join(f"{n:,} {unit}" for n, unit in costs if n is not None)
+        yield (
+            f"  {site.span.path}:{at.row}:{at.column}: {site.op} {site.buffer or '?'}: {site.executions:,} "
+            f"executions, {site.requests:,} requests{', ' + cost if cost else ''}"
+        )
+    for name, it in result.buffers.items():
+        shown = ", ".join(f"{value:g}" for value in it.first)
+        yield f"  {name}: {it.count:,} {it.type}: {shown}{', …' if it.count > len(it.first) else ''}"
+    yield from (f"  | {line}" for line in result.printed)
+    for fault in result.faults:
+        at = program.position(fault.span)
+        where = "" if fault.work_item is None else f" by work-item {fault.work_item}"
+        times = f" ({fault.occurrences:,} times)" if fault.occurrences > 1 else ""
+        yield f"{fault.span.path}:{at.row}:{at.column}: {fault.kind.value}{where}{times}: {fault.detail}"
+    yield from (f"  note: {it}" for it in result.notes)
+
+
+def _parallelism(result: EmulationResult) -> Iterator[str]:
+    """AIWC's categories of parallelism and control."""
+    found, control = result.parallelism, result.control
+    barriers = "" if found.barriers_hit is None else f", {found.barriers_hit:,} barriers hit"
+    yield f"  work-items: {found.work_items:,} in {found.work_groups:,} groups{barriers}"
+    for name, spread in (
+        ("operations", found.operations_to_barrier),
+        ("accesses", found.accesses_to_barrier),
+    ):
+        if spread is not None:
+            yield (
+                f"  {name} to barrier: {spread.minimum:,} to {spread.maximum:,}, median {spread.median:,.10g}"
+            )
+    if (width := found.operation_width) is not None:
+        yield (
+            f"  lanes of an operation: mean {width.mean:.2f}, largest {width.maximum}, "
+            f"deviation {width.deviation:.2f}"
+        )
+    if control is not None and control.unique_branches:
+        yield (
+            f"  branches: {control.unique_branches} unique, {control.branches_90} make up 90 %; entropy "
+            f"{control.yokota_entropy:.4f} (Yokota), {control.average_linear_entropy:.4f} (average linear)"
+        )
+
+
+def _device_lines(measured: OnDevice) -> Iterator[str]:
+    yield f"on {measured.device['name']}:"
+    for state in ("cold", "warm") if measured.timing is not None else ():
+        yield f"  {state}: {measured.time_text(state)}"
+    for name, it in measured.outputs.items():
+        how = (
+            "the same bits"
+            if it["exact"]
+            else "the same within the tolerance"
+            if it["equal"]
+            else "DIFFERENT"
+        )
+        error = (
+            "" if it["error"] in (None, 0.0) else f", largest error {it['error']:.1e} of the largest value"
+        )
+        yield f"  {name}: {how} as the emulator's{error}"
+    if measured.trace is not None:
+        metrics, kind = measured.trace["metrics"], measured.trace["method"]
+        yield f"  traced ({kind}): {metrics['accesses']:,} accesses on {metrics['footprint']:,} addresses"
+        yield f"  parallel spatial locality: {_levels(tuple(metrics['psl']))}"
+    if measured.trace_problem:
+        yield f"  not traced: {measured.trace_problem}"
+    yield from (f"  note: {it}" for it in measured.notes)
+
+
+def _levels(values: tuple[float, ...]) -> str:
+    return " ".join(f"{it:.3f}" for it in values)

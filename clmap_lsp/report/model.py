@@ -1,0 +1,81 @@
+"""What a check found, ready for any output format: findings with their places resolved.
+
+Invariant: everything here can be pickled, so that files may be checked in other processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.source.span import Position, SourceFile, Span
+
+SEVERITY_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFORMATION: 2, Severity.HINT: 3}
+"""Lower is worse."""
+
+FAIL_ON = {"error": 0, "warning": 1, "information": 2, "never": -1}
+"""The worst rank that still passes, by the value of `--fail-on`, is the one above."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One file that was asked for. `sources` holds the files that its findings point into.
+
+    `error` says why the file could not be read; there are no findings then.
+    """
+
+    path: str
+    findings: tuple[Finding, ...] = ()
+    sources: Mapping[str, SourceFile] = field(default_factory=dict)
+    n_kernels: int = 0
+    error: str | None = None
+
+    def start(self, span: Span) -> Position:
+        """Return the row and column where a span starts."""
+        source = self.sources.get(span.path)
+        return Position(1, 1) if source is None else source.position(span.start)
+
+    def end(self, span: Span) -> Position:
+        """Return the row and column just past a span."""
+        source = self.sources.get(span.path)
+        return Position(1, 1) if source is None else source.position(span.end)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """All files of one run, in the order in which they are shown."""
+
+    files: tuple[FileReport, ...]
+
+    def pairs(self) -> Iterator[tuple[FileReport, Finding]]:
+        """Yield every finding with its file."""
+        for file in self.files:
+            for finding in file.findings:
+                yield file, finding
+
+    def count(self, severity: Severity) -> int:
+        """Return the number of findings of one severity."""
+        return sum(it.severity is severity for _, it in self.pairs())
+
+    def fails(self, fail_on: str) -> bool:
+        """Tell whether a finding is at or above the threshold of `--fail-on`."""
+        threshold = FAIL_ON[fail_on]
+        return any(SEVERITY_RANK[it.severity] <= threshold for _, it in self.pairs())
+
+
+def in_source_order(findings: Sequence[Finding], main_path: str) -> tuple[Finding, ...]:
+    """Sort findings: the main file first, then by place, severity and code."""
+    return tuple(
+        sorted(
+            findings,
+            key=lambda it: (
+                it.span.path != main_path,
+                it.span.path,
+                it.span.start,
+                SEVERITY_RANK[it.severity],
+                it.code,
+                it.message,
+            ),
+        )
+    )

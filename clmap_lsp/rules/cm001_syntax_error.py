@@ -1,0 +1,47 @@
+"""Text that is not OpenCL C.
+
+## What it does
+
+Reports text that cannot be read as OpenCL C with the build options in use. The kernels of the file that can
+be read are analysed all the same.
+
+## Why is this bad?
+
+The device's compiler will refuse the program at run time, and no figure can be given for the kernel that
+holds the error. Often the cause is a build option that is missing: a macro that the host passes with `-D`.
+
+## Example
+
+```c
+__kernel void scale(__global float *x, float factor)
+{
+    x[get_global_id(0)] *= factor
+}
+```
+
+## Use instead
+
+```c
+__kernel void scale(__global float *x, float factor)
+{
+    x[get_global_id(0)] *= factor;
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.context import RuleContext, from_problem
+from clmap_lsp.rules.meta import RuleMeta
+
+RULE = RuleMeta(
+    "CM001", "syntax-error", Severity.ERROR, problems=("syntax-error", "bad-directive", "bad-condition")
+)
+
+
+def check(context: RuleContext) -> Iterator[Finding]:
+    """Yield the syntax errors."""
+    yield from (from_problem(RULE, it) for it in context.problems(RULE))

@@ -1,0 +1,61 @@
+"""A launch that cannot be used.
+
+## What it does
+
+Reports a configured or commented launch that is wrong or does not fit the kernel, a kernel for which no
+launch could be worked out, and work-groups that the device model cannot run.
+
+## Why is this bad?
+
+Sectors and bank conflicts depend on the launch. Without one, nothing exact can be said about the kernel.
+
+## Example
+
+```c
+// clmap: global=4096 local=0
+__kernel void copy(__global const float *a, __global float *b)
+{
+    b[get_global_id(0)] = a[get_global_id(0)];
+}
+```
+
+## Use instead
+
+```c
+// clmap: global=4096 local=128
+__kernel void copy(__global const float *a, __global float *b)
+{
+    b[get_global_id(0)] = a[get_global_id(0)];
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.context import RuleContext
+from clmap_lsp.rules.meta import RuleMeta
+
+RULE = RuleMeta("CM007", "launch-problem", Severity.WARNING)
+
+
+def check(context: RuleContext) -> Iterator[Finding]:
+    """Yield what is wrong with the kernels' launches."""
+    device = context.analysis.device
+    most = device.limits.max_work_group_size
+    for kernel in context.kernels():
+        for problem in kernel.launch_problems:
+            yield RULE.finding(kernel.kernel.name_span, problem, kernel=kernel.name)
+        if (reason := context.not_emulated.get(kernel.name)) is not None:
+            message = f"the launch cannot be run in the emulator: {reason}"
+            yield RULE.finding(kernel.kernel.name_span, message, kernel=kernel.name)
+        if kernel.launch is not None and most is not None and kernel.launch.group_items > most:
+            groups = "x".join(map(str, kernel.launch.local_size))
+            yield RULE.finding(
+                kernel.kernel.name_span,
+                f"work-groups of {groups} have {kernel.launch.group_items} work-items; {device.id} runs at "
+                f"most {most}",
+                kernel=kernel.name,
+            )

@@ -1,0 +1,29 @@
+"""Code that is valid, perhaps, but not understood here.
+
+## What it does
+
+Reports everything else that kept a part of the file from being analysed: extensions of the language,
+directives and constructs that clmap-lsp does not read.
+
+## Why is this bad?
+
+Figures of the kernel may lack what that part does. It is said so that silence never means "nothing there".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.context import RuleContext, from_problem
+from clmap_lsp.rules.meta import RuleMeta
+
+RULE = RuleMeta("CM008", "not-understood", Severity.INFORMATION)
+
+
+def check(context: RuleContext) -> Iterator[Finding]:
+    """Yield the problems that no other rule reports."""
+    from clmap_lsp.rules.registry import all_rules
+
+    claimed = {code for rule in all_rules() for code in rule.meta.problems}
+    yield from (from_problem(RULE, it) for it in context.program.problems if it.code not in claimed)

@@ -1,0 +1,142 @@
+"""Lanes of one local-memory access that need different words of one bank.
+
+## What it does
+
+Counts the passes (wavefronts) that the banks of local memory need for each request, and reports accesses
+that need at least half as many again as without conflicts.
+
+## Why is this bad?
+
+Local memory is spread over banks, mostly 32 of 4 bytes. Work-items that need different words of the same bank
+are served one after the other: a 16-way conflict makes the access 16 times as slow. The same word is free,
+however many need it. Conflicts that come from swapped dimensions are reported once, as CM104.
+
+## Example
+
+```c
+// clmap: global=256,256 local=32,8 N=256 in=zeros(N*N) out=zeros(N*N)
+__kernel void columns(__global const float *in, __global float *out, const int N)
+{
+    __local float tile[32][32];
+    const int lx = get_local_id(0);
+    const int ly = get_local_id(1);
+    const int x = get_global_id(0);
+    const int y = get_global_id(1);
+    tile[lx][ly] = in[y * N + x];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[y * N + x] = tile[lx][ly];
+}
+```
+
+## Use instead
+
+One more element in each row puts neighbouring rows into neighbouring banks:
+
+```c
+// clmap: global=256,256 local=32,8 N=256 in=zeros(N*N) out=zeros(N*N)
+__kernel void columns(__global const float *in, __global float *out, const int N)
+{
+    __local float tile[32][33];
+    const int lx = get_local_id(0);
+    const int ly = get_local_id(1);
+    const int x = get_global_id(0);
+    const int y = get_global_id(1);
+    tile[lx][ly] = in[y * N + x];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[y * N + x] = tile[lx][ly];
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules import wording
+from clmap_lsp.rules.context import RuleContext
+from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.source.types import AddressSpace
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
+
+RULE = RuleMeta("CM201", "bank-conflict", Severity.WARNING)
+
+CONFLICT_FROM = 1.5
+"""Times the ideal: half of the requests of a 2-way conflict. What is below comes from few requests only."""
+
+
+def check(context: RuleContext) -> Iterator[Finding]:
+    """Yield the local accesses whose banks conflict, one finding a cause; none on devices without banks."""
+    from clmap_lsp.devices.model import BankedLocal
+    from clmap_lsp.rules.patterns import also, by_cause
+
+    device = context.analysis.device
+    if not isinstance(device.local_rule, BankedLocal):
+        return
+    for kernel in context.kernels():
+        for group in by_cause(it for it in kernel.accesses if _conflicts(kernel, it)):
+            yield RULE.finding(
+                group[0].access.span,
+                _message(kernel, group, device),
+                kernel=kernel.name,
+                severity=wording.graded(group, Severity.WARNING),
+                related=also(group),
+                data={**wording.figures(group[0]), "share": wording.share_of(group)},
+            )
+
+
+def _conflicts(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
+    from clmap_lsp.rules.patterns import swap_mends
+
+    cost = access.per_request
+    return (
+        access.access.space is AddressSpace.LOCAL
+        and cost is not None
+        and cost.unit == "wavefronts"
+        and cost.excess >= CONFLICT_FROM
+        and not swap_mends(kernel, access)
+    )
+
+
+def _message(kernel: KernelAnalysis, group: Sequence[AccessAnalysis], device: DeviceModel) -> str:
+    access = group[0]
+    cost = access.per_request
+    assert cost is not None
+    head = (
+        f"`{wording.expression(access)}` needs {wording.plural(cost.mean, 'wavefront')} a request"
+        f"{wording.sampled(access)} where {wording.number(cost.ideal)} would do"
+    )
+    degree = f", up to {cost.max}" if cost.max > cost.mean else ""
+    lines = [f"{head}{degree}: {_cause(access, device)}.", wording.scope(kernel, group, device)]
+    if access.in_general and "if" in access.in_general:
+        lines.append(f"In general: {access.in_general}.")
+    return "\n".join(lines)
+
+
+def _cause(access: AccessAnalysis, device: DeviceModel) -> str:
+    from clmap_lsp.rules.patterns import is_contiguous
+
+    if is_contiguous(access) and access.row_stride.text is not None:
+        return f"rows of the work-group are {access.row_stride.text} bytes apart and meet in the same banks"
+    apart = wording.distance(access)
+    if apart is None:
+        return wording.why_scattered(access)
+    banks = _banks(access, device)
+    return f"{banks}, {apart}" if banks else apart
+
+
+def _banks(access: AccessAnalysis, device: DeviceModel) -> str | None:
+    """Say how many banks the work-items' words fall in."""
+    from clmap_lsp.devices.model import BankedLocal
+
+    rule, apart = device.local_rule, access.stride.bytes
+    if not isinstance(rule, BankedLocal) or not apart or apart % rule.bank_bytes:
+        return None
+    banks = len({lane * apart // rule.bank_bytes % rule.banks for lane in range(rule.banks)})
+    if banks == rule.banks:
+        return None
+    return f"a row of work-items uses {banks} of {rule.banks} banks"

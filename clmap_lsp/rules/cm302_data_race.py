@@ -1,0 +1,62 @@
+"""Work-items that use one place without being ordered.
+
+## What it does
+
+Runs the kernel in the emulator on its launch, and reports pairs of accesses of different work-items to one
+place, at least one of them a write, with no barrier (or no group boundary) between them. Atomics with one
+another, and writes of the same value, are no race.
+
+## Why is this bad?
+
+Which of the two happens first differs from device to device and from run to run. The usual cause is a
+barrier that is missing between filling a local array and reading it.
+
+## Example
+
+```c
+// clmap: global=64 local=16 in=iota(64) out=zeros(64)
+__kernel void turn(__global const int *in, __global int *out)
+{
+    __local int part[16];
+    const int lane = get_local_id(0);
+    part[lane] = in[get_global_id(0)];
+    out[get_global_id(0)] = part[15 - lane];
+}
+```
+
+## Use instead
+
+```c
+// clmap: global=64 local=16 in=iota(64) out=zeros(64)
+__kernel void turn(__global const int *in, __global int *out)
+{
+    __local int part[16];
+    const int lane = get_local_id(0);
+    part[lane] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = part[15 - lane];
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.rules.context import RuleContext
+
+RULE = RuleMeta("CM302", "data-race", Severity.ERROR)
+
+
+def check(context: RuleContext) -> Iterator[Finding]:
+    """Yield what the emulator met."""
+    if context.emulations:
+        from clmap_lsp.emulator.result import FaultKind
+        from clmap_lsp.rules.faults import findings
+
+        yield from findings(context, RULE, frozenset({FaultKind.DATA_RACE}))

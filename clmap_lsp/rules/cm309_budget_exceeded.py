@@ -1,0 +1,35 @@
+"""Kernels whose emulation ended before the kernel did.
+
+## What it does
+
+Says that the emulator stopped a kernel at its time, step or memory limit. Figures of such a run hold for the
+part that ran.
+
+## Why is this bad?
+
+A loop may never end; or the launch is larger than the emulator's budget, and figures are incomplete. A
+smaller launch in a `// clmap:` comment or a larger `time_limit` in `clmap.toml` gives whole figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.rules.context import RuleContext
+
+RULE = RuleMeta("CM309", "budget-exceeded", Severity.INFORMATION)
+
+
+def check(context: RuleContext) -> Iterator[Finding]:
+    """Yield the runs that were cut."""
+    if context.emulations:
+        from clmap_lsp.emulator.result import FaultKind
+        from clmap_lsp.rules.faults import findings
+
+        kinds = {FaultKind.TIMEOUT, FaultKind.STEP_LIMIT, FaultKind.MEMORY_LIMIT}
+        yield from findings(context, RULE, frozenset(kinds))

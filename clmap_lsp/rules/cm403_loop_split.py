@@ -1,0 +1,108 @@
+"""Loops that divide an array among work-items by a stride that the device is slow with.
+
+## What it does
+
+Recognises loops in which each work-item takes elements a power of two apart: a contiguous chunk (stride
+exponent 0), groups of 2, 4, 8, … work-items side by side, up to a grid stride, in whatever way the index is
+written. The stride sweep of the device, or of the nearest one that has records, says what the exponent and
+what the best one give; a difference of 1.3 or more is reported.
+
+## Why is this bad?
+
+GPUs serve neighbouring work-items together and want them to read neighbouring elements: on an H200 chunks
+reach 27 % of the bandwidth of a stride of 32 and more. A CPU's work-items run one after the other: there
+chunks are best, and a grid stride had a tenth.
+
+Which elements a work-item takes changes with the split. That is free where the results are joined in the end,
+as in a reduction, or written where they were read; where each work-item owns a row of a matrix it means to
+store the matrix the other way round.
+
+## Example
+
+With `--device nvidia-hopper`:
+
+```c
+// clmap: global=4096 local=256 in=random(65536) out=zeros(4096)
+__kernel void sum(__global const float *in, __global float *out)
+{
+    const int id = get_global_id(0);
+    float total = 0.0f;
+    for (int i = 0; i < 16; i++)
+        total += in[id * 16 + i];
+    out[id] = total;
+}
+```
+
+## Use instead
+
+All work-items side by side:
+
+```c
+// clmap: global=4096 local=256 in=random(65536) out=zeros(4096)
+__kernel void sum(__global const float *in, __global float *out)
+{
+    const int id = get_global_id(0);
+    float total = 0.0f;
+    for (int i = 0; i < 16; i++)
+        total += in[i * get_global_size(0) + id];
+    out[id] = total;
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.context import RuleContext
+from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.strides.recognise import SplitAdvice
+
+RULE = RuleMeta("CM403", "loop-split", Severity.INFORMATION)
+
+GAINS_FROM = 1.3
+"""Times the bandwidth. Neighbouring exponents of one sweep differ by a few per cent by chance."""
+
+
+def check(context: RuleContext) -> Iterator[Finding]:
+    """Yield the loops that another split would speed up, one finding for each loop and buffer."""
+    if not context.analysis.device.is_product:
+        return
+    from clmap_lsp.aristotle.database import DatabaseError
+    from clmap_lsp.aristotle.known import known_records
+    from clmap_lsp.strides.recognise import loop_splits, split_advice
+
+    device = context.analysis.device.id
+    for kernel in context.kernels():
+        seen: set[object] = set()
+        for split in loop_splits(kernel):
+            if (split.buffer, split.loop, split.exponent) in seen:
+                continue
+            seen.add((split.buffer, split.loop, split.exponent))
+            try:
+                advice = split_advice(known_records(), split, device)
+            except DatabaseError:  # Findings come from records; `db` says what is wrong with them.
+                return
+            if advice is not None and advice.gain >= GAINS_FROM:
+                yield _finding(kernel, advice)
+
+
+def _finding(kernel: KernelAnalysis, advice: SplitAdvice) -> Finding:
+    split = advice.split
+    access = kernel.access_at(split.site)
+    assert access is not None
+    own, best = advice.own, advice.best
+    text = split.describe()
+    where = "" if advice.exact else f" ({advice.why})"
+    message = (
+        f"{text[:1].upper()}{text[1:]} (`{split.buffer}`).\n"
+        f"In the stride sweep of {own.platform} exponent {own.exponent} reaches {own.median:.0f} GB/s and "
+        f"exponent {best.exponent} {best.median:.0f}, {advice.gain:.1f} times as much{where}; free to change "
+        "where it does not matter which work-item takes which elements."
+    )
+    return RULE.finding(access.access.span, message, kernel=kernel.name, data={"split": advice.as_json()})

@@ -1,0 +1,74 @@
+"""Small read-only data that all work-items read at the same address, outside of constant memory.
+
+## What it does
+
+Reports global buffers that a kernel only reads, whose every access has one address for all work-items in the
+same turn, and that fit into the device's constant memory. Devices that read constant memory through the same
+path as global memory are left out.
+
+## Why is this bad?
+
+Constant memory is made for this: one address for a whole SIMD group is served in one pass from a cache of its
+own, which leaves the path of global memory to the data that need it. A table that all work-items read in turn
+is its best use.
+
+## Example
+
+```c
+// clmap: global=4096 local=64 phi=random(1024) out=zeros(4096)
+__kernel void sum(__global const float *restrict phi, __global float *restrict out)
+{
+    float total = 0.0f;
+    for (int k = 0; k < 1024; k++)
+        total += phi[k];
+    out[get_global_id(0)] = total;
+}
+```
+
+## Use instead
+
+```c
+// clmap: global=4096 local=64 phi=random(1024) out=zeros(4096)
+__kernel void sum(__constant float *phi, __global float *restrict out)
+{
+    float total = 0.0f;
+    for (int k = 0; k < 1024; k++)
+        total += phi[k];
+    out[get_global_id(0)] = total;
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.context import RuleContext
+from clmap_lsp.rules.meta import RuleMeta
+
+RULE = RuleMeta("CM501", "same-address-data", Severity.HINT)
+
+
+def check(context: RuleContext) -> Iterator[Finding]:
+    """Yield one finding a buffer, at its first access."""
+    from clmap_lsp.devices.model import ConstantRule
+    from clmap_lsp.hierarchy.instances import arrays_of
+    from clmap_lsp.hierarchy.properties import size_words, small
+    from clmap_lsp.source.types import AddressSpace
+
+    device = context.analysis.device
+    if device.constant_rule is not ConstantRule.PER_ADDRESS:
+        return
+    for kernel in context.kernels():
+        for array in arrays_of(kernel):
+            walked = all(it.same_address and it.intra_thread for it in array.instances)
+            if array.space is not AddressSpace.GLOBAL or array.is_stored or not walked:
+                continue
+            if array.bytes is not None and small(array, device):
+                message = (
+                    f"`{array.name}` could live in __constant memory: all work-items read the same address, "
+                    f"{size_words(array.bytes)} with this launch."
+                )
+                span = array.instances[0].accesses[0].span
+                yield RULE.finding(span, message, kernel=kernel.name, data={"bytes": array.bytes})

@@ -1,0 +1,69 @@
+"""A work-group size that is no multiple of the SIMD width.
+
+## What it does
+
+Reports launches whose work-groups do not fill their SIMD groups, if at least an eighth of the lanes stays
+empty. Sizes that were inferred are left out: nobody has chosen them.
+
+## Why is this bad?
+
+Hardware runs work-items in SIMD groups of fixed width. The lanes that a work-group does not fill are idle for
+as long as it runs.
+
+## Example
+
+```c
+// clmap: global=4800 local=48 in=random(4800) out=zeros(4800)
+__kernel void copy(__global const float *restrict in, __global float *restrict out)
+{
+    out[get_global_id(0)] = in[get_global_id(0)];
+}
+```
+
+## Use instead
+
+```c
+// clmap: global=4800 local=96 in=random(4800) out=zeros(4800)
+__kernel void copy(__global const float *restrict in, __global float *restrict out)
+{
+    out[get_global_id(0)] = in[get_global_id(0)];
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.context import RuleContext
+from clmap_lsp.rules.meta import RuleMeta
+
+RULE = RuleMeta("CM505", "partial-simd-groups", Severity.INFORMATION)
+
+IDLE_FROM = 0.125
+
+
+def check(context: RuleContext) -> Iterator[Finding]:
+    """Yield one finding a kernel, at its name."""
+    from clmap_lsp.launch.model import Origin
+
+    device = context.analysis.device
+    width = device.simd_width
+    for kernel in context.kernels():
+        launch = kernel.launch
+        if launch is None or launch.origin is Origin.INFERRED or "local" in launch.inferred:
+            continue
+        items = launch.group_items
+        lanes = -(-items // width) * width
+        idle = 1 - items / lanes
+        if idle < IDLE_FROM or launch.work_items <= width:
+            continue
+        size = "x".join(map(str, launch.local_size))
+        message = (
+            f"Work-groups of {size} ({items} work-items) leave {idle * 100:.0f} % of the lanes idle: SIMD "
+            f"groups of {device.id} have {width}."
+        )
+        yield RULE.finding(
+            kernel.kernel.name_span, message, kernel=kernel.name, data={"idle_lanes": idle, "width": width}
+        )

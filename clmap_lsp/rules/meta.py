@@ -1,0 +1,127 @@
+"""What a rule is: its code and name, its documentation, its check."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.findings import Finding, Fix, Related
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.span import Span
+
+if TYPE_CHECKING:
+    from clmap_lsp.rules.context import RuleContext
+
+DOCS_URL = "https://clmap-lsp.readthedocs.io/rules"
+
+GROUPS = {
+    "0": "source",
+    "1": "global memory",
+    "2": "local memory",
+    "3": "faults seen in the emulator",
+    "4": "local memory by the Aristotle database",
+    "5": "memory selection, vectorisation and the memory hierarchy",
+}
+"""By the first digit of the code."""
+
+SECTIONS = ("What it does", "Why is this bad?", "Example", "Use instead", "Fix safety")
+"""Headings of a rule's documentation, in order; the last two only where there is something to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleMeta:
+    """A rule by code and name; the name says the bad pattern. `severity` is the default.
+
+    `problems` are the codes of `Problem`s (see `clmap_lsp.source.ir`) that this rule reports.
+    """
+
+    code: str
+    name: str
+    severity: Severity
+    fixable: bool = False
+    problems: tuple[str, ...] = ()
+
+    @property
+    def url(self) -> str:
+        """The rule's page."""
+        return f"{DOCS_URL}/{self.code}/"
+
+    @property
+    def group(self) -> str:
+        """What kind of thing the rule is about."""
+        return GROUPS.get(self.code[2:3], "other")
+
+    def finding(
+        self,
+        span: Span,
+        message: str,
+        *,
+        kernel: str | None = None,
+        severity: Severity | None = None,
+        related: tuple[Related, ...] = (),
+        fix: Fix | None = None,
+        unnecessary: bool = False,
+        data: Mapping[str, Any] | None = None,
+    ) -> Finding:
+        """Return a finding of this rule."""
+        return Finding(
+            code=self.code,
+            name=self.name,
+            message=message,
+            severity=severity or self.severity,
+            span=span,
+            kernel=kernel,
+            related=related,
+            fix=fix,
+            unnecessary=unnecessary,
+            data=dict(data or {}),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDocs:
+    """A rule's documentation as Markdown: a summary line and its sections."""
+
+    summary: str
+    sections: Mapping[str, str]
+
+    def code_blocks(self, section: str) -> list[str]:
+        """Return the OpenCL code in a section; empty where it has none."""
+        parts = self.sections.get(section, "").split("```")
+        blocks = (it for it in parts[1::2])
+        return [it.partition("\n")[2] for it in blocks if it.partition("\n")[0].strip() in ("c", "opencl")]
+
+    def markdown(self, meta: RuleMeta) -> str:
+        """Return the rule's page."""
+        body = "\n\n".join(f"## {title}\n\n{text}" for title, text in self.sections.items())
+        fix = "has a fix" if meta.fixable else "no automatic fix"
+        head = f"# {meta.name} ({meta.code})\n\n{self.summary}\n\nGroup: {meta.group}. "
+        return f"{head}Default severity: {meta.severity.value}; {fix}.\n\n{body}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule that was found."""
+
+    meta: RuleMeta
+    docs: RuleDocs
+    check: Callable[[RuleContext], Iterator[Finding]]
+
+
+def parse_docs(docstring: str) -> RuleDocs:
+    """Read a rule module's docstring.
+
+    Raises: ValueError if a heading is missing or not one of `SECTIONS`.
+    """
+    summary, *parts = inspect.cleandoc(docstring).split("\n## ")
+    sections = {}
+    for part in parts:
+        title, _, text = part.partition("\n")
+        if title.strip() not in SECTIONS:
+            raise ValueError(f"unknown section {title!r}")
+        sections[title.strip()] = text.strip()
+    if missing := [it for it in SECTIONS[:2] if it not in sections]:
+        raise ValueError(f"missing sections {missing}")
+    return RuleDocs(" ".join(summary.split()), sections)

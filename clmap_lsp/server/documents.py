@@ -1,0 +1,128 @@
+"""Open documents, and the way between editor positions and offsets.
+
+An editor position is a line and a count of code units in the encoding that client and server agreed on;
+everything behind this file counts code points. Lines end as the protocol says: LF, CRLF or CR only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from urllib.parse import unquote, urlsplit
+from urllib.request import url2pathname
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.source.span import SourceFile
+
+
+@dataclass(frozen=True)
+class Document:
+    """One version of an open document; an edit makes a new one, so that no reader sees it half made."""
+
+    uri: str
+    language_id: str
+    version: int
+    text: str
+    encoding: lsp.PositionEncodingKind = lsp.PositionEncodingKind.Utf16
+
+    @cached_property
+    def path(self) -> str:
+        """The file's path, or the URI itself for documents that are no files (untitled, notebooks)."""
+        return path_of(self.uri)
+
+    @cached_property
+    def file(self) -> SourceFile:
+        """The text with its line index."""
+        return SourceFile.of(self.path, self.text)
+
+    def offset(self, position: lsp.Position) -> int:
+        """Return the code-point offset of a position; past the end of its line means the line's end."""
+        starts = self.file.line_starts
+        if position.line >= len(starts):
+            return len(self.text)
+        start = starts[position.line]
+        line = self.file.line(position.line + 1)
+        if line.isascii() or self.encoding is lsp.PositionEncodingKind.Utf32:
+            return start + min(position.character, len(line))
+        left = position.character
+        for index, char in enumerate(line):
+            if left <= 0:
+                return start + index
+            left -= _units(char, self.encoding)
+        return start + len(line)
+
+    def position(self, offset: int) -> lsp.Position:
+        """Return the position of a code-point offset."""
+        place = self.file.position(offset)
+        before = self.text[self.file.line_starts[place.row - 1] :][: place.column - 1]
+        if before.isascii() or self.encoding is lsp.PositionEncodingKind.Utf32:
+            return lsp.Position(place.row - 1, len(before))
+        return lsp.Position(place.row - 1, sum(_units(char, self.encoding) for char in before))
+
+    def range(self, start: int, end: int) -> lsp.Range:
+        """Return the range of a half-open span of code-point offsets."""
+        return lsp.Range(self.position(start), self.position(end))
+
+    def changed(self, changes: Sequence[lsp.TextDocumentContentChangeEvent], version: int) -> Document:
+        """Return the document after the changes, which apply one after the other."""
+        document = self
+        for change in changes:
+            text = change.text
+            if isinstance(change, lsp.TextDocumentContentChangePartial):
+                start = document.offset(change.range.start)
+                end = max(document.offset(change.range.end), start)
+                text = document.text[:start] + text + document.text[end:]
+            document = replace(document, text=text)
+        return replace(document, version=version)
+
+
+class Documents:
+    """The open documents by URI."""
+
+    def __init__(self, encoding: lsp.PositionEncodingKind = lsp.PositionEncodingKind.Utf16) -> None:
+        self.encoding = encoding
+        self._open: dict[str, Document] = {}
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(tuple(self._open.values()))
+
+    def get(self, uri: str) -> Document | None:
+        """Return the open document, if it is open. `%3A` and `:` in URIs are the same."""
+        return self._open.get(unquote(uri))
+
+    def open(self, item: lsp.TextDocumentItem) -> Document:
+        """Take a document that the editor opened."""
+        document = Document(item.uri, item.language_id, item.version, item.text, self.encoding)
+        self._open[unquote(item.uri)] = document
+        return document
+
+    def change(self, params: lsp.DidChangeTextDocumentParams) -> Document | None:
+        """Apply an edit; `None` for a document that is not open (the edit is then ignored)."""
+        document = self.get(params.text_document.uri)
+        if document is None:
+            return None
+        document = document.changed(params.content_changes, params.text_document.version)
+        self._open[unquote(document.uri)] = document
+        return document
+
+    def close(self, uri: str) -> Document | None:
+        """Forget a document that the editor closed."""
+        return self._open.pop(unquote(uri), None)
+
+
+def _units(char: str, encoding: lsp.PositionEncodingKind) -> int:
+    """Return the code units of one code point."""
+    if encoding is lsp.PositionEncodingKind.Utf8:
+        return len(char.encode("utf-8", "surrogatepass"))
+    return 2 if char > "\uffff" and encoding is lsp.PositionEncodingKind.Utf16 else 1
+
+
+def path_of(uri: str) -> str:
+    """Return the file path of a `file:` URI, and any other URI as it is."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file":
+        return uri
+    prefix = f"//{parts.netloc}" if parts.netloc and parts.netloc != "localhost" else ""
+    return prefix + url2pathname(parts.path)

@@ -1,0 +1,241 @@
+"""What the worker said of each kernel, kept as long as the kernel and its launch stay as they were.
+
+A result belongs to the content of one kernel. Edits elsewhere move it: places are relative to the kernel's
+start, so that they stay right without another run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.findings import Finding, Related, Severity
+from clmap_lsp.rules.cm300_emulation_crashed import check as crashes
+from clmap_lsp.rules.context import RuleContext
+from clmap_lsp.rules.runner import judged
+from clmap_lsp.server.fixing import Offer, offers_in, time_for_fixes
+from clmap_lsp.server.progress import Progress
+from clmap_lsp.server.settings import selection_of
+from clmap_lsp.worker.keys import content_key
+from clmap_lsp.worker.places import span_at
+from clmap_lsp.worker.pool import Task, TaskFailedError, WorkerCrashedError, WorkerPool, WorkerState
+from clmap_lsp.worker.requests import kernel_request
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.snapshot import Snapshot
+
+logger = logging.getLogger(__name__)
+
+DEVICE_TIME_LIMIT_S = 60.0
+"""Measuring on a device may take so long."""
+KEPT = 512
+"""Results that are kept in memory; the worker keeps more on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class Emulation:
+    """The outcome for one kernel: a result, or the reason why there is none.
+
+    `result` is the JSON of the command-line contract for `emulate`; places in `findings` are the worker's.
+    """
+
+    key: str
+    result: Mapping[str, Any] | None
+    findings: tuple[Mapping[str, Any], ...] = ()
+    failure: str | None = None
+    crashed: bool = False
+    row: int = 1
+    """The row of the kernel's start when it ran; rows in `result` count from there."""
+
+
+class Emulations:
+    """Runs kernels in the worker, verifies their fixes there, and keeps what came back."""
+
+    def __init__(self, server: ClmapServer, on_state: Callable[[WorkerState], None] | None = None) -> None:
+        self._server = server
+        self._pool = WorkerPool(on_state=on_state)
+        self._kept: OrderedDict[str, Emulation] = OrderedDict()
+        self._fixes: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
+        self._measured: OrderedDict[str, str] = OrderedDict()
+
+    @property
+    def worker_pid(self) -> int | None:
+        """The worker process, if one is at work or was."""
+        return self._pool.pid
+
+    def prefer(self, uri: str) -> None:
+        """Serve this document first: the user looks at it."""
+        self._pool.preferred_owner = uri
+
+    def of(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Emulation | None:
+        """Return what is known of a kernel as it is now."""
+        return self._kept.get(_key(snapshot, kernel)) if self._kept else None
+
+    def offers(self, snapshot: Snapshot, kernel: KernelAnalysis) -> tuple[Offer, ...]:
+        """Return the verified fixes of a kernel as it is now."""
+        reply = self._fixes.get(_key(snapshot, kernel)) if self._fixes else None
+        return () if reply is None else offers_in(reply, kernel.span, snapshot.document.text)
+
+    def findings(self, snapshot: Snapshot) -> tuple[Finding, ...]:
+        """Return the emulator's findings of all kernels, at their present places."""
+        if not self._kept:
+            return ()
+        found: list[Finding] = []
+        crashed: dict[str, str] = {}
+        for kernel in snapshot.analysis.kernels:
+            emulation = self.of(snapshot, kernel)
+            if emulation is None:
+                continue
+            found += [_finding(it, kernel) for it in emulation.findings]
+            if emulation.crashed and emulation.failure:
+                crashed[kernel.name] = emulation.failure
+        if crashed:
+            found += crashes(RuleContext(snapshot.program, snapshot.analysis, crashed=crashed))
+        return judged(snapshot.program, found, selection_of(snapshot.settings)) if found else ()
+
+    async def run_all(self, snapshot: Snapshot) -> None:
+        """Run the kernels of a document that have no result yet, then verify fixes of those with findings."""
+        kernels = [it for it in snapshot.analysis.kernels if it.launch is not None]
+        for kernel in kernels:
+            if self.of(snapshot, kernel) is None and await self.run(snapshot, kernel):
+                self._announce(snapshot)
+        wanting = {it.kernel for it in (*snapshot.findings, *self.findings(snapshot))}
+        for kernel in kernels:
+            if kernel.name in wanting and await self.verify_fixes(snapshot, kernel):
+                self._announce(snapshot)
+
+    async def run(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Emulation | None:
+        """Run one kernel with progress; `None` where it was cancelled."""
+        launch = kernel.launch
+        if launch is None:
+            return None
+        key = _key(snapshot, kernel)
+        size = "x".join(map(str, launch.global_size))
+        try:
+            reply = await self._ask("emulate", f"Emulating {kernel.name} {size}", snapshot, kernel)
+            if reply is None:
+                return None
+            emulation = Emulation(
+                key, reply.get("emulation"), tuple(reply.get("findings", ())), row=int(reply.get("row", 1))
+            )
+        except TaskFailedError as error:
+            emulation = Emulation(key, None, failure=str(error))
+        except WorkerCrashedError as error:
+            logger.error("%s: %s", kernel.name, error)
+            emulation = Emulation(key, None, failure=str(error), crashed=True)
+        _keep(self._kept, key, emulation)
+        return emulation
+
+    async def verify_fixes(self, snapshot: Snapshot, kernel: KernelAnalysis) -> bool:
+        """Verify the fixes of a kernel that ran well; tells whether something new is known."""
+        key = _key(snapshot, kernel)
+        emulation = self._kept.get(key)
+        if key in self._fixes or emulation is None or emulation.result is None:
+            return False
+        try:
+            reply = await self._ask("fixes", f"Verifying fixes of {kernel.name}", snapshot, kernel)
+        except (TaskFailedError, WorkerCrashedError) as error:
+            logger.warning("fixes of %s: %s", kernel.name, error)
+            reply = {"fixes": []}
+        if reply is None:
+            return False
+        _keep(self._fixes, key, reply)
+        return bool(reply.get("fixes"))
+
+    async def measure(self, snapshot: Snapshot, kernel: KernelAnalysis) -> str:
+        """Launch a kernel on a device, because a person asked; returns what came of it, in one line."""
+        try:
+            reply = await self._ask("measure", f"Measuring {kernel.name} on a device", snapshot, kernel)
+        except (TaskFailedError, WorkerCrashedError) as error:
+            return str(error)
+        if reply is None:
+            return "not measured"
+        text = str(reply["text"])
+        _keep(self._measured, _key(snapshot, kernel), text)
+        return text
+
+    def measured(self, snapshot: Snapshot, kernel: KernelAnalysis) -> str | None:
+        """Return what a device made of a kernel as it is now."""
+        return self._measured.get(_key(snapshot, kernel)) if self._measured else None
+
+    async def forget(self, uri: str) -> None:
+        """Stop working for a closed document."""
+        await self._pool.cancel_owner(uri)
+
+    def clear(self) -> None:
+        """Forget all results, so that kernels run again."""
+        self._kept.clear()
+        self._fixes.clear()
+
+    async def close(self) -> None:
+        """End the worker."""
+        await self._pool.close()
+
+    async def _ask(
+        self, kind: str, title: str, snapshot: Snapshot, kernel: KernelAnalysis
+    ) -> Mapping[str, Any] | None:
+        """Give the worker a task with progress; `None` where the user cancelled it, or may not run kernels.
+
+        Raises: TaskFailedError, WorkerCrashedError, CancelledError if the caller was cancelled.
+        """
+        if not self._server.trusted:
+            return None
+        uri = snapshot.document.uri
+        limit = self._server.client_for(snapshot.document).emulate_time_limit_s
+        key = _key(snapshot, kernel)
+        request = kernel_request(snapshot.program, kernel, snapshot.settings, key, limit)
+        if kind == "fixes":
+            request["deadline_s"] = time_for_fixes(limit)
+            limit += request["deadline_s"]
+        if kind == "measure":
+            request["device_time_limit_s"] = DEVICE_TIME_LIMIT_S
+            limit += DEVICE_TIME_LIMIT_S + 10
+        async with Progress(self._server, title) as progress:
+            work = asyncio.ensure_future(
+                self._pool.run(Task(kind, uri, request, f"{kind} {key}", limit, progress.report))
+            )
+            progress.on_cancel(work.cancel)
+            try:
+                return await work
+            except asyncio.CancelledError:
+                if progress.cancelled:
+                    return None
+                raise
+
+    def _announce(self, snapshot: Snapshot) -> None:
+        document = self._server.documents.get(snapshot.document.uri)
+        if document is None:
+            return
+        latest = self._server.latest(document.uri) or snapshot
+        for listener in self._server.on_emulated:
+            listener(latest)
+
+
+def _key(snapshot: Snapshot, kernel: KernelAnalysis) -> str:
+    return content_key(snapshot.program, kernel, snapshot.settings, snapshot.analysis.device)
+
+
+def _keep(kept: OrderedDict[str, Any], key: str, value: object) -> None:
+    kept[key] = value
+    while len(kept) > KEPT:
+        kept.popitem(last=False)
+
+
+def _finding(data: Mapping[str, Any], kernel: KernelAnalysis) -> Finding:
+    return Finding(
+        code=str(data["code"]),
+        name=str(data["name"]),
+        message=str(data["message"]),
+        severity=Severity(data["severity"]),
+        span=span_at(data["place"], kernel.span),
+        kernel=kernel.name,
+        related=tuple(
+            Related(span_at(it["place"], kernel.span), str(it["message"])) for it in data.get("related", ())
+        ),
+    )

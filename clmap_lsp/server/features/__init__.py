@@ -1,0 +1,44 @@
+"""LSP features, one file each. Each has `register(server)`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clmap_lsp.server.features import (
+    actions,
+    commands,
+    configuration,
+    configuration_files,
+    diagnostics,
+    hints,
+    hover,
+    kernel_view,
+    lenses,
+    refreshing,
+    report,
+    synchronization,
+)
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+
+_FEATURES = (
+    configuration,
+    configuration_files,
+    synchronization,
+    diagnostics,
+    hover,
+    lenses,
+    refreshing,
+    hints,
+    actions,
+    commands,
+    kernel_view,
+    report,
+)
+
+
+def register(server: ClmapServer) -> None:
+    """Register every feature."""
+    for it in _FEATURES:
+        it.register(server)

@@ -1,0 +1,214 @@
+"""Code actions: verified fixes, all safe fixes at once, ignore here, explain, pin, emulate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.findings import FixSafety
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.convert import SOURCE, Places, offer_data
+from clmap_lsp.server.edits import overlap, workspace_edit
+from clmap_lsp.server.features.diagnostics import diagnostics_of
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.snapshot import Snapshot
+
+FIX_ALL = "source.fixAll.clmap"
+KINDS = [
+    lsp.CodeActionKind.QuickFix,
+    lsp.CodeActionKind.RefactorRewrite,
+    lsp.CodeActionKind.Source,
+    FIX_ALL,
+]
+
+
+def register(server: ClmapServer) -> None:
+    """Register the handlers."""
+    options = lsp.CodeActionOptions(code_action_kinds=KINDS, resolve_provider=True)
+
+    @feature(server, lsp.TEXT_DOCUMENT_CODE_ACTION, options)
+    async def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        snapshot = await server.snapshot(params.text_document.uri)
+        if snapshot is None:
+            return []
+        found = list(_found(server, snapshot, params))
+        if not _resolves(server):
+            found = [_resolved(server, it) for it in found]
+        return [it for it in found if _wanted(it.kind, params.context.only)]
+
+    @feature(server, lsp.CODE_ACTION_RESOLVE)
+    async def resolve(action: lsp.CodeAction) -> lsp.CodeAction:
+        return _resolved(server, action)
+
+
+def _found(server: ClmapServer, snapshot: Snapshot, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction]:
+    mine = [_with_data(server, snapshot, it) for it in params.context.diagnostics if it.source == SOURCE]
+    shown: set[str] = set()
+    for diagnostic in mine:
+        for action in _of_diagnostic(server, snapshot, diagnostic):
+            shown.add(action.title)
+            yield action
+    kernel = snapshot.kernel_at(snapshot.document.offset(params.range.start))
+    if kernel is not None:
+        yield from (it for it in _rewrites(server, snapshot, kernel) if it.title not in shown)
+        yield from _of_kernel(snapshot, kernel, params.range)
+    yield from _of_document(server, snapshot)
+
+
+def _wanted(kind: str | None, only: Sequence[str] | None) -> bool:
+    if not only:
+        return True
+    return any(kind == it or str(kind).startswith(f"{it}.") for it in only)
+
+
+def _with_data(server: ClmapServer, snapshot: Snapshot, mine: lsp.Diagnostic) -> lsp.Diagnostic:
+    """Return a diagnostic with what it carried; some clients send it back without."""
+    if mine.data is not None:
+        return mine
+    alike = (
+        it
+        for it in diagnostics_of(server, snapshot)
+        if it.code == mine.code and it.range == mine.range and it.message == mine.message
+    )
+    return next(alike, mine)
+
+
+# ------------------------------------------------------------------------------------------- diagnostics
+
+
+def _of_diagnostic(server: ClmapServer, snapshot: Snapshot, mine: lsp.Diagnostic) -> Iterator[lsp.CodeAction]:
+    data = mine.data if isinstance(mine.data, dict) else {}
+    if data.get("version") == snapshot.document.version:
+        fixes = [it for it in data.get("fixes") or () if it["safety"] != FixSafety.DISPLAY.value]
+        best = _best(fixes)
+        for fix in fixes:
+            yield _fix_action(snapshot, fix, lsp.CodeActionKind.QuickFix, [mine], preferred=fix is best)
+    yield _ignore(snapshot, mine)
+    name = "clmap.explainRule" if "clmap.explainRule" in server.abilities.commands else "clmap.showRule"
+    yield lsp.CodeAction(
+        title=f"clmap: explain {mine.code}",
+        kind=lsp.CodeActionKind.QuickFix,
+        diagnostics=[mine],
+        command=lsp.Command("explain", name, arguments=[mine.code]),
+    )
+
+
+def _best(fixes: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the fix to prefer: the verified one that leaves the least traffic, else the first safe one."""
+    verified = [it for it in fixes if it["verified"] and "cost" in it]
+    if verified:
+        return min(verified, key=lambda it: int(it["cost"]))
+    return next((it for it in fixes if it["safety"] == FixSafety.SAFE.value), None)
+
+
+def _fix_action(
+    snapshot: Snapshot,
+    fix: dict[str, Any],
+    kind: lsp.CodeActionKind,
+    diagnostics: list[lsp.Diagnostic] | None,
+    *,
+    preferred: bool,
+) -> lsp.CodeAction:
+    host = fix.get("hostChange")
+    return lsp.CodeAction(
+        title=str(fix["title"]),
+        kind=kind,
+        diagnostics=diagnostics,
+        is_preferred=preferred,
+        command=lsp.Command("host change", "clmap.note", arguments=[f"The host must change too: {host}."])
+        if host
+        else None,
+        data={
+            "uri": snapshot.document.uri,
+            "version": snapshot.document.version,
+            "edits": fix["edits"],
+            "hostChange": host,
+        },
+    )
+
+
+def _ignore(snapshot: Snapshot, mine: lsp.Diagnostic) -> lsp.CodeAction:
+    """Return the action that silences a finding where it stands: a comment at the end of its line."""
+    document = snapshot.document
+    row = min(mine.range.start.line + 1, len(document.file.line_starts))
+    start, line = document.file.line_starts[row - 1], document.file.line(row)
+    if line.rstrip().endswith("\\"):  # In a macro's body a comment would swallow the next line.
+        end, text = document.position(start), f"// clmap: ignore[{mine.code}]\n"
+    else:
+        end, text = document.position(start + len(line)), f"  // clmap: ignore[{mine.code}]"
+    return lsp.CodeAction(
+        title=f"clmap: ignore {mine.code} here",
+        kind=lsp.CodeActionKind.QuickFix,
+        diagnostics=[mine],
+        edit=lsp.WorkspaceEdit(changes={document.uri: [lsp.TextEdit(lsp.Range(end, end), text)]}),
+    )
+
+
+# ----------------------------------------------------------------------------------- document and kernel
+
+
+def _of_document(server: ClmapServer, snapshot: Snapshot) -> Iterator[lsp.CodeAction]:
+    """Yield the action that applies every safe fix; of those that touch the same text the best one."""
+    edits: list[dict[str, Any]] = []
+    for it in diagnostics_of(server, snapshot):
+        safe = [fix for fix in (it.data or {}).get("fixes", ()) if fix["safety"] == FixSafety.SAFE.value]
+        fix = _best(safe)
+        if fix is not None and not overlap(edits, fix["edits"]):
+            edits += fix["edits"]
+    if edits:
+        data = {"uri": snapshot.document.uri, "version": snapshot.document.version, "edits": edits}
+        yield lsp.CodeAction(title="clmap: apply all safe fixes", kind=FIX_ALL, data=data)
+
+
+def _rewrites(server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis) -> Iterator[lsp.CodeAction]:
+    """Yield every verified rewrite of the kernel at the cursor, whether or not a finding asks for it."""
+    places = Places(snapshot.document, dict(snapshot.program.files))
+    offers = server.emulations.offers(snapshot, kernel) if server.emulations else ()
+    present = kernel.totals.sectors + kernel.totals.wavefronts
+    usable = [it for it in offers if it.fix.safety is not FixSafety.DISPLAY and it.cost < present]
+    best = min(usable, key=lambda it: it.cost, default=None)
+    for offer in offers:
+        data = offer_data(offer, places)
+        if offer.fix.safety is FixSafety.DISPLAY:
+            data["title"] = f"Sketch: {data['title']}"
+        preferred = offer is best
+        yield _fix_action(snapshot, data, lsp.CodeActionKind.RefactorRewrite, None, preferred=preferred)
+
+
+def _of_kernel(snapshot: Snapshot, kernel: KernelAnalysis, where: lsp.Range) -> Iterator[lsp.CodeAction]:
+    place = {"line": where.start.line, "character": where.start.character}
+    arguments: list[Any] = [snapshot.document.uri, place]
+    for title, command in (
+        (f"clmap: emulate {kernel.name} now", "clmap.emulate"),
+        (f"clmap: pin the launch of {kernel.name}", "clmap.pin"),
+    ):
+        yield lsp.CodeAction(
+            title=title,
+            kind=lsp.CodeActionKind.Source,
+            command=lsp.Command(title, command, arguments=arguments),
+        )
+
+
+# ----------------------------------------------------------------------------------------------- resolve
+
+
+def _resolves(server: ClmapServer) -> bool:
+    """Tell whether the client asks for an action's edit only when the action is taken."""
+    document = server.client_capabilities.text_document
+    action = document.code_action if document else None
+    return bool(action and action.resolve_support and "edit" in action.resolve_support.properties)
+
+
+def _resolved(server: ClmapServer, action: lsp.CodeAction) -> lsp.CodeAction:
+    data = action.data if isinstance(action.data, dict) else {}
+    if action.edit is None and data.get("edits"):
+        versions = {str(data.get("uri")): int(data["version"])} if "version" in data else {}
+        action.edit = workspace_edit(
+            data["edits"], server.client_capabilities, versions, data.get("hostChange")
+        )
+    return action

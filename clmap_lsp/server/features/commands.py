@@ -1,0 +1,144 @@
+"""Commands that clients run: emulate, pin, explain, show, debug information."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.launch.resolve import as_comment
+from clmap_lsp.rules.registry import find_rule
+from clmap_lsp.server.hover_text import kernel_text
+from clmap_lsp.server.showing import show
+from clmap_lsp.version import __version__
+from clmap_lsp.worker import sandbox
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.snapshot import Snapshot
+
+
+def register(server: ClmapServer) -> None:
+    """Register the commands."""
+    _register_measuring(server)
+
+    @_command(server, "clmap.emulate")
+    async def emulate(uri: str, place: Any) -> str | None:
+        found = await _kernel(server, uri, place)
+        if found is None or server.emulations is None:
+            return "there is no kernel at the cursor"
+        if not server.trusted:
+            return "kernels do not run in a workspace that is not trusted"
+        snapshot, kernel = found
+        if kernel.launch is None:
+            return f"`{kernel.name}` has no launch: {'; '.join(kernel.launch_problems)}"
+        emulation = await server.emulations.run(snapshot, kernel)
+        await server.emulations.verify_fixes(snapshot, kernel)
+        for listener in server.on_emulated:
+            listener(server.latest(uri) or snapshot)
+        return emulation.failure if emulation else None
+
+    @_command(server, "clmap.pin")
+    async def pin(uri: str, place: Any) -> None:
+        found = await _kernel(server, uri, place)
+        if found is None:
+            return
+        snapshot, kernel = found
+        launch = kernel.launch
+        if launch is None:
+            return
+        document = snapshot.document
+        row = document.file.position(kernel.span.start).row
+        line = document.file.line(row)
+        indent = line[: len(line) - len(line.lstrip())]
+        at = document.position(document.file.line_starts[row - 1])
+        text = f"{indent}{as_comment(launch)}\n"
+        edit = lsp.WorkspaceEdit(changes={uri: [lsp.TextEdit(lsp.Range(at, at), text)]})
+        params = lsp.ApplyWorkspaceEditParams(edit, f"Pin the launch of {kernel.name}")
+        await server.workspace_apply_edit_async(params)
+
+    @_command(server, "clmap.explain")
+    async def explain(word: str) -> str | None:
+        rule = find_rule(word)
+        return rule.docs.markdown(rule.meta) if rule else None
+
+    @_command(server, "clmap.showRule")
+    async def show_rule(word: str) -> None:
+        rule = find_rule(word)
+        if rule is not None:
+            await show(server, f"{rule.meta.code}.md", rule.docs.markdown(rule.meta))
+
+    @_command(server, "clmap.showKernel")
+    async def show_kernel(uri: str, place: Any) -> None:
+        found = await _kernel(server, uri, place)
+        if found is not None:
+            snapshot, kernel = found
+            emulation = server.emulations.of(snapshot, kernel) if server.emulations else None
+            await show(server, f"{kernel.name}.md", kernel_text(snapshot, kernel, emulation) + "\n")
+
+    @_command(server, "clmap.note")
+    async def note(text: str) -> None:
+        server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
+
+    @_command(server, "clmap.debug")
+    async def debug() -> str:
+        return _debug_text(server)
+
+
+def _debug_text(server: ClmapServer) -> str:
+    import llvmlite
+    import numpy
+    import pygls
+
+    documents = list(server.documents)
+    emulations = server.emulations
+    lines = [
+        f"clmap-lsp {__version__}, Python {platform.python_version()} at {sys.executable}",
+        f"{platform.platform()}, {platform.machine()}",
+        f"numpy {numpy.__version__}, llvmlite {llvmlite.__version__}, "
+        f"pygls {getattr(pygls, '__version__', '?')}",
+        f"position encoding {server.documents.encoding.value}, trusted: {server.trusted}",
+        f"kernels analysed {server.n_analysed}",
+        sandbox.description(),
+        f"worker process {emulations.worker_pid if emulations else None}",
+        f"settings {server.editor.default}",
+        *(f"{it.uri} version {it.version}, {len(it.text)} characters" for it in documents),
+    ]
+    return "\n".join(lines)
+
+
+def _register_measuring(server: ClmapServer) -> None:
+    @_command(server, "clmap.measure")
+    async def measure(uri: str, place: Any) -> str:
+        found = await _kernel(server, uri, place)
+        if found is None or server.emulations is None:
+            return "there is no kernel at the cursor"
+        if not server.trusted:
+            return "kernels do not run in a workspace that is not trusted"
+        snapshot, kernel = found
+        if kernel.launch is None:
+            return f"`{kernel.name}` has no launch: {'; '.join(kernel.launch_problems)}"
+        text = await server.emulations.measure(snapshot, kernel)
+        for listener in server.on_emulated:
+            listener(server.latest(uri) or snapshot)
+        return text
+
+
+def _command(server: ClmapServer, name: str) -> Callable[[Any], Any]:
+    decorate: Callable[[Any], Any] = server.command(name)
+    return decorate
+
+
+async def _kernel(server: ClmapServer, uri: str, place: Any) -> tuple[Snapshot, KernelAnalysis] | None:
+    """Return the kernel at a place; a place outside all kernels gives none."""
+    snapshot = await server.snapshot(uri)
+    if snapshot is None or not isinstance(place, dict):
+        return None
+    position = lsp.Position(int(place.get("line", 0)), int(place.get("character", 0)))
+    kernel = snapshot.kernel_at(snapshot.document.offset(position))
+    return None if kernel is None else (snapshot, kernel)

@@ -1,0 +1,98 @@
+"""Settings: from `initialize`, from the client's configuration, from `clmap.toml` as it changes."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.documents import path_of
+from clmap_lsp.server.editor import ClientAbilities
+from clmap_lsp.server.settings import ClientSettings
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+
+logger = logging.getLogger(__name__)
+
+WATCHED = ("**/clmap.toml", "**/*.{cl,clh,ocl,clc,h,sim}")
+
+
+def register(server: ClmapServer) -> None:
+    """Register the handlers."""
+
+    @feature(server, lsp.INITIALIZE)
+    async def initialize(params: lsp.InitializeParams) -> None:
+        options = params.initialization_options
+        options = options if isinstance(options, dict) else {}
+        server.trusted = options.get("trusted") is not False
+        server.abilities = ClientAbilities.of(options)
+        server.editor.take(ClientSettings.of(options.get("settings")))
+        for decide in server.on_initialize:
+            decide(params.capabilities)
+
+    @feature(server, lsp.INITIALIZED)
+    async def initialized(_: lsp.InitializedParams) -> None:
+        await _watch_files(server)
+        await _pull(server)
+
+    @feature(server, lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    async def did_change_configuration(params: lsp.DidChangeConfigurationParams) -> None:
+        if _can_pull(server):
+            await _pull(server)
+        elif server.editor.take(ClientSettings.of(params.settings)):
+            server.refresh()
+
+    @feature(server, lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+    async def did_change_folders(_: lsp.DidChangeWorkspaceFoldersParams) -> None:
+        await _pull(server)
+
+    @feature(server, lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    async def did_change_watched_files(_: lsp.DidChangeWatchedFilesParams) -> None:
+        server.configurations.forget()
+        server.refresh()
+
+
+def _can_pull(server: ClmapServer) -> bool:
+    workspace = server.client_capabilities.workspace
+    return bool(workspace and workspace.configuration)
+
+
+async def _pull(server: ClmapServer) -> None:
+    """Ask for the settings of every workspace folder, and for those that hold elsewhere."""
+    if not _can_pull(server):
+        return
+    folders = list(server.workspace.folders)
+    items = [lsp.ConfigurationItem(section="clmap")]
+    items += [lsp.ConfigurationItem(scope_uri=uri, section="clmap") for uri in folders]
+    try:
+        values = await server.workspace_configuration_async(lsp.ConfigurationParams(items))
+    except Exception as error:
+        logger.info("the client did not send its configuration: %s", error)
+        return
+    if not values or values[0] is None:
+        return
+    own = {
+        path_of(uri): ClientSettings.of(value)
+        for uri, value in zip(folders, values[1:], strict=False)
+        if value is not None
+    }
+    if server.editor.take(ClientSettings.of(values[0]), own):
+        server.refresh()
+
+
+async def _watch_files(server: ClmapServer) -> None:
+    workspace = server.client_capabilities.workspace
+    watching = workspace.did_change_watched_files if workspace else None
+    if not (watching and watching.dynamic_registration):
+        return
+    options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(it) for it in WATCHED])
+    registration = lsp.Registration(
+        "clmap-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, register_options=options
+    )
+    try:
+        await server.client_register_capability_async(lsp.RegistrationParams([registration]))
+    except Exception as error:
+        logger.info("the client does not watch files: %s", error)

@@ -1,0 +1,130 @@
+"""Findings as diagnostics: pushed, or pulled by clients that can be told to ask again; never both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.convert import SOURCE, Places, diagnostic
+from clmap_lsp.server.refresh import refresh
+from clmap_lsp.server.settings import is_configuration
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.documents import Document
+    from clmap_lsp.server.settings import Problem
+    from clmap_lsp.server.snapshot import Snapshot
+
+
+def register(server: ClmapServer) -> None:
+    """Register the handlers."""
+    pulls = False
+
+    def renewed(snapshot: Snapshot) -> None:
+        if pulls:
+            _ask_again(server)
+        else:
+            publish(server, snapshot)
+
+    def decide(capabilities: lsp.ClientCapabilities) -> None:
+        nonlocal pulls
+        pulls = _can_pull(capabilities)
+        if not pulls:
+            return
+
+        options = lsp.DiagnosticOptions(
+            inter_file_dependencies=True, workspace_diagnostics=False, identifier=SOURCE
+        )
+
+        @feature(server, lsp.TEXT_DOCUMENT_DIAGNOSTIC, options)
+        async def diagnostic_pulled(
+            params: lsp.DocumentDiagnosticParams,
+        ) -> lsp.RelatedFullDocumentDiagnosticReport:
+            uri = params.text_document.uri
+            document = server.documents.get(uri)
+            if document is not None and is_configuration(document.path):
+                return lsp.RelatedFullDocumentDiagnosticReport(configuration_diagnostics(server, document))
+            snapshot = await server.snapshot(uri)
+            items = [] if snapshot is None else diagnostics_of(server, snapshot)
+            return lsp.RelatedFullDocumentDiagnosticReport(items)
+
+    def configuration_edited(document: Document) -> None:
+        if pulls:
+            _ask_again(server)
+        else:
+            publish_configuration(server, document)
+
+    server.on_snapshot.append(renewed)
+    server.on_emulated.append(renewed)
+    server.on_configuration.append(configuration_edited)
+    server.on_initialize.append(decide)
+
+
+def _can_pull(capabilities: lsp.ClientCapabilities) -> bool:
+    """A client that cannot be told to ask again would never see what the emulator finds later."""
+    document, workspace = capabilities.text_document, capabilities.workspace
+    pulls = document is not None and document.diagnostic is not None
+    refresh = workspace.diagnostics.refresh_support if workspace and workspace.diagnostics else False
+    return bool(pulls and refresh)
+
+
+def _ask_again(server: ClmapServer) -> None:
+    refresh(server, lsp.WORKSPACE_DIAGNOSTIC_REFRESH)
+
+
+def publish(server: ClmapServer, snapshot: Snapshot) -> None:
+    """Push the diagnostics of a snapshot, with what the emulator said of its kernels."""
+    document = snapshot.document
+    server.text_document_publish_diagnostics(
+        lsp.PublishDiagnosticsParams(document.uri, diagnostics_of(server, snapshot), document.version)
+    )
+
+
+def publish_configuration(server: ClmapServer, document: Document) -> None:
+    """Push what is wrong with a `clmap.toml` that is being edited."""
+    found = configuration_diagnostics(server, document)
+    params = lsp.PublishDiagnosticsParams(document.uri, found, document.version)
+    server.text_document_publish_diagnostics(params)
+
+
+def configuration_diagnostics(server: ClmapServer, document: Document) -> list[lsp.Diagnostic]:
+    """Return what is wrong with a `clmap.toml`."""
+    _, problems = server.configurations.read(Path(document.path), document.text)
+    return faults(document, problems)
+
+
+def faults(document: Document, problems: Iterable[Problem]) -> list[lsp.Diagnostic]:
+    """Return the faults of a `clmap.toml` as diagnostics."""
+    return [
+        lsp.Diagnostic(
+            range=document.range(it.span.start, max(it.span.end, it.span.start + 1)),
+            message=it.message,
+            severity=lsp.DiagnosticSeverity.Error,
+            source=SOURCE,
+        )
+        for it in problems
+    ]
+
+
+def clear(server: ClmapServer, uri: str) -> None:
+    """Take back the diagnostics of a closed document."""
+    server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
+
+
+def diagnostics_of(server: ClmapServer, snapshot: Snapshot) -> list[lsp.Diagnostic]:
+    """Return a snapshot's diagnostics: of the rules, then of the emulator, with verified fixes."""
+    places = Places(snapshot.document, dict(snapshot.program.files))
+    emulations = server.emulations
+    emulated = emulations.findings(snapshot) if emulations else ()
+    offers = (
+        {it.name: emulations.offers(snapshot, it) for it in snapshot.analysis.kernels} if emulations else {}
+    )
+    return [
+        diagnostic(it, places, offers.get(it.kernel or "", ()))
+        for it in (*snapshot.findings, *emulated)
+        if places.is_here(it.span)
+    ]

@@ -1,0 +1,27 @@
+"""`clmap/kernelView`: one kernel as a picture needs it. Described in docs/protocol.md for other clients."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.kernel_picture import picture
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+
+
+def register(server: ClmapServer) -> None:
+    """Register the request."""
+
+    @feature(server, "clmap/kernelView")
+    async def kernel_view(params: Any) -> dict[str, Any] | None:
+        from lsprotocol import types as lsp
+
+        uri = str(params.textDocument.uri)
+        position = lsp.Position(int(params.position.line), int(params.position.character))
+        snapshot = await server.snapshot(uri)
+        if snapshot is None:
+            return None
+        kernel = snapshot.kernel_at(snapshot.document.offset(position))
+        return None if kernel is None else picture(server, snapshot, kernel)

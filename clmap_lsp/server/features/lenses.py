@@ -1,0 +1,99 @@
+"""Code lenses over each kernel: its launch, its cost, its locality, its faults; and what to do about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.convert import Places
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.emulations import Emulation
+    from clmap_lsp.server.snapshot import Snapshot
+
+
+def register(server: ClmapServer) -> None:
+    """Register the handlers."""
+
+    @feature(server, lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
+    async def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
+        document = server.documents.get(params.text_document.uri)
+        if document is None or not server.client_for(document).code_lens:
+            return []
+        snapshot = await server.snapshot(document.uri)
+        return [] if snapshot is None else lenses(server, snapshot)
+
+
+def lenses(server: ClmapServer, snapshot: Snapshot) -> list[lsp.CodeLens]:
+    """Return the lenses of a document."""
+    places = Places(snapshot.document, dict(snapshot.program.files))
+    panel = "clmap.showPanel" if "clmap.showPanel" in server.abilities.commands else "clmap.showKernel"
+    found = []
+    for kernel in snapshot.analysis.kernels:
+        if not places.is_here(kernel.kernel.name_span):
+            continue
+        where = places.range(kernel.kernel.name_span)
+        place = {"line": where.start.line, "character": where.start.character}
+        arguments: list[Any] = [snapshot.document.uri, place]
+        emulation = server.emulations.of(snapshot, kernel) if server.emulations else None
+        found.append(lsp.CodeLens(where, lsp.Command(launch_title(kernel), "clmap.pin", arguments=arguments)))
+        if title := cost_title(kernel):
+            found.append(lsp.CodeLens(where, lsp.Command(title, panel, arguments=arguments)))
+        found.append(
+            lsp.CodeLens(where, lsp.Command(emulation_title(emulation), "clmap.emulate", arguments=arguments))
+        )
+        if server.emulations and (measured := server.emulations.measured(snapshot, kernel)):
+            found.append(lsp.CodeLens(where, lsp.Command(measured, "clmap.measure", arguments=arguments)))
+    return found
+
+
+def launch_title(kernel: KernelAnalysis) -> str:
+    """Return the launch in a few words, with its origin."""
+    if kernel.launch is None:
+        return "no launch: " + (kernel.launch_problems[0] if kernel.launch_problems else "none was found")
+    return kernel.launch.describe()
+
+
+def cost_title(kernel: KernelAnalysis) -> str | None:
+    """Return what the kernel's requests cost against the ideal; `None` where nothing is known."""
+    parts = []
+    for unit, label in (("sectors", "sectors/request"), ("wavefronts", "wavefronts/request")):
+        known = [
+            (it.totals, it.per_request)
+            for it in kernel.accesses
+            if it.totals is not None and it.per_request is not None and it.per_request.unit == unit
+        ]
+        requests = sum(totals.requests for totals, _ in known)
+        if not requests:
+            continue
+        cost = sum(cost.mean * totals.requests for totals, cost in known) / requests
+        ideal = sum(cost.ideal * totals.requests for totals, cost in known) / requests
+        parts.append(f"{_number(cost)} {label} (ideal {_number(ideal)})")
+    unknown = sum(it.totals is None for it in kernel.accesses)
+    if unknown:
+        parts.append(f"{unknown} of {len(kernel.accesses)} accesses unknown")
+    return " · ".join(parts) or None
+
+
+def emulation_title(emulation: Emulation | None) -> str:
+    """Return what the emulator saw, or the offer to run it."""
+    if emulation is None:
+        return "emulate"
+    if emulation.result is None:
+        return f"not emulated: {emulation.failure}"
+    metrics = emulation.result.get("metrics") or {}
+    psl = metrics.get("psl")
+    faults = emulation.result.get("faults") or []
+    parts = []
+    if isinstance(psl, list) and len(psl) > 10:
+        parts.append(f"PSL {psl[0]:.2f} at 0 bits, {psl[10]:.2f} at 10")
+    parts.append({0: "no faults", 1: "1 fault"}.get(len(faults), f"{len(faults)} faults"))
+    return " · ".join(parts)
+
+
+def _number(value: float) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".")

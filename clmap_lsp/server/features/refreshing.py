@@ -1,0 +1,37 @@
+"""Lenses and hints again once the emulator has spoken, and the worker's state for status displays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.server.refresh import refresh
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.snapshot import Snapshot
+    from clmap_lsp.worker.pool import WorkerState
+
+STATUS = "clmap/status"
+
+
+def register(server: ClmapServer) -> None:
+    """Listen to results of the worker."""
+
+    def emulated(_: Snapshot) -> None:
+        workspace = server.client_capabilities.workspace
+        if workspace is None:
+            return
+        if workspace.code_lens and workspace.code_lens.refresh_support:
+            refresh(server, lsp.WORKSPACE_CODE_LENS_REFRESH)
+        if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+            refresh(server, lsp.WORKSPACE_INLAY_HINT_REFRESH)
+
+    server.on_emulated.append(emulated)
+
+
+def tell_state(server: ClmapServer, state: WorkerState) -> None:
+    """Tell a client that shows it what the worker is doing."""
+    if server.abilities.status:
+        server.protocol.notify(STATUS, {"worker": state.value})

@@ -1,0 +1,56 @@
+"""Documents come, change, are saved and go."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.emulations import Emulations
+from clmap_lsp.server.features import diagnostics
+from clmap_lsp.server.features.refreshing import tell_state
+from clmap_lsp.server.settings import is_configuration
+from clmap_lsp.server.tiers import Tiers
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+
+
+def register(server: ClmapServer) -> None:
+    """Register the handlers."""
+    tiers = Tiers(server)
+    emulations = server.emulations = Emulations(server, lambda it: tell_state(server, it))
+
+    @feature(server, lsp.TEXT_DOCUMENT_DID_OPEN)
+    async def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
+        emulations.prefer(params.text_document.uri)
+        tiers.changed(params.text_document.uri, quiet_s=0.0)
+
+    @feature(server, lsp.TEXT_DOCUMENT_DID_CHANGE)
+    async def did_change(params: lsp.DidChangeTextDocumentParams) -> None:
+        emulations.prefer(params.text_document.uri)
+        tiers.changed(params.text_document.uri)
+
+    @feature(server, lsp.TEXT_DOCUMENT_DID_SAVE)
+    async def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
+        document = server.documents.get(params.text_document.uri)
+        if document is None:
+            return
+        if is_configuration(document.path):
+            server.configurations.forget()
+            server.refresh()
+        elif server.client_for(document).emulate != "off":
+            tiers.emulate(document.uri, wait_s=0.0)
+
+    @feature(server, lsp.TEXT_DOCUMENT_DID_CLOSE)
+    async def did_close(params: lsp.DidCloseTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        tiers.closed(uri)
+        server.forget(uri)
+        await emulations.forget(uri)
+        diagnostics.clear(server, uri)
+
+    @feature(server, lsp.SHUTDOWN)
+    async def shutdown(_: None) -> None:
+        await server.close()

@@ -1,0 +1,180 @@
+"""What hovers say, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.rules.patterns import better_shapes
+from clmap_lsp.server.hover_class import class_lines
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
+    from clmap_lsp.server.emulations import Emulation
+    from clmap_lsp.server.snapshot import Snapshot
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+def access_text(
+    snapshot: Snapshot,
+    kernel: KernelAnalysis | None,
+    accesses: Sequence[AccessAnalysis],
+    emulation: Emulation | None,
+    staging: Sequence[str] = (),
+) -> str:
+    """Return the hover of one place: a load, a store, or both for `a[i] += x`.
+
+    `staging` are lines about local memory from the database.
+    """
+    first = accesses[0].access
+    operations = " and ".join(dict.fromkeys(it.access.direction.value for it in accesses))
+    lines = [f"**`{first.buffer}`** {first.space.value} {operations} of `{first.element_type}`", ""]
+    for it in accesses:
+        lines += _cost_lines(kernel, it)
+    lines += class_lines(accesses[0])
+    if (stride := accesses[0].stride).text is not None:
+        same = stride.bytes == 0
+        apart = "access the same element" if same else f"are {stride.text} bytes apart"
+        lines.append(f"- consecutive work-items {apart}")
+    lines += staging
+    if emulation is not None and emulation.result is not None and kernel is not None:
+        lines += _emulated_lines(snapshot, kernel, accesses[0], emulation)
+    if kernel is not None and kernel.launch is not None:
+        lines += ["", f"*{kernel.launch.describe()} on {snapshot.analysis.device.id}*"]
+    return "\n".join(lines)
+
+
+def _cost_lines(kernel: KernelAnalysis | None, it: AccessAnalysis) -> Iterator[str]:
+    cost = it.per_request
+    name = it.access.direction.value
+    if cost is None:
+        yield f"- {name}: cost unknown, {it.reason}"
+        return
+    spread = "" if cost.min == cost.max else f" ({cost.min} to {cost.max})"
+    share = "" if it.share is None else f", {it.share:.0%} of the kernel's {it.access.space.value} traffic"
+    label = "" if it.method == "exact" else f" ({it.method})"
+    unit = cost.unit.removesuffix("s") if cost.mean == 1 else cost.unit
+    figure = f"**{number(cost.mean)} {unit} a request**{spread}, ideal {number(cost.ideal)}"
+    yield f"- {name}: {figure}{share}{label}"
+    if it.in_general:
+        yield f"- in general: {it.in_general}"
+    if kernel is not None and (shapes := better_shapes(kernel, it)):
+        yield f"- {shapes}"
+
+
+def _emulated_lines(
+    snapshot: Snapshot, kernel: KernelAnalysis, it: AccessAnalysis, emulation: Emulation
+) -> Iterator[str]:
+    assert emulation.result is not None
+    here = snapshot.program.position(it.access.span)
+    moved = snapshot.program.position(kernel.span).row - emulation.row
+    for site in emulation.result.get("sites") or []:
+        place = site.get("location") or {}
+        if place.get("row", 0) + moved == here.row and place.get("column") == here.column:
+            requests, sectors = site.get("requests"), site.get("sectors")
+            cost = f", {sectors} sectors" if sectors else ""
+            yield f"- emulator: {site.get('executions')} executions in {requests} requests{cost}"
+
+
+def kernel_text(snapshot: Snapshot, kernel: KernelAnalysis, emulation: Emulation | None) -> str:
+    """Return the hover of a kernel's name: launch, totals, locality, local memory."""
+    lines = [f"**kernel `{kernel.name}`**", ""]
+    if kernel.launch is None:
+        lines.append("no launch: " + "; ".join(kernel.launch_problems or ("none was found",)))
+        return "\n".join(lines)
+    lines.append(f"- launch: {kernel.launch.describe()}, {kernel.launch.source}")
+    totals = kernel.totals
+    at_least = "" if totals.complete else "at least "
+    if totals.sectors:
+        loads, stores = totals.global_load.sectors, totals.global_store.sectors
+        lines.append(f"- global memory: {at_least}{loads:,} sectors loaded, {stores:,} stored")
+    if totals.wavefronts:
+        loads, stores = totals.local_load.wavefronts, totals.local_store.wavefronts
+        lines.append(f"- local memory: {at_least}{loads:,} wavefronts loaded, {stores:,} stored")
+    lines += _local_memory_lines(snapshot, kernel)
+    lines += _locality_lines(emulation)
+    lines += [f"- {note}" for note in kernel.notes]
+    lines += ["", f"*on {snapshot.analysis.device.id}*"]
+    return "\n".join(lines)
+
+
+def _local_memory_lines(snapshot: Snapshot, kernel: KernelAnalysis) -> Iterator[str]:
+    used = local_bytes(kernel)
+    if not used:
+        return
+    yield f"- local memory: {used:,} bytes a work-group"
+    limits = snapshot.analysis.device.limits
+    whole = limits.local_bytes_per_compute_unit
+    if whole is None or kernel.launch is None:
+        return
+    fits = whole // used
+    caps = [fits]
+    if limits.groups_per_compute_unit is not None:
+        caps.append(limits.groups_per_compute_unit)
+    if limits.simd_groups_per_compute_unit is not None:
+        width = snapshot.analysis.device.simd_width
+        caps.append(limits.simd_groups_per_compute_unit // max(1, -(-kernel.launch.group_items // width)))
+    bound = " and is what limits them" if fits == min(caps) < max(caps) else ""
+    yield f"- it lets {fits} work-groups be resident on a compute unit{bound}"
+
+
+def local_bytes(kernel: KernelAnalysis) -> int:
+    """Return the bytes of local memory that a work-group uses: the kernel's own, and its arguments."""
+    from clmap_lsp.launch.model import LocalArgument
+    from clmap_lsp.source.ir import VariableKind
+    from clmap_lsp.source.types import PointerType
+
+    declared = sum(it.type.size for it in kernel.kernel.variables if it.kind is VariableKind.LOCAL_OBJECT)
+    arguments = kernel.launch.arguments if kernel.launch else {}
+    given = sum(
+        argument.count * it.type.pointee.size
+        for it in kernel.kernel.parameters
+        if isinstance(argument := arguments.get(it.name), LocalArgument) and isinstance(it.type, PointerType)
+    )
+    return declared + given
+
+
+def _locality_lines(emulation: Emulation | None) -> Iterator[str]:
+    if emulation is None:
+        return
+    if emulation.result is None:
+        yield f"- not emulated: {emulation.failure}"
+        return
+    metrics: dict[str, Any] = dict(emulation.result.get("metrics") or {})
+    psl = metrics.get("psl")
+    if isinstance(psl, list) and psl:
+        yield f"- PSL by dropped bits 0 to {len(psl) - 1}: `{sparkline(psl)}` {psl[0]:.2f} to {psl[-1]:.2f}"
+    if metrics.get("gmae") is not None:
+        yield f"- address entropy {metrics['gmae']:.2f} bits over {metrics.get('footprint', 0):,} addresses"
+    faults = emulation.result.get("faults") or []
+    if faults:
+        yield f"- **{len(faults)} faults**, the first: {faults[0].get('kind')} {faults[0].get('detail', '')}"
+
+
+def work_item_text(kernel: KernelAnalysis, call: str, dimension: int) -> str:
+    """Return the hover of a work-item function: which way each buffer is walked along its dimension."""
+    launch = kernel.launch
+    lines = [f"**`{call}`**, dimension {dimension}", ""]
+    if dimension == 0:
+        lines.append("- neighbours in this dimension share a SIMD group: it should walk the fastest index")
+    if launch is not None and dimension < len(launch.global_size):
+        size, group = launch.global_size[dimension], launch.local_size[dimension]
+        lines.append(f"- {size} work-items in groups of {group} ({launch.origin.value})")
+    walks = dict.fromkeys(
+        f"- in `{it.access.buffer}` "
+        + ("nothing moves" if it.stride.bytes == 0 else f"a step is {it.stride.text} bytes")
+        for it in kernel.accesses
+        if dimension == 0 and it.stride.text is not None
+    )
+    return "\n".join([*lines, *walks])
+
+
+def sparkline(values: Sequence[float]) -> str:
+    """Return values between 0 and 1 as a line of block characters."""
+    return "".join(_BLOCKS[max(0, min(8, round(it * 8)))] for it in values)
+
+
+def number(value: float) -> str:
+    """Return a number with at most two decimals."""
+    return f"{value:.2f}".rstrip("0").rstrip(".")

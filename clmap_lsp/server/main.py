@@ -1,0 +1,38 @@
+"""Start the server: arguments, logging, stdio."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import dataclass
+
+from clmap_lsp.server.stdio import claim_stdio
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """How to serve. `tcp_port` is for debugging and binds the loopback address only."""
+
+    tcp_port: int | None = None
+    client_process: int | None = None
+    log_level: str = "warning"
+
+
+def serve(options: ServeOptions) -> int:
+    """Serve one client; returns the exit code: 0 after a proper `shutdown`, else 1."""
+    streams = None if options.tcp_port is not None else claim_stdio()
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=options.log_level.upper(),
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    if options.log_level != "debug":
+        logging.getLogger("pygls").setLevel(logging.WARNING)  # At INFO it logs every outgoing body.
+    from clmap_lsp.server.app import create_server
+    from clmap_lsp.server.serve import serve_stdio, serve_tcp
+
+    server = create_server()
+    if streams is None:
+        assert options.tcp_port is not None
+        return serve_tcp(server, options.tcp_port)
+    return serve_stdio(server, *streams, options.client_process)

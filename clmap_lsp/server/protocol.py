@@ -1,0 +1,174 @@
+"""The protocol's lifecycle, where pygls 2.1 leaves it open.
+
+* A request before `initialize` is answered with ServerNotInitialized, one after `shutdown` with
+  InvalidRequest; notifications then are dropped, except `exit`.
+* The exit code is 0 after `shutdown`, 1 without it.
+* Bytes that are no message are answered with a ParseError and do not end the session.
+* Documents are ours (`documents.py`): edits of documents that are not open are ignored.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Generator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as lsp
+from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.language_server import lsp_method
+
+from clmap_lsp.server.documents import Documents
+
+if TYPE_CHECKING:
+    from cattrs import Converter
+    from pygls.lsp.server import LanguageServer
+
+logger = logging.getLogger(__name__)
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
+NOT_INITIALIZED = -32002
+
+
+class ClmapProtocol(LanguageServerProtocol):
+    """pygls' protocol with the lifecycle closed."""
+
+    def __init__(self, server: LanguageServer, converter: Converter) -> None:
+        self.documents = Documents()
+        self.exit_code: int | None = None
+        self._initialize_seen = False
+        super().__init__(server, converter)
+
+    # ------------------------------------------------------------------------------------ incoming bytes
+
+    def receive(self, body: bytes) -> None:
+        """Handle one message body. Never raises: what is wrong with it is answered or logged."""
+        try:
+            data = json.loads(body)
+        except (ValueError, RecursionError) as error:
+            self.refuse(None, PARSE_ERROR, f"not JSON: {error}")
+            return
+        if not isinstance(data, dict) or data.get("jsonrpc") != "2.0":
+            self.refuse(None, INVALID_REQUEST, "not a JSON-RPC 2.0 message")
+            return
+        if not self._admit(data):
+            return
+        self._trace(data)
+        try:
+            message = self.structure_message(data)
+        except Exception as error:
+            logger.info("refused %r: %s", data.get("method"), error)
+            if "id" in data and "method" in data:
+                self.refuse(_id(data), INVALID_PARAMS, f"parameters of {data['method']!r} do not fit")
+            return
+        try:
+            self.handle_message(message)
+        except Exception:
+            logger.exception("a handler of %r failed", data.get("method"))
+
+    def _trace(self, data: dict[str, Any]) -> None:
+        """Tell a client that asked for it (`$/setTrace`) what arrived; parameters only if it is verbose."""
+        if self.trace is lsp.TraceValue.Off or "method" not in data:
+            return
+        text = f"received {data['method']}" + (f" ({data['id']})" if "id" in data else "")
+        verbose = json.dumps(data.get("params")) if self.trace is lsp.TraceValue.Verbose else None
+        self.notify(lsp.LOG_TRACE, lsp.LogTraceParams(text, verbose))
+
+    def _admit(self, data: dict[str, Any]) -> bool:
+        """Say whether a message may come now, and answer it if it may not."""
+        method = data.get("method")
+        if method is None:
+            return "id" in data
+        if not isinstance(method, str):
+            self.refuse(_id(data), INVALID_REQUEST, "the method is not a string")
+            return False
+        is_request = "id" in data
+        if method == lsp.EXIT:
+            return True
+        if self._shutdown:
+            if is_request:
+                self.refuse(_id(data), INVALID_REQUEST, "the server was shut down")
+            return False
+        if method == lsp.INITIALIZE:
+            if self._initialize_seen:
+                self.refuse(_id(data), INVALID_REQUEST, "the server is initialized already")
+                return False
+            self._initialize_seen = True
+            return True
+        if not self._initialize_seen:
+            if is_request:
+                self.refuse(_id(data), NOT_INITIALIZED, "the server is not initialized yet")
+            return False
+        return True
+
+    def refuse(self, message_id: int | str | None, code: int, reason: str) -> None:
+        """Answer with an error."""
+        self._send_data(lsp.ResponseErrorMessage(id=message_id, error=lsp.ResponseError(code, reason)))
+
+    # ----------------------------------------------------------------------------------------- lifecycle
+
+    @lsp_method(lsp.INITIALIZE)
+    def lsp_initialize(self, params: lsp.InitializeParams) -> Generator[Any, Any, lsp.InitializeResult]:
+        """Agree on the position encoding before any feature sees a position."""
+        result = yield from super().lsp_initialize(params)
+        encoding = result.capabilities.position_encoding or lsp.PositionEncodingKind.Utf16
+        self.documents.encoding = lsp.PositionEncodingKind(encoding)
+        return result
+
+    @lsp_method(lsp.EXIT)
+    def lsp_exit(self, *args: Any) -> Generator[Any, Any, None]:
+        """Note the exit code; the serving loop ends with it."""
+        self.exit_code = 0 if self._shutdown else 1
+        if (handler := self.fm.features.get(lsp.EXIT)) is not None:
+            yield handler, args, None
+
+    # ----------------------------------------------------------------------------------------- documents
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: lsp.DidOpenTextDocumentParams) -> Generator[Any, Any, None]:
+        """Take the document, then tell the feature."""
+        self.documents.open(params.text_document)
+        yield from self._tell(lsp.TEXT_DOCUMENT_DID_OPEN, params)
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(
+        self, params: lsp.DidChangeTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Apply the edit, then tell the feature; edits of documents that are not open are ignored."""
+        if self.documents.change(params) is None:
+            logger.warning("an edit of %s, which is not open, was ignored", params.text_document.uri)
+            return
+        yield from self._tell(lsp.TEXT_DOCUMENT_DID_CHANGE, params)
+
+    @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(
+        self, params: lsp.DidCloseTextDocumentParams
+    ) -> Generator[Any, Any, None]:
+        """Forget the document, then tell the feature."""
+        if self.documents.close(params.text_document.uri) is None:
+            return
+        yield from self._tell(lsp.TEXT_DOCUMENT_DID_CLOSE, params)
+
+    def _tell(self, method: str, params: Any) -> Generator[Any, Any, None]:
+        if (handler := self.fm.features.get(method)) is not None:
+            yield handler, (params,), None
+
+    # ------------------------------------------------------------------------------------------ progress
+
+    @lsp_method(lsp.WINDOW_WORK_DONE_PROGRESS_CANCEL)
+    def lsp_work_done_progress_cancel(
+        self, params: lsp.WorkDoneProgressCancelParams
+    ) -> Generator[Any, Any, None]:
+        """Cancel the work, and forget the token (pygls keeps every token for ever)."""
+        future: Future[Any] | None = self.progress.tokens.pop(params.token, None)
+        if future is not None:
+            future.cancel()
+        yield from self._tell(lsp.WINDOW_WORK_DONE_PROGRESS_CANCEL, params)
+
+
+def _id(data: dict[str, Any]) -> int | str | None:
+    value = data.get("id")
+    return value if isinstance(value, (int, str)) and not isinstance(value, bool) else None

@@ -1,0 +1,418 @@
+"""Declaration specifiers and declarators: from syntax to types.
+
+Qualifiers are not in the tree: the side table of the syntax tree says which words stood before a token. A
+word before a token belongs to what has been read so far: `float __global * p` qualifies the float,
+`float * __global p` the pointer, and `__global float * p` the float again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.source.constants import integer_value
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.layout import Member, lay_out
+from clmap_lsp.source.lowering import Enumerator, Lowering, TypeName
+from clmap_lsp.source.typenames import NAMED_TYPES, SIZED_WORDS, sized_type
+from clmap_lsp.source.types import (
+    CHAR,
+    FLOAT,
+    HALF,
+    INT,
+    SHORT,
+    UCHAR,
+    UINT,
+    USHORT,
+    VOID,
+    AddressSpace,
+    ArrayType,
+    OpaqueType,
+    PointerType,
+    StructType,
+    Type,
+    UnknownType,
+    VectorType,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from clmap_lsp.source.syntax import Removed
+
+_SPACES = {it.value: it for it in AddressSpace}
+_TYPE_KINDS = frozenset(
+    {
+        "primitive_type",
+        "sized_type_specifier",
+        "type_identifier",
+        "struct_specifier",
+        "union_specifier",
+        "enum_specifier",
+        "macro_type_specifier",
+    }
+)
+_DECLARATOR_KINDS = frozenset(
+    {
+        "identifier",
+        "field_identifier",
+        "type_identifier",
+        "pointer_declarator",
+        "array_declarator",
+        "function_declarator",
+        "parenthesized_declarator",
+        "init_declarator",
+        "abstract_pointer_declarator",
+        "abstract_array_declarator",
+        "abstract_function_declarator",
+        "abstract_parenthesized_declarator",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Specifier:
+    """What stands left of the declarators: a type and the words that qualify it."""
+
+    type: Type
+    words: tuple[str, ...]
+    declarators: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """One declared name. `words` qualify the object itself; `parameters` is there for functions."""
+
+    name: Node | None
+    type: Type
+    words: tuple[str, ...]
+    parameters: Node | None = None
+
+    @property
+    def space(self) -> AddressSpace | None:
+        """The address space that the object was declared in, if any."""
+        return space_of(self.words)
+
+
+def space_of(words: tuple[str, ...]) -> AddressSpace | None:
+    """Return the address space among qualifiers; `constant` wins over a doubled one."""
+    for word in words:
+        if word in _SPACES:
+            return _SPACES[word]
+    return None
+
+
+def words_at(low: Lowering, offset: int) -> tuple[str, ...]:
+    """Return the qualifiers that stood before the token at `offset`."""
+    return tuple(low.unit.qualifiers.get(offset, ()))
+
+
+# ------------------------------------------------------------------------------------------- specifiers
+
+
+def specifier(low: Lowering, node: Node) -> Specifier:
+    """Read the type, the qualifiers and the declarators of a declaration-like node."""
+    type_: Type | None = None
+    words: list[str] = []
+    declarators: list[Node] = []
+    table = low.unit.qualifiers
+    for child in node.children:
+        kind = child.type
+        if type_ is None and kind in _TYPE_KINDS:
+            words += table.get(child.start_byte, ())
+            type_ = named_type(low, child)
+            if kind == "sized_type_specifier":
+                for word in child.children[1:]:
+                    words += table.get(word.start_byte, ())
+        elif kind in _DECLARATOR_KINDS or kind == "bitfield_clause":
+            declarators.append(child)
+        elif type_ is None and child.start_byte == node.start_byte:
+            words += table.get(child.start_byte, ())
+    return Specifier(type_ or INT, tuple(words), tuple(declarators))
+
+
+def named_type(low: Lowering, node: Node) -> Type:
+    """Return the type that a type specifier names."""
+    match node.type:
+        case "primitive_type" | "type_identifier" | "macro_type_specifier":
+            return type_by_name(low, low.text(node), node)
+        case "sized_type_specifier":
+            return _sized(low, node)
+        case "struct_specifier" | "union_specifier":
+            return _structure(low, node)
+        case "enum_specifier":
+            return _enumeration(low, node)
+        case _:
+            return INT
+
+
+def _sized(low: Lowering, node: Node) -> Type:
+    words = low.text(node).split()
+    for word in words:
+        if word not in SIZED_WORDS:
+            return type_by_name(low, word, node)
+    return sized_type(words)
+
+
+def find_type(low: Lowering, name: str) -> Type | None:
+    """Return the type of a name that is known here, or was guessed."""
+    symbol = low.lookup(name)
+    if isinstance(symbol, TypeName):
+        return low.complete(symbol.type)
+    if name in NAMED_TYPES:
+        return NAMED_TYPES[name]
+    if name in _WIDE:
+        return _WIDE[name]
+    guess = low.guess(name)
+    if guess is not None and guess.value and guess.value != name and guess.role in ("type", "vector type"):
+        return find_type(low, guess.value) or _spelled(guess.value)
+    return low.lookup_tag(name)
+
+
+_WIDE: dict[str, Type] = {
+    f"{it.name}32": VectorType(it, 32) for it in (CHAR, UCHAR, SHORT, USHORT, INT, UINT, HALF, FLOAT)
+}
+"""Vectors of 32, an extension of Qualcomm's compiler; many programs use the names for something else."""
+
+
+def _spelled(text: str) -> Type | None:
+    words = text.split()
+    return sized_type(words) if words and all(word in SIZED_WORDS for word in words) else None
+
+
+def type_by_name(low: Lowering, name: str, node: Node) -> Type:
+    """Return the type of a name; one that is not known is reported once."""
+    found = find_type(low, name)
+    if found is not None:
+        return found
+    if low.guess(name) is None:
+        message = f"`{name}` is no type that is known here; it is taken for 4 bytes"
+        low.report("undefined-name", Severity.WARNING, message, low.span(node), name)
+    return UnknownType(name)
+
+
+# ---------------------------------------------------------------------------------- structs, unions, enums
+
+
+def _structure(low: Lowering, node: Node) -> Type:
+    name = body = None
+    for child in node.children:
+        if child.type == "type_identifier":
+            name = low.text(child)
+        elif child.type == "field_declaration_list":
+            body = child
+    if body is None:
+        return _tagged(low, node, name or "")
+    is_union = node.type == "union_specifier"
+    attributes = _struct_attributes(low, node, body)
+    members = tuple(member for child in body.children for member in _members(low, child))
+    low.unit.n_unnamed += 1
+    shown = name or f"{'union' if is_union else 'struct'}@{low.unit.n_unnamed}"
+    aligned = max((_alignment(low, it) for it in attributes if it.word == "aligned"), default=None)
+    packed = any(it.word == "packed" for it in attributes)
+    type_ = lay_out(shown, members, is_union=is_union, is_packed=packed, aligned=aligned)
+    if name:
+        low.define_tag(name, type_)
+    return type_
+
+
+def _tagged(low: Lowering, node: Node, name: str) -> Type:
+    """Return `struct name`; casts to any type are printed that way by the normaliser."""
+    if node.start_byte in low.unit.tree.elaborated:
+        return type_by_name(low, name, node)
+    found = low.lookup_tag(name)
+    if found is None:
+        # A forward declaration: pointers to it are fine, and it is completed where its body stands.
+        found = find_type(low, name) or UnknownType(name)
+    return found
+
+
+def _struct_attributes(low: Lowering, node: Node, body: Node) -> list[Removed]:
+    tree = low.unit.tree
+    before = tree.attributes_in(node.start_byte, body.start_byte + 1)
+    parent = node.parent
+    end = parent.end_byte if parent is not None and parent.type != "field_declaration_list" else body.end_byte
+    next_token = bisect_left(tree.token_starts, body.end_byte)
+    if next_token < len(tree.token_starts):
+        end = max(end, tree.token_starts[next_token] + 1)
+    return [*before, *tree.attributes_in(body.end_byte, end)]
+
+
+def _alignment(low: Lowering, attribute: Removed) -> int:
+    if not attribute.arguments:
+        return 16
+    text = attribute.arguments[0].strip()
+    if text.isdigit():
+        return int(text)
+    if text.startswith("sizeof(") and text.endswith(")"):
+        found = find_type(low, text[7:-1].strip())
+        return found.size if found is not None else 1
+    return 1
+
+
+def _members(low: Lowering, node: Node) -> list[Member]:
+    if node.type != "field_declaration":
+        return []
+    spec = specifier(low, node)
+    attributes = low.unit.tree.attributes_in(node.start_byte + 1, node.end_byte)
+    aligned = max((_alignment(low, it) for it in attributes if it.word == "aligned"), default=None)
+    is_packed = any(it.word == "packed" for it in attributes)
+    if not spec.declarators:
+        is_anonymous = isinstance(spec.type, StructType)
+        return [Member("", spec.type, aligned=aligned, is_packed=is_packed)] if is_anonymous else []
+    members: list[Member] = []
+    for declarator in spec.declarators:
+        if declarator.type == "bitfield_clause":
+            bits = _integer(low, declarator.children[-1]) or 0
+            if members:
+                members[-1] = replace(members[-1], bits=bits)
+            else:
+                members.append(Member("", spec.type, bits))
+            continue
+        declared = declare(low, spec, declarator)
+        name = low.text(declared.name) if declared.name is not None else ""
+        members.append(Member(name, declared.type, None, aligned, is_packed))
+    return members
+
+
+def _enumeration(low: Lowering, node: Node) -> Type:
+    following = 0
+    for child in node.children:
+        if child.type == "type_identifier":
+            low.define_tag(low.text(child), INT)
+        if child.type != "enumerator_list":
+            continue
+        for item in child.children:
+            if item.type != "enumerator":
+                continue
+            parts = item.children
+            if len(parts) > 1:
+                value = _integer(low, parts[-1])
+                following = following if value is None else value
+            low.define(low.text(parts[0]), Enumerator(following))
+            following += 1
+    return INT
+
+
+# ------------------------------------------------------------------------------------------- declarators
+
+
+def declare(low: Lowering, spec: Specifier, declarator: Node | None) -> Declared:
+    """Return the name and the type that one declarator declares."""
+    if declarator is None:
+        return Declared(None, spec.type, spec.words)
+    return _declarator(low, declarator, spec.type, spec.words)
+
+
+def _declarator(low: Lowering, node: Node, type_: Type, words: tuple[str, ...]) -> Declared:
+    match node.type:
+        case "identifier" | "field_identifier" | "type_identifier":
+            words += words_at(low, node.start_byte)
+            if isinstance(type_, PointerType) and "restrict" in words:
+                type_ = replace(type_, is_restrict=True)
+            return Declared(node, type_, words)
+        case "pointer_declarator" | "abstract_pointer_declarator":
+            return _pointer(low, node, type_, words)
+        case "array_declarator" | "abstract_array_declarator":
+            return _array(low, node, type_, words)
+        case "function_declarator" | "abstract_function_declarator":
+            declared = _inner(low, node, type_, words)
+            parameters = next((it for it in node.children if it.type == "parameter_list"), None)
+            if isinstance(declared.type, PointerType) and declared.type is not type_:
+                return declared  # a pointer to a function (or a block); calls of it are opaque
+            return Declared(declared.name, declared.type, declared.words, parameters)
+        case _:
+            return _inner(low, node, type_, words)
+
+
+def _inner(low: Lowering, node: Node, type_: Type, words: tuple[str, ...]) -> Declared:
+    for child in node.children:
+        if child.type in _DECLARATOR_KINDS:
+            return _declarator(low, child, type_, words)
+    return Declared(None, type_, words)
+
+
+def _pointer(low: Lowering, node: Node, pointee: Type, words: tuple[str, ...]) -> Declared:
+    words += words_at(low, node.start_byte)
+    space = space_of(words) or default_space(low)
+    type_ = PointerType(pointee, space, "const" in words, "volatile" in words)
+    for child in node.children:
+        if child.type in _DECLARATOR_KINDS:
+            return _declarator(low, child, type_, ())
+    after = words_at(low, node.end_byte)
+    if "restrict" in after:
+        type_ = replace(type_, is_restrict=True)
+    return Declared(None, type_, after)
+
+
+def default_space(low: Lowering) -> AddressSpace:
+    """Return the space that a pointer without one points into."""
+    return AddressSpace.GENERIC if low.unit.has_generic_space else AddressSpace.PRIVATE
+
+
+def _array(low: Lowering, node: Node, element: Type, words: tuple[str, ...]) -> Declared:
+    length: int | None = None
+    is_inside = False
+    for child in node.children:
+        if child.type == "[":
+            is_inside = True
+        elif is_inside and child.is_named and child.type != "type_qualifier":
+            length = _integer(low, child)
+            if length is not None and length < 0:
+                message = f"an array of {length} elements; taken as empty"
+                low.report("array-length", Severity.ERROR, message, low.span(child))
+                length = 0
+    return _inner(low, node, ArrayType(element, length), words)
+
+
+def _integer(low: Lowering, node: Node) -> int | None:
+    """Return the value of a constant expression, `None` if it has none."""
+    n_sites, n_variables, writes = low.n_sites, len(low.variables), low.writes
+    with low.nested():
+        value = integer_value(low.scalar(node))
+    low.n_sites, low.writes = n_sites, writes
+    del low.variables[n_variables:]
+    return value
+
+
+def described_type(low: Lowering, node: Node) -> Type:
+    """Return the type of a type name in a cast or `sizeof` (a `type_descriptor`)."""
+    spec = specifier(low, node)
+    return declare(low, spec, spec.declarators[0] if spec.declarators else None).type
+
+
+def define_typedef(low: Lowering, node: Node) -> None:
+    """Take up `typedef ... a, *b;`.
+
+    The grammar shows the first type name as the type and the others as declarators.
+    """
+    spec = specifier(low, node)
+    for declarator in spec.declarators:
+        declared = declare(low, spec, declarator)
+        if declared.name is None:
+            continue
+        type_ = declared.type
+        name = low.text(declared.name)
+        if isinstance(type_, StructType) and "@" in type_.name:
+            type_ = replace(type_, name=name)
+        low.define(name, TypeName(type_))
+
+
+def parameter_type(declared: Declared, low: Lowering) -> Type:
+    """Return the type of a parameter: arrays and functions become pointers."""
+    type_ = declared.type
+    if isinstance(type_, ArrayType):
+        space = declared.space or default_space(low)
+        return PointerType(type_.element, space, "const" in declared.words, "volatile" in declared.words)
+    return type_
+
+
+def is_void(parameters: list[Declared]) -> bool:
+    """True for the parameter list `(void)`."""
+    return len(parameters) == 1 and parameters[0].type == VOID and parameters[0].name is None
+
+
+def is_resource(type_: Type) -> bool:
+    """True for samplers, images, events and the like."""
+    return isinstance(type_, OpaqueType)

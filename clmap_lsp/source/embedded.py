@@ -1,0 +1,165 @@
+"""Kernels inside host programs: raw strings and string literals of C and C++, strings of Python.
+
+What is found is text in the host file: every character that is handed on knows its place there.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from clmap_lsp.source.span import Span
+
+HostLanguage = Literal["c", "cpp", "python"]
+
+LANGUAGES: dict[str, HostLanguage] = {
+    **dict.fromkeys((".c", ".m"), "c"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".mm"), "cpp"),
+    **dict.fromkeys((".py", ".pyi"), "python"),
+}
+"""The host language of a file by its suffix."""
+
+_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}]*?\(", re.DOTALL)
+_C_SKIPPED = r"//[^\n]*|/\*.*?\*/|'(?:[^'\\\n]|\\.)*'"
+_C_STRING = r'"(?:[^"\\\n]|\\(?:\r\n|.))*"'
+_RAW_STRING = r'(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\((?P<raw>.*?)\)(?P=delimiter)"'
+_CPP_TOKEN = re.compile(rf"{_C_SKIPPED}|{_RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
+_C_TOKEN = re.compile(rf"{_C_SKIPPED}|(?P<string>{_C_STRING})", re.DOTALL)
+_PYTHON_TOKEN = re.compile(
+    r"#[^\n]*|(?<!\w)(?P<prefix>[rRbBuUfF]{0,2})"
+    r"(?:(?P<triple>\"\"\"|''')(?P<long>(?:[^\\]|\\.)*?)(?P=triple)"
+    r"|(?P<quote>[\"'])(?P<short>(?:[^\\\n]|\\.)*?)(?P=quote))",
+    re.DOTALL,
+)
+_C_ESCAPE = re.compile(r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedSource:
+    """OpenCL C found in a host file.
+
+    `text` is what the compiler would get. Piece i of it starts at `text_starts[i]`, and stands in the host
+    file from `host_starts[i]` on; inside a piece the characters are the same.
+    """
+
+    start: int
+    """Where the text starts in the host file, behind the opening quote."""
+    end: int
+    text: str
+    text_starts: Sequence[int]
+    host_starts: Sequence[int]
+
+    def host_offset(self, offset: int) -> int:
+        """Return the place in the host file of an offset in `text`."""
+        piece = max(bisect_right(self.text_starts, offset) - 1, 0)
+        limit = self.host_starts[piece + 1] if piece + 1 < len(self.host_starts) else self.end
+        return min(self.host_starts[piece] + offset - self.text_starts[piece], limit)
+
+    def host_span(self, span: Span, path: str) -> Span:
+        """Return the place in the host file `path` of a span of `text`."""
+        start = self.host_offset(span.start)
+        # The end is that of the last character, so that a span never runs into the next literal.
+        end = self.host_offset(span.end - 1) + 1 if span.end > span.start else start
+        definition = None if span.definition is None else self.host_span(span.definition, path)
+        return Span(path, start, end, definition)
+
+
+def find_embedded(text: str, language: HostLanguage) -> list[EmbeddedSource]:
+    """Return the strings of a host file that hold OpenCL kernels, in the order of the file. Never raises."""
+    match language:
+        case "python":
+            found = _python(text)
+        case "cpp":
+            found = _c(text, _CPP_TOKEN)
+        case _:
+            found = _c(text, _C_TOKEN)
+    return [it for it in found if _KERNEL.search(it.text)]
+
+
+def _c(text: str, pattern: re.Pattern[str]) -> Iterator[EmbeddedSource]:
+    """Yield raw strings, and runs of adjacent string literals with their escapes resolved."""
+    run: list[tuple[int, int]] = []
+    last = 0
+    for match in pattern.finditer(text):
+        groups = match.groupdict()
+        is_string = groups["string"] is not None
+        is_comment = match.group()[0] == "/"
+        if run and (text[last : match.start()].strip(" \t\r\n\\") or not (is_string or is_comment)):
+            yield _joined(text, run)
+            run = []
+        last = match.end()
+        if is_string:
+            run.append((match.start() + 1, match.end() - 1))
+        elif groups.get("raw") is not None:
+            start, end = match.span("raw")
+            yield EmbeddedSource(start, end, text[start:end], (0,), (start,))
+    if run:
+        yield _joined(text, run)
+
+
+def _joined(text: str, run: list[tuple[int, int]]) -> EmbeddedSource:
+    pieces = _Pieces()
+    for start, end in run:
+        pieces.add_escaped(text, start, end)
+    return pieces.source(run[0][0], run[-1][1])
+
+
+def _python(text: str) -> Iterator[EmbeddedSource]:
+    for match in _PYTHON_TOKEN.finditer(text):
+        name = "long" if match.group("triple") else "short"
+        if match.group(name) is None:
+            continue
+        start, end = match.span(name)
+        pieces = _Pieces()
+        if "r" in match.group("prefix").lower() or "\\" not in text[start:end]:
+            pieces.add(text[start:end], start)
+        else:
+            pieces.add_escaped(text, start, end)
+        yield pieces.source(start, end)
+
+
+class _Pieces:
+    """Text put together from pieces of a host file."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.text_starts: list[int] = []
+        self.host_starts: list[int] = []
+        self.length = 0
+
+    def add(self, part: str, host: int) -> None:
+        if part:
+            self.parts.append(part)
+            self.text_starts.append(self.length)
+            self.host_starts.append(host)
+            self.length += len(part)
+
+    def add_escaped(self, text: str, start: int, end: int) -> None:
+        at = start
+        for match in _C_ESCAPE.finditer(text, start, end):
+            self.add(text[at : match.start()], at)
+            self.add(_unescaped(match.group()), match.start())
+            at = match.end()
+        self.add(text[at:end], at)
+
+    def source(self, start: int, end: int) -> EmbeddedSource:
+        if not self.parts:
+            return EmbeddedSource(start, end, "", (0,), (start,))
+        return EmbeddedSource(start, end, "".join(self.parts), self.text_starts, self.host_starts)
+
+
+def _unescaped(escape: str) -> str:
+    body = escape[1:]
+    if body in _SIMPLE:
+        return _SIMPLE[body]
+    if body[0] in "xuU" and len(body) > 1:
+        code = int(body[1:], 16)
+    elif body[0] in "01234567":
+        code = int(body, 8)
+    else:
+        return body
+    return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else "?"

@@ -1,0 +1,264 @@
+"""Kernels: function bodies with every call of a known function put in its place.
+
+An inlined call is a `Scope` with fresh variables and fresh sites; `frames` keeps the way from the kernel to
+each site. Recursion, which OpenCL C forbids, and calls beyond the budget stay as `OpaqueCall`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field
+
+from clmap_lsp.source.functions import Lowered
+from clmap_lsp.source.ir import (
+    Assign,
+    Block,
+    Call,
+    CallFrame,
+    Constant,
+    CopyObject,
+    Declare,
+    Expression,
+    Guess,
+    Kernel,
+    Leave,
+    ObjectAddress,
+    OpaqueCall,
+    Problem,
+    Read,
+    Return,
+    Scope,
+    Severity,
+    Site,
+    Statement,
+    Variable,
+    VariableKind,
+)
+from clmap_lsp.source.promote import Promoter, promotable
+from clmap_lsp.source.reuse import BuiltKernel
+from clmap_lsp.source.rewrite import Rewriter
+from clmap_lsp.source.span import Span
+from clmap_lsp.source.types import AddressSpace, PointerType, StructType, Type
+
+BUDGET = 20_000
+"""Statements of a kernel after which further calls are not inlined."""
+
+
+def build_kernel(lowered: Lowered, functions: Mapping[str, Lowered]) -> BuiltKernel:
+    """Return the kernel of a kernel function, with the functions that went into it."""
+    function = lowered.function
+    body = function.body or ()
+    variables, n_sites = function.variables, lowered.n_sites
+    objects, guesses = lowered.objects, lowered.guesses
+    frames: dict[Site, tuple[CallFrame, ...]] = {}
+    parts: tuple[Lowered, ...] = (lowered,)
+    problems: tuple[Problem, ...] = ()
+    if lowered.calls:
+        work = _Work(functions)
+        work.take_in(lowered)
+        work.variables += function.variables
+        body = _Inliner(work, {}, {}, None, None, (function.name,), ()).block(body)
+        variables, n_sites = tuple(work.variables), work.n_sites
+        objects, guesses = tuple(work.objects), tuple(work.guesses)
+        frames = work.frames
+        scalars = promotable(body, variables)
+        if scalars:
+            promoter = Promoter(scalars, frames)
+            body = promoter.block(body)
+            variables = tuple(promoter.variable(it) for it in variables)
+            n_sites, frames = promoter.n_sites, promoter.frames
+        parts, problems = tuple(work.parts.values()), tuple(work.problems)
+    kernel = Kernel(
+        function.name,
+        function.parameters,
+        body,
+        variables,
+        objects,
+        function.attributes,
+        function.name_span,
+        function.span,
+        n_sites,
+        frames,
+        guesses,
+    )
+    return BuiltKernel(kernel, parts, problems)
+
+
+@dataclass(slots=True)
+class _Work:
+    """What grows while one kernel is put together."""
+
+    functions: Mapping[str, Lowered]
+    problems: list[Problem] = field(default_factory=list)
+    parts: dict[str, Lowered] = field(default_factory=dict)
+    """The functions that were looked at, by name."""
+    variables: list[Variable] = field(default_factory=list)
+    shared: set[Variable] = field(default_factory=set)
+    """The `__local` variables of callees that are among them."""
+    objects: dict[Variable, None] = field(default_factory=dict)
+    guesses: dict[Guess, None] = field(default_factory=dict)
+    frames: dict[Site, tuple[CallFrame, ...]] = field(default_factory=dict)
+    n_sites: int = 0
+    n_labels: int = 0
+    n_statements: int = 0
+
+    def take_in(self, lowered: Lowered) -> None:
+        """Note that a function goes in, and what it depends on."""
+        self.parts[lowered.function.name] = lowered
+        self.objects.update(dict.fromkeys(lowered.objects))
+        self.guesses.update(dict.fromkeys(lowered.guesses))
+
+    def fresh(self, callee: Lowered, without: Container[Variable]) -> dict[Variable, Variable]:
+        """Return fresh variables for those of a function; `__local` ones are shared by all its calls."""
+        renamed: dict[Variable, Variable] = {}
+        for parameter in callee.function.parameters:
+            if parameter in without:
+                continue
+            is_struct = isinstance(parameter.type, StructType)
+            kind = VariableKind.PRIVATE_OBJECT if is_struct else VariableKind.REGISTER
+            renamed[parameter] = _copy(parameter, kind)
+        for variable in callee.function.variables:
+            if variable.kind is VariableKind.LOCAL_OBJECT:
+                if variable not in self.shared:
+                    self.shared.add(variable)
+                    self.variables.append(variable)
+                continue
+            renamed[variable] = _copy(variable, variable.kind)
+        self.variables += renamed.values()
+        return renamed
+
+    def refusal(self, call: Call, callee: Lowered | None, stack: tuple[str, ...]) -> str | None:
+        """Return why a call is not followed, `None` if it is."""
+        if callee is None or callee.function.body is None:
+            return "the function has no body here"
+        if call.function in stack:
+            message = (
+                f"`{call.function}` calls itself; OpenCL C has no recursion, so this call is not followed"
+            )
+            problem = Problem("recursion", Severity.ERROR, message, call.span)
+            if problem not in self.problems:
+                self.problems.append(problem)
+            return "recursion"
+        if self.n_statements > BUDGET:
+            return f"inlining stops after {BUDGET} statements"
+        return None
+
+
+def _copy(it: Variable, kind: VariableKind) -> Variable:
+    """Return a fresh variable; `dataclasses.replace` would take three times as long, and a tenth of all."""
+    return Variable(it.name, it.type, kind, it.span, it.is_temporary)
+
+
+class _Inliner(Rewriter):
+    """Copies one body into the kernel: renamed variables, the scope that `return` leaves, the way here."""
+
+    def __init__(
+        self,
+        work: _Work,
+        renamed: Mapping[Variable, Variable],
+        addresses: Mapping[Variable, ObjectAddress],
+        scope: int | None,
+        returned: Variable | None,
+        stack: tuple[str, ...],
+        frames: tuple[CallFrame, ...],
+    ) -> None:
+        self.work = work
+        self.renamed = renamed
+        self.addresses = addresses
+        self.scope = scope
+        self.returned = returned
+        self.stack = stack
+        self.frames = frames
+
+    def variable(self, variable: Variable) -> Variable:
+        return self.renamed.get(variable, variable)
+
+    def site(self, site: Site) -> Site:
+        return self.fresh_site()
+
+    def label(self, name: str) -> str:
+        return name if self.scope is None else f"{name}#{self.scope}"
+
+    def expression(self, value: Expression) -> Expression:
+        if self.scope is None:
+            return value
+        # Most nodes are constants and reads: kept as they are, or without a detour over the table.
+        if type(value) is Constant:
+            return value
+        if type(value) is Read:
+            return self.read(value)
+        return super().expression(value)
+
+    def read(self, value: Read) -> Expression:
+        """Return what a variable of the callee holds."""
+        address = self.addresses.get(value.variable)
+        if address is not None:
+            return ObjectAddress(address.variable, address.type, value.span)
+        fresh = self.renamed.get(value.variable)
+        return value if fresh is None else Read(fresh, value.span)
+
+    def fresh_site(self) -> Site:
+        """Return a site of the kernel, and keep the way to it."""
+        site = self.work.n_sites
+        self.work.n_sites += 1
+        if self.frames:
+            self.work.frames[site] = self.frames
+        return site
+
+    def block(self, block: Block) -> Block:
+        out: list[Statement] = []
+        for statement in block:
+            self.work.n_statements += 1
+            if isinstance(statement, Call):
+                self.call(statement, out)
+            elif isinstance(statement, Return) and self.scope is not None:
+                if statement.value is not None and self.returned is not None:
+                    value = self.expression(statement.value)
+                    out.append(self.given(self.returned, value, statement.span))
+                out.append(Leave(self.scope, statement.span))
+            else:
+                out.append(self.statement(statement))
+        return tuple(out)
+
+    def given(self, variable: Variable, value: Expression, span: Span) -> Statement:
+        """Give a variable its value; structs are copied."""
+        if not isinstance(variable.type, StructType):
+            return Assign(variable, value, span)
+        target = ObjectAddress(variable, PointerType(variable.type, AddressSpace.PRIVATE), span)
+        return CopyObject(self.fresh_site(), self.fresh_site(), target, value, variable.type, span)
+
+    def call(self, call: Call, out: list[Statement]) -> None:
+        """Put the callee's body in place of the call."""
+        work = self.work
+        arguments = self.expressions(call.arguments)
+        result = self.result(call.variable)
+        callee = work.functions.get(call.function)
+        reason = work.refusal(call, callee, self.stack)
+        if callee is None or reason is not None:
+            why = reason or "the function has no body here"
+            out.append(OpaqueCall(self.fresh_site(), result, call.function, arguments, call.span, why))
+            return
+        work.take_in(callee)
+        work.n_labels += 1
+        scope = work.n_labels
+        pairs = list(zip(callee.function.parameters, arguments, strict=False))
+        # A pointer to an object is put in itself: what it points to is then plain to see.
+        addresses = {a: b for a, b in pairs if isinstance(b, ObjectAddress) and _same_pointee(a.type, b.type)}
+        renamed = work.fresh(callee, addresses)
+        frames = (*self.frames, CallFrame(callee.function.name, call.span))
+        inner = _Inliner(work, renamed, addresses, scope, result, (*self.stack, call.function), frames)
+        body: list[Statement] = []
+        for parameter, argument in pairs:
+            if parameter in addresses:
+                continue
+            fresh = renamed[parameter]
+            body.append(Declare(fresh, parameter.span))
+            body.append(inner.given(fresh, argument, call.span))
+        body += inner.block(callee.function.body or ())
+        if body and isinstance(body[-1], Leave) and body[-1].label == scope:
+            body.pop()
+        out.append(Scope(scope, tuple(body), callee.function.name, call.span))
+
+
+def _same_pointee(left: Type, right: PointerType) -> bool:
+    return isinstance(left, PointerType) and left.pointee == right.pointee

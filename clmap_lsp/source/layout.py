@@ -1,0 +1,76 @@
+"""Layout of structs and unions.
+
+Members stand at multiples of their alignment, in order; `packed` sets all alignments to 1, `aligned(n)`
+raises one. Bit-fields share storage units as the System V ABI has it: a bit-field may not straddle a unit
+of its declared type. Source: OpenCL C Specification 3.0, section 6.11 (attributes), and the System V ABI
+(AMD64 supplement), section 3.1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from clmap_lsp.source.types import Field, StructType, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One declared member. `bits` is a bit-field's width, 0 for one that closes its unit."""
+
+    name: str
+    type: Type
+    bits: int | None = None
+    aligned: int | None = None
+    is_packed: bool = False
+
+
+def lay_out(
+    name: str,
+    members: Sequence[Member],
+    *,
+    is_union: bool = False,
+    is_packed: bool = False,
+    aligned: int | None = None,
+) -> StructType:
+    """Return the struct or union `name` with its offsets, size and alignment in bytes."""
+    fields: list[Field] = []
+    position = 0  # in bits
+    end = 0
+    alignment = 1
+    for member in members:
+        natural = 1 if is_packed or member.is_packed else member.type.alignment
+        natural = max(natural, member.aligned or 1)
+        if is_union:
+            position = 0
+        if member.bits is not None:
+            placed, position = _place_bits(member, position, is_packed or member.is_packed)
+            if member.bits and member.name:
+                fields.append(placed)
+                alignment = max(alignment, natural)
+        else:
+            offset = _round_up(_round_up(position, 8) // 8, natural)
+            fields.append(Field(member.name, member.type, offset))
+            position = (offset + member.type.size) * 8
+            alignment = max(alignment, natural)
+        end = max(end, position)
+    alignment = max(alignment, aligned or 1)
+    size = _round_up(_round_up(end, 8) // 8, alignment)
+    return StructType(name, tuple(fields), size, alignment, is_union)
+
+
+def _place_bits(member: Member, position: int, is_packed: bool) -> tuple[Field, int]:
+    unit = max(member.type.size, 1) * 8
+    bits = member.bits or 0
+    if bits == 0:
+        return Field(member.name, member.type, 0), _round_up(position, unit)
+    if not is_packed and position // unit != (position + bits - 1) // unit:
+        position = _round_up(position, unit)
+    offset = position // unit * unit // 8
+    if is_packed and position - offset * 8 + bits > unit:
+        offset = position // 8
+    return Field(member.name, member.type, offset, position - offset * 8, bits), position + bits
+
+
+def _round_up(value: int, multiple: int) -> int:
+    return -(-value // multiple) * multiple

@@ -1,0 +1,407 @@
+"""Macro definitions and their expansion.
+
+Expansion follows ISO/IEC 9899:1999, 6.10.3, and where that leaves the outcome open, the way GNU cpp does it:
+a macro is switched off while tokens of its expansion are still unread, and a name of a macro that is switched
+off is painted for good. GNU's `, ## __VA_ARGS__`, named variadic parameters and C23's `__VA_OPT__` are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token
+
+MAX_DEPTH = 120
+"""Arguments nested deeper than this are left unexpanded; real code stays below 20."""
+
+
+@dataclass(eq=False, slots=True)
+class Macro:
+    """A macro. `parameters` is `None` for an object-like one; the last is the variadic one if `is_variadic`.
+
+    `dynamic` makes the one token of `__LINE__` and its like. `is_disabled` is the expander's own state.
+    """
+
+    name: str
+    body: list[Token]
+    parameters: tuple[str, ...] | None = None
+    is_variadic: bool = False
+    dynamic: Callable[[Token], str] | None = None
+    has_operators: bool = False
+    is_disabled: bool = False
+
+    def same_as(self, other: Macro) -> bool:
+        """Tell whether a redefinition says the same (ISO C 6.10.3p2), white space aside."""
+        return self.parameters == other.parameters and [it.text for it in self.body] == [
+            it.text for it in other.body
+        ]
+
+
+class TooManyTokensError(Exception):
+    """Expansion passed the limit: a macro bomb."""
+
+
+class _Context:
+    """Tokens still to be read, and the macro that they came from."""
+
+    __slots__ = ("at", "macro", "tokens")
+
+    def __init__(self, tokens: list[Token], at: int, macro: Macro | None) -> None:
+        self.tokens = tokens
+        self.at = at
+        self.macro = macro
+
+
+class Expander:
+    """Expands macro uses in lists of tokens."""
+
+    def __init__(self, macros: dict[str, Macro], *, limit: int) -> None:
+        self.macros = macros
+        self._budget = limit
+        self._depth = 0
+
+    def expand_use(
+        self, tokens: list[Token], at: int, out: list[Token], refill: Callable[[], bool] | None = None
+    ) -> int:
+        """Expand the macro use at `tokens[at]` onto `out`; return the index of the first token not used up.
+
+        `refill` is asked for more tokens (appended to `tokens`) when arguments run past the end.
+        Raises: TooManyTokensError.
+        """
+        name = tokens[at]
+        use = Use(name.path, name.start, name.end)
+        base = _Context(tokens, at, None)
+        self._run([base], use, out, refill, stop_at_base=True)
+        if base.at > at + 1:
+            use.end = tokens[base.at - 1].end
+        return base.at
+
+    def expand_list(self, tokens: list[Token], use: Use | None = None) -> list[Token]:
+        """Return a list of tokens with every macro in it expanded. Raises: TooManyTokensError."""
+        out: list[Token] = []
+        if not any(token.text in self.macros for token in tokens):
+            return tokens
+        if self._depth >= MAX_DEPTH:
+            return tokens
+        self._depth += 1
+        try:
+            self._run([_Context(tokens, 0, None)], use, out, None, stop_at_base=False)
+        finally:
+            self._depth -= 1
+        return out
+
+    def _run(
+        self,
+        stack: list[_Context],
+        use: Use | None,
+        out: list[Token],
+        refill: Callable[[], bool] | None,
+        *,
+        stop_at_base: bool,
+    ) -> None:
+        macros = self.macros
+        started = False
+        try:
+            while True:
+                _pop_read(stack)
+                top = stack[-1]
+                if top.at >= len(top.tokens) or (started and stop_at_base and len(stack) == 1):
+                    return
+                started = True
+                token = top.tokens[top.at]
+                top.at += 1
+                macro = macros.get(token.text)
+                if macro is None or token.painted:
+                    out.append(token)
+                elif macro.is_disabled:
+                    out.append(_painted(token))
+                elif not self._enter(macro, token, stack, use or _use_of(token), refill):
+                    out.append(token)
+        finally:
+            for context in stack:
+                if context.macro is not None:
+                    context.macro.is_disabled = False
+
+    def _enter(
+        self,
+        macro: Macro,
+        name: Token,
+        stack: list[_Context],
+        use: Use,
+        refill: Callable[[], bool] | None,
+    ) -> bool:
+        """Replace a use; False where a function-like macro's name is not followed by `(`."""
+        if macro.dynamic is not None:
+            text = macro.dynamic(name)
+            stack.append(
+                _Context([Token(text, name.start, name.end, name.gap, name.path, name.use, True)], 0, None)
+            )
+            return True
+        if macro.parameters is None:
+            body = self._plain_body(macro, use)
+        else:
+            _pop_read(stack)
+            top = stack[-1]
+            if top.at >= len(top.tokens) or top.tokens[top.at].text != "(":
+                return False
+            top.at += 1
+            arguments = self._arguments(macro, stack, refill)
+            if arguments is None:
+                return True
+            body = _Substitution(self, macro, arguments, use).tokens()
+        self._budget -= len(body) + 1
+        if self._budget < 0:
+            raise TooManyTokensError
+        if body:
+            first = body[0]
+            body[0] = Token(
+                first.text, first.start, first.end, name.gap, first.path, first.use, first.painted
+            )
+        macro.is_disabled = True
+        stack.append(_Context(body, 0, macro))
+        return True
+
+    def _plain_body(self, macro: Macro, use: Use) -> list[Token]:
+        if macro.has_operators:
+            return _Substitution(self, macro, [], use).tokens()
+        return [Token(it.text, it.start, it.end, it.gap, it.path, use) for it in macro.body]
+
+    def _arguments(
+        self, macro: Macro, stack: list[_Context], refill: Callable[[], bool] | None
+    ) -> list[list[Token]] | None:
+        """Read up to the matching `)`; `None` where the file ends first (cpp drops such a use)."""
+        assert macro.parameters is not None
+        wanted = len(macro.parameters)
+        arguments: list[list[Token]] = [[]]
+        depth = 0
+        while True:
+            _pop_read(stack)
+            top = stack[-1]
+            if top.at >= len(top.tokens):
+                if len(stack) == 1 and refill is not None and refill():
+                    continue
+                return None
+            token = top.tokens[top.at]
+            top.at += 1
+            text = token.text
+            if text == "(":
+                depth += 1
+            elif text == ")":
+                if depth == 0:
+                    break
+                depth -= 1
+            elif text == "," and depth == 0 and not (macro.is_variadic and len(arguments) == wanted):
+                arguments.append([])
+                continue
+            elif (other := self.macros.get(text)) is not None and other.is_disabled and not token.painted:
+                token = _painted(token)
+            arguments[-1].append(token)
+        if wanted == 0 and arguments == [[]]:
+            return []
+        return arguments
+
+
+class _Substitution:
+    """One replacement of parameters by arguments, with `#`, `##` and `__VA_OPT__`."""
+
+    def __init__(self, expander: Expander, macro: Macro, arguments: list[list[Token]], use: Use) -> None:
+        self.expander = expander
+        self.macro = macro
+        self.use = use
+        parameters = macro.parameters or ()
+        # GNU: the comma before `## __VA_ARGS__` goes where the argument is left out, not where it is empty.
+        self.left_out = len(arguments) < len(parameters) or (len(parameters) == 1 and arguments == [[]])
+        arguments = arguments + [[]] * (len(parameters) - len(arguments))
+        self.arguments = dict(zip(parameters, arguments, strict=False))
+        self.variadic = parameters[-1] if macro.is_variadic else None
+        self.expanded: dict[str, list[Token]] = {}
+
+    def tokens(self) -> list[Token]:
+        """Return the replaced body."""
+        return self._replace(self.macro.body)
+
+    def _replace(self, body: list[Token]) -> list[Token]:
+        out: list[Token] = []
+        arguments = self.arguments
+        use = self.use
+        if not self.macro.has_operators:
+            for token in body:
+                if token.text in arguments:
+                    out += _with_gap(self._expanded(token.text), token.gap)
+                else:
+                    out.append(Token(token.text, token.start, token.end, token.gap, token.path, use))
+            return out
+        at = 0
+        # True where `##` stands before the next operand; an empty operand leaves nothing to paste with.
+        pasting = False
+        empty_left = False
+        while at < len(body):
+            token = body[at]
+            if token.text == "##" and at > 0 and at + 1 < len(body):
+                pasting = True
+                at += 1
+                continue
+            operand, at = self._operand(body, at, raw=pasting or _is_paste(body, at + 1))
+            if pasting and _is_comma(out) and token.text == self.variadic:
+                # It is never pasted either.
+                if self.left_out and not empty_left:
+                    out.pop()
+                out += operand
+            elif pasting and not empty_left and out and operand:
+                out[-1:] = self._paste(out[-1], operand[0])
+                out += operand[1:]
+            else:
+                out += operand
+            empty_left = not operand and (empty_left or not pasting)
+            pasting = False
+        return out
+
+    def _operand(self, body: list[Token], at: int, *, raw: bool) -> tuple[list[Token], int]:
+        """Return what stands at `body[at]` after replacement, and the index behind it."""
+        token = body[at]
+        if token.text == "#" and self.macro.parameters is not None and at + 1 < len(body):
+            if body[at + 1].text in self.arguments:
+                return [self._string(token, body[at + 1])], at + 2
+            if body[at + 1].text == "__VA_OPT__" and self.variadic and _is_open(body, at + 2):
+                end = _closing(body, at + 2)
+                inner = self._optional(body[at + 3 : end])
+                return [self._stringised(token, body[end], inner)], end + 1
+        if token.text == "__VA_OPT__" and self.variadic and _is_open(body, at + 1):
+            end = _closing(body, at + 1)
+            return _with_gap(self._optional(body[at + 2 : end]), token.gap), end + 1
+        if token.text in self.arguments:
+            argument = self.arguments[token.text] if raw else self._expanded(token.text)
+            return _with_gap(argument, token.gap), at + 1
+        return [Token(token.text, token.start, token.end, token.gap, token.path, self.use)], at + 1
+
+    def _optional(self, content: list[Token]) -> list[Token]:
+        assert self.variadic is not None
+        return self._replace(content) if self._expanded(self.variadic) else []
+
+    def _expanded(self, name: str) -> list[Token]:
+        if (done := self.expanded.get(name)) is None:
+            done = self.expanded[name] = self.expander.expand_list(self.arguments[name], self.use)
+        return done
+
+    def _string(self, mark: Token, parameter: Token) -> Token:
+        return self._stringised(mark, parameter, self.arguments[parameter.text])
+
+    def _stringised(self, mark: Token, last: Token, tokens: list[Token]) -> Token:
+        parts: list[str] = []
+        for token in tokens:
+            if parts and token.gap != NO_GAP:
+                parts.append(" ")
+            text = token.text
+            if text[0] in "\"'" and len(text) > 1:
+                text = text.replace("\\", "\\\\").replace('"', '\\"')
+            parts.append(text)
+        return Token(f'"{"".join(parts)}"', mark.start, last.end, mark.gap, mark.path, self.use)
+
+    def _paste(self, left: Token, right: Token) -> list[Token]:
+        text = left.text + right.text
+        if not is_one_token(text):
+            return [left, right]
+        if left.path == right.path and left.use is right.use and left.end <= right.start:
+            return [Token(text, left.start, right.end, left.gap, left.path, self.use)]
+        # The operands are typed in different places: the body's one says more than the argument's.
+        place = left if left.use is not None or right.use is None else right
+        return [Token(text, place.start, place.end, left.gap, place.path, self.use)]
+
+
+def _use_of(token: Token) -> Use:
+    return token.use or Use(token.path, token.start, token.end)
+
+
+def _painted(token: Token) -> Token:
+    return Token(token.text, token.start, token.end, token.gap, token.path, token.use, True)
+
+
+def _with_gap(tokens: list[Token], gap: int) -> list[Token]:
+    if not tokens or tokens[0].gap == gap:
+        return list(tokens)
+    first = tokens[0]
+    return [Token(first.text, first.start, first.end, gap, first.path, first.use, first.painted), *tokens[1:]]
+
+
+def _pop_read(stack: list[_Context]) -> None:
+    """Drop contexts that are read to their end, and switch their macros on again."""
+    while len(stack) > 1 and stack[-1].at >= len(stack[-1].tokens):
+        macro = stack.pop().macro
+        if macro is not None:
+            macro.is_disabled = False
+
+
+def _is_paste(body: list[Token], at: int) -> bool:
+    return 0 < at < len(body) - 1 and body[at].text == "##"
+
+
+def _is_open(body: list[Token], at: int) -> bool:
+    return at < len(body) and body[at].text == "(" and _closing(body, at) < len(body)
+
+
+def _is_comma(out: list[Token]) -> bool:
+    return bool(out) and out[-1].text == ","
+
+
+def _closing(body: list[Token], at: int) -> int:
+    """Return the index of the `)` for the `(` at `at`, or the length where there is none."""
+    depth = 0
+    for index in range(at, len(body)):
+        if body[index].text == "(":
+            depth += 1
+        elif body[index].text == ")":
+            depth -= 1
+            if depth == 0:
+                return index
+    return len(body)
+
+
+def define(tokens: list[Token]) -> Macro | str:
+    """Return the macro that the tokens after `#define` define, or what is wrong with them."""
+    if not tokens or not is_name(tokens[0].text):
+        return "#define needs a name"
+    name, rest = tokens[0].text, tokens[1:]
+    if name == "defined":
+        return "`defined` cannot be a macro"
+    parameters: tuple[str, ...] | None = None
+    is_variadic = False
+    if rest and rest[0].text == "(" and rest[0].gap == NO_GAP:
+        end = next((i for i, token in enumerate(rest) if token.text == ")"), None)
+        if end is None:
+            return f"the parameter list of `{name}` has no `)`"
+        words = [token.text for token in rest[1:end]]
+        parsed = _parameters(words)
+        if isinstance(parsed, str):
+            return f"in the parameters of `{name}`: {parsed}"
+        parameters, is_variadic = parsed
+        rest = rest[end + 1 :]
+    body = list(rest)
+    if body and body[0].gap != NO_GAP:
+        body = _with_gap(body, SPACE)
+    operators = {"##", "__VA_OPT__"} if parameters is None else {"#", "##", "__VA_OPT__"}
+    has_operators = any(token.text in operators for token in body)
+    return Macro(name, body, parameters, is_variadic, has_operators=has_operators)
+
+
+def _parameters(words: list[str]) -> tuple[tuple[str, ...], bool] | str:
+    if not words:
+        return (), False
+    names: list[str] = []
+    for index, word in enumerate(words):
+        last = index == len(words) - 1
+        if index % 2 == 1 and word != ",":
+            if word == "..." and last:
+                return tuple(names), True
+            return f"`{word}` where a comma was expected"
+        if index % 2 == 0:
+            if word == "..." and last:
+                return (*names, "__VA_ARGS__"), True
+            if not is_name(word):
+                return f"`{word}` is not a name"
+            if word in names:
+                return f"`{word}` stands twice"
+            names.append(word)
+    if len(words) % 2 == 0:
+        return "a name is missing after the last comma"
+    return tuple(names), False

@@ -1,0 +1,198 @@
+"""From the text of a `.cl` file to a `SyntaxTree`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+
+import tree_sitter_c
+from tree_sitter import Language, Parser, Point, Tree
+
+from clmap_lsp.source.branches import Assignment, guards_at, hidden_kernels, solve
+from clmap_lsp.source.collector import paused_collector
+from clmap_lsp.source.ir import Guess, Problem, Severity
+from clmap_lsp.source.normalise import Normalised, Roles, TokenSpans, normalise, typedef_names
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.preprocess import Preprocessed, preprocess
+from clmap_lsp.source.roles import apply, judge, without_placeholders
+from clmap_lsp.source.scan import Role, scan
+from clmap_lsp.source.span import SourceFile, Span
+from clmap_lsp.source.syntax import SyntaxTree
+from clmap_lsp.source.vocabulary import KERNEL_WORDS
+
+MAX_CHARACTERS = 8 << 20
+"""Longer files are not OpenCL C that a person wrote, and are refused with one problem."""
+
+_RAW_STRING = re.compile(r'(?<!\w)R"([^()\\\s]{0,16})\(((?:[^)]|\)(?!\1"))*\n(?:[^)]|\)(?!\1"))*)\)\1"')
+
+
+@cache
+def language() -> Language:
+    """Return tree-sitter's C grammar."""
+    return Language(tree_sitter_c.language())
+
+
+def parse(
+    text: str,
+    path: str,
+    options: BuildOptions,
+    *,
+    read_file: Callable[[str], str | None] | None = None,
+    previous: SyntaxTree | None = None,
+) -> SyntaxTree:
+    """Preprocess, normalise and parse one file. Never raises on text.
+
+    `read_file` returns the text of a path, or `None` where there is no such file; without it, every include
+    is missing. `previous` is an earlier tree of the same file: what did not change is not parsed again.
+    """
+    if len(text) > MAX_CHARACTERS:
+        return _refused(text, path)
+    with paused_collector():
+        return _parse(text, path, options, read_file, previous)
+
+
+def _parse(
+    text: str,
+    path: str,
+    options: BuildOptions,
+    read_file: Callable[[str], str | None] | None,
+    previous: SyntaxTree | None,
+) -> SyntaxTree:
+    plain = without_raw_string(text)
+    source, assumed = preprocess_some_branch(plain, path, options, read_file)
+    source.files[path] = SourceFile.of(path, text)
+    tokens = without_placeholders(source.tokens) if "@" in text else source.tokens
+    types = frozenset(typedef_names([it.text for it in tokens]))
+    undefined = judge(tokens, scan(tokens, types), types)
+    normalised = normalise(apply(tokens, undefined.edits), Roles(types | undefined.types))
+    return SyntaxTree(
+        path,
+        normalised.text,
+        _parsed(normalised, previous),
+        normalised.starts,
+        TokenSpans(normalised.tokens),
+        normalised.qualifiers,
+        normalised.attributes,
+        normalised.pragmas,
+        frozenset(normalised.elaborated),
+        normalised.spellings,
+        source.files,
+        (*source.problems, *undefined.problems),
+        (*assumed, *undefined.guesses),
+        tuple(source.inactive),
+    )
+
+
+def preprocess_some_branch(
+    text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None] | None
+) -> tuple[Preprocessed, list[Guess]]:
+    """Preprocess; if no kernel is active but one is behind undefined names, or `#error` is, assume values."""
+    source = preprocess(text, path, options, read_file)
+    has_kernel = any(it.text in KERNEL_WORDS for it in source.tokens)
+    if has_kernel and not source.errors:
+        return source, []
+    if not has_kernel:
+        for hidden in hidden_kernels(path, text, source.inactive)[:8]:
+            assignment = solve(hidden.guards, source.macros, fixed=options.undefines)
+            if assignment is not None:
+                why = f"so that the kernel `{hidden.name}` is active"
+                return _assuming(text, path, options, read_file, assignment, why)
+    for error in source.errors[:1]:
+        guards = guards_at(error.path, source.files[error.path].text, error.start)
+        assignment = None
+        if guards:
+            assignment = solve(guards[:-1], source.macros, fail=guards[-1], fixed=options.undefines)
+        if assignment is not None:
+            return _assuming(text, path, options, read_file, assignment, "so that #error is not reached")
+    return source, []
+
+
+def _assuming(
+    text: str,
+    path: str,
+    options: BuildOptions,
+    read_file: Callable[[str], str | None] | None,
+    assignment: Assignment,
+    why: str,
+) -> tuple[Preprocessed, list[Guess]]:
+    """Preprocess with the assumed values, and say so."""
+    given = {name: value for name, value in assignment.items() if value is not None}
+    richer = replace(options, defines=(*options.defines, *given.items()))
+    source = preprocess(text, path, richer, read_file)
+    guesses: list[Guess] = []
+    for name, value in given.items():
+        place = re.search(rf"\b{re.escape(name)}\b", text)
+        span = Span(path, *place.span()) if place else Span(path, 0, 0)
+        guesses.append(Guess(name, Role.CONSTANT.value, value, span))
+        cure = f"To be exact, set -D {name}=VALUE in clmap.toml."
+        message = f"`{name}` is not defined; taken for {value} {why}. {cure}"
+        source.problems.append(Problem("undefined-name", Severity.WARNING, message, span))
+    return source, guesses
+
+
+def without_raw_string(text: str) -> str:
+    """Blank the `R"(` and `)"` around kernel files that C++ hosts include as raw string literals.
+
+    Every other character keeps its place.
+    """
+    if 'R"' not in text:
+        return text
+
+    def blanked(match: re.Match[str]) -> str:
+        opening, inner, closing = len(match[1]) + 3, match[2], len(match[1]) + 2
+        return " " * opening + inner + " " * closing
+
+    return _RAW_STRING.sub(blanked, text)
+
+
+def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree:
+    """Parse; where an earlier tree of the file is known, tree-sitter reuses what did not change."""
+    parser = Parser(language())
+    encoded = normalised.text.encode("ascii", "replace")
+    if previous is None:
+        return parser.parse(encoded)
+    old, new = previous.text, normalised.text
+    if old == new:
+        return previous.tree
+    start = _shared(old, new)
+    same = min(len(old), len(new)) - start
+    tail = _shared(old[: -same - 1 : -1], new[: -same - 1 : -1]) if same else 0
+    old_end, new_end = len(old) - tail, len(new) - tail
+    edited = previous.tree.copy()
+    edited.edit(
+        start_byte=start,
+        old_end_byte=old_end,
+        new_end_byte=new_end,
+        start_point=_point(old, start),
+        old_end_point=_point(old, old_end),
+        new_end_point=_point(new, new_end),
+    )
+    return parser.parse(encoded, edited)
+
+
+def _shared(a: str, b: str) -> int:
+    """Return how many characters two texts start with in common, by halving."""
+    low, high = 0, min(len(a), len(b))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if a[low:middle] == b[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _point(text: str, offset: int) -> Point:
+    line_start = text.rfind("\n", 0, offset) + 1
+    return Point(text.count("\n", 0, offset), offset - line_start)
+
+
+def _refused(text: str, path: str) -> SyntaxTree:
+    message = f"the file has {len(text)} characters; more than {MAX_CHARACTERS} are not read"
+    problem = Problem("file-too-large", Severity.ERROR, message, Span(path, 0, 0))
+    tree = Parser(language()).parse(b"")
+    return SyntaxTree(
+        path, "", tree, (), TokenSpans([]), files={path: SourceFile.of(path, text)}, problems=(problem,)
+    )

@@ -1,0 +1,596 @@
+"""The preprocessor: directives, includes and conditional groups; tokens that remember where they are typed.
+
+Source: ISO/IEC 9899:1999, 6.10; OpenCL C Specification 3.0, 6.12.10.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from clmap_lsp.source.conditions import BadConditionError, Number, evaluate
+from clmap_lsp.source.ir import Problem, Severity
+from clmap_lsp.source.lexer import NEW_LINE, SPACE, Chunk, Directive, Token, is_name, lex, lex_fragment
+from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError, define
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.outline import Item, State, outline
+from clmap_lsp.source.predefined import initial_macros
+from clmap_lsp.source.span import SourceFile, Span
+
+ReadFile = Callable[[str], str | None]
+
+MAX_INCLUDE_DEPTH = 64
+MAX_TOKENS = 1_500_000
+"""Tokens after expansion; macro bombs are cut here."""
+
+LARGE_INCLUDES = 100_000
+"""Characters of included files from which on unreached definitions are left out."""
+MAX_INCLUDED_CHARACTERS = 64 << 20
+
+PRAGMA = "#pragma"
+"""The first characters of the one token that a pragma leaves in the output."""
+
+
+@dataclass(slots=True)
+class Preprocessed:
+    """What is left of a file after preprocessing."""
+
+    tokens: list[Token]
+    files: dict[str, SourceFile]
+    problems: list[Problem]
+    inactive: list[Span]
+    macros: dict[str, Macro]
+    unknown_in_conditions: dict[str, Token] = field(default_factory=dict)
+    """Undefined names that the value of an `#if` rests on, with their first place."""
+    missing_includes: list[str] = field(default_factory=list)
+    errors: list[Token] = field(default_factory=list)
+    """The `#error` directives that were reached."""
+
+
+class _LargeIncludesError(Exception):
+    """Included files are so large that unreached definitions should be left out."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """One `#if` ... `#endif`: whether it stands in active text, was taken before, and is active now."""
+
+    outer: bool
+    taken: bool
+    active: bool
+    opened: Directive
+    seen_else: bool = False
+    inactive_from: int | None = None
+
+
+def preprocess(
+    text: str,
+    path: str,
+    options: BuildOptions,
+    read_file: ReadFile | None = None,
+) -> Preprocessed:
+    """Preprocess the file `path`. Never raises on text.
+
+    Of large included files, functions and tables that nothing reaches are left out.
+    """
+    try:
+        return _Preprocessor(options, read_file, path, None).run(text)
+    except _LargeIncludesError:
+        return _preprocess_reached(text, path, options, read_file)
+
+
+def _preprocess_reached(
+    text: str, path: str, options: BuildOptions, read_file: ReadFile | None
+) -> Preprocessed:
+    """Leave everything out that may be left out, see what the rest needs, and read again with that.
+
+    Names that `##` makes inside functions show only when those are expanded, hence the loop.
+    """
+    needed: set[str] = set()
+    while True:
+        preprocessor = _Preprocessor(options, read_file, path, needed)
+        result = preprocessor.run(text)
+        missing = _reached(result, preprocessor.left_out) - needed
+        if not missing:
+            return result
+        needed |= missing
+
+
+def _reached(result: Preprocessed, left_out: dict[str, set[str]]) -> set[str]:
+    """Return which of the definitions that were left out the output needs, through macros and each other."""
+    reached: set[str] = set()
+    waiting = list({token.text for token in result.tokens})
+    seen = set(waiting)
+    while waiting:
+        name = waiting.pop()
+        names: set[str] = set()
+        if name in left_out:
+            reached.add(name)
+            names |= left_out[name]
+        if (macro := result.macros.get(name)) is not None:
+            names |= {token.text for token in macro.body}
+        waiting += names - seen
+        seen |= names
+    return reached
+
+
+class _Preprocessor:
+    def __init__(
+        self, options: BuildOptions, read_file: ReadFile | None, path: str, needed: set[str] | None
+    ) -> None:
+        self.options = options
+        self.read_file = read_file
+        self.main_path = path
+        self.needed = needed
+        self.left_out: dict[str, set[str]] = {}
+        self.readers: list[_FileReader] = []
+        self.included_characters = 0
+        self.macros, pseudo_files, complaints = initial_macros(options)
+        self.out = Preprocessed([], {it.path: it for it in pseudo_files}, [], [], self.macros)
+        self.expander = Expander(self.macros, limit=MAX_TOKENS)
+        self.once: set[str] = set()
+        self.including: list[str] = []
+        self.counter = -1
+        self.line_shift: dict[str, int] = {}
+        self.presumed: dict[str, str] = {}
+        self._define_dynamic()
+        for complaint in complaints:
+            self.problem("bad-option", f"{complaint} (build options)", Span(path, 0, 0), Severity.WARNING)
+
+    def run(self, text: str) -> Preprocessed:
+        try:
+            self.file(self.main_path, text)
+        except TooManyTokensError:
+            self.problem(
+                "too-many-tokens",
+                f"macros expand to more than {MAX_TOKENS} tokens; the rest of the file is not read",
+                Span(self.main_path, 0, 0),
+            )
+        return self.out
+
+    def problem(self, code: str, message: str, span: Span, severity: Severity = Severity.ERROR) -> None:
+        self.out.problems.append(Problem(code, severity, message, span))
+
+    # ----------------------------------------------------------------------------------------- files
+
+    def file(self, path: str, text: str) -> None:
+        if path not in self.out.files:
+            self.out.files[path] = SourceFile.of(path, text)
+        self.including.append(path)
+        reader = _FileReader(self, path, text)
+        self.readers.append(reader)
+        reader.read()
+        self.readers.pop()
+        self.including.pop()
+
+    def include(self, directive: Directive, path: str) -> None:
+        operand = self._include_operand(directive)
+        span = _span_of(directive, path)
+        if operand is None:
+            self.problem("bad-directive", '#include needs "file" or <file>', span)
+            return
+        name, is_quoted = operand
+        found = self._find(name, posixpath.dirname(path) if is_quoted else None)
+        if found is None:
+            self.out.missing_includes.append(name)
+            self.problem(
+                "missing-include",
+                f"cannot find `{name}`; add its folder with -I FOLDER, or include_dirs in clmap.toml",
+                span,
+                Severity.WARNING,
+            )
+            return
+        found_path, text = found
+        if found_path in self.once:
+            return
+        if len(self.including) >= MAX_INCLUDE_DEPTH:
+            self.problem("include-depth", f"`{name}` includes itself, or includes nest too deeply", span)
+            return
+        self.included_characters += len(text)
+        if len(self.out.tokens) > MAX_TOKENS or self.included_characters > MAX_INCLUDED_CHARACTERS:
+            raise TooManyTokensError
+        if self.needed is None and self.included_characters > LARGE_INCLUDES:
+            raise _LargeIncludesError
+        self.file(found_path, text)
+
+    def _include_operand(self, directive: Directive) -> tuple[str, bool] | None:
+        tokens = directive.tokens[1:]
+        if tokens and tokens[0].text[0] not in '"<':
+            tokens = self.expander.expand_list(tokens)
+        if not tokens:
+            return None
+        first = tokens[0].text
+        if first[0] == '"' and len(first) > 2:
+            return first[1:-1], True
+        if first == "<":
+            end = next((i for i, token in enumerate(tokens) if token.text == ">"), None)
+            if end is not None and end > 1:
+                parts = [
+                    (" " if it.gap == SPACE and i else "") + it.text for i, it in enumerate(tokens[1:end])
+                ]
+                return "".join(parts), False
+        return None
+
+    def _find(self, name: str, folder: str | None) -> tuple[str, str] | None:
+        if self.read_file is None:
+            return None
+        folders = [] if folder is None else [folder]
+        name = name.replace("\\", "/")
+        for place in (*folders, *self.options.include_dirs):
+            candidate = posixpath.normpath(posixpath.join(place, name))
+            if (known := self.out.files.get(candidate)) is not None:
+                return candidate, known.text
+            if (text := self.read_file(candidate)) is not None:
+                return candidate, text
+        return None
+
+    # ------------------------------------------------------------------------------------ directives
+
+    def directive(self, directive: Directive, path: str) -> None:
+        """Carry out a directive of active text other than a conditional one."""
+        match directive.name:
+            case "define":
+                self._define(directive, path)
+            case "undef":
+                if len(directive.tokens) > 1:
+                    self.macros.pop(directive.tokens[1].text, None)
+            case "include" | "include_next" | "import":
+                self.include(directive, path)
+            case "pragma":
+                self._pragma(directive, path)
+            case "error" | "warning":
+                self._error(directive, path)
+            case "line":
+                self._line(directive, path)
+            case "" | "ident" | "sccs" | "assert" | "unassert":
+                pass
+            case name if name.isdigit():
+                pass
+            case name:
+                self.problem(
+                    "bad-directive", f"`#{name}` is no directive", _span_of(directive, path), Severity.WARNING
+                )
+
+    def _define(self, directive: Directive, path: str) -> None:
+        macro = define(directive.tokens[1:])
+        if isinstance(macro, str):
+            self.problem("bad-directive", macro, _span_of(directive, path))
+            return
+        self.macros[macro.name] = macro
+
+    def _pragma(self, directive: Directive, path: str) -> None:
+        words = directive.tokens[1:]
+        if words and words[0].text == "once":
+            self.once.add(path)
+            return
+        if words and words[0].text in ("unroll", "nounroll"):
+            words = [words[0], *self.expander.expand_list(words[1:])]
+        text = PRAGMA + "".join(
+            (" " if it.gap != 0 or index == 0 else "") + it.text for index, it in enumerate(words)
+        )
+        self.out.tokens.append(Token(text, directive.start, directive.end, NEW_LINE, path))
+
+    def _error(self, directive: Directive, path: str) -> None:
+        words = " ".join(token.text for token in directive.tokens[1:])
+        is_error = directive.name == "error"
+        if is_error and directive.tokens:
+            self.out.errors.append(directive.tokens[0])
+        severity = Severity.ERROR if is_error else Severity.WARNING
+        self.problem(
+            f"{directive.name}-directive", f"#{directive.name} {words}", _span_of(directive, path), severity
+        )
+
+    def _line(self, directive: Directive, path: str) -> None:
+        words = self.expander.expand_list(directive.tokens[1:])
+        if not words or not words[0].text.isdigit():
+            self.problem("bad-directive", "#line needs a number", _span_of(directive, path), Severity.WARNING)
+            return
+        row = self.out.files[path].position(directive.start).row
+        self.line_shift[path] = int(words[0].text[:12]) - row - 1
+        if len(words) > 1 and words[1].text[0] == '"':
+            self.presumed[path] = words[1].text
+
+    # ------------------------------------------------------------------------------------ conditions
+
+    def condition(self, directive: Directive, path: str) -> bool:
+        """Return whether the branch that the directive opens is active."""
+        words = directive.tokens[1:]
+        if directive.name in ("ifdef", "ifndef", "elifdef", "elifndef"):
+            if not words:
+                self.problem("bad-directive", f"#{directive.name} needs a name", _span_of(directive, path))
+                return False
+            return self._is_defined(words[0]) != directive.name.endswith("ndef")
+        try:
+            value, unknown = evaluate(self._condition_tokens(words))
+        except BadConditionError as bad:
+            self.problem(
+                "bad-condition",
+                f"cannot evaluate `#{directive.name}`: {bad}; taken as false",
+                _span_of(directive, path),
+                Severity.WARNING,
+            )
+            return False
+        for token in unknown:
+            self.out.unknown_in_conditions.setdefault(token.text, token)
+        return value.value != 0
+
+    def _is_defined(self, token: Token) -> bool:
+        return token.text in self.macros or token.text in _ALWAYS_DEFINED
+
+    def _condition_tokens(self, words: list[Token]) -> list[Token]:
+        """Replace `defined` and `__has_include`, then expand macros."""
+        replaced: list[Token] = []
+        at = 0
+        while at < len(words):
+            token = words[at]
+            if token.text == "defined":
+                operand, at = _operand(words, at + 1)
+                replaced.append(
+                    token._replace(text=str(int(operand is not None and self._is_defined(operand))))
+                )
+            elif token.text == "__has_include":
+                value, at = self._has_include(words, at + 1)
+                replaced.append(token._replace(text=str(int(value))))
+            else:
+                replaced.append(token)
+                at += 1
+        expanded = self.expander.expand_list(replaced)
+        if any(token.text == "defined" for token in expanded):
+            return self._condition_tokens_again(expanded)
+        return expanded
+
+    def _condition_tokens_again(self, words: list[Token]) -> list[Token]:
+        """Handle a `defined` that came out of a macro (undefined in C; compilers take it as written)."""
+        replaced: list[Token] = []
+        at = 0
+        while at < len(words):
+            if words[at].text == "defined":
+                operand, end = _operand(words, at + 1)
+                value = operand is not None and self._is_defined(operand)
+                replaced.append(words[at]._replace(text=str(int(value))))
+                at = end
+            else:
+                replaced.append(words[at])
+                at += 1
+        return replaced
+
+    def _has_include(self, words: list[Token], at: int) -> tuple[bool, int]:
+        end = next((i for i in range(at, len(words)) if words[i].text == ")"), len(words))
+        inner = Directive([words[0], *words[at + 1 : end]], 0, 0)
+        operand = self._include_operand(inner)
+        path = self.including[-1]
+        found = operand and self._find(operand[0], posixpath.dirname(path) if operand[1] else None)
+        return bool(found), end + 1
+
+    # --------------------------------------------------------------------------------- dynamic macros
+
+    def _define_dynamic(self) -> None:
+        for name, function in (
+            ("__LINE__", self._line_number),
+            ("__FILE__", self._file_name),
+            ("__COUNTER__", self._count),
+        ):
+            self.macros[name] = Macro(name, [], dynamic=function)
+
+    def _line_number(self, token: Token) -> str:
+        path, start = (token.use.path, token.use.start) if token.use else (token.path, token.start)
+        file = self.out.files.get(path)
+        return str(file.position(start).row + self.line_shift.get(path, 0)) if file else "1"
+
+    def _file_name(self, token: Token) -> str:
+        path = token.use.path if token.use else token.path
+        escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+        return self.presumed.get(path) or f'"{escaped}"'
+
+    def _count(self, token: Token) -> str:
+        self.counter += 1
+        return str(self.counter)
+
+
+_ALWAYS_DEFINED = frozenset({"__has_include", "__has_builtin", "__has_extension", "__has_feature"})
+
+
+class _FileReader:
+    """Reads the items of one file; conditional groups may not cross files."""
+
+    def __init__(self, owner: _Preprocessor, path: str, text: str) -> None:
+        self.owner = owner
+        self.path = path
+        self.text = text
+        self.items = lex(path, text).items
+        self.at = 0
+        self.groups: list[_Group] = []
+        self.state = State()
+        self.leaving_out: str | None = None
+        parents = owner.readers
+        self.prunes = (
+            bool(parents) and owner.needed is not None and all(it.state.depth == 0 for it in parents)
+        )
+
+    @property
+    def active(self) -> bool:
+        return not self.groups or self.groups[-1].active
+
+    def read(self) -> None:
+        while self.at < len(self.items):
+            item = self.items[self.at]
+            self.at += 1
+            if isinstance(item, Chunk):
+                if not self.groups or self.groups[-1].active:
+                    self.chunk(item)
+            else:
+                self.directive(item)
+        for group in self.groups:
+            self.owner.problem(
+                "bad-directive", f"#{group.opened.name} has no #endif", _span_of(group.opened, self.path)
+            )
+            if group.inactive_from is not None:
+                self.inactive(group.inactive_from, len(self.text))
+
+    def reached(self, chunk: Chunk) -> Chunk:
+        """Return a chunk of an included file without the definitions that nothing needs."""
+        items, self.state = outline(chunk, self.state)
+        needed = self.owner.needed or set()
+        kept: list[Item] = []
+        for item in items:
+            name = item.name
+            is_rest = item.start == 0 and self.leaving_out is not None
+            if is_rest:
+                name = self.leaving_out
+            if name is None or (name in needed and not is_rest) or name in self.owner.macros:
+                kept.append(item)
+                continue
+            self.owner.left_out.setdefault(name, set()).update(chunk.texts[item.start : item.end])
+            self.leaving_out = name if item.is_open else None
+        if len(kept) == len(items):
+            return chunk
+        tokens = [token for item in kept for token in chunk.tokens[item.start : item.end]]
+        return Chunk(tokens, [token.text for token in tokens])
+
+    def chunk(self, chunk: Chunk) -> None:
+        if self.prunes:
+            chunk = self.reached(chunk)
+        elif self.owner.needed is not None:
+            self.state = State(max(self.state.depth + chunk.texts.count("{") - chunk.texts.count("}"), 0))
+        self.expanded(chunk)
+
+    def expanded(self, chunk: Chunk) -> None:
+        """Append a chunk to the output with its macros expanded."""
+        macros = self.owner.macros
+        out = self.owner.out.tokens
+        hits = [index for index, text in enumerate(chunk.texts) if text in macros]
+        if not hits:
+            out += chunk.tokens
+            return
+        tokens = chunk.tokens
+        done = 0
+        for hit in hits:
+            if hit < done:
+                continue
+            out += tokens[done:hit]
+            macro = macros[tokens[hit].text]
+            if macro.parameters is not None and _may_run_on(tokens, hit):
+                # Only a call that is still open at the end of the chunk may go on behind directives.
+                tokens = self._expand_across(tokens, hit)
+                return
+            done = self.owner.expander.expand_use(tokens, hit, out)
+        out += tokens[done:]
+        if len(out) > MAX_TOKENS:
+            raise TooManyTokensError
+
+    def _expand_across(self, tokens: list[Token], hit: int) -> list[Token]:
+        """Expand a use whose arguments run past directives, and the text behind it."""
+        open_tokens = list(tokens)
+        end = self.owner.expander.expand_use(
+            open_tokens, hit, self.owner.out.tokens, lambda: self._refill(open_tokens)
+        )
+        rest = open_tokens[end:]
+        if rest:
+            self.expanded(Chunk(rest, [token.text for token in rest]))
+        return open_tokens
+
+    def _refill(self, tokens: list[Token]) -> bool:
+        while self.at < len(self.items):
+            item = self.items[self.at]
+            if isinstance(item, Chunk):
+                self.at += 1
+                if self.active:
+                    tokens += item.tokens
+                    return True
+            elif item.name in _CONDITIONALS or item.name in ("define", "undef", "pragma", ""):
+                self.at += 1
+                self.directive(item)
+            else:
+                return False
+        return False
+
+    def directive(self, directive: Directive) -> None:
+        name = directive.name
+        if name in _CONDITIONALS:
+            self.conditional(directive, name)
+        elif self.active:
+            self.owner.directive(directive, self.path)
+
+    def conditional(self, directive: Directive, name: str) -> None:
+        if name in ("if", "ifdef", "ifndef"):
+            outer = self.active
+            active = outer and self.owner.condition(directive, self.path)
+            group = _Group(outer, active, active, directive)
+            if outer and not active:
+                group.inactive_from = directive.end
+            self.groups.append(group)
+            return
+        if not self.groups:
+            self.owner.problem(
+                "bad-directive", f"#{name} without #if", _span_of(directive, self.path), Severity.WARNING
+            )
+            return
+        group = self.groups[-1]
+        if group.inactive_from is not None:
+            self.inactive(group.inactive_from, directive.start)
+            group.inactive_from = None
+        if name == "endif":
+            self.groups.pop()
+            return
+        if group.seen_else:
+            self.owner.problem(
+                "bad-directive", f"#{name} after #else", _span_of(directive, self.path), Severity.WARNING
+            )
+        if name == "else":
+            group.seen_else = True
+            group.active = group.outer and not group.taken
+        else:
+            group.active = group.outer and not group.taken and self.owner.condition(directive, self.path)
+        group.taken = group.taken or group.active
+        if group.outer and not group.active:
+            group.inactive_from = directive.end
+
+    def inactive(self, start: int, end: int) -> None:
+        """Record whole lines of the main file that are left out."""
+        if self.path != self.owner.main_path or len(self.owner.including) > 1:
+            return
+        line_end = self.text.find("\n", start)
+        start = end if line_end < 0 else line_end + 1
+        end = max(self.text.rfind("\n", 0, end) + 1, start) if end < len(self.text) else end
+        if start < end:
+            self.owner.out.inactive.append(Span(self.path, start, end))
+
+
+_CONDITIONALS = frozenset({"if", "ifdef", "ifndef", "elif", "elifdef", "elifndef", "else", "endif"})
+
+
+def _may_run_on(tokens: list[Token], at: int) -> bool:
+    """Tell whether the call at `at` is still open at the end of the tokens."""
+    if at + 1 >= len(tokens) or tokens[at + 1].text != "(":
+        return False
+    depth = 0
+    for index in range(at + 1, len(tokens)):
+        text = tokens[index].text
+        if text == "(":
+            depth += 1
+        elif text == ")":
+            depth -= 1
+            if depth == 0:
+                return False
+    return True
+
+
+def _operand(words: list[Token], at: int) -> tuple[Token | None, int]:
+    """Return the name that `defined` asks for, in parentheses or not, and the index behind it."""
+    if at < len(words) and words[at].text == "(":
+        name = words[at + 1] if at + 1 < len(words) else None
+        end = at + 2
+        if end < len(words) and words[end].text == ")":
+            end += 1
+        return (name if name is not None and is_name(name.text) else None), end
+    if at < len(words) and is_name(words[at].text):
+        return words[at], at + 1
+    return None, at
+
+
+def _span_of(directive: Directive, path: str) -> Span:
+    return Span(path, directive.start, directive.end)
+
+
+__all__ = ["MAX_TOKENS", "PRAGMA", "Number", "Preprocessed", "lex_fragment", "preprocess"]

@@ -1,0 +1,263 @@
+"""From text to `Program`: preprocess, parse, lower, inline. Never raises on text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import clmap_lsp.source.effects
+import clmap_lsp.source.groups
+import clmap_lsp.source.statements  # noqa: F401  (these three register their handlers)
+from clmap_lsp.source.collector import paused_collector
+from clmap_lsp.source.declarations import define_typedef, named_type
+from clmap_lsp.source.functions import Head, Lowered, lower_function, read_head
+from clmap_lsp.source.inline import build_kernel
+from clmap_lsp.source.ir import Problem, Severity
+from clmap_lsp.source.lowering import Lowering, Reported, Unit
+from clmap_lsp.source.nesting import nests_too_deeply
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.parse import parse
+from clmap_lsp.source.program import Program
+from clmap_lsp.source.reuse import (
+    BuiltKernel,
+    FunctionKey,
+    Keys,
+    ProgramCache,
+    keep_objects,
+    program_objects,
+    reused,
+)
+from clmap_lsp.source.span import Span
+from clmap_lsp.source.statements import declaration
+from clmap_lsp.source.syntax import SyntaxTree
+from clmap_lsp.source.types import VOID
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_PLAIN = BuildOptions()
+
+
+def read_program(
+    text: str,
+    path: str,
+    options: BuildOptions = _PLAIN,
+    *,
+    read_file: Callable[[str], str | None] | None = None,
+    previous: ProgramCache | None = None,
+) -> Program:
+    """Return what a `.cl` file says.
+
+    Args:
+        text: the file as typed.
+        path: its name; includes are looked up beside it.
+        options: what `clBuildProgram` would get.
+        read_file: returns the text of a path, or `None` where there is no such file.
+        previous: the `cache` of an earlier reading of this file. Functions that an edit has not touched are
+            taken from it, as the same objects where they have not even moved.
+    """
+    earlier = None if previous is None else previous.tree
+    tree = parse(text, path, options, read_file=read_file, previous=earlier)
+    return lower(tree, options, previous)
+
+
+def lower(tree: SyntaxTree, options: BuildOptions, previous: ProgramCache | None = None) -> Program:
+    """Lower a parsed translation unit."""
+    with paused_collector():
+        return _lower(tree, options, previous)
+
+
+def _lower(tree: SyntaxTree, options: BuildOptions, previous: ProgramCache | None) -> Program:
+    unit = _unit(tree, options)
+    low = Lowering(unit, "", VOID)
+    keys = Keys(tree, options)
+    heads = _declare_all(low, keys)
+    if previous is not None and previous.environment != keys.environment:
+        previous = None
+    moved = {} if previous is None else keep_objects(unit, low.initializers, previous)
+    functions: dict[str, tuple[FunctionKey, Lowered]] = {}
+    for head in heads:
+        if head.body is None and head.unique in functions:
+            continue
+        before = None if previous is None else previous.functions.get(head.unique)
+        if before is not None and before[0] == (key := keys.of(head, before[1].outer)):
+            functions[head.unique] = key, reused(unit, head, before[1], moved)
+        elif (lowered := _contained(low, head)) is not None:
+            functions[head.unique] = keys.of(head, lowered.outer), lowered
+    kernels = _kernels(low, {name: it for name, (_, it) in functions.items()}, previous)
+    cache = ProgramCache(tree, keys.environment, functions, kernels, program_objects(unit, low.initializers))
+    return _program(low, kernels, cache)
+
+
+def _program(low: Lowering, kernels: Mapping[str, BuiltKernel], cache: ProgramCache) -> Program:
+    tree = low.unit.tree
+    reported = list(low.problems)
+    initializers = dict(low.initializers)
+    for _, lowered in cache.functions.values():
+        reported += lowered.problems
+        initializers.update(lowered.initializers)
+    problems = dict.fromkeys((*tree.problems, *_first_of_each(reported)))
+    for built in kernels.values():
+        problems.update(dict.fromkeys(built.problems))
+    return Program(
+        tree.path,
+        tree.files,
+        {name: it.function for name, (_, it) in cache.functions.items()},
+        tuple(it.kernel for it in kernels.values()),
+        tuple(initializers.values()),
+        tuple(problems),
+        tree.guesses,
+        tree.inactive,
+        cache,
+    )
+
+
+def _first_of_each(reported: list[Reported]) -> Iterator[Problem]:
+    """Yield the problems, of those about one name only the first."""
+    seen: set[tuple[str, str]] = set()
+    for it in reported:
+        if it.name is not None:
+            key = it.problem.code, it.name
+            if key in seen:
+                continue
+            seen.add(key)
+        yield it.problem
+
+
+def _unit(tree: SyntaxTree, options: BuildOptions) -> Unit:
+    qualifiers: dict[int, list[str]] = {}
+    for removed in tree.qualifiers:
+        qualifiers.setdefault(removed.offset, []).append(removed.word)
+    unit = Unit(tree, options, qualifiers)
+    unit.guesses = {it.name: it for it in tree.guesses}
+    return unit
+
+
+# ----------------------------------------------------------------------------------------- program scope
+
+
+def _declare_all(low: Lowering, keys: Keys) -> list[Head]:
+    """Take up the declarations in the order of the text; return the functions."""
+    root = low.unit.tree.tree.root_node
+    if root.has_error:
+        _report_errors(low, root)
+    heads: list[Head] = []
+    for node in _top_level(root):
+        try:
+            head = _declare(low, node)
+        except Exception as error:
+            _internal(low, node, "a declaration", error)
+            continue
+        names, low.defined = low.defined, []
+        if head is None:
+            keys.define(names, node, node.end_byte)
+        else:
+            heads.append(head)
+            end = node.end_byte if head.body is None else head.body.start_byte
+            keys.define((*names, head.name), node, end)
+        low.out.clear()
+    return heads
+
+
+_CONTAINERS = frozenset({"ERROR", "linkage_specification", "declaration_list", "translation_unit"})
+
+
+def _top_level(node: Node) -> Iterator[Node]:
+    """Yield the declarations of a unit, also those that a syntax error surrounds."""
+    for child in node.children:
+        if child.type in _CONTAINERS:
+            yield from _top_level(child)
+        else:
+            yield child
+
+
+def _declare(low: Lowering, node: Node) -> Head | None:
+    match node.type:
+        case "function_definition":
+            head = read_head(low, node)
+        case "declaration":
+            head = read_head(low, node) if _may_be_prototype(node) else None
+            if head is None:
+                declaration(low, node)
+        case "type_definition":
+            define_typedef(low, node)
+            return None
+        case "struct_specifier" | "union_specifier" | "enum_specifier":
+            named_type(low, node)
+            return None
+        case _:
+            return None
+    if head is None:
+        return None
+    known = low.unit.functions.setdefault(head.name, [])
+    if all(it.name != head.unique for it in known):
+        known.append(head.signature)
+    return head
+
+
+def _may_be_prototype(node: Node) -> bool:
+    kinds = {"function_declarator", "pointer_declarator"}
+    return any(it.type in kinds for it in node.children)
+
+
+def _report_errors(low: Lowering, root: Node) -> None:
+    """Report each place that the grammar did not take, outermost ones only."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.is_missing:
+            message = f"`{node.type}` is missing here"
+        elif node.type == "ERROR":
+            message = f"not understood: `{low.text(node)[:60]}`"
+        else:
+            if node.has_error:
+                stack.extend(reversed(node.children))
+            continue
+        low.report("syntax-error", Severity.ERROR, message, low.span(node))
+
+
+# --------------------------------------------------------------------------------------------- functions
+
+
+def _contained(low: Lowering, head: Head) -> Lowered | None:
+    """Lower one function; an error of ours stays in it."""
+    try:
+        return lower_function(low.unit, head)
+    except Exception as error:
+        _internal(low, head.node, f"`{head.name}`", error)
+        return None
+
+
+def _kernels(
+    low: Lowering, functions: Mapping[str, Lowered], previous: ProgramCache | None
+) -> dict[str, BuiltKernel]:
+    """Put the kernels together, or take them from before where all their functions are the same objects."""
+    kernels: dict[str, BuiltKernel] = {}
+    for name, lowered in functions.items():
+        if not lowered.function.is_kernel or lowered.function.body is None:
+            continue
+        before = None if previous is None else previous.kernels.get(name)
+        if before is not None and all(functions.get(it.function.name) is it for it in before.parts):
+            kernels[name] = before
+            continue
+        try:
+            built = build_kernel(lowered, functions)
+            if nests_too_deeply(built.kernel.body):
+                raise RecursionError
+            kernels[name] = built
+        except Exception as error:
+            _internal(low, None, f"`{name}`", error, lowered.function.name_span)
+    return kernels
+
+
+def _internal(
+    low: Lowering, node: Node | None, what: str, error: Exception, span: Span | None = None
+) -> None:
+    """Report an error of ours in place of what it hit; what nests too deeply for us is no error of ours."""
+    where = (span if node is None else low.span(node)) or Span(low.unit.tree.path, 0, 0)
+    if isinstance(error, RecursionError):
+        low.report("nesting", Severity.WARNING, f"{what} nests too deeply to be read; simplify it", where)
+        return
+    cause = f"{type(error).__name__}: {error}"
+    message = f"{what} could not be read because of an error in this tool ({cause})"
+    low.report("internal-error", Severity.WARNING, message, where)

@@ -1,0 +1,292 @@
+"""What an edit leaves as it was: functions of an earlier reading that need not be lowered again.
+
+A function's IR follows from its own text (with the qualifiers and attributes that normalisation took out),
+from what the program declares outside of functions, and from the heads and guesses that it names. If these
+are as before, the earlier IR holds.
+Where the function also stands at the same place, the very same objects are used again, so that later rooms
+can tell by identity; where it has moved, it is copied with the places that its text has now.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.source.ir import Function, Initializer, Kernel, Variable
+from clmap_lsp.source.lowering import Object, Reported
+from clmap_lsp.source.rewrite import Rewriter
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from clmap_lsp.source.functions import Head, Lowered
+    from clmap_lsp.source.ir import Guess, Problem
+    from clmap_lsp.source.lowering import Unit
+    from clmap_lsp.source.options import BuildOptions
+    from clmap_lsp.source.span import Span
+    from clmap_lsp.source.syntax import Removed, SyntaxTree
+
+FunctionKey = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltKernel:
+    """A kernel, the functions that went into it, and what inlining reported."""
+
+    kernel: Kernel
+    parts: tuple[Lowered, ...]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramCache:
+    """What a later reading of an edited text may use again. It belongs to one file and its options."""
+
+    tree: SyntaxTree = field(repr=False)
+    environment: FunctionKey
+    functions: Mapping[str, tuple[FunctionKey, Lowered]]
+    kernels: Mapping[str, BuiltKernel]
+    objects: Mapping[str, tuple[Object, Initializer | None]]
+
+
+# --------------------------------------------------------------------------------------------------- keys
+
+
+class Keys:
+    """The keys of one reading: what its function bodies follow from, apart from their places.
+
+    A body follows from its own text and from what the names mean that it looks up outside of itself: text of
+    declarations (with what *their* names mean), heads of functions, guesses. So an edit in one head, one
+    constant, or a name half typed leaves all functions as they are that do not use it; and while a body is
+    torn open, the others do not care.
+    """
+
+    def __init__(self, tree: SyntaxTree, options: BuildOptions) -> None:
+        self._tree = tree
+        self._meanings: dict[str, list[FunctionKey]] = {}
+        self._whole: dict[str, FunctionKey] = {}
+        self._names: dict[str, set[str]] = {}
+        for guess in tree.guesses:
+            self._meanings[guess.name] = [_guess_key(guess)]
+        self.environment: FunctionKey = (options, any("type" in it.role for it in tree.guesses))
+        """What every function follows from."""
+
+    def define(self, names: Iterable[str], node: Node, end: int) -> None:
+        """Note that the text from a node's start to `end` gives names their meaning."""
+        if distinct := dict.fromkeys(names):
+            key = _text_key(self._tree, node.start_byte, end)
+            for name in distinct:
+                self._meanings.setdefault(name, []).append(key)
+
+    def of(self, head: Head, outer: frozenset[str]) -> FunctionKey:
+        """Return what a function's IR follows from; `outer` are the names that its body looked up outside."""
+        own = _text_key(self._tree, head.node.start_byte, head.node.end_byte)
+        end = head.node.end_byte if head.body is None else head.body.start_byte
+        names = outer.union(_WORD.findall(self._tree.text[head.node.start_byte : end]))
+        meanings = [self._meaning(it) for it in sorted(names) if it in self._meanings and it != head.name]
+        return (head.unique, *own, *meanings)
+
+    def _meaning(self, name: str) -> FunctionKey:
+        """Return a name's declarations with those of all names in them, however indirectly."""
+        known = self._whole.get(name)
+        if known is None:
+            reached = {name: None}
+            for step in iter(waiting := [name]):
+                for key in self._meanings[step]:
+                    words = self._named_in(str(key[0]))
+                    waiting += sorted(words - reached.keys())
+                    reached.update(dict.fromkeys(words))
+            known = tuple((it, *self._meanings[it]) for it in sorted(reached))
+            self._whole[name] = known
+        return known
+
+    def _named_in(self, text: str) -> set[str]:
+        """Return the names with a meaning in a declaration; long tables are searched once only."""
+        known = self._names.get(text)
+        if known is None:
+            known = self._names[text] = self._meanings.keys() & set(_WORD.findall(text))
+        return known
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+_TextKey = tuple[
+    str,
+    tuple[tuple[int, str, tuple[str, ...]], ...],
+    tuple[tuple[int, str, tuple[str, ...]], ...],
+    tuple[tuple[int, str, tuple[str, ...]], ...],
+    tuple[tuple[int, str], ...],
+]
+
+
+def _text_key(tree: SyntaxTree, start: int, end: int) -> _TextKey:
+    return (
+        tree.text[start:end],
+        _relative(tree.qualifiers, start, end),
+        _relative(tree.attributes, start, end),
+        _relative(tree.pragmas, start, end),
+        tuple((at - start, text) for at, text in tree.spellings.items() if start <= at < end),
+    )
+
+
+def _relative(items: Sequence[Removed], start: int, end: int) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
+    low = bisect_left(items, start, key=_offset)
+    found = []
+    while low < len(items) and items[low].offset < end:
+        item = items[low]
+        found.append((item.offset - start, item.word, item.arguments))
+        low += 1
+    return tuple(found)
+
+
+def _offset(item: Removed) -> int:
+    return item.offset
+
+
+def _guess_key(guess: Guess) -> tuple[str, str, str]:
+    return guess.value or "", guess.name, guess.role
+
+
+# ------------------------------------------------------------------------------------------------ program
+
+
+def keep_objects(
+    unit: Unit, initializers: dict[Variable, Initializer], cache: ProgramCache
+) -> dict[Variable, Variable]:
+    """Use the program-scope variables of before where they are the same and stand at the same place.
+
+    Returns what stands now for each variable of before that could not be kept.
+    """
+    moved: dict[Variable, Variable] = {}
+    kept: dict[Variable, Initializer] = {}
+    for name, (before, made) in cache.objects.items():
+        now = unit.symbols.get(name)
+        if not isinstance(now, Object):
+            continue
+        if _is_same(before, made, now, initializers.get(now.variable)):
+            unit.symbols[name] = before
+            if made is not None:
+                kept[now.variable] = made
+        else:
+            moved[before.variable] = now.variable
+    in_order = [kept.get(variable) or _pointing(made, kept) for variable, made in initializers.items()]
+    initializers.clear()
+    initializers.update({made.variable: made for made in in_order})
+    return moved
+
+
+def _pointing(made: Initializer, kept: Mapping[Variable, Initializer]) -> Initializer:
+    """Let the pointers in an object point to the variables that were kept."""
+    if not made.addresses:
+        return made
+    addresses = tuple((at, kept[it].variable if it in kept else it, by) for at, it, by in made.addresses)
+    return replace(made, addresses=addresses)
+
+
+def _is_same(before: Object, made: Initializer | None, now: Object, fresh: Initializer | None) -> bool:
+    """Tell whether an object is as before, its place and its data included."""
+    old, new = before.variable, now.variable
+    if (old.span, old.type, old.kind) != (new.span, new.type, new.kind):
+        return False
+    return replace(now, variable=old) == before and (made and made.data) == (fresh and fresh.data)
+
+
+def program_objects(
+    unit: Unit, initializers: Mapping[Variable, Initializer]
+) -> dict[str, tuple[Object, Initializer | None]]:
+    """Return the program-scope variables by name, for a later `keep_objects`."""
+    return {
+        name: (symbol, initializers.get(symbol.variable))
+        for name, symbol in unit.symbols.items()
+        if isinstance(symbol, Object)
+    }
+
+
+# -------------------------------------------------------------------------------------------------- moves
+
+
+def reused(unit: Unit, head: Head, before: Lowered, moved_objects: Mapping[Variable, Variable]) -> Lowered:
+    """Return a function of before as it stands now."""
+    function = before.function
+    is_in_place = (
+        before.origin == head.node.start_byte
+        and function.span == head.span
+        and function.name_span == head.name_span
+        and not any(it in moved_objects for it in before.objects)
+    )
+    return before if is_in_place else _Mover(unit, head, before, moved_objects).lowered()
+
+
+class _Mover(Rewriter):
+    """Copies a function with the places that its text has now."""
+
+    def __init__(
+        self, unit: Unit, head: Head, before: Lowered, moved_objects: Mapping[Variable, Variable]
+    ) -> None:
+        delta = head.node.start_byte - before.origin
+        tree = unit.tree
+        self.unit = unit
+        self.head = head
+        self.before = before
+        self.places: dict[tuple[int, int], Span] = {}
+        self.spans: dict[int, Span] = {}
+        for (start, end), span in before.spans.items():
+            place = start + delta, end + delta
+            self.spans[id(span)] = self.places[place] = tree.span(*place)
+        self.spans[id(before.function.span)] = head.span
+        self.spans[id(before.function.name_span)] = head.name_span
+        self.variables: dict[Variable, Variable] = dict(moved_objects)
+
+    def span(self, span: Span) -> Span:
+        return self.spans.get(id(span), span)
+
+    def variable(self, variable: Variable) -> Variable:
+        return self.variables.get(variable, variable)
+
+    def fresh(self, variables: Sequence[Variable]) -> tuple[Variable, ...]:
+        """Copy variables to their new places."""
+        copies = tuple(replace(it, span=self.span(it.span)) for it in variables)
+        self.variables.update(zip(variables, copies, strict=True))
+        return copies
+
+    def lowered(self) -> Lowered:
+        """Return the function."""
+        before, function = self.before, self.before.function
+        parameters = self.fresh(function.parameters)
+        variables = self.fresh(function.variables)
+        own = self.fresh(tuple(before.initializers))
+        initializers = {
+            copy: Initializer(copy, made.data)
+            for copy, made in zip(own, before.initializers.values(), strict=True)
+        }
+        body = None if function.body is None else self.block(function.body)
+        copied = Function(
+            function.name,
+            parameters,
+            function.result,
+            body,
+            variables,
+            function.is_kernel,
+            function.attributes,
+            self.head.name_span,
+            self.head.span,
+        )
+        guesses = tuple(self.unit.guesses.get(it.name, it) for it in before.guesses)
+        problems = tuple(
+            Reported(replace(it.problem, span=self.span(it.problem.span)), it.name) for it in before.problems
+        )
+        objects = tuple(self.variable(it) for it in before.objects)
+        return replace(
+            before,
+            function=copied,
+            objects=objects,
+            guesses=guesses,
+            initializers=initializers,
+            problems=problems,
+            spans=self.places,
+            origin=self.head.node.start_byte,
+        )

@@ -1,0 +1,93 @@
+"""Places in files as typed.
+
+Invariant: every span that leaves the source room points into a file as its author typed it, through
+macros and includes. Offsets are Unicode code points, 0-based; rows and columns are 1-based.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range `[start, end)` of code points in the file `path`.
+
+    `definition` is set where the text came out of a macro: `path, start, end` is then the place of the
+    outermost use in the file that is being read, and `definition` the place inside the macro's body.
+    """
+
+    path: str
+    start: int
+    end: int
+    definition: Span | None = None
+
+    def cover(self, other: Span) -> Span:
+        """Return the smallest span of this file that covers both; `self` where the files differ."""
+        if other.path != self.path:
+            return self
+        if self.definition is None and self.start <= other.start and other.end <= self.end:
+            return self
+        return Span(self.path, min(self.start, other.start), max(self.end, other.end))
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A 1-based row and column, in code points."""
+
+    row: int
+    column: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """One file as typed, with its line starts.
+
+    A line ends at LF, CRLF or CR, as in the Language Server Protocol; form feeds and Unicode
+    separators do not end lines.
+    """
+
+    path: str
+    text: str
+    line_starts: Sequence[int] = field(repr=False)
+
+    @classmethod
+    def of(cls, path: str, text: str) -> SourceFile:
+        """Index the lines of `text`."""
+        return cls(path, text, tuple(_line_starts(text)))
+
+    def position(self, offset: int) -> Position:
+        """Return the 1-based place of a code-point offset; offsets past the end give the end."""
+        offset = max(0, min(offset, len(self.text)))
+        row = bisect_right(self.line_starts, offset)
+        return Position(row, offset - self.line_starts[row - 1] + 1)
+
+    def offset(self, row: int, column: int) -> int:
+        """Return the offset of a 1-based place, held inside the line."""
+        if row > len(self.line_starts):
+            return len(self.text)
+        start = self.line_starts[max(row, 1) - 1]
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+        return min(start + max(column, 1) - 1, end)
+
+    def line(self, row: int) -> str:
+        """Return the text of a 1-based row without its line end."""
+        start = self.line_starts[row - 1]
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+
+def _line_starts(text: str) -> list[int]:
+    starts = [0]
+    at = 0
+    if "\r" not in text:
+        while (at := text.find("\n", at)) >= 0:
+            at += 1
+            starts.append(at)
+        return starts
+    for index, char in enumerate(text):
+        if char == "\n" or (char == "\r" and text[index + 1 : index + 2] != "\n"):
+            starts.append(index + 1)
+    return starts

@@ -1,0 +1,3 @@
+"""The version, on its own so that every room may read it."""
+
+__version__ = "0.1.0"

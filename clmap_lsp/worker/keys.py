@@ -1,0 +1,74 @@
+"""What an emulation's result is kept under: everything that it depends on, and nothing else."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from clmap_lsp.version import __version__
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.config import Settings
+    from clmap_lsp.devices import DeviceModel
+    from clmap_lsp.source.program import Program
+
+FORMAT = 2
+"""Of what results look like; another number makes those on disk unknown."""
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def content_key(program: Program, kernel: KernelAnalysis, settings: Settings, device: DeviceModel) -> str:
+    """Return a digest of a kernel, what it shares with its file, its options, launch and device.
+
+    Text of other kernels is left out, so that an edit there keeps this kernel's result. The kernel's own text
+    counts to the letter, because places in the result do; outside it, comments and blanks do not count. The
+    launch does, so that a changed launch comment does.
+    """
+    span = kernel.span
+    own = program.main_file.text[span.start : span.end] if span.path == program.path else ""
+    launch = kernel.launch
+    described = (
+        None
+        if launch is None
+        else (
+            launch.global_size,
+            launch.local_size,
+            launch.global_offset,
+            sorted((name, str(it)) for name, it in launch.arguments.items()),
+        )
+    )
+    whole = (
+        __version__,
+        FORMAT,
+        kernel.name,
+        own,
+        _shared(program),
+        settings.build,
+        described,
+        device.id,
+    )
+    return hashlib.sha256(repr(whole).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=4)  # Every kernel of a program asks, one after the other.
+def _shared(program: Program) -> str:
+    """Return a digest of what the kernels of a program share: the text around them, and included files."""
+    text = program.main_file.text
+    parts = []
+    at = 0
+    for kernel in sorted(program.kernels, key=lambda it: it.span.start):
+        if kernel.span.path == program.path and kernel.span.start >= at:
+            parts.append(_bare(text[at : kernel.span.start]))
+            at = kernel.span.end
+    parts.append(_bare(text[at:]))
+    included = [(path, it.text) for path, it in sorted(program.files.items()) if path != program.path]
+    return hashlib.sha256(repr((parts, included)).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _bare(text: str) -> str:
+    """Return text without comments and blanks that mean nothing; line ends end directives."""
+    lines = (" ".join(it.split()) for it in _COMMENT.sub(" ", text).splitlines())
+    return "\n".join(it for it in lines if it)

@@ -1,0 +1,51 @@
+"""What the worker process may use. Applied by the child to itself before it reads its first task."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Hard limits of the worker process; a task has softer ones of its own (`EmulationSettings`)."""
+
+    memory_mb: int = 2048
+    """Address space beyond what the process holds once it is warm."""
+    files: int = 64
+    file_size_mb: int = 64
+
+
+def apply(limits: Limits) -> tuple[str, ...]:
+    """Apply the limits to this process. Returns the names of those that this platform does not offer."""
+    if sys.platform == "win32":
+        return ("memory", "files", "file size", "core")
+    import resource
+
+    missing = []
+    wanted = {
+        "memory": (resource.RLIMIT_AS, _address_space() + limits.memory_mb * 2**20),
+        "files": (resource.RLIMIT_NOFILE, limits.files),
+        "file size": (resource.RLIMIT_FSIZE, limits.file_size_mb * 2**20),
+        "core": (resource.RLIMIT_CORE, 0),
+    }
+    for name, (kind, value) in wanted.items():
+        try:
+            _, hard = resource.getrlimit(kind)
+            soft = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (soft, hard if name == "memory" else soft))
+        except (ValueError, OSError):
+            missing.append(name)
+    return tuple(missing)
+
+
+def _address_space() -> int:
+    """Return the bytes of address space that this process has mapped; 1 GiB where that cannot be read."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as statm:  # noqa: PTH123 - one line of procfs
+            pages = int(statm.read().split()[0])
+    except (OSError, ValueError, IndexError):
+        return 2**30
+    import resource
+
+    return pages * resource.getpagesize()

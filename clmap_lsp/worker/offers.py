@@ -1,0 +1,121 @@
+"""Verified fixes of one kernel, as plain data: the task that backs the editor's code actions."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.findings import Edit
+from clmap_lsp.source.span import Span
+from clmap_lsp.worker import cache
+from clmap_lsp.worker.places import place_of
+from clmap_lsp.worker.requests import options_of, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clmap_lsp.findings import Fix
+    from clmap_lsp.fixes.model import Subject, Verified
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.ir import Kernel
+    from clmap_lsp.source.program import Program
+
+
+def verified(
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    payload: Mapping[str, Any],
+    progress: Callable[[str, float | None], None],
+) -> dict[str, Any]:
+    """Return the fixes that the emulator showed right on the launch, best first to offer.
+
+    Stops at the payload's `deadline_s`; what was verified until then comes back, with `complete` false.
+    Places are as in `places`.
+    """
+    known = cache.load(_key(payload))
+    if known is not None:
+        return known
+    from clmap_lsp.analysis.kernel import analyse_kernel
+    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.fixes.offer import offers
+
+    settings = settings_of(payload)
+    device = settings.device
+    assert device is not None
+    analysis = analyse_kernel(kernel, launch, (), device, program.constants)
+    subject = Subject(program, analysis, device, options_of(payload))
+    end = time.monotonic() + float(payload["deadline_s"])
+    found: list[dict[str, Any]] = []
+    complete = True
+    for proof, fix in offers(subject, settings):
+        found.append(_data(subject, proof, fix))
+        progress(f"{kernel.name}: {proof.proposal.title}", None)
+        if time.monotonic() > end:
+            complete = False
+            break
+    reply = {"fixes": found, "complete": complete}
+    if complete:
+        cache.store(_key(payload), reply)
+    return reply
+
+
+def _key(payload: Mapping[str, Any]) -> str:
+    return f"{payload['key']}-fixes"
+
+
+def _data(subject: Subject, proof: Verified, fix: Fix) -> dict[str, Any]:
+    proposal, kernel = proof.proposal, subject.analysis.span
+    spans = {it.access.span for it in subject.analysis.accesses if it.access.site in proposal.sites}
+    edits = (*fix.edits, *_relaunch(subject, proof, fix))
+    return {
+        "kind": proposal.kind,
+        "title": fix.title,
+        "safety": fix.safety.value,
+        "host_change": fix.host_change,
+        "verified": dict(fix.verified or {}),
+        "cost": proof.after.cost,
+        "codes": list(proposal.codes),
+        "places": [place_of(it, kernel) for it in spans],
+        "edits": [{"place": place_of(it.span, kernel), "text": it.text} for it in edits],
+        "region": _region(subject, edits),
+    }
+
+
+def _relaunch(subject: Subject, proof: Verified, fix: Fix) -> tuple[Edit, ...]:
+    """Return the edit of the launch comment where the rewritten kernel is launched otherwise.
+
+    A launch that `clmap.toml` or a `.sim` file gives is not ours to change: the host change says what to do.
+    """
+    from clmap_lsp.launch.comment import pinned
+    from clmap_lsp.launch.resolve import as_comment
+
+    before, after = proof.launch, proof.after_launch
+    if after == before:
+        return ()
+    change = pinned(subject.program, subject.analysis.kernel, as_comment(after))
+    if change is None:
+        return ()
+    start, end, text = change
+    span = Span(subject.path, start, end)
+    if any(it.span.start <= end and start <= it.span.end for it in fix.edits):
+        return ()
+    return (Edit(span, text),)
+
+
+def _region(subject: Subject, edits: Sequence[Edit]) -> dict[str, Any]:
+    """Return the stretch of text that the edits hold for: the kernel with all of them, and its digest."""
+    kernel = subject.analysis.span
+    start = min(kernel.start, *(it.span.start for it in edits))
+    end = max(kernel.end, *(it.span.end for it in edits))
+    return {
+        "place": place_of(Span(kernel.path, start, end), kernel),
+        "digest": digest(subject.text[start:end]),
+    }
+
+
+def digest(text: str) -> str:
+    """Return what tells whether a region is still the one that was rewritten."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,84 @@
+-- Starts the server in every Neovim from 0.7 on, and the commands that go with it.
+local M = {}
+
+local defaults = { cmd = { 'clmap-lsp', '--stdio' }, settings = {} }
+local config = defaults
+local old_client
+
+local function clients()
+  local get = vim.lsp.get_clients or vim.lsp.get_active_clients
+  return vim.tbl_filter(function(client) return client.name == 'clmap' end, get())
+end
+
+local function root(file)
+  local find = vim.fs and vim.fs.find
+  if find then
+    local found = find({ 'clmap.toml', '.git' }, { upward = true, path = vim.fn.fnamemodify(file, ':h') })[1]
+    if found then
+      return vim.fn.fnamemodify(found, ':h')
+    end
+  end
+  return vim.fn.fnamemodify(file, ':p:h')
+end
+
+local function attach(buffer)
+  local file = vim.api.nvim_buf_get_name(buffer)
+  local client = { name = 'clmap', cmd = config.cmd, root_dir = root(file), settings = { clmap = config.settings } }
+  if vim.lsp.start then -- 0.8 to 0.10
+    vim.lsp.start(client, { bufnr = buffer })
+    return
+  end
+  old_client = old_client or vim.lsp.start_client(client) -- 0.7
+  vim.lsp.buf_attach_client(buffer, old_client)
+end
+
+local function command(name, position)
+  local arguments = { vim.uri_from_bufnr(0) }
+  if position then
+    local place = vim.api.nvim_win_get_cursor(0)
+    arguments[2] = { line = place[1] - 1, character = place[2] }
+  end
+  vim.lsp.buf_request(0, 'workspace/executeCommand', { command = name, arguments = arguments }, function(err, result)
+    if err then
+      vim.notify(err.message, vim.log.levels.ERROR)
+    elseif type(result) == 'string' then
+      vim.lsp.util.open_floating_preview(vim.split(result, '\n'), 'markdown')
+    end
+  end)
+end
+
+--- setup{ cmd = {...}, settings = {...} }
+function M.setup(options)
+  config = vim.tbl_deep_extend('force', defaults, options or {})
+  if vim.lsp.config then
+    vim.lsp.config('clmap', { cmd = config.cmd, settings = { clmap = config.settings } })
+    vim.lsp.enable('clmap')
+  end
+end
+
+--- Called for every OpenCL buffer by plugin/clmap.lua where Neovim has no vim.lsp.config.
+function M.attach()
+  attach(vim.api.nvim_get_current_buf())
+end
+
+M.emulate = function() command('clmap.emulate', true) end
+M.pin = function() command('clmap.pin', true) end
+M.debug = function() command('clmap.debug', false) end
+
+function M.explain(code)
+  vim.lsp.buf_request(0, 'workspace/executeCommand', { command = 'clmap.explain', arguments = { code } },
+    function(err, result)
+      local text = err and err.message or result or ('There is no rule ' .. code)
+      vim.lsp.util.open_floating_preview(vim.split(text, '\n'), 'markdown')
+    end)
+end
+
+function M.restart()
+  for _, client in ipairs(clients()) do
+    client.stop()
+  end
+  old_client = nil
+  vim.defer_fn(function() vim.cmd('edit') end, 500)
+end
+
+return M

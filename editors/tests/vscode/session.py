@@ -1,0 +1,161 @@
+"""Start a VS Code server with the extension installed, run the suites against it, stop everything.
+
+usage: session.py HOST_DIR VSIX
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[2]
+ARTEFACTS = ROOT / "test-artifacts"
+KERNEL = """\
+// clmap: global=256,256 local=16,16 N=256 A=random(N*N) B=random(N*N,1) C=zeros(N*N)
+__kernel void mm(__global const float *A, __global const float *B, __global float *C, const int N)
+{
+    int r = get_global_id(0);
+    int c = get_global_id(1);
+    float sum = 0.0f;
+    for (int k = 0; k < N; k++)
+        sum += B[k * N + c] * A[r * N + k];
+    C[r * N + c] = sum;
+}
+"""
+SPINNING = """\
+// clmap: global=64 local=16 a=zeros(2)
+__kernel void spin(__global volatile int *a)
+{
+    int i = 0;
+    while (a[0] == 0)
+        i++;
+    a[1] = i;
+}
+"""
+
+
+def settings(trust: bool) -> dict[str, object]:
+    return {
+        "clmap.server.interpreter": sys.executable,
+        "clmap.device": "nvidia-hopper",
+        "clmap.emulate": "onSave",
+        "clmap.emulateTimeLimit": 60,
+        "editor.inlayHints.enabled": "on",
+        "security.workspace.trust.enabled": trust,
+        "workbench.startupEditor": "none",
+        "telemetry.telemetryLevel": "off",
+        "extensions.autoCheckUpdates": False,
+        "extensions.autoUpdate": False,
+        "extensions.ignoreRecommendations": True,
+        "chat.disableAIFeatures": True,
+        "git.enabled": False,
+        "editor.minimap.enabled": False,
+    }
+
+
+@contextlib.contextmanager
+def vscode(host: Path, vsix: Path, trust: bool) -> Iterator[str]:
+    """Yield the URL of a running VS Code."""
+    server = host / "node_modules/code-server/lib/vscode/out/server-main.js"
+    state = Path(tempfile.mkdtemp(prefix="vscode-"))
+    for folder in ("data/Machine", "data/User"):
+        (state / "srv" / folder).mkdir(parents=True)
+        (state / "srv" / folder / "settings.json").write_text(json.dumps(settings(trust)))
+    (state / "home").mkdir()
+    environment = {
+        **os.environ,
+        "HOME": str(state / "home"),
+        "EXTENSIONS_GALLERY": "{}",  # Else it looks extensions up.
+        "CLMAP_CACHE_DIR": str(state / "cache"),
+    }
+    base = ["node", str(server), "--server-data-dir", str(state / "srv"), "--accept-server-license-terms"]
+    subprocess.run(
+        [*base, "--install-extension", str(vsix)], env=environment, check=True, capture_output=True
+    )
+    port = free_port()
+    options = ["--host", "127.0.0.1", "--port", str(port), "--without-connection-token"]
+    options += ["--telemetry-level", "off", "--enable-smoke-test-driver"]
+    log = (ARTEFACTS / "vscode-server.log").open("wb")
+    process = subprocess.Popen(
+        [*base, *options],
+        env=environment,
+        stdout=log,
+        stderr=log,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_for(f"http://127.0.0.1:{port}/version")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(5)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        log.close()
+        shutil.rmtree(state, ignore_errors=True)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(url: str) -> None:
+    for _ in range(240):
+        with contextlib.suppress(OSError):
+            urllib.request.urlopen(url, timeout=2).close()
+            return
+        time.sleep(0.25)
+    raise SystemExit(f"{url} does not answer")
+
+
+def workspace() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="clmap-ws-"))
+    (folder / "k.cl").write_text(KERNEL)
+    (folder / "spin.cl").write_text(SPINNING)
+    return folder
+
+
+def run_node(host: Path, script: str, *arguments: str) -> int:
+    environment = {**os.environ, "NODE_PATH": str(host / "node_modules")}
+    target = host / script
+    shutil.copyfile(HERE / script, target)  # ES modules are found beside the file that imports them.
+    return subprocess.run(["node", str(target), *arguments], env=environment, check=False).returncode
+
+
+def main() -> int:
+    host, vsix = Path(sys.argv[1]).absolute(), Path(sys.argv[2]).absolute()
+    ARTEFACTS.mkdir(exist_ok=True)
+    extension = ROOT / "editors/vscode"
+    failed = 0
+    with vscode(host, vsix, trust=False) as url:
+        for suite in ("suite.js",):
+            failed += (
+                run_node(host, "exthost.mjs", url, str(workspace()), str(extension), str(HERE / suite)) != 0
+            )
+        failed += run_node(host, "look.mjs", url, str(workspace()), str(ARTEFACTS)) != 0
+    with vscode(host, vsix, trust=True) as url:
+        tests = str(HERE / "untrusted.js")
+        failed += run_node(host, "exthost.mjs", url, str(workspace()), str(extension), tests) != 0
+    print("VS Code:", "failed" if failed else "all suites passed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

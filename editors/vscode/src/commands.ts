@@ -1,0 +1,76 @@
+// Commands of the palette. Those that need analysis are the server's; these pass on where the cursor is.
+import * as vscode from "vscode";
+import type { Clmap } from "./extension";
+import type { Heat } from "./heat";
+import type { Panel } from "./panel";
+
+export function registerCommands(clmap: Clmap, panel: Panel, heat: Heat): void {
+  const register = (name: string, action: (...args: unknown[]) => unknown) =>
+    clmap.context.subscriptions.push(vscode.commands.registerCommand(name, action));
+  register("clmap.restart", () => clmap.restart());
+  register("clmap.showLogs", () => clmap.output.show());
+  register("clmap.debugInformation", () => showDebugInformation(clmap));
+  register("clmap.showPanel", () => panel.show());
+  register("clmap.emulateKernel", () => atCursor(clmap, "clmap.emulate"));
+  register("clmap.pinLaunch", () => atCursor(clmap, "clmap.pin"));
+  register("clmap.openReport", () => openReport(clmap));
+  register("clmap.explainRule", (code) => explainRule(clmap, typeof code === "string" ? code : undefined));
+  register("clmap.calibrateDevice", () => calibrate());
+  clmap.context.subscriptions.push(panel, heat);
+}
+
+async function atCursor(clmap: Clmap, command: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (!editor || !clmap.client) {
+    return;
+  }
+  const { line, character } = editor.selection.active;
+  await clmap.client.sendRequest("workspace/executeCommand", {
+    command,
+    arguments: [editor.document.uri.toString(), { line, character }],
+  });
+}
+
+async function openReport(clmap: Clmap): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  if (!editor || !clmap.client) {
+    return;
+  }
+  const html = await clmap.client.sendRequest<string | null>("workspace/executeCommand", {
+    command: "clmap.report",
+    arguments: [editor.document.uri.toString()],
+  });
+  if (html) {
+    const view = vscode.window.createWebviewPanel("clmap.report", "clmap report", vscode.ViewColumn.Beside, {});
+    view.webview.html = html;
+  }
+}
+
+async function explainRule(clmap: Clmap, code: string | undefined): Promise<void> {
+  const wanted = code ?? (await vscode.window.showInputBox({ prompt: "Rule code or name, such as CM101" }));
+  if (!wanted || !clmap.client) {
+    return;
+  }
+  const text = await clmap.client.sendRequest<string | null>("workspace/executeCommand", {
+    command: "clmap.explain",
+    arguments: [wanted],
+  });
+  const content = text ?? `There is no rule ${wanted}.`;
+  const document = await vscode.workspace.openTextDocument({ language: "markdown", content });
+  await vscode.commands.executeCommand("markdown.showPreview", document.uri);
+}
+
+async function showDebugInformation(clmap: Clmap): Promise<void> {
+  const server = await clmap.client
+    ?.sendRequest<string | null>("workspace/executeCommand", { command: "clmap.debug", arguments: [] })
+    .catch((error: unknown) => String(error));
+  const content = `${clmap.debugInformation()}\n${server ?? "the server does not answer"}\n`;
+  const document = await vscode.workspace.openTextDocument({ language: "plaintext", content });
+  await vscode.window.showTextDocument(document);
+}
+
+function calibrate(): void {
+  const terminal = vscode.window.createTerminal("Calibrate OpenCL device");
+  terminal.show();
+  terminal.sendText("clmap-lsp calibrate", false); // The user presses Enter: a calibration takes minutes.
+}

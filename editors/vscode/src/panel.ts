@@ -1,0 +1,83 @@
+// The "Memory access" panel: a picture of the kernel at the cursor. Data come from clmap/kernelView.
+import * as vscode from "vscode";
+import type { Clmap } from "./extension";
+import { kernelViewRequest } from "./protocol";
+
+export class Panel implements vscode.Disposable {
+  private view: vscode.WebviewPanel | undefined;
+  private readonly subscriptions: vscode.Disposable[] = [];
+  private latest = 0;
+
+  constructor(private readonly clmap: Clmap) {
+    this.subscriptions.push(
+      vscode.window.onDidChangeTextEditorSelection(() => this.refresh()),
+      vscode.languages.onDidChangeDiagnostics(() => this.refresh()),
+    );
+  }
+
+  async show(): Promise<void> {
+    if (!this.view) {
+      const media = vscode.Uri.joinPath(this.clmap.context.extensionUri, "media");
+      this.view = vscode.window.createWebviewPanel(
+        "clmap.panel",
+        "Memory access",
+        { viewColumn: vscode.ViewColumn.Beside, preserveFocus: true },
+        { enableScripts: true, localResourceRoots: [media], retainContextWhenHidden: true },
+      );
+      this.view.webview.html = page(this.view.webview, media);
+      this.view.onDidDispose(() => {
+        this.view = undefined;
+      });
+      this.view.webview.onDidReceiveMessage((message: { reveal?: number }) => this.reveal(message.reveal));
+    }
+    this.view.reveal(undefined, true);
+    await this.refresh();
+  }
+
+  private async refresh(): Promise<void> {
+    const editor = vscode.window.visibleTextEditors.find((it) => it.document.languageId === "opencl");
+    if (!this.view || !this.clmap.client || !editor) {
+      return;
+    }
+    const turn = ++this.latest;
+    const { line, character } = editor.selection.active;
+    const query = { textDocument: { uri: editor.document.uri.toString() }, position: { line, character } };
+    const kernel = await this.clmap.client.sendRequest(kernelViewRequest, query).catch(() => null);
+    if (turn === this.latest) {
+      await this.view?.webview.postMessage({ kernel, cursorLine: line });
+    }
+  }
+
+  private reveal(line: number | undefined): void {
+    const editor = vscode.window.visibleTextEditors.find((it) => it.document.languageId === "opencl");
+    if (editor && line !== undefined) {
+      const place = new vscode.Position(line, 0);
+      editor.selection = new vscode.Selection(place, place);
+      editor.revealRange(new vscode.Range(place, place), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+    }
+  }
+
+  dispose(): void {
+    vscode.Disposable.from(...this.subscriptions).dispose();
+    this.view?.dispose();
+  }
+}
+
+function page(webview: vscode.Webview, media: vscode.Uri): string {
+  const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(media, name)).toString();
+  const policy = `default-src 'none'; style-src ${webview.cspSource}; script-src ${webview.cspSource}; img-src data:`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${uri("panel.css")}">
+<title>Memory access</title>
+</head>
+<body>
+<main id="panel" aria-live="polite"><p>Put the cursor in a kernel.</p></main>
+<script src="${uri("panel.js")}"></script>
+</body>
+</html>`;
+}

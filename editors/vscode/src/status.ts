@@ -1,0 +1,36 @@
+// One status item: what the server is doing, and the way to its logs.
+import * as vscode from "vscode";
+import { State } from "vscode-languageclient/node";
+
+export class Status implements vscode.Disposable {
+  private readonly item: vscode.LanguageStatusItem;
+
+  constructor(selector: vscode.DocumentSelector) {
+    this.item = vscode.languages.createLanguageStatusItem("clmap.status", selector);
+    this.item.name = "clmap";
+    this.item.command = { command: "clmap.showLogs", title: "Show Logs" };
+    this.stopped("not started");
+  }
+
+  show(state: State, origin: string): void {
+    this.item.busy = state === State.Starting;
+    if (state === State.Stopped) {
+      this.stopped("stopped");
+      return;
+    }
+    this.item.severity = vscode.LanguageStatusSeverity.Information;
+    this.item.text = state === State.Running ? "clmap" : "clmap: starting";
+    this.item.detail = `server from ${origin}`;
+  }
+
+  stopped(why: string): void {
+    this.item.busy = false;
+    this.item.severity = vscode.LanguageStatusSeverity.Error;
+    this.item.text = "clmap";
+    this.item.detail = why;
+  }
+
+  dispose(): void {
+    this.item.dispose();
+  }
+}

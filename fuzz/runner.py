@@ -1,0 +1,143 @@
+"""Runs a driver for a while in a process of its own, and keeps every input that fails.
+
+Case number i of a seed is always the same input, so that a process that died or hangs names its input by its
+last number. Time is CPU time: a busy machine makes no hangs.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import hashlib
+import multiprocessing
+import os
+import random
+import time
+import traceback
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from fuzz.targets import DRIVERS, Driver
+
+HANG_S = 5.0
+"""CPU seconds after which an input counts as a hang."""
+KILL_S = 30.0
+"""Wall seconds beyond the hang limit after which the process is ended."""
+_MIB = 2**20
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run found. `cpu_s` is what the fuzzed processes used, start-up left out."""
+
+    driver: str
+    cases: int = 0
+    cpu_s: float = 0.0
+    failures: dict[str, bytes] = field(default_factory=dict)
+    """By what happened, the smallest input that shows it."""
+    seen: int = 0
+
+
+def make_case(driver: Driver, seed: int, number: int) -> bytes:
+    """Return input `number` of a seed."""
+    return driver.make(random.Random(f"{driver.name}-{seed}-{number}"))
+
+
+def fuzz(name: str, cpu_s: float, seed: int, folder: Path | None = None, max_cases: int = 1 << 60) -> Outcome:
+    """Run a driver for some CPU seconds; failing inputs are also written to `folder`."""
+    outcome, first = Outcome(name), 0
+    while outcome.cpu_s < cpu_s and first < max_cases:
+        first = _one_process(outcome, cpu_s - outcome.cpu_s, seed, first, max_cases, folder)
+    outcome.cases = first
+    return outcome
+
+
+def _one_process(
+    outcome: Outcome, cpu_s: float, seed: int, first: int, max_cases: int, folder: Path | None
+) -> int:
+    """Fuzz in a fresh process until it has used its time or died; returns the next case's number."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_cases, args=(theirs, outcome.driver, seed, first, cpu_s, max_cases))
+    process.start()
+    theirs.close()
+    number, died = first, ""
+    while True:
+        try:
+            if not ours.poll(HANG_S + KILL_S + (60 if number == first else 0)):
+                died = f"hang: no end after {HANG_S + KILL_S:g} s"
+                process.kill()
+                break
+            number, used, failure = ours.recv()
+        except EOFError:
+            break
+        outcome.cpu_s += used
+        if failure:
+            _keep(outcome, failure, make_case(DRIVERS[outcome.driver], seed, number), folder)
+        number += 1
+    process.join(KILL_S)
+    if process.exitcode != 0:
+        died = died or f"died: exit code {process.exitcode}"
+        _keep(outcome, died, make_case(DRIVERS[outcome.driver], seed, number), folder)
+        outcome.cpu_s += HANG_S  # Its last case took some time that it could not report.
+        number += 1
+    ours.close()
+    return number
+
+
+def _keep(outcome: Outcome, failure: str, data: bytes, folder: Path | None) -> None:
+    outcome.seen += 1
+    known = outcome.failures.get(failure)
+    if known is not None and len(known) <= len(data):
+        return
+    outcome.failures[failure] = data
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha256(failure.encode()).hexdigest()[:12]
+        (folder / f"{digest}.txt").write_text(failure + "\n", encoding="utf-8")
+        (folder / f"{digest}.input").write_bytes(data)
+
+
+def _cases(pipe: Connection, name: str, seed: int, first: int, cpu_s: float, max_cases: int) -> None:
+    """The fuzzed process: sends (number, CPU seconds, failure) after each case."""
+    faulthandler.enable()
+    _limit_memory()
+    driver = DRIVERS[name]
+    driver.target(make_case(driver, seed, 0)[:0])  # Imports are not the first case's time.
+    began = last = time.process_time()
+    for number in range(first, max_cases):
+        data = make_case(driver, seed, number)
+        before = time.process_time()
+        failure = failure_of(driver, data)
+        used = time.process_time() - before
+        if used > HANG_S and not failure:
+            failure = f"hang: {name}"
+        now = time.process_time()
+        pipe.send((number, now - last, failure))
+        last = now
+        if now - began >= cpu_s:
+            return
+
+
+def failure_of(driver: Driver, data: bytes) -> str:
+    """Return what an input does wrong, in a line that is the same for the same fault; empty if nothing."""
+    try:
+        driver.target(data)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        frames = [it for it in traceback.extract_tb(error.__traceback__) if "clmap_lsp" in it.filename]
+        place = f"{Path(frames[-1].filename).name}:{frames[-1].name}:{frames[-1].lineno}" if frames else "?"
+        words = " ".join(str(error).split())[:160] if isinstance(error, AssertionError) else ""
+        return f"{type(error).__name__} at {place} {words}".strip()
+    return ""
+
+
+def _limit_memory() -> None:
+    """Let an input that wants all memory fail as one, instead of ending the machine."""
+    if os.name != "posix":
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (6144 * _MIB, hard))

@@ -1,0 +1,249 @@
+"""What is fuzzed. A target gets one input and returns; whatever it raises is a fault of ours."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from fuzz import corpus
+from fuzz.mutate import mutated, mutated_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Driver:
+    """One thing to fuzz: how inputs are made, and what takes them."""
+
+    name: str
+    make: Callable[[random.Random], bytes]
+    target: Callable[[bytes], None]
+
+
+class InternalError(AssertionError):
+    """Something was caught and reported as an error of the tool: caught, but a fault all the same."""
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _preprocessor(data: bytes) -> None:
+    from clmap_lsp.source.options import BuildOptions
+    from clmap_lsp.source.preprocess import preprocess
+
+    text = _text(data)
+    halves = {"other.h": text[len(text) // 2 :]}
+    options = BuildOptions(defines=(("N", "8"), ("F(x)", "x##x")))
+    preprocess(f'#include "other.h"\n{text}', "k.cl", options, halves.get)
+
+
+def _parser(data: bytes) -> None:
+    from clmap_lsp.source.options import BuildOptions
+    from clmap_lsp.source.parse import parse
+
+    text = _text(data)
+    before = parse(text, "k.cl", BuildOptions())
+    middle = len(text) // 2
+    edited = text[:middle] + text[middle + 1 :]
+    after = parse(edited, "k.cl", BuildOptions(), previous=before)
+    fresh = parse(edited, "k.cl", BuildOptions())
+    if str(after.tree.root_node) != str(fresh.tree.root_node):
+        raise InternalError("parsing with an earlier tree gives another tree")
+
+
+def _lowering(data: bytes) -> None:
+    from clmap_lsp.source.read import read_program
+
+    text = _text(data)
+    program = read_program(text, "k.cl")
+    _no_internal_errors(program)
+    middle = len(text) // 2
+    _no_internal_errors(read_program(text[:middle] + ";" + text[middle:], "k.cl", previous=program.cache))
+
+
+def _no_internal_errors(program: object) -> None:
+    for problem in program.problems:  # type: ignore[attr-defined]
+        if problem.code == "internal-error":
+            raise InternalError(problem.message)
+
+
+def _analyser(data: bytes) -> None:
+    from clmap_lsp.analysis.session import AnalysisSession
+    from clmap_lsp.devices import load_model
+    from clmap_lsp.rules.context import RuleContext
+    from clmap_lsp.rules.runner import run
+    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.source.read import read_program
+
+    program = read_program(_text(data), "k.cl")
+    _no_internal_errors(program)
+    analysis = AnalysisSession().analyse(program, load_model("nvidia-hopper"))
+    run(RuleContext(program, analysis), Selection.of(("ALL",)))
+
+
+def _jit(data: bytes) -> None:
+    from clmap_lsp.devices import load_model
+    from clmap_lsp.emulator.result import Engine
+    from clmap_lsp.emulator.run import emulate
+    from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.launch.problem import LaunchError, LaunchProblem
+    from clmap_lsp.launch.resolve import resolve
+    from clmap_lsp.source.read import read_program
+
+    program = read_program(_text(data), "k.cl")
+    settings = EmulationSettings(
+        engine=Engine.JIT,
+        time_limit_s=0.2,
+        memory_limit_mb=128,
+        max_steps=200_000,
+        device=load_model("nvidia-hopper"),
+    )
+    for kernel in program.kernels[:2]:
+        launch = resolve(program, kernel)
+        if isinstance(launch, LaunchProblem) or launch.work_items > 1 << 16:
+            continue
+        try:
+            emulate(program, kernel, launch, settings)
+        except LaunchError:
+            continue
+
+
+def _framing(data: bytes) -> None:
+    asyncio.run(_session(data))
+
+
+async def _session(data: bytes) -> None:
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.protocol import ClmapProtocol
+    from clmap_lsp.server.wire import Garbage, read_bodies
+
+    pygls_log = logging.getLogger("pygls")
+    pygls_log.handlers, pygls_log.propagate = [logging.NullHandler()], False
+    server = ClmapServer()
+    protocol = server.protocol
+    assert isinstance(protocol, ClmapProtocol)
+    protocol.set_writer(_Nowhere())
+    reader = asyncio.StreamReader(limit=2**20)
+    reader.feed_data(data)
+    reader.feed_eof()
+    with _FailureLog():
+        async for body in read_bodies(reader):
+            if isinstance(body, Garbage):
+                protocol.refuse(None, -32700, body.reason)
+            else:
+                protocol.receive(body)
+        await asyncio.sleep(0)
+    await server.close()
+
+
+class _Nowhere:
+    def write(self, data: bytes) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class _FailureLog(logging.Handler):
+    """Raises what the protocol logs as a failed handler."""
+
+    def __enter__(self) -> None:
+        self.setLevel(logging.ERROR)
+        logging.getLogger("clmap_lsp.server").addHandler(self)
+
+    def __exit__(self, *_: object) -> None:
+        logging.getLogger("clmap_lsp.server").removeHandler(self)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        cause = record.exc_info[1] if record.exc_info else None
+        raise InternalError(record.getMessage()) from cause
+
+
+_SIM_KERNEL = (
+    "__kernel void k(__global float *a, __global uint *b, int n) { b[get_global_id(0)] = (uint)a[n]; }\n"
+)
+
+
+def _sim(data: bytes) -> None:
+    from clmap_lsp.emulator.result import Engine
+    from clmap_lsp.emulator.run import emulate
+    from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.launch.problem import LaunchError, LaunchProblem
+    from clmap_lsp.launch.resolve import resolve
+    from clmap_lsp.launch.sim import bind, read_sim
+    from clmap_lsp.source.read import read_program
+
+    sim = read_sim(_text(data), "k.sim")
+    if isinstance(sim, LaunchProblem):
+        return
+    program = read_program(_SIM_KERNEL, "k.cl")
+    bound = bind(sim, program.kernels[0])
+    if isinstance(bound, LaunchProblem):
+        return
+    launch = resolve(program, program.kernels[0], given=bound.launch)
+    if isinstance(launch, LaunchProblem) or launch.work_items > 4096:
+        return
+    limits = EmulationSettings(engine=Engine.JIT, time_limit_s=0.2, memory_limit_mb=64, trace=False)
+    try:
+        emulate(program, program.kernels[0], launch, limits)
+    except LaunchError:
+        return
+
+
+def _arguments(data: bytes) -> None:
+    """Argument texts of the command line and of launch comments, which the resolver reads both ways."""
+    from clmap_lsp.launch.arguments import parse_argument
+    from clmap_lsp.launch.problem import LaunchError
+    from clmap_lsp.launch.resolve import resolve
+    from clmap_lsp.source.read import read_program
+
+    text = _text(data)
+    try:
+        parse_argument(text, {"N": 64})
+    except LaunchError as error:
+        if "\n" in str(error).strip() and "\n" not in text:
+            raise InternalError("an error message of several lines") from error
+    line = " ".join(text.split())
+    program = read_program(f"// clmap: {line}\n// clmap: a={line}\n{_SIM_KERNEL}", "k.cl")
+    for kernel in program.kernels:
+        resolve(program, kernel)
+
+
+def _toml(data: bytes) -> None:
+    from clmap_lsp.config.load import ConfigError, parse
+
+    try:
+        settings = parse("clmap.toml", _text(data), devices=("nvidia-hopper",), rules=("CM101", "CM102"))
+    except ConfigError as error:
+        str(error)
+        return
+    settings.excludes("a/b.cl")
+
+
+def _texts(name: str, seeds: Callable[[], Sequence[str]]) -> Callable[[random.Random], bytes]:
+    def make(rng: random.Random) -> bytes:
+        return mutated(rng, (*seeds(), *corpus.grown(name))).encode("utf-8", "surrogatepass")
+
+    return make
+
+
+def _messages(rng: random.Random) -> bytes:
+    return mutated_bytes(rng, corpus.messages())
+
+
+DRIVERS = {
+    it.name: it
+    for it in (
+        Driver("preprocessor", _texts("preprocessor", corpus.kernels), _preprocessor),
+        Driver("parser", _texts("parser", corpus.kernels), _parser),
+        Driver("lowering", _texts("lowering", corpus.kernels), _lowering),
+        Driver("analyser", _texts("analyser", corpus.kernels), _analyser),
+        Driver("jit", _texts("jit", corpus.short_kernels), _jit),
+        Driver("framing", _messages, _framing),
+        Driver("sim", _texts("sim", corpus.sims), _sim),
+        Driver("arguments", _texts("arguments", corpus.arguments), _arguments),
+        Driver("toml", _texts("toml", corpus.tomls), _toml),
+    )
+}

@@ -1,0 +1,68 @@
+"""The Python API as a notebook uses it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import clmap_lsp
+from clmap_lsp.errors import UsageError
+
+NAIVE = """\
+__kernel void mm(__global const float *A, __global const float *B, __global float *C, const int N)
+{
+    int r = get_global_id(0), c = get_global_id(1);
+    float sum = 0.0f;
+    for (int k = 0; k < N; k++)
+        sum += B[k * N + c] * A[r * N + k];
+    C[r * N + c] = sum;
+}
+"""
+LAUNCH = {"global_size": (256, 256), "local_size": (16, 16), "args": {"N": 256}}
+
+
+def test_analyze_gives_the_figures_of_the_command_line():
+    report = clmap_lsp.analyze(NAIVE, device="nvidia-hopper", **LAUNCH)  # type: ignore[arg-type]
+    kernel = report["mm"]
+    assert kernel.analysis.totals.global_load.sectors == 8_912_896
+    assert kernel.analysis.totals.global_store.sectors == 32_768
+    assert {it.code for it in kernel.findings} >= {"CM104"}
+    assert [it["buffer"] for it in kernel.accesses] == ["B", "A", "C"]
+    assert report.to_dict()["files"][0]["kernels"][0]["name"] == "mm"
+
+
+def test_reports_show_themselves_as_tables_and_escape_what_they_show():
+    report = clmap_lsp.analyze(NAIVE, **LAUNCH)  # type: ignore[arg-type]
+    page = report._repr_html_()
+    assert "<table>" in page and "B[k*N + c]" in page and "256x256" in page
+    odd = clmap_lsp.analyze("__kernel void f(__global int *a) { if (get_global_id(0) < 8) a[0 & 1] = 1; }")
+    assert "<script" not in odd._repr_html_()
+
+
+def test_emulate_runs_the_kernel():
+    source = "__kernel void twice(__global int *a) { int i = get_global_id(0); a[i] = 2 * a[i]; }"
+    run = clmap_lsp.emulate(source, global_size=64, local_size=16, args={"a": "iota(64)"})
+    assert run.buffer("a").view(np.int32).tolist() == [2 * i for i in range(64)]
+    assert len(run.psl) == 11 and run.faults == ()
+    assert "PSL" in run._repr_html_()
+
+
+def test_mistakes_are_named():
+    with pytest.raises(UsageError, match="no kernel"):
+        clmap_lsp.emulate(NAIVE, kernel="nobody")
+    with pytest.raises(UsageError, match="did you mean"):
+        clmap_lsp.analyze(NAIVE, device="hoper")
+    with pytest.raises(KeyError, match="there are: mm"):
+        clmap_lsp.analyze(NAIVE)["nobody"]
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = (
+        "import sys, clmap_lsp;"
+        "print([it for it in ('numpy', 'llvmlite', 'lsprotocol', 'pygls', 'rich') if it in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,70 @@
+"""A pyopencl program's launches end up in clmap.toml, and findings name them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import clmap_lsp
+from clmap_lsp.opencl_device.recording import RecordedLaunch, with_launches
+
+SOURCE = """\
+__kernel void scale(__global float *x, const float factor, const int n)
+{
+    int i = get_global_id(0);
+    if (i < n) x[i * 2] *= factor;
+}
+__kernel void turn(__global const float *a, __global float *b, const int N)
+{
+    b[get_global_id(0) * N + get_global_id(1)] = a[get_global_id(1) * N + get_global_id(0)];
+}
+__kernel void sums(__global const float *a, __global float *b, __local float *part)
+{
+    int l = get_local_id(0);
+    part[l] = a[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l == 0) { float s = 0; for (int i = 0; i < 64; i++) s += part[i]; b[get_group_id(0)] = s; }
+}
+"""
+
+
+def test_tables_are_renewed_and_the_rest_is_kept():
+    before = 'device = "nvidia-hopper"\n\n[launch.f]\nglobal = [1]\n\n[launch.g]\nglobal = [2]\n'
+    after = with_launches(before, {"f": RecordedLaunch("f", (8, 8), (4, 4), {"N": "8", "a": "random(64)"})})
+    assert after.startswith('device = "nvidia-hopper"\n\n[launch.g]\nglobal = [2]')
+    assert after.count("[launch.f]") == 1 and 'args = { N = 8, a = "random(64)" }' in after
+
+
+@pytest.mark.pocl
+def test_a_program_of_three_kernels(tmp_path: Path):
+    cl = pytest.importorskip("pyopencl")
+    try:
+        context = cl.Context([cl.get_platforms()[0].get_devices()[0]])
+    except (cl.Error, IndexError):
+        pytest.skip("no OpenCL platform")
+    queue = cl.CommandQueue(context)
+    flags = cl.mem_flags
+    (tmp_path / "k.cl").write_text(SOURCE)
+    with clmap_lsp.record(tmp_path / "clmap.toml") as launches:
+        program = cl.Program(context, SOURCE).build()
+        a = cl.Buffer(context, flags.READ_WRITE, 64 * 64 * 4)
+        b = cl.Buffer(context, flags.READ_WRITE, 64 * 64 * 4)
+        program.scale(queue, (1024,), (64,), a, np.float32(2.5), np.int32(1000))
+        program.scale(queue, (512,), (64,), a, np.float32(2.5), np.int32(500))
+        turn = program.turn
+        turn.set_args(a, b, np.int32(64))
+        cl.enqueue_nd_range_kernel(queue, turn, (64, 64), (8, 8))
+        program.sums(queue, (256,), (64,), a, b, cl.LocalMemory(64 * 4))
+        queue.finish()
+    assert sorted(launches) == ["scale", "sums", "turn"]
+    assert launches["scale"].global_size == (1024,) and launches["scale"].times == 2
+    command = [sys.executable, "-m", "clmap_lsp", "--check", "--format", "json", str(tmp_path / "k.cl")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    findings = json.loads(done.stdout)["findings"]
+    assert any("1024 in groups of 64" in it["message"] and "configured" in it["message"] for it in findings)
+    assert any(it["kernel"] == "turn" and "64x64 in groups of 8x8" in it["message"] for it in findings)

@@ -1,0 +1,111 @@
+"""What a person gets wrong: exit codes and one line that names cause and cure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from clmap_command import SIMPLE, assert_usage_error, clmap
+
+GOOD = "__kernel void f(__global float *x) { x[get_global_id(0) * 32] = 1.0f; }\n"
+
+
+@pytest.mark.parametrize("command", [["check"], ["--check"], ["analyze"], ["emulate"]])
+def test_a_missing_file(command: list[str]) -> None:
+    assert_usage_error(clmap(*command, "nowhere.cl"), "nowhere.cl", "no such file")
+
+
+def test_a_directory_without_kernels(tmp_path: Path) -> None:
+    (tmp_path / "readme.txt").write_text("nothing")
+    assert_usage_error(clmap("--check", str(tmp_path)), "no kernels below this directory", ".cl")
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        (b"\x7fELF\x02\x01\x00\x00", "a binary file"),
+        (b"__kernel void f() {} // caf\xe9\n", "not UTF-8 (byte 0xe9); save it as UTF-8"),
+        ("__kernel".encode("utf-16"), "UTF-16"),
+    ],
+)
+def test_a_file_that_is_no_text(tmp_path: Path, data: bytes, part: str) -> None:
+    path = tmp_path / "odd.cl"
+    path.write_bytes(data)
+    done = clmap("--check", str(path))
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert part in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_unreadable_file_does_not_hide_the_findings_of_others(tmp_path: Path) -> None:
+    (tmp_path / "a.cl").write_bytes(b"\x00")
+    (tmp_path / "b.cl").write_text(GOOD)
+    done = clmap("--check", str(tmp_path), "--format", "concise")
+    assert done.returncode == 2
+    assert "CM102" in done.stdout
+    assert done.stderr.count("\n") == 1
+
+
+def test_syntax_errors_leave_the_other_kernels(tmp_path: Path) -> None:
+    path = tmp_path / "half.cl"
+    path.write_text(f"__kernel void broken(__global float *x) {{ x[0] = ; }}\n{GOOD}")
+    done = clmap("--check", str(path), "--format", "concise")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert [it for it in lines if " CM001 " in it and ":1:" in it]
+    assert [it for it in lines if " CM102 " in it and ":2:" in it]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--frobnicate"], ["unknown option --frobnicate"]),
+        (["check", SIMPLE, "--formt", "json"], ["unknown option --formt; did you mean --format?"]),
+        (["chekc", SIMPLE], ['unknown command "chekc"; did you mean "check"?']),
+        (["check"], ["check needs a PATH"]),
+        (["check", SIMPLE, "--format", "xml"], ["xml", "concise"]),
+        (["check", SIMPLE, "--device", "nvidia-hoper"], ['unknown device "nvidia-hoper"', "nvidia-hopper"]),
+        (["check", SIMPLE, "--select", "CM1O1"], ['unknown rule "CM1O1"', "CM101"]),
+        (["check", SIMPLE, "--config", "none.toml"], ["none.toml", "no such file"]),
+        (["check", SIMPLE, "--baseline", "none.json"], ["none.json", "--write-baseline"]),
+        (["check", SIMPLE, "--jobs", "0"], ["--jobs 0"]),
+        (["check", SIMPLE, "-D", "1=2"], ["-D 1=2", "-D NAME=VALUE"]),
+        (["check", SIMPLE, "-cl-std=CL9.9"], ["CL9.9", "CL1.2"]),
+        (["check", SIMPLE, "--stdin-filename", "x.cl"], ["--stdin-filename", "-"]),
+        (["check", SIMPLE, "--global", "a,b"], ["--global"]),
+        (["check", SIMPLE, "--arg", "N"], ["--arg N", "NAME=VALUE"]),
+        (["check", SIMPLE, "--sim", "none.sim"], ["none.sim", "no such file"]),
+        (["analyze", SIMPLE, "--kernel", "mm_simpel"], ['no kernel "mm_simpel"', "mm_simple"]),
+        (["emulate", SIMPLE], ["--kernel", "mm_simple"]),
+        (["emulate", SIMPLE, "--kernel", "mm_simple", "--time-limit", "0"], ["--time-limit 0"]),
+        (["explain", "CM999"], ['unknown rule "CM999"']),
+        (["devices", "vodoo"], ['unknown device "vodoo"']),
+        (["diff", "a.json", "b.json"], ["a.json", "no such file"]),
+    ],
+    ids=lambda it: " ".join(it)[:60] if isinstance(it, list) else None,
+)
+def test_wrong_options(arguments: list[str], parts: list[str]) -> None:
+    assert_usage_error(clmap(*arguments), *parts)
+
+
+def test_a_broken_configuration_names_its_place(tmp_path: Path) -> None:
+    (tmp_path / "k.cl").write_text(GOOD)
+    (tmp_path / "clmap.toml").write_text('\ndevice = "nvidia-hoper"\n')
+    assert_usage_error(
+        clmap("--check", str(tmp_path / "k.cl")), "clmap.toml:2:10:", 'did you mean "nvidia-hopper"?'
+    )
+
+
+def test_an_internal_error_is_one_line_and_a_traceback_on_request(tmp_path: Path) -> None:
+    """A rule that fails stands for any fault of ours: it is planted through a start-up hook."""
+    hook = (
+        "import clmap_lsp.rules.runner as runner\n"
+        "def boom(*arguments): raise RuntimeError('planted\\nfault')\n"
+        "runner.run = boom\n"
+    )
+    (tmp_path / "sitecustomize.py").write_text(hook)
+    done = clmap("--check", SIMPLE, PYTHONPATH=str(tmp_path))
+    assert_usage_error(done, "internal error: RuntimeError: planted fault", "report it", "CLMAP_DEBUG=1")
+    shown = clmap("--check", SIMPLE, PYTHONPATH=str(tmp_path), CLMAP_DEBUG="1")
+    assert "Traceback" in shown.stderr

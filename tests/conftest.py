@@ -1,0 +1,22 @@
+"""Shared by all tests: settings of hypothesis, and where data lies."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from hypothesis import HealthCheck, settings
+
+ROOT = Path(__file__).resolve().parent.parent
+for helpers in ("server", "fixes"):
+    sys.path.insert(0, str(ROOT / "tests" / helpers))
+
+settings.register_profile(
+    "default",
+    deadline=None,  # Machines differ; speed is measured in benchmarks/.
+    derandomize=True,  # The same examples everywhere: what fails here fails there.
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("thorough", settings.get_profile("default"), derandomize=False, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))

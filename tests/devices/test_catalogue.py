@@ -1,0 +1,183 @@
+"""The shipped models: complete, equal to the table they were made from, and found by name."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from clmap_lsp.devices import (
+    BankedLocal,
+    Confidence,
+    DeviceModelError,
+    Unknown,
+    list_models,
+    load_model,
+    match_device,
+)
+from clmap_lsp.devices.catalogue import parse_phases, read_model
+
+TABLE = Path(__file__).parents[1] / "data" / "devices" / "devices.csv"
+ROWS = list(csv.DictReader(TABLE.open()))
+
+
+def first_number(text):
+    digits = text.split("(")[0].split("/")[0].strip().split(" ")[0]
+    return int(digits) if digits.isdigit() else None
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda it: it["id"])
+def test_every_row_of_the_table_has_its_model(row):
+    model = load_model(row["id"])
+    assert row["id"] in (model.id, *model.aliases)
+    if (width := first_number(row["simd_width"])) is not None and "/" not in row["simd_width"]:
+        assert model.simd_width == width
+    assert model.line_bytes == first_number(row["line_B"])
+    assert model.granule_bytes == first_number(row["txn_granule_B"])
+    if (size := first_number(row["max_wg"])) is not None:
+        assert model.limits.max_work_group_size == size
+    if (kib := first_number(row["local_KiB_per_wg"])) is not None:
+        assert model.limits.local_bytes_per_group == kib * 1024
+
+
+@pytest.mark.parametrize("row", [it for it in ROWS if it["local_banks"] not in ("TBD", "not published")])
+def test_banks_and_phases_are_those_of_the_table(row):
+    rule = load_model(row["id"]).local_rule
+    banks = first_number(row["local_banks"])
+    if not banks:
+        assert not isinstance(rule, BankedLocal)
+        return
+    assert (rule.banks, rule.bank_bytes) == (banks, int(row["bank_width_B"]))
+    assert rule.same_word_store_free is not row["write_same_word"].startswith("CONFLICT")
+    columns = {
+        "local_64b_phases": [rule.load_phases[8], rule.store_phases[8]],
+        "local_128b_read_phases": [rule.load_phases[16]],
+        "local_128b_write_phases": [rule.store_phases[16]],
+    }
+    for column, phases in columns.items():
+        text = row[column]
+        for found in phases:
+            if "UNKNOWN" in text or "not documented" in text or text == "same":
+                assert isinstance(found, Unknown)
+                continue
+            words = text.replace(" lanes", "").replace(" contiguous", "").split(" (")[0]
+            assert found.groups == parse_phases(words)
+
+
+@pytest.mark.parametrize("model", list_models(), ids=lambda it: it.id)
+def test_every_fact_has_a_source(model):
+    assert {"simd.width", "constant.rule", "limits.compute_units"} <= {*model.facts, "limits.compute_units"}
+    for fact in model.facts.values():
+        assert fact.source
+        assert (fact.value is None) == (fact.confidence is Confidence.UNKNOWN)
+
+
+def test_names_are_unique_and_the_default_is_first():
+    models = list_models()
+    assert len(models) == len(ROWS) + 1
+    names = [name for model in models for name in (model.id, *model.aliases)]
+    assert len(set(names)) == len(names)
+    assert models[0].id == "generic-gpu" == load_model().id
+
+
+def test_models_can_be_keys():
+    assert {load_model("nvidia-hopper"): 1}[load_model("nv_cc90")] == 1
+    intel = load_model("intel-gen9")
+    assert intel.with_simd_width(8) != intel
+    with pytest.raises(ValueError, match="has no SIMD groups of 5 lanes; it has 8, 16, 32"):
+        intel.with_simd_width(5)
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("hoper", "nvidia-hopper"), ("adreno64", "qualcomm-adreno"), ("amd-cdna5", "amd-cdna")]
+)
+def test_a_wrong_name_is_answered_with_the_nearest(name, near):
+    with pytest.raises(DeviceModelError) as error:
+        load_model(name)
+    text = str(error.value)
+    assert text.startswith(f'unknown device "{name}"; did you mean "{near}')
+    assert text.endswith("List: clmap-lsp devices")
+    assert "\n" not in text
+
+
+@pytest.mark.parametrize("name", ["", "../nvidia-hopper", "zzzzzz", "nvidia-hopper.toml\0"])
+def test_names_that_are_near_nothing(name):
+    with pytest.raises(DeviceModelError, match="unknown device"):
+        load_model(name)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ("banks = { value = 32", 'banks = { value = "many"'),
+            "local.banks must be a whole number, not 'many'",
+        ),
+        (('id = "nvidia-hopper"', ""), "id must be a string"),
+        (
+            ('load_phases_16 = { value = "4 x 8"', 'load_phases_16 = { value = "0-3|2-7"'),
+            "hold every lane once",
+        ),
+        (
+            ('width = { value = 32, source = "cuda"', 'width = { value = 32, source = "hearsay"'),
+            "a source that",
+        ),
+        (('kind = "banks"', 'kind = "magic"'), '"banks", "cached" or "unknown", not "magic"'),
+        (('value = "per-address"', 'value = "sometimes"'), "one of per-address"),
+        (("[simd]", "[simd"), "broken.toml"),
+        (("width = { value = 32, source", "width = { source"), "simd.width must be"),
+        (('merge_8 = { value = "pair"', 'merge_8 = { value = "often"'), "local.merge_8 must be one of"),
+        (('confidence = "measured"', 'confidence = "high"'), "confidence, must be one of measured"),
+    ],
+)
+def test_errors_in_a_model_file_name_the_entry(tmp_path, change, message):
+    source = Path(list_models.__wrapped__.__code__.co_filename).with_name("models") / "nvidia-hopper.toml"
+    text = source.read_text()
+    assert change[0] in text
+    broken = tmp_path / "broken.toml"
+    broken.write_text(text.replace(*change))
+    with pytest.raises(DeviceModelError) as error:
+        read_model(broken)
+    assert message in str(error.value)
+    assert "broken.toml" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_missing_model_file(tmp_path):
+    with pytest.raises(DeviceModelError, match="No such file"):
+        read_model(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("vendor", "name", "extra", "expected"),
+    [
+        ("NVIDIA Corporation", "NVIDIA H200", {}, "nvidia-hopper"),
+        ("NVIDIA Corporation", "Some new name", {"compute_capability": "9.0"}, "nvidia-hopper"),
+        ("NVIDIA Corporation", "Some new name", {"compute_capability": "10.3"}, "nvidia-blackwell"),
+        ("NVIDIA Corporation", "Some new name", {"compute_capability": "13.0"}, None),
+        ("NVIDIA Corporation", "Tesla V100-SXM2-16GB", {}, "nvidia-volta"),
+        ("NVIDIA Corporation", "NVIDIA A100-SXM4-40GB", {}, "nvidia-ampere"),
+        ("NVIDIA Corporation", "NVIDIA GeForce RTX 4090", {}, "nvidia-ada"),
+        ("NVIDIA Corporation", "GeForce GTX 1080 Ti", {}, "nvidia-pascal"),
+        ("NVIDIA Corporation", "GeForce GTX 750 Ti", {}, "nvidia-maxwell"),
+        ("NVIDIA Corporation", "GeForce GTX 680", {}, "nvidia-kepler"),
+        ("Advanced Micro Devices, Inc.", "gfx942:sramecc+:xnack-", {}, "amd-cdna3"),
+        ("Advanced Micro Devices, Inc.", "gfx90a", {}, "amd-cdna2"),
+        ("Advanced Micro Devices, Inc.", "gfx1100", {}, "amd-rdna3"),
+        ("Advanced Micro Devices, Inc.", "unnamed", {"board_name": "AMD Instinct MI300X"}, "amd-cdna3"),
+        ("AMD", "AMD Radeon RX 6700 XT (radeonsi, navi22, LLVM 15.0.7)", {}, "amd-rdna2"),
+        ("Intel(R) Corporation", "Intel(R) UHD Graphics 630", {}, "intel-gen9"),
+        ("Intel(R) Corporation", "Intel(R) UHD Graphics 770", {}, None),
+        ("Intel(R) Corporation", "Intel(R) Arc(TM) A770 Graphics", {}, "intel-xe-hpg"),
+        ("Intel(R) Corporation", "Intel(R) Data Center GPU Max 1550", {}, "intel-xe-hpc"),
+        ("Apple", "Apple M1 Pro", {}, "apple-m1"),
+        ("Apple", "Apple M4", {}, None),
+        ("ARM", "Mali-G78 r0p1", {}, "arm-mali-valhall"),
+        ("ARM", "Mali-G52", {}, "arm-mali-g76"),
+        ("QUALCOMM", "QUALCOMM Adreno(TM) 740", {}, "qualcomm-adreno"),
+        ("GenuineIntel", "cpu-haswell-Intel(R) Core(TM) i7-4770", {"type": "cpu"}, "cpu"),
+        ("GenuineIntel", "pthread-Intel(R) Xeon(R) CPU", {}, "cpu"),
+        ("AuthenticAMD", "AMD EPYC 7742 64-Core Processor", {}, "cpu"),
+        ("Acme", "Thing", {}, None),
+    ],
+)
+def test_detected_devices_are_matched(vendor, name, extra, expected):
+    assert match_device(vendor, name, extra) == expected

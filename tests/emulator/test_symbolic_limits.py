@@ -1,0 +1,143 @@
+"""What the symbolic engine does with what it cannot know or afford."""
+
+from __future__ import annotations
+
+import pytest
+
+from clmap_lsp.devices import load_model
+from clmap_lsp.emulator.symbolic import Budget, Method, SymbolicResult, count
+from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin, ScalarArgument
+from clmap_lsp.source.read import read_program
+
+DEVICE = load_model("nvidia-hopper")
+
+
+def counted(
+    body: str, *, inferred: frozenset[str] = frozenset(), items: int = 1024, **budget: int
+) -> SymbolicResult:
+    source = f"__kernel void f(__global float *a, __global const int *I, int n) {{ {body} }}"
+    program = read_program(source, "f.cl")
+    arguments = {
+        "a": BufferArgument(Fill.ZEROS, 1 << 20),
+        "I": BufferArgument(Fill.PERMUTATION, 1024),
+        "n": ScalarArgument((items,)),
+    }
+    launch = Launch("f", (items,), (64,), arguments, Origin.GIVEN, inferred)
+    return count(program.kernels[0], launch, DEVICE, budget=Budget(**budget))
+
+
+def test_given_tables_are_followed_inferred_ones_are_not() -> None:
+    body = "a[I[get_global_id(0)]] = 1;"
+    exact = counted(body)
+    assert exact.is_exact
+    unknown = counted(body, inferred=frozenset({"I"}))
+    table, scatter = unknown.sites.values()
+    assert table.method is Method.EXACT
+    assert (table.requests, table.units) == (32, 128)
+    assert scatter.method is Method.UNKNOWN
+    assert scatter.units is None
+    assert "`I`" in (scatter.reason or "")
+
+
+def test_a_branch_on_data_leaves_the_rest_exact() -> None:
+    result = counted(
+        "int i = get_global_id(0); if (I[i] > 5) a[i] = 1; a[i + 1] = 2;", inferred=frozenset({"I"})
+    )
+    load, guarded, after = result.sites.values()
+    assert load.method is Method.EXACT
+    assert guarded.method is Method.UNKNOWN
+    assert "whether it runs" in (guarded.reason or "")
+    assert after.method is Method.EXACT
+    assert after.requests == 32
+
+
+def test_a_return_on_data_leaves_nothing_after_it_known() -> None:
+    result = counted("int i = get_global_id(0); if (I[i] > 5) return; a[i] = 1;", inferred=frozenset({"I"}))
+    assert [it.method for it in result.sites.values()] == [Method.EXACT, Method.UNKNOWN]
+
+
+def test_a_loop_bounded_by_data_is_unknown_inside_only() -> None:
+    result = counted(
+        "int i = get_global_id(0); for (int k = 0; k < I[0]; k++) a[i + k] = 1; a[i] = 2;",
+        inferred=frozenset({"I"}),
+    )
+    by_row = {it.span.start: it.method for it in result.sites.values() if it.op == "store"}
+    assert [by_row[it] for it in sorted(by_row)] == [Method.UNKNOWN, Method.EXACT]
+
+
+def test_values_that_the_kernel_changes_are_not_inputs() -> None:
+    result = counted("int i = get_global_id(0); a[i] = 1; a[(int)a[i + 1]] = 2;")
+    assert "which the kernel changes" in "".join(it.reason or "" for it in result.sites.values())
+
+
+def test_over_budget_is_sampled_and_says_so() -> None:
+    body = "uint x = get_global_id(0); a[(x * 2654435761u) >> 13] = x;"
+    exact = counted(body, items=1 << 16)
+    sampled = counted(body, items=1 << 16, work_cells=1 << 14, cells=1 << 12)
+    (found,) = sampled.sites.values()
+    (truth,) = exact.sites.values()
+    assert truth.method is Method.EXACT
+    assert found.method is Method.SAMPLED
+    assert "16 of 1024 work-groups" in (found.reason or "")
+    assert found.requests == truth.requests
+    assert found.units == pytest.approx(truth.units, rel=0.05)
+    assert not sampled.is_exact
+
+
+def test_over_budget_without_sampling_is_unknown() -> None:
+    result = counted(
+        "uint x = get_global_id(0); a[(x * 2654435761u) >> 13] = x;",
+        items=1 << 16,
+        work_cells=1 << 14,
+        cells=1 << 12,
+        sampled_groups=0,
+    )
+    assert result.bail is not None
+    assert not result.sites
+
+
+def test_endless_loops_end_at_the_budget() -> None:
+    result = counted("while (1) a[get_global_id(0)] = 1;", turns=50)
+    assert result.bail is not None
+    assert "50 turns" in result.bail.reason
+
+
+def test_goto_is_not_followed() -> None:
+    result = counted("int i = 0; again: a[i] = 1; i++; if (i < n) goto again;")
+    assert result.bail is not None
+    assert "goto" in result.bail.reason
+
+
+def test_async_copies_have_no_known_spread() -> None:
+    result = counted(
+        "__local float t[64]; event_t e = async_work_group_copy(t, a + get_group_id(0) * 64, 64, 0);"
+        " wait_group_events(1, &e); a[get_global_id(0)] = t[get_local_id(0)];"
+    )
+    methods = {(it.op, it.space.value): it.method for it in result.sites.values()}
+    assert methods["load", "global"] is Method.UNKNOWN
+    assert methods["load", "local"] is Method.EXACT
+    assert methods["store", "global"] is Method.EXACT
+
+
+def test_results_are_cached_by_launch() -> None:
+    source = "__kernel void f(__global float *a) { a[get_global_id(0)] = 1; }"
+    kernel = read_program(source, "f.cl").kernels[0]
+    launch = Launch("f", (64,), (64,), {"a": BufferArgument(Fill.ZEROS, 64)}, Origin.GIVEN)
+    other = Launch("f", (128,), (64,), {"a": BufferArgument(Fill.ZEROS, 128)}, Origin.GIVEN)
+    assert count(kernel, launch, DEVICE) is count(kernel, launch, DEVICE)
+    assert next(iter(count(kernel, other, DEVICE).sites.values())).requests == 4
+
+
+def test_structs_passed_by_value_are_known() -> None:
+    source = (
+        "typedef struct { int pitch; int start; } layout;"
+        "__kernel void f(__global float *a, layout l) { a[l.start + get_global_id(0) * l.pitch] = 1; }"
+    )
+    arguments = {"a": BufferArgument(Fill.ZEROS, 4096), "l": ScalarArgument((8, 5), "int")}
+    result = count(
+        read_program(source, "f.cl").kernels[0], Launch("f", (64,), (64,), arguments, Origin.GIVEN), DEVICE
+    )
+    (store,) = result.sites.values()
+    assert store.method is Method.EXACT
+    assert (store.requests, store.units) == (2, 64)
+    assert (store.first_byte, store.end_byte) == (20, 20 + 63 * 32 + 4)

@@ -1,0 +1,421 @@
+"""Each kind of rewrite: where it is right, and where it must decline."""
+
+from __future__ import annotations
+
+import fix_kernels as kernels
+import pytest
+from fixing import CPU, first_verified, offered, proposed, verified
+
+from clmap_lsp.findings import FixSafety
+
+# ------------------------------------------------------------------------------------------- tiles of loops
+
+
+def test_a_matrix_multiply_is_tiled_and_keeps_its_text():
+    text, proof = verified(kernels.MATMUL, "stage-loop")
+    assert "A_tile[ly][lx] = A[row * N + k0 + lx];" in text
+    assert "            sum += A_tile[ly][k - k0] * B_tile[k - k0][lx];\n" in text
+    assert "sum += A[row * N + k] * B[k * N + column]; // one product" in text  # The turns left over.
+    assert "__attribute__((reqd_work_group_size(16, 16, 1)))" in text
+    assert proof.compared == "bit for bit"
+    assert proof.proposal.host_change == "launch in work-groups of 16x16 only"
+    # 64 turns of 2 + 2 sectors for 128 SIMD groups, and 4 to store; then each element is loaded once a group.
+    assert proof.before.totals.sectors == 128 * (64 * 4 + 4)
+    assert proof.after.totals.sectors == 128 * (4 * (4 + 4) + 4)
+
+
+@pytest.mark.parametrize("text", [kernels.GUARDED, kernels.IN_CONDITION], ids=["return", "condition"])
+def test_barriers_come_out_of_guards(text: str):
+    after, proof = verified(text, "stage-loop")
+    assert proof.compared == "bit for bit"
+    assert "const bool inside = " in after
+    assert after.count("if (inside)") == 3
+
+
+def test_rows_of_their_own_are_loaded_by_neighbours_side_by_side():
+    after, proof = verified(kernels.ROWS, "stage-loop")
+    assert "A_tile[64][33]" in after
+    assert "if ((row - lx + j) < rows)" in after
+    assert proof.after.totals.sectors < proof.before.totals.sectors / 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernels.MATMUL.replace("const float *A", "float *A")
+        .replace("B[k * N", "A[k * N")
+        .replace("C[row * N + column] = sum", "A[0] = sum"),
+        kernels.MATMUL.replace("k++)", "k++) { if (sum > 9.0f) break;").replace("product", "product\n    }"),
+        kernels.MATMUL.replace("sum += A", "if (row > k) sum += A"),
+        kernels.MATMUL.replace("k < N;", "k < row;"),
+        kernels.MATMUL.replace("A[row * N + k]", "A[row * N + (int)A[k]]").replace(
+            "B[k * N", "B[(int)A[k] * N"
+        ),
+        kernels.MATMUL.replace("local=16,16", "local=1,1"),
+        kernels.MATMUL.replace("global=64,64", "global=60,60").replace("N=64", "N=60"),
+        "#define EACH for (int k = 0; k < N; k++)\n"
+        + kernels.MATMUL.replace("for (int k = 0; k < N; k++)", "EACH"),
+        "#define A_OF A[row * N + k]\n#define B_OF B[k * N + column]\n"
+        + kernels.MATMUL.replace("A[row * N + k] * B[k * N + column]", "A_OF * B_OF"),
+    ],
+    ids=[
+        "stored to",
+        "early exit",
+        "load under a condition",
+        "turns differ in a group",
+        "address from memory",
+        "nobody to share with",
+        "partial groups",
+        "loop out of a macro",
+        "access out of a macro",
+    ],
+)
+def test_loops_are_not_tiled(text: str):
+    assert proposed(text, "stage-loop") == []
+
+
+def test_an_access_whose_macro_takes_the_index_is_tiled():
+    text = "#define AT(m, y, x) m[(y) * N + (x)]\n" + kernels.MATMUL.replace(
+        "A[row * N + k]", "AT(A, row, k)"
+    )
+    ((_, proposal),) = proposed(text, "stage-loop")
+    assert "`A`" not in proposal.title  # Its element cannot be written anew; B's can.
+
+
+# ------------------------------------------------------------------------------------- blocks with borders
+
+
+def test_a_stencil_is_staged_with_its_border_inside_the_guard():
+    text, proof = verified(kernels.STENCIL, "stage-block")
+    assert "__local float in_tile[18][18];" in text
+    assert "y - ly + j - 1 < N && x - lx + i - 1 >= 0 && x - lx + i - 1 < N" in text
+    assert "in_tile[ly][lx + 1] + in_tile[ly + 2][lx + 1]);" in text
+    assert proof.compared == "bit for bit"
+
+
+def test_a_convolution_is_staged_by_its_loop_variables():
+    text, proof = verified(kernels.CONVOLUTION, "stage-block")
+    assert "in_tile[ly + v][lx + u];" in text
+    assert "__local float in_tile[20][20];" in text
+    assert proof.after.totals.sectors < proof.before.totals.sectors / 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernels.STENCIL.replace("const float *in", "float *in").replace("out[y", "in[y"),
+        kernels.CONVOLUTION.replace("TAPS 5", "TAPS 1"),
+        kernels.CONVOLUTION.replace("u < TAPS", "u < N - 60"),
+        kernels.CONVOLUTION.replace("x + u]", "(x ^ u)]"),
+    ],
+    ids=["in place", "no reuse", "border of unknown width", "not a sum"],
+)
+def test_blocks_are_not_staged(text: str):
+    assert proposed(text, "stage-block") == []
+
+
+# -------------------------------------------------------------------------------------------- local layouts
+
+
+def test_a_square_tile_is_swizzled_without_more_memory_or_padded():
+    (swizzle, fix), (padded, _) = offered(kernels.TILED_TRANSPOSE, "pad-local")
+    assert "tile[lx][ly ^ lx]" in swizzle
+    assert "__local float tile[TILE][TILE + 1]; // read by columns" in padded
+    assert fix.title.endswith("16.5 → 1.0 wavefronts/request (verified on 64x64)")
+    assert fix.safety is FixSafety.SAFE
+
+
+def test_a_tile_whose_width_is_no_power_of_two_is_padded_only():
+    text = kernels.TILED_TRANSPOSE.replace("TILE 32", "TILE 24").replace("32,32", "24,24")
+    text = text.replace("64,64", "48,48").replace("N=64", "N=48")
+    assert [fix.title.split()[0] for _, fix in offered(text, "pad-local")] == ["Pad"]
+
+
+def test_strided_elements_are_spread_over_the_banks():
+    text, proof = first_verified(kernels.STRIDED_REDUCTION, "pad-local")
+    assert proof.after.wavefronts_per_request == 1
+    assert "sums[get_group_id(0)] = part[0];" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernels.TILED_TRANSPOSE.replace("tile[lx][ly];", "*(&tile[0][0] + lx * TILE + ly);"),
+        kernels.TILED_TRANSPOSE.replace("tile[lx][ly];", "tile[ly][lx];"),
+    ],
+    ids=["its address is taken", "no conflicts"],
+)
+def test_layouts_stay(text: str):
+    assert proposed(text, "pad-local") == []
+
+
+def test_memory_without_banks_needs_no_layout():
+    assert proposed(kernels.TILED_TRANSPOSE, "pad-local", CPU) == []
+
+
+# ---------------------------------------------------------------------------------- exchange through a tile
+
+
+@pytest.mark.parametrize(
+    "text", [kernels.NAIVE_TRANSPOSE, kernels.GUARDED_TRANSPOSE], ids=["plain", "guarded"]
+)
+def test_a_transpose_is_made_through_a_tile(text: str):
+    after, proof = verified(text, "transpose-tile")
+    assert "out[x_t * N + y_t] = out_tile[lx][ly];" in after
+    assert proof.compared == "bit for bit"
+    assert proof.after.totals.sectors < proof.before.totals.sectors / 1.8
+
+
+def test_loads_that_run_across_are_exchanged_too():
+    text = kernels.NAIVE_TRANSPOSE.replace("out[x * N + y] = in[y * N + x]", "out[y * N + x] = in[x * N + y]")
+    after, _ = verified(text, "transpose-tile")
+    assert "in_tile[lx][ly] = in[x_t * N + y_t];" in after
+    assert "out[y * N + x] = in_tile[ly][lx];" in after
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernels.NAIVE_TRANSPOSE.replace("local=16,16", "local=32,8"),
+        kernels.NAIVE_TRANSPOSE.replace("out[x * N + y] =", "out[y * N + x] ="),
+        kernels.NAIVE_TRANSPOSE.replace("    out[x", "    if (x == 3) return;\n    out[x"),
+        kernels.NAIVE_TRANSPOSE.replace("const float *in", "float *out_").replace("in[y", "out[y"),
+    ],
+    ids=["not square", "coalesced already", "early return", "in place"],
+)
+def test_nothing_is_exchanged(text: str):
+    text = text.replace("__global float *out_", "__global float *in")
+    assert proposed(text, "transpose-tile") == []
+
+
+# ------------------------------------------------------------------------------------- arrays that do not pay
+
+
+def test_an_array_that_nobody_shares_becomes_private():
+    text, proof = verified(kernels.OWN_COPY, "unstage")
+    assert "float part; // a copy" in text
+    assert "barrier" not in text and "__local" not in text
+    assert proof.after.totals.wavefronts == 0
+    assert proof.proposal.safety is FixSafety.SAFE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernels.OWN_COPY.replace("2.0f * part[lane]", "2.0f * part[lane ^ 1]"),
+        kernels.OWN_COPY.replace("part[lane]", "part[lane / 2]"),
+        kernels.OWN_COPY.replace("2.0f * part[lane]", "2.0f * *(part + lane)"),
+    ],
+    ids=["shared", "two work-items an element", "pointer arithmetic"],
+)
+def test_arrays_that_are_shared_stay(text: str):
+    assert proposed(text, "unstage") == []
+
+
+# -------------------------------------------------------------------- constants, qualifiers, hoisted accesses
+
+
+def test_a_small_uniform_filter_goes_to_constant_memory():
+    text, proof = verified(kernels.CONVOLUTION, "constant-data")
+    assert "__constant const float *filter" in text
+    assert proof.proposal.safety is FixSafety.UNSAFE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernels.CONVOLUTION.replace("random(25,3)", "random(20000,3)"),
+        kernels.CONVOLUTION.replace("filter[v * TAPS + u]", "filter[(v * TAPS + u + x) % 25]"),
+        kernels.CONVOLUTION.replace("const float *filter", "float *filter").replace(
+            "= sum;", "= sum; filter[0] = 0;"
+        ),
+        kernels.CONVOLUTION.replace("float sum", "__global const float *p = filter; float sum"),
+    ],
+    ids=["too large", "differs between work-items", "stored to", "kept in a pointer"],
+)
+def test_data_stays_in_global_memory(text: str):
+    assert proposed(text, "constant-data") == []
+
+
+def test_const_is_safe_and_restrict_is_the_hosts_promise():
+    (const_text, const), (restrict_text, restrict) = offered(kernels.SUM_IN_MEMORY, "qualify-pointers")
+    assert "__global const float *A, __global const float *B, __global float *C" in const_text
+    assert const.safety is FixSafety.SAFE
+    assert "__global float *restrict A" in restrict_text
+    assert restrict.safety is FixSafety.UNSAFE and restrict.host_change is not None
+
+
+def test_pointers_that_say_all_stay():
+    text = kernels.MATMUL.replace("float *", "float *restrict ")
+    assert proposed(text, "qualify-pointers") == []
+
+
+def test_loads_and_sums_leave_the_loop():
+    texts = [text for text, _ in offered(kernels.SUM_IN_MEMORY, "hoist-access")]
+    assert any("const float s_value = s[0];\n    for" in it for it in texts)
+    assert any(
+        "C_value += s[0] * A[row * N + k]" in it and "C[row * N + column] = C_value;" in it for it in texts
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernels.SUM_IN_MEMORY.replace("s[0]", "s[C[k] > 2.0f]").replace("C[row * N + column] +=", "C[k] +="),
+        kernels.SUM_IN_MEMORY.replace("        C[row", "        if (k > row) C[row"),
+        kernels.SUM_IN_MEMORY.replace("        C[row", "        barrier(CLK_GLOBAL_MEM_FENCE), C[row"),
+        kernels.SUM_IN_MEMORY.replace("A[row * N + k]", "C[row * N + k]").replace("s[0] *", "s[k & 0] *"),
+    ],
+    ids=["element of the turn", "not in every turn", "others look on", "the loop reads others' sums"],
+)
+def test_accesses_stay_in_the_loop(text: str):
+    kept = [it for _, it in proposed(text, "hoist-access") if "Keep `C" in it.title]
+    assert kept == []
+
+
+# --------------------------------------------------------------------------------------------------- vectors
+
+
+def test_four_turns_at_a_time():
+    text, proof = verified(kernels.CHUNK_SUM, "vectorise")
+    assert "const float4 in_4 = *(__global const float4 *)&in[id * 20 + i0];" in text
+    assert proof.proposal.safety is FixSafety.SAFE
+    assert proof.compared == "bit for bit"
+
+
+def test_four_elements_a_work_item():
+    text, proof = verified(kernels.SAXPY, "vectorise")
+    assert (
+        "((__global float4 *)Y)[i] = a * ((__global const float4 *)X)[i] + ((__global const float4 *)Y)[i];"
+        in text
+    )
+    assert proof.after_launch.global_size == (256,)
+    assert (proof.before.requests, proof.after.requests) == (96, 24)
+
+
+def test_alignment_that_holds_on_the_launch_only_is_unsafe():
+    _, proof = verified(kernels.MATMUL.replace("B[k * N + column]", "B[column]"), "vectorise")
+    assert proof.proposal.safety is FixSafety.UNSAFE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernels.CHUNK_SUM.replace("id * 20 + i", "id * 19 + i"),
+        kernels.CHUNK_SUM.replace("in[id * 20 + i]", "in[id * 20 + 2 * i]").replace("n=18", "n=9"),
+        kernels.CHUNK_SUM.replace("n=18", "n=3"),
+        kernels.SAXPY.replace("global=1024", "global=960").replace("(1024", "(960"),
+        kernels.SAXPY.replace("a * X[i]", "(X[i] > 0.5f ? a : X[i])"),
+    ],
+    ids=["never aligned", "not contiguous", "too few turns", "not a multiple", "a choice"],
+)
+def test_single_elements_stay(text: str):
+    assert proposed(text, "vectorise") == []
+
+
+# --------------------------------------------------------------------------------------- members and strides
+
+
+def test_structures_are_taken_apart_for_display():
+    text, proof = verified(kernels.PARTICLES, "structure-of-arrays")
+    assert "particles_x[i] += dt * particles_vx[i];" in text
+    assert "particles_z" not in text
+    assert proof.proposal.safety is FixSafety.DISPLAY
+    assert "particles_vy" in (proof.proposal.host_change or "")
+    assert proof.after.sectors_per_request == 4
+    assert proof.compared == "bit for bit"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        kernels.PARTICLES.replace(
+            "    particles[i].y +=", "    Particle p = particles[i]; particles[i].y += p.z +"
+        ),
+        kernels.PARTICLES.replace("float vx, vy, vz;", "float vx, vy[1], vz;").replace(".vy", ".vy[0]"),
+    ],
+    ids=["used as a whole", "a member is an array"],
+)
+def test_structures_stay_whole(text: str):
+    assert proposed(text, "structure-of-arrays") == []
+
+
+def test_gpus_stride_and_cpus_walk_chunks():
+    text, proof = verified(kernels.CHUNK_SCALE, "stride-order")
+    assert "out[i * get_global_size(0) + id] = 2.0f * in[i * get_global_size(0) + id];" in text
+    assert (proof.before.sectors_per_request, proof.after.sectors_per_request) == (32, 4)
+    assert proposed(kernels.CHUNK_SCALE, "stride-order", CPU) == []
+    after, _ = verified(kernels.GRID_STRIDE, "stride-order", CPU)
+    assert "for (int i = get_global_id(0) * chunk; i < end; i++)" in after
+    assert proposed(kernels.GRID_STRIDE, "stride-order") == []
+
+
+def test_a_sum_for_each_chunk_is_not_reordered():
+    """Striding would add up other elements: the proposal is made, and the emulator rejects it."""
+    text = kernels.CHUNK_SUM.replace("id * 20", "id * n").replace("n=18", "n=20")
+    assert len(proposed(text, "stride-order")) == 1
+    assert offered(text, "stride-order") == []
+
+
+# ---------------------------------------------------------------------------------------------------- faults
+
+
+def test_work_items_beyond_the_data_leave():
+    ((text, fix),) = offered(kernels.BEYOND_END, "guard-bounds")
+    assert "    if (i >= n)\n        return;\n    B[i]" in text
+    assert fix.safety is FixSafety.UNSAFE
+
+
+def test_neighbours_outside_are_tested():
+    ((text, _),) = offered(kernels.NEIGHBOURS, "guard-bounds")
+    assert "(i - 1 >= 0 && i - 1 < n ? A[i - 1] : 0) + (i + 1 < n ? A[i + 1] : 0)" in text
+
+
+def test_no_parameter_no_guard():
+    assert (
+        offered(
+            kernels.BEYOND_END.replace("n=100 A=random(n) B=zeros(n)", "n=7 A=random(100) B=zeros(100)"),
+            "guard-bounds",
+        )
+        == []
+    )
+
+
+def test_the_missing_barrier_is_added_where_the_race_is():
+    ((text, _),) = offered(kernels.MISSING_BARRIER, "add-barrier")
+    assert "t[l] = A[get_global_id(0)];\n    barrier(CLK_LOCAL_MEM_FENCE);\n    B[" in text
+    ((text, _),) = offered(kernels.RACING_LOOP, "add-barrier")
+    assert "t[l] += t[l + s];\n        barrier(CLK_LOCAL_MEM_FENCE);\n    }" in text
+
+
+def test_races_of_global_memory_get_no_barrier():
+    text = kernels.MISSING_BARRIER.replace("__local float t[32];", "").replace("t[l] =", "B[0] =")
+    assert offered(text.replace("= t[31 - l]", "= 1.0f"), "add-barrier") == []
+
+
+@pytest.mark.parametrize("text", [kernels.DIVERGENT, kernels.EARLY_RETURN], ids=["condition", "early return"])
+def test_barriers_leave_divergent_flow(text: str):
+    ((after, fix),) = offered(text, "move-barrier")
+    assert "\n    barrier(CLK_LOCAL_MEM_FENCE);\n" in after
+    assert "barrier-divergence" in fix.verified["outputs"]
+
+
+def test_faulty_kernels_get_no_other_fixes():
+    from fixing import SETTINGS, subject_of
+
+    from clmap_lsp.fixes.offer import offers
+
+    kinds = {proof.proposal.kind for proof, _ in offers(subject_of(kernels.BEYOND_END), SETTINGS)}
+    assert kinds == {"guard-bounds"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (kernels.MATMUL, "guard-bounds"),
+        (kernels.TILED_TRANSPOSE, "add-barrier"),
+        (kernels.STRIDED_REDUCTION, "move-barrier"),
+    ],
+)
+def test_right_kernels_need_no_cure(text: str, kind: str):
+    assert proposed(text, kind) == []

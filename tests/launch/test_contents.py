@@ -1,0 +1,99 @@
+"""What buffers hold at launch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clmap_lsp.launch.contents import buffer_bytes, buffer_contents, buffer_values, scalar_bytes
+from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
+from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.source.types import (
+    CHAR,
+    FLOAT,
+    INT,
+    SHORT,
+    UCHAR,
+    UINT,
+    AddressSpace,
+    Field,
+    PointerType,
+    StructType,
+    Type,
+    VectorType,
+)
+
+
+def pointer(to: Type) -> PointerType:
+    return PointerType(to, AddressSpace.GLOBAL)
+
+
+def test_permutation_and_random_are_numpys() -> None:
+    found = buffer_values(BufferArgument(Fill.PERMUTATION, 4096, 7), pointer(INT))
+    assert found.tolist() == np.random.default_rng(7).permutation(4096).tolist()
+    floats = buffer_values(BufferArgument(Fill.RANDOM, 100), pointer(FLOAT))
+    assert floats.tolist() == np.random.default_rng(0).random(100).astype(np.float32).tolist()
+    whole = buffer_values(BufferArgument(Fill.RANDOM, 1000, 3), pointer(CHAR))
+    assert whole.min() == -128
+    assert whole.max() == 127
+
+
+def test_formulas_are_rounded_once() -> None:
+    found = buffer_values(BufferArgument(Fill.FORMULA, 50, text="((i*37)%1009)/64.0"), pointer(FLOAT))
+    assert found.tolist() == [np.float32(((i * 37) % 1009) / 64.0) for i in range(50)]
+
+
+def test_integers_wrap_and_floats_truncate() -> None:
+    assert buffer_values(BufferArgument(Fill.FORMULA, 3, text="300 * i"), pointer(UCHAR)).tolist() == [
+        0,
+        44,
+        88,
+    ]
+    assert buffer_values(BufferArgument(Fill.FORMULA, 2, text="-1.75 * i"), pointer(INT)).tolist() == [0, -1]
+    assert buffer_values(BufferArgument(Fill.FORMULA, 1, text="-1"), pointer(UINT)).tolist() == [2**32 - 1]
+
+
+def test_vectors_count_scalars() -> None:
+    found = buffer_values(BufferArgument(Fill.IOTA, 2), pointer(VectorType(FLOAT, 4)))
+    assert found.tolist() == list(range(8))
+
+
+def test_three_lanes_are_padded() -> None:
+    assert buffer_bytes(BufferArgument(Fill.IOTA, 2), pointer(VectorType(FLOAT, 3))) == 32
+
+
+def test_structs_take_a_number_a_member() -> None:
+    pair = StructType("pair", (Field("a", CHAR, 0), Field("b", INT, 4)), 8, 4)
+    data = buffer_contents(BufferArgument(Fill.IOTA, 2), pointer(pair))
+    assert data.tolist() == [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]
+
+
+def test_values_may_be_spelt_in_another_type() -> None:
+    pair = StructType("pair", (Field("a", CHAR, 0), Field("b", INT, 1)), 5, 1)
+    argument = BufferArgument(Fill.VALUES, 5, text="1,2,0,0,2", element="char")
+    assert buffer_contents(argument, pointer(pair)).tolist() == [1, 2, 0, 0, 2]
+
+
+def test_files_are_raw_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "a.bin"
+    path.write_bytes(np.arange(6, dtype="<i2").tobytes())
+    argument = BufferArgument(Fill.FILE, 0, text=str(path))
+    assert buffer_bytes(argument, pointer(SHORT)) == 12
+    assert buffer_values(argument, pointer(SHORT)).tolist() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(LaunchError, match="cannot read"):
+        buffer_contents(BufferArgument(Fill.FILE, 0, text=str(tmp_path / "none")), pointer(SHORT))
+
+
+def test_limits_are_kept_before_memory_is_taken() -> None:
+    with pytest.raises(LaunchError, match="limit"):
+        buffer_contents(BufferArgument(Fill.ZEROS, 1 << 40), pointer(FLOAT), limit_bytes=1 << 20)
+
+
+def test_scalars_and_vectors_as_bytes() -> None:
+    assert scalar_bytes(ScalarArgument((-1,)), INT) == b"\xff\xff\xff\xff"
+    assert scalar_bytes(ScalarArgument((1, 2)), VectorType(SHORT, 2)) == b"\x01\x00\x02\x00"
+    assert scalar_bytes(ScalarArgument((7,)), VectorType(CHAR, 2)) == b"\x07\x07"
+    pair = StructType("pair", (Field("a", INT, 0), Field("b", INT, 4)), 8, 4)
+    assert scalar_bytes(ScalarArgument((5, 6), "int"), pair) == b"\x05\x00\x00\x00\x06\x00\x00\x00"

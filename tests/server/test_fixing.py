@@ -1,0 +1,150 @@
+"""From a slow kernel to a fast one by code actions alone, as an editor takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol import types as lsp
+from pygls.protocol import default_converter
+from session import Session
+
+from clmap_lsp.server.documents import Document
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+CAPABILITIES = {
+    "workspace": {"workspaceEdit": {"documentChanges": True, "changeAnnotationSupport": {}}},
+    "textDocument": {
+        "codeAction": {"resolveSupport": {"properties": ["edit"]}, "dataSupport": True},
+        "publishDiagnostics": {"dataSupport": True, "versionSupport": True},
+    },
+}
+
+
+@pytest.fixture
+def session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Session]:
+    monkeypatch.setenv("CLMAP_CACHE_DIR", str(tmp_path / "cache"))
+    found = Session(tmp_path, CAPABILITIES, settings={"emulate": "off", "device": "nvidia-hopper"})
+    yield found
+    found.client.__exit__()
+
+
+def applied(uri: str, text: str, edit: dict[str, Any]) -> str:
+    """Return the text after a workspace edit, as a client applies it."""
+    (change,) = edit["documentChanges"]
+    edits = default_converter().structure(
+        [{"range": it["range"], "newText": it["newText"]} for it in change["edits"]], list[lsp.TextEdit]
+    )
+    document = Document(uri, "opencl", 1, text)
+    spans = sorted(
+        ((document.offset(it.range.start), document.offset(it.range.end), it.new_text) for it in edits),
+        reverse=True,
+    )
+    for start, end, new in spans:
+        text = text[:start] + new + text[end:]
+    return text
+
+
+class Ladder:
+    """A kernel and the way that it has come."""
+
+    def __init__(self, session: Session, text: str, kernel: str) -> None:
+        self.session, self.text, self.kernel = session, text, kernel
+        self.version = 1
+        self.uri = session.open(text)
+        self.found = session.diagnostics(self.uri, 1)
+        self.steps: list[tuple[str, int, int]] = [("as written", *self.figures())]
+
+    @property
+    def place(self) -> dict[str, int]:
+        before = self.text[: self.text.index(f" {self.kernel}(") + 2]
+        return {"line": before.count("\n"), "character": len(before) - before.rfind("\n") - 1}
+
+    def figures(self) -> tuple[int, int]:
+        at = {"textDocument": {"uri": self.uri}, "position": self.place}
+        totals = self.session.request("clmap/kernelView", at)["totals"]
+        return totals["sectors"], totals["wavefronts"]
+
+    def actions(self) -> list[dict[str, Any]]:
+        assert self.session.command("clmap.emulate", self.uri, self.place) is None
+        mine = [
+            it
+            for message in self.session.messages
+            if message.get("method") == "textDocument/publishDiagnostics"
+            and message["params"].get("version") == self.version
+            for it in [message["params"]["diagnostics"]]
+        ][-1]
+        spot = {"start": self.place, "end": self.place}
+        context = {"diagnostics": [it for it in mine if it["data"]["kernel"] == self.kernel]}
+        params = {"textDocument": {"uri": self.uri}, "range": spot, "context": context}
+        found: list[dict[str, Any]] = self.session.request("textDocument/codeAction", params)
+        return found
+
+    def take(self, action: dict[str, Any]) -> None:
+        resolved = self.session.request("codeAction/resolve", action)
+        self.text = applied(self.uri, self.text, resolved["edit"])
+        self.version += 1
+        self.session.change(self.uri, self.text, self.version)
+        self.found = [
+            it
+            for it in self.session.diagnostics(self.uri, self.version)
+            if it["data"]["kernel"] == self.kernel
+        ]
+        self.steps.append((action["title"], *self.figures()))
+
+
+def test_the_ladder_is_climbed_by_code_actions_alone(session: Session):
+    """Swap, stage, then whatever is preferred: ends tiled, coalesced and free of conflicts."""
+    ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
+    for wanted in ("Swap dimensions", "Stage `A` and `B`"):
+        ladder.take(next(it for it in ladder.actions() if it["title"].startswith(wanted)))
+    for _ in range(6):
+        preferred = next((it for it in ladder.actions() if it.get("isPreferred")), None)
+        if preferred is None:
+            break
+        ladder.take(preferred)
+    figures = [step[1:] for step in ladder.steps]
+    assert figures[:3] == [(8_945_664, 0), (2_105_344, 0), (270_336, 1_114_112)]
+    costs = [sectors + wavefronts for sectors, wavefronts in figures]
+    assert costs == sorted(costs, reverse=True)
+    codes = {it["code"] for it in ladder.found}
+    assert not codes & {"CM101", "CM102", "CM104", "CM201"}, codes
+    own = ladder.text[: ladder.text.index("mm_simple_swapped(")]
+    assert "__local float A_tile[16][16]" in own and "barrier(CLK_LOCAL_MEM_FENCE)" in own
+
+
+def test_an_action_says_what_the_host_must_change(session: Session):
+    ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
+    action = next(it for it in ladder.actions() if it["title"].startswith("Stage"))
+    assert "edit" not in action
+    edit = session.request("codeAction/resolve", action)["edit"]
+    (annotation,) = edit["changeAnnotations"].values()
+    assert "16x16" in annotation["description"] and annotation["needsConfirmation"]
+    assert edit["documentChanges"][0]["textDocument"]["version"] == 1
+    assert action["command"]["command"] == "clmap.note"
+
+
+def test_fix_all_applies_safe_fixes_only(session: Session):
+    ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
+    (fix_all,) = [it for it in ladder.actions() if it["kind"] == "source.fixAll.clmap"]
+    ladder.take(fix_all)
+    assert "row = get_global_id(1)" in ladder.text and "__local" not in ladder.text
+
+
+def test_a_changed_text_is_offered_no_fix_of_before(session: Session):
+    ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
+    before = next(it for it in ladder.actions() if it["title"].startswith("Swap"))
+    assert before["diagnostics"]
+    ladder.text = ladder.text.replace("float sum = 0.0f", "float sum = 1.0f", 1)
+    ladder.version += 1
+    session.change(ladder.uri, ladder.text, ladder.version)
+    session.diagnostics(ladder.uri, ladder.version)
+    params = {
+        "textDocument": {"uri": ladder.uri},
+        "range": {"start": ladder.place, "end": ladder.place},
+        "context": {"diagnostics": before["diagnostics"]},
+    }
+    titles = [it["title"] for it in session.request("textDocument/codeAction", params)]
+    assert not any(it.startswith(("Swap", "Stage")) for it in titles), titles

@@ -1,0 +1,146 @@
+"""The life of a server process, seen from its pipes."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+from raw_client import RawClient
+
+NOT_INITIALIZED = -32002
+INVALID_REQUEST = -32600
+PARSE_ERROR = -32700
+
+
+def test_shutdown_then_exit_ends_with_0():
+    with RawClient() as client:
+        client.initialize()
+        assert client.request("shutdown")["result"] is None
+        client.notify("exit")
+        assert client.wait() == 0
+
+
+def test_exit_without_shutdown_ends_with_1():
+    with RawClient() as client:
+        client.initialize()
+        client.notify("exit")
+        assert client.wait() == 1
+
+
+def test_the_end_of_the_input_ends_the_server_with_1():
+    with RawClient() as client:
+        client.initialize()
+        assert client.process.stdin is not None
+        client.process.stdin.close()
+        assert client.wait() == 1
+
+
+def test_an_input_that_is_no_pipe_ends_the_server_too():
+    command = [sys.executable, "-m", "clmap_lsp", "--stdio"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 1 and done.stdout == b""
+
+
+def test_a_request_before_initialize_is_refused_and_the_server_lives_on():
+    with RawClient() as client:
+        assert client.request("textDocument/hover", {})["error"]["code"] == NOT_INITIALIZED
+        assert "capabilities" in client.initialize()["result"]
+
+
+def test_a_request_after_shutdown_is_refused():
+    with RawClient() as client:
+        client.initialize()
+        client.request("shutdown")
+        assert client.request("textDocument/hover", {})["error"]["code"] == INVALID_REQUEST
+
+
+def test_a_second_initialize_is_refused():
+    with RawClient() as client:
+        client.initialize()
+        assert client.request("initialize", {"capabilities": {}})["error"]["code"] == INVALID_REQUEST
+
+
+def test_an_edit_of_a_document_that_is_not_open_is_silent():
+    with RawClient() as client:
+        client.initialize()
+        client.notify(
+            "textDocument/didChange",
+            {"textDocument": {"uri": "file:///x.cl", "version": 2}, "contentChanges": [{"text": "x"}]},
+        )
+        assert client.request("shutdown")["result"] is None
+
+
+@pytest.mark.parametrize("offered", [["utf-8", "utf-16"], ["utf-32"], ["utf-16"], []])
+def test_the_position_encoding_is_one_that_the_client_offers(offered: list[str]):
+    with RawClient() as client:
+        capabilities = {"general": {"positionEncodings": offered}} if offered else {}
+        chosen = client.initialize(**capabilities)["result"]["capabilities"]["positionEncoding"]
+        assert chosen in (offered or ["utf-16"])
+
+
+def garbage(count: int) -> list[bytes]:
+    """Messages that are wrong in every way that framing, JSON and JSON-RPC allow, from a fixed seed."""
+    dice = random.Random(7)
+    bodies = [
+        b"{",
+        b"[]",
+        b"null",
+        b'"text"',
+        b"{}",
+        b'{"jsonrpc":"1.0","id":1,"method":"shutdown"}',
+        b'{"jsonrpc":"2.0","id":{},"method":"textDocument/hover"}',
+        b'{"jsonrpc":"2.0","id":1,"method":7}',
+        b'{"jsonrpc":"2.0","id":1,"method":"no/such"}',
+        b'{"jsonrpc":"2.0","method":"no/such"}',
+        b'{"jsonrpc":"2.0","id":1,"method":"textDocument/hover","params":[1]}',
+        b'{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{}}',
+        b'{"jsonrpc":"2.0","id":"nobody","result":1}',
+        b"[" * 5000,
+        b"\xff\xfe",
+    ]
+    messages = []
+    for _ in range(count):
+        if dice.random() < 0.1:
+            messages.append(dice.choice([b"Content-Length: x\r\n\r\n", b"Hello\r\n\r\n", b"\r\n\r\n"]))
+        else:
+            body = dice.choice(bodies)
+            messages.append(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    return messages
+
+
+def test_a_thousand_malformed_messages_end_in_errors_not_in_a_dead_server():
+    with RawClient() as client:
+        client.initialize()
+        for message in garbage(1000):
+            client.send_bytes(message)
+            client.drain()
+        answer = client.request("shutdown")
+        assert answer["result"] is None
+        client.notify("exit")
+        assert client.wait() == 0
+
+
+def test_what_is_not_json_gets_a_parse_error():
+    with RawClient() as client:
+        client.initialize()
+        client.send_bytes(b"Content-Length: 1\r\n\r\n{")
+        assert client.receive()["error"]["code"] == PARSE_ERROR
+
+
+def test_the_wire_carries_frames_only():
+    """Every byte that the server writes belongs to a frame, whatever happens in it."""
+    with RawClient() as client:
+        client.initialize()
+        client.request("shutdown")
+        client.notify("exit")
+        client.wait()
+        assert client.process.stdout is not None
+        rest = client.process.stdout.read()
+        while rest:
+            head, _, body = rest.partition(b"\r\n\r\n")
+            length = int(head.split(b"Content-Length:")[1].split(b"\r\n")[0])
+            json.loads(body[:length])
+            rest = body[length:]

@@ -1,0 +1,85 @@
+"""Kernels inside host programs are found, with their places in the host file."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clmap_lsp.source.embedded import find_embedded
+from clmap_lsp.source.span import Span
+
+KERNEL = "__kernel void f(__global float *a) {\n  a[get_global_id(0)] = 1.0f;\n}\n"
+
+
+def only(host, language):
+    (found,) = find_embedded(host, language)
+    return found
+
+
+@pytest.mark.parametrize("delimiter", ["", "CLC", "cl_src"])
+def test_raw_string(delimiter):
+    host = f'#include <CL/cl.h>\nconst char *src = R"{delimiter}({KERNEL}){delimiter}";\nint main() {{}}\n'
+    found = only(host, "cpp")
+    assert found.text == KERNEL
+    assert host[found.start : found.end] == KERNEL
+    assert found.host_offset(KERNEL.index("get_global_id")) == host.index("get_global_id")
+
+
+def test_adjacent_literals_with_comments_and_line_ends():
+    host = (
+        'static const char *src =\n  "__kernel void f(__global int *a)\\n" /* head */\n'
+        '  "{\\n" // body\n  "  a[0] = \\"x\\"[0];\\n"\n  "}\\n";\n'
+    )
+    found = only(host, "c")
+    assert found.text == '__kernel void f(__global int *a)\n{\n  a[0] = "x"[0];\n}\n'
+    assert found.host_offset(found.text.index("a[0]")) == host.index("a[0]")
+    assert found.host_offset(found.text.index('"x"')) == host.index('\\"x')
+
+
+def test_strings_of_other_statements_are_not_joined():
+    host = 'f("__kernel void a(");\ng("int x) {}");\n'
+    assert [it.text for it in find_embedded(host, "c")] == ["__kernel void a("]
+
+
+def test_literals_without_kernels_and_comments_are_passed_over():
+    host = 'char c = \'"\'; // "__kernel void f(int x) {}"\nputs("the kernel of truth");\n'
+    assert find_embedded(host, "cpp") == []
+
+
+@pytest.mark.parametrize("quote", ['"""', "'''"])
+def test_python_triple_quotes(quote):
+    head = "import pyopencl as cl\n# it's a comment\n"
+    host = f"{head}prg = cl.Program(ctx, {quote}\n{KERNEL}{quote}).build()\n"
+    found = only(host, "python")
+    assert found.text == "\n" + KERNEL
+    assert host[found.start : found.end] == found.text
+
+
+def test_python_escapes_map_back():
+    host = 'src = """#define A \\\\\n  1\n__kernel void f(__global int *a) { a[0] = A; }"""\n'
+    found = only(host, "python")
+    assert found.text.startswith("#define A \\\n  1\n")
+    assert found.host_offset(found.text.index("a[0]")) == host.index("a[0]")
+
+
+def test_spans_move_to_the_host_file():
+    host = f'auto s = R"({KERNEL})";'
+    found = only(host, "cpp")
+    at = KERNEL.index("a[get")
+    span = found.host_span(Span("k.cl", at, at + 1, Span("k.cl", 0, 8)), "host.cpp")
+    assert (span.path, host[span.start : span.end]) == ("host.cpp", "a")
+    assert host[span.definition.start : span.definition.end] == "__kernel"
+
+
+@given(st.text(alphabet="\"'\\R(){};/*#\n kernel", max_size=200), st.sampled_from(["c", "cpp", "python"]))
+def test_any_text_is_taken(text, language):
+    for found in find_embedded(text, language):
+        assert 0 <= found.start <= found.end <= len(text)
+
+
+@given(st.lists(st.sampled_from(["x = 1;", "\\n", "\\t", "\\\\", '\\"', "\\x41", "\\101", " "]), max_size=12))
+def test_every_plain_character_maps_to_itself(parts):
+    host = 'k("__kernel void f(int a) { ' + "".join(parts) + '}");'
+    found = only(host, "c")
+    for offset, char in enumerate(found.text):
+        if char not in '\n\t\\"A':
+            assert host[found.host_offset(offset)] == char

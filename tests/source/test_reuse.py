@@ -1,0 +1,124 @@
+"""An edited text read with what an earlier reading knows gives what a fresh reading gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from clmap_lsp.source import ir
+from clmap_lsp.source.dump import dump
+from clmap_lsp.source.program import Program
+from clmap_lsp.source.read import read_program
+from clmap_lsp.source.span import Span
+
+SOURCE = """
+#define SQ(x) ((x) * (x))
+typedef struct { float x; int n[3]; } S;
+__constant float WEIGHTS[3] = { 1, 2, 3 };
+
+float helper(__global const float *p, int i) {
+  if (i < 0) return WEIGHTS[0];
+  return SQ(p[i]) + missing(i);
+}
+
+__kernel void first(__global float *a, const int n) {
+  int i = get_global_id(0);
+  for (int k = 0; k < n; k++) { a[i * n + k] += helper(a, k); }
+}
+
+__kernel void second(__global S *s, __local float *t) {
+  __constant int table[2] = { 4, 5 };
+  S q = s[get_local_id(0)];
+  t[q.n[table[1]]] = UNKNOWN + WEIGHTS[2];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  s[1] = q;
+}
+
+__kernel void third(__global float4 *v, __global uint *c) {
+  float4 x = vload4(0, (__global float *)v);
+  switch (c[0]) { case 1: x.xy = x.zw; break; default: atomic_inc(c); }
+  v[get_global_id(1)] = x.s0 > 0 && v[1].x > 1 ? x : (float4)(1, 2, 3, 4);
+}
+"""
+
+
+def places(block: ir.Block) -> Iterator[tuple[str, Span]]:
+    """Every place of a body, in order."""
+    for statement in ir.walk(block):
+        yield type(statement).__name__, statement.span
+        stack = list(ir.expressions(statement))
+        while stack:
+            value = stack.pop()
+            yield type(value).__name__, value.span
+            stack += ir.operands(value)
+
+
+def content(program: Program) -> list[object]:
+    found: list[object] = [sorted((it.code, it.message, it.span.start) for it in program.problems)]
+    for kernel in program.kernels:
+        variables = [(it.name, it.span, str(it.type)) for it in (*kernel.parameters, *kernel.variables)]
+        found += [kernel.name, kernel.span, dump(kernel), list(places(kernel.body)), variables, kernel.frames]
+        found.append([(it.name, it.span) for it in kernel.constants])
+    found.append([(it.variable.name, it.variable.span, it.data) for it in program.constants])
+    return found
+
+
+def check(before: str, after: str) -> tuple[Program, Program]:
+    first = read_program(before, "k.cl")
+    second = read_program(after, "k.cl", previous=first.cache)
+    assert content(second) == content(read_program(after, "k.cl"))
+    return first, second
+
+
+def test_an_untouched_text_gives_the_same_objects() -> None:
+    first, second = check(SOURCE, SOURCE)
+    assert all(a is b for a, b in zip(first.kernels, second.kernels, strict=True))
+
+
+def test_kernels_before_an_edit_stay_the_same_objects() -> None:
+    first, second = check(SOURCE, SOURCE.replace("x.s0 > 0", "x.s1 > 0"))
+    same = [a is b for a, b in zip(first.kernels, second.kernels, strict=True)]
+    assert same == [True, True, False]
+
+
+def test_an_edit_in_a_helper_reaches_its_callers() -> None:
+    first, second = check(SOURCE, SOURCE.replace("i < 0", "i < 1"))
+    same = [a is b for a, b in zip(first.kernels, second.kernels, strict=True)]
+    assert same == [False, True, True]
+    assert "(i < 1:int)" in dump(second.kernels[0])
+
+
+def test_an_edit_of_a_macro_a_type_or_a_constant_reaches_those_who_use_it() -> None:
+    check(SOURCE, SOURCE.replace("((x) * (x))", "((x) + (x))"))
+    check(SOURCE, SOURCE.replace("int n[3]", "int n[5]"))
+    check(SOURCE, SOURCE.replace("1, 2, 3 }", "1, 2, 9 }"))
+
+
+def test_a_change_of_qualifiers_alone_is_seen() -> None:
+    _, second = check(SOURCE, SOURCE.replace("__local float *t", "__global float *t"))
+    assert str(second.kernels[1].parameters[1].type) == "__global float*"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_edits(seed: int) -> None:
+    """A run of edits, each read with the cache of the one before."""
+    random_ = random.Random(seed)
+    text = SOURCE
+    cache = read_program(text, "k.cl").cache
+    for _ in range(6):
+        at = random_.randrange(len(text))
+        match random_.randrange(4):
+            case 0:
+                text = text[:at] + random_.choice([" ", "\n", "x", "1", ";", "/* */"]) + text[at:]
+            case 1:
+                text = text[:at] + text[at + 1 :]
+            case 2:
+                text = text[:at] + random_.choice("xy01+;(") + text[at + 1 :]
+            case _:
+                line = text.rfind("\n", 0, at) + 1
+                text = text[:line] + "// a comment\n" + text[line:]
+        program = read_program(text, "k.cl", previous=cache)
+        assert content(program) == content(read_program(text, "k.cl"))
+        cache = program.cache

@@ -1,0 +1,170 @@
+"""Runs attack kernels, each in a forked process of its own, and prints what became of them as JSON lines.
+
+usage: python -X faulthandler attack_runner.py FILE.cl...
+
+Every buffer of the launch and every table of the emulator lies between two pages that may not be touched,
+right before the second one: a read or write past the end kills the process. Bytes between the first page and
+the buffer are canaries.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import mmap
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+LIMIT_S = 30.0
+_PAGE = mmap.PAGESIZE
+_CANARY = 0xA5
+_regions: list[tuple[mmap.mmap, int, str]] = []
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def guarded(size: int, what: str) -> np.ndarray:
+    """Return zeroed bytes between two pages without access."""
+    room = -(-max(size, 1) // 8) * 8
+    pages = -(-room // _PAGE)
+    region = mmap.mmap(-1, (pages + 2) * _PAGE)
+    start = (pages + 1) * _PAGE - room
+    region[_PAGE:start] = bytes([_CANARY]) * (start - _PAGE)
+    data = np.frombuffer(region, np.uint8)
+    for page in (data.ctypes.data, data.ctypes.data + (pages + 1) * _PAGE):
+        assert _libc.mprotect(ctypes.c_void_p(page), _PAGE, 0) == 0
+    _regions.append((region, start, what))
+    return data[start : start + max(size, 1)]
+
+
+def smashed() -> list[str]:
+    """Return what lies behind canaries that were written to."""
+    return [what for region, start, what in _regions if set(region[_PAGE:start]) - {_CANARY}]
+
+
+def guard_emulator() -> None:
+    """Make the emulator allocate between guards."""
+    from clmap_lsp.emulator import address_space
+    from clmap_lsp.emulator.machine_state import MachineState
+
+    make = address_space._contents
+
+    def contents(plan: Any, *rest: Any) -> np.ndarray:
+        data = make(plan, *rest)
+        kept = guarded(len(data), plan.variable.name)
+        kept[: len(data)] = data
+        return kept
+
+    def array(self: MachineState, field: int, count: int) -> np.ndarray:
+        words = guarded(8 * max(count, 1), f"table {field}").view(np.int64)
+        self._kept.append(words)
+        self.words[field] = words.ctypes.data
+        return words
+
+    address_space._contents = contents
+    MachineState._array = array
+
+
+def attack(path: Path) -> dict[str, Any]:
+    """Read, analyse and run the kernels of a file."""
+    from clmap_lsp.analysis.session import AnalysisSession
+    from clmap_lsp.devices import load_model
+    from clmap_lsp.emulator.result import Engine
+    from clmap_lsp.emulator.run import emulate
+    from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.launch.problem import LaunchError, LaunchProblem
+    from clmap_lsp.launch.resolve import resolve
+    from clmap_lsp.source.read import read_program
+
+    started = time.process_time()
+    program = read_program(path.read_text(encoding="utf-8"), path.name)
+    problems = [it.code for it in program.problems]
+    if not program.kernels or {"recursion", "nesting"} & set(problems):
+        return {"outcome": ["unread"], "problems": problems, "seconds": time.process_time() - started}
+    kernel = program.kernels[-1]
+    AnalysisSession().analyse(program, load_model("nvidia-hopper"))
+    analysed = time.process_time()
+    launch = resolve(program, kernel)
+    refused, result = "", None
+    if isinstance(launch, LaunchProblem):
+        refused = str(launch)
+    else:
+        settings = EmulationSettings(
+            engine=Engine.JIT, device=load_model("nvidia-hopper"), time_limit_s=0.5, memory_limit_mb=256
+        )
+        try:
+            result = emulate(program, kernel, launch, settings)
+        except LaunchError as error:
+            refused = str(error)
+    reply: dict[str, Any] = {
+        "problems": problems,
+        "refused": refused,
+        "smashed": smashed(),
+        "seconds": analysed - started,
+        "emulation_s": time.process_time() - analysed,
+    }
+    if result is None:
+        return {**reply, "outcome": ["refused"]}
+    kinds = sorted({it.kind.value for it in result.faults})
+    buffers = {name: [*it.first, *it.last] for name, it in result.buffers.items()}
+    return {**reply, "outcome": kinds or ["none"], "secret": buffers.get("secret")}
+
+
+def run_forked(path: Path) -> dict[str, Any]:
+    """Run one attack in a fork; what it did to the process is part of the answer."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        _child(path, writing)
+    os.close(writing)
+    body, deadline = b"", time.monotonic() + LIMIT_S
+    while True:
+        ready, _, _ = select.select([reading], [], [], max(0.0, deadline - time.monotonic()))
+        if not ready:
+            os.kill(pid, signal.SIGKILL)
+            break
+        chunk = os.read(reading, 65536)
+        if not chunk:
+            break
+        body += chunk
+    os.close(reading)
+    _, status = os.waitpid(pid, 0)
+    reply = json.loads(body) if body else {}
+    return {"name": path.stem, "rc": os.waitstatus_to_exitcode(status), **reply}
+
+
+def _child(path: Path, writing: int) -> None:
+    import resource
+
+    size = int(Path("/proc/self/statm").read_text().split()[0]) * _PAGE if Path("/proc").exists() else 2**32
+    resource.setrlimit(resource.RLIMIT_AS, (size + 2**31, resource.RLIM_INFINITY))
+    try:
+        reply = attack(path)
+        code = 0
+    except BaseException:
+        reply = {"outcome": ["raised"], "traceback": traceback.format_exc()[-3000:]}
+        code = 3
+    os.write(writing, json.dumps(reply, default=str).encode())
+    os._exit(code)
+
+
+def main() -> None:
+    import llvmlite.binding  # noqa: F401 - what every attack needs is loaded once, before the forks
+
+    here = Path(__file__).parent
+    attack(here / "attacks" / "null_pointer.cl")
+    guard_emulator()
+    for path in sys.argv[1:]:
+        print(json.dumps(run_forked(Path(path))), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+// expect: timeout
+// clmap: global=16 local=16 a=zeros(16)
+__kernel void k(__global int *a) {
+    for (;;) barrier(CLK_LOCAL_MEM_FENCE);
+}

@@ -1,0 +1,5 @@
+// expect: out-of-bounds-write, timeout
+// clmap: global=16 local=16 a=zeros(16) n=1
+__kernel void k(__global int *a, int n) {
+    for (int i = 16; ; i += n) a[i] = 66;
+}

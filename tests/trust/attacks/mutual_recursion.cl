@@ -1,0 +1,12 @@
+// expect: unread
+int g(int n);
+int f(int n) {
+    return n ? g(n - 1) : 1;
+}
+int g(int n) {
+    return f(n - 1) + f(n - 2);
+}
+// clmap: global=16 local=16 a=zeros(16) n=5
+__kernel void k(__global int *a, int n) {
+    a[0] = f(n);
+}

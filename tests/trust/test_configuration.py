@@ -1,0 +1,54 @@
+"""What a file in a workspace can make the tool do: its configuration names no program to run."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import clmap_lsp
+from clmap_lsp.config.document import json_schema
+
+PACKAGE = Path(clmap_lsp.__file__).parent
+WORDS = ("command", "exec", "program", "shell", "script", "hook", "plugin", "compiler", "preload")
+MAY_START_PROCESSES = {
+    "worker/pool.py": "our own worker module, by this Python",
+    "opencl_device/on_device.py": "measuring on a device, by command only, in a process of its own",
+}
+
+
+def keys_of(schema: object) -> set[str]:
+    """Return every property name in a JSON schema."""
+    found: set[str] = set()
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        if isinstance(properties, dict):
+            found |= set(properties)
+        for value in schema.values():
+            found |= keys_of(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            found |= keys_of(value)
+    return found
+
+
+def test_no_key_of_the_configuration_names_a_program():
+    keys = keys_of(json.loads(json.dumps(json_schema())))
+    assert {"device", "build", "launch", "exclude"} <= keys  # The schema is the one that is meant.
+    assert not [key for key in keys for word in WORDS if word in key.lower()]
+
+
+def test_processes_are_started_in_few_places_and_never_through_a_shell():
+    starters = set()
+    for path in sorted(PACKAGE.rglob("*.py")):
+        source = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            assert called not in {"os.system", "os.popen", "eval", "exec", "pickle.loads"}, path
+            assert not any(it.arg == "shell" for it in node.keywords), path
+            if called.split(".")[0] == "subprocess" or "create_subprocess" in called:
+                starters.add(str(path.relative_to(PACKAGE)))
+    known = {it for it in starters if it.startswith(tuple(MAY_START_PROCESSES))}
+    assert starters == known

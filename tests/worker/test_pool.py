@@ -1,0 +1,181 @@
+"""The worker process: results, limits, kills, crashes, fairness."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clmap_lsp.worker import pool as pools
+from clmap_lsp.worker.pool import Task, TaskFailedError, WorkerCrashedError, WorkerPool
+
+SUM = """\
+__kernel void add(__global const int *a, __global int *b) {
+    int i = get_global_id(0);
+    b[i] = a[i] + i;
+}
+"""
+ENDLESS = """\
+__kernel void spin(__global volatile int *a) {
+    int i = 0;
+    while (a[0] == 0) i++;
+    a[1] = i;
+}
+"""
+
+
+def payload(text: str, kernel: str, key: str = "k", **arguments: str) -> dict[str, Any]:
+    return {
+        "key": key,
+        "path": "k.cl",
+        "files": {"k.cl": text},
+        "options": {
+            "defines": [],
+            "undefines": [],
+            "include_dirs": [],
+            "standard": "CL1.2",
+            "predefined": [],
+        },
+        "kernel": kernel,
+        "launch": {
+            "global_size": [64],
+            "local_size": [16],
+            "global_offset": [],
+            "arguments": arguments,
+            "origin": "given",
+        },
+        "device": "generic-gpu",
+        "time_limit_s": 10.0,
+        "memory_limit_mib": 256,
+    }
+
+
+def adding(key: str = "k") -> dict[str, Any]:
+    return payload(SUM, "add", key, a="iota(64)", b="zeros(64)")
+
+
+def spinning(limit_s: float = 10.0) -> dict[str, Any]:
+    return {**payload(ENDLESS, "spin", "spin", a="zeros(2)"), "time_limit_s": limit_s}
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CLMAP_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+async def pool() -> AsyncIterator[WorkerPool]:
+    found = WorkerPool()
+    yield found
+    await found.close()
+
+
+def task(data: dict[str, Any], owner: str = "me", limit_s: float = 20.0) -> Task:
+    return Task("emulate", owner, data, data["key"], limit_s)
+
+
+async def test_a_kernel_runs_and_its_result_comes_back(pool: WorkerPool):
+    reply = await pool.run(task(adding()))
+    assert reply["emulation"]["buffers"]["b"]["first"] == [0, 2, 4, 6, 8, 10, 12, 14]
+    assert reply["findings"] == []
+
+
+async def test_results_are_kept_on_disk(pool: WorkerPool, cache_folder: Path):
+    first = await pool.run(task(adding("a" * 64)))
+    assert list(cache_folder.glob("*/*.json"))
+    assert await pool.run(task(adding("a" * 64))) == first
+
+
+async def test_a_damaged_cache_entry_costs_only_another_run(pool: WorkerPool, cache_folder: Path):
+    first = await pool.run(task(adding("b" * 64)))
+    (entry,) = cache_folder.glob("*/*.json")
+    entry.write_text('{"key":')
+    again = await pool.run(task(adding("b" * 64)))
+    assert again["emulation"]["buffers"] == first["emulation"]["buffers"]
+
+
+async def test_what_cannot_be_done_is_said_in_one_line(pool: WorkerPool):
+    with pytest.raises(TaskFailedError, match="no kernel `nobody`"):
+        await pool.run(task({**adding(), "kernel": "nobody"}))
+    assert (await pool.run(task(adding())))["emulation"]["faults"] == []
+
+
+async def test_an_endless_loop_ends_at_its_limit_with_a_fault(pool: WorkerPool):
+    reply = await pool.run(task(spinning(0.5)))
+    assert [it["code"] for it in reply["findings"]] == ["CM309"]
+
+
+async def test_a_task_that_overruns_is_killed_and_the_next_one_runs(pool: WorkerPool):
+    await pool.run(task(adding()))
+    with pytest.raises(TaskFailedError, match="stopped after"):
+        await pool.run(task(spinning(60.0), limit_s=0.3))
+    assert (await pool.run(task(adding())))["emulation"]["faults"] == []
+
+
+async def test_cancelling_kills_at_once(pool: WorkerPool):
+    await pool.run(task(adding()))
+    work = asyncio.ensure_future(pool.run(task(spinning(60.0), limit_s=60.0)))
+    await asyncio.sleep(0.5)
+    victim = pool.pid
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(work, 5)
+    assert victim is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(victim, 0)
+    assert (await pool.run(task(adding())))["emulation"]["faults"] == []
+
+
+async def test_a_killed_worker_is_reported_and_replaced(pool: WorkerPool):
+    await pool.run(task(adding()))
+    work = asyncio.ensure_future(pool.run(task(spinning(60.0), limit_s=60.0)))
+    await asyncio.sleep(0.5)
+    assert pool.pid is not None
+    os.kill(pool.pid, signal.SIGKILL)
+    with pytest.raises(WorkerCrashedError, match="SIGKILL"):
+        await work
+    assert (await pool.run(task(adding())))["emulation"]["faults"] == []
+
+
+async def test_content_that_crashes_again_and_again_is_left_alone(pool: WorkerPool):
+    for _ in range(pools.MAX_CRASHES):
+        work = asyncio.ensure_future(pool.run(task(spinning(60.0), limit_s=60.0)))
+        while pool.pid is None:
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.3)
+        os.kill(pool.pid, signal.SIGKILL)
+        with pytest.raises(WorkerCrashedError):
+            await work
+    with pytest.raises(WorkerCrashedError, match="crashed 3 times"):
+        await pool.run(task(spinning(60.0)))
+    assert (await pool.run(task(adding())))["emulation"]["faults"] == []
+
+
+async def test_owners_take_turns_and_the_preferred_one_is_first(pool: WorkerPool):
+    await pool.run(task(adding()))
+    order: list[str] = []
+
+    async def run(owner: str, key: str) -> None:
+        await pool.run(task(adding(key), owner))
+        order.append(owner)
+
+    pool.preferred_owner = "c"
+    jobs = [run("a", "1"), run("a", "2"), run("b", "3"), run("b", "4"), run("c", "5")]
+    await asyncio.gather(*jobs)
+    assert order[0] == "c" or order[:2] == ["a", "c"]
+    assert order.index("b") < len(order) - 1 - order[::-1].index("a")
+
+
+async def test_closing_leaves_no_process(pool: WorkerPool):
+    await pool.run(task(adding()))
+    victim = pool.pid
+    await pool.close()
+    assert victim is not None
+    with pytest.raises(ProcessLookupError):
+        os.kill(victim, 0)
