@@ -64,7 +64,7 @@ def test_lens_and_hover_show_what_the_emulator_saw(start: Callable[..., Session]
     session.wait_for_code("CM301")
     lenses = session.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
     titles = [it["command"]["title"] for it in lenses]
-    assert any("PSL" in it and "1 fault" in it for it in titles), titles
+    assert any("PSL" in it and "2 faults" in it for it in titles), titles
     place = {"textDocument": {"uri": uri}, "position": {"line": 4, "character": 15}}
     hover = session.request("textDocument/hover", place)["contents"]["value"]
     assert "emulator: 64 executions" in hover
