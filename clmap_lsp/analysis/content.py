@@ -64,6 +64,29 @@ def _variables(kernel: ir.Kernel) -> tuple[ir.Variable, ...]:
     return (*kernel.parameters, *kernel.variables, *kernel.constants)
 
 
+def places_of(kernel: ir.Kernel) -> tuple[Span, ...]:
+    """Return the places of a kernel's variables, statements and calls; kernels of one content have as many,
+    in the same order."""
+    found = [kernel.span, kernel.name_span]
+    found += [it.span for it in _variables(kernel)]
+    found += [it.span for it in ir.walk(kernel.body)]
+    found += [it.call for frames in kernel.frames.values() for it in frames]
+    return (*found, *(it.definition for it in found if it.definition is not None))
+
+
+def new_places(before: tuple[Span, ...], now: tuple[Span, ...]) -> dict[Span, Span]:
+    """Return where each of a kernel's places is now; what is not in it cannot be told.
+
+    Args:
+        before, now: `places_of` two kernels of one content.
+    """
+    if len(before) != len(now):
+        return {}
+    moved = dict(zip(before, now, strict=True))
+    torn = {old for old, new in zip(before, now, strict=True) if moved[old] != new}
+    return {old: new for old, new in moved.items() if old not in torn} if torn else moved
+
+
 def site_spans(kernel: ir.Kernel) -> dict[int, Span]:
     """Return where the statement of each site stands."""
     spans: dict[int, Span] = {}

@@ -143,6 +143,8 @@ class KernelAnalysis:
     """The costs in other shapes of as many work-items, where the kernel works in any shape."""
     notes: tuple[str, ...] = ()
     """What the figures do not cover, such as control flow that was not followed."""
+    content: object = field(default=None, repr=False, compare=False)
+    """What all of this follows from: analyses of equal content differ in places only. `None`: unknown."""
 
     @property
     def name(self) -> str:

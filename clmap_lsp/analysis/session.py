@@ -82,7 +82,7 @@ class AnalysisSession:
             self.n_analysed += 1
             problems = () if problem is None else (str(problem),)
             found = analyse_kernel(kernel, usable, problems, device, program.constants)
-            return self._kernels.keep(key, found)
+            return self._kernels.keep(key, replace(found, content=key))
         if known.kernel is kernel:
             return known
         return self._kernels.keep(key, _moved(known, kernel, usable))

@@ -4,53 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding
 from clmap_lsp.rules.context import RuleContext, UnusedSuppression
+from clmap_lsp.rules.memory import KernelFindings, is_per_kernel
 from clmap_lsp.rules.meta import Rule
 from clmap_lsp.rules.registry import find_rule, suggestion
 from clmap_lsp.rules.selection import Selection
 from clmap_lsp.rules.suppress import SuppressedCode, Suppression, suppressions
 from clmap_lsp.source.program import Program
 
-if TYPE_CHECKING:
-    from clmap_lsp.analysis.model import KernelAnalysis
-
 UNUSED_CODE = "CM004"
 EMULATED_GROUP = "CM3"
 """Rules that speak only if the emulator ran; a suppression of one is not called unused when it did not."""
-
-
-PER_KERNEL_GROUPS = "1245"
-"""Groups (first digits of codes) whose rules look at one analysed kernel and its device only."""
-
-
-class KernelFindings:
-    """What the rules said of kernels, as long as these stay the very same objects: an editor's memory.
-
-    A session gives back the same `KernelAnalysis` for a kernel that an edit has neither touched nor moved.
-    """
-
-    def __init__(self, limit: int = 128) -> None:
-        self._known: dict[int, tuple[KernelAnalysis, str, dict[str, tuple[Finding, ...]]]] = {}
-        self._limit = limit
-
-    def check(self, rule: Rule, kernel: KernelAnalysis, context: RuleContext) -> tuple[Finding, ...]:
-        """Return what a rule says of one kernel of a file."""
-        device = context.analysis.device.id
-        known = self._known.get(id(kernel))
-        if known is None or known[0] is not kernel or known[1] != device:
-            self._known.pop(id(kernel), None)
-            known = self._known[id(kernel)] = kernel, device, {}
-            limit = max(self._limit, 2 * len(context.analysis.kernels))
-            while len(self._known) > limit:
-                del self._known[next(iter(self._known))]
-        code = rule.meta.code
-        if code not in known[2]:
-            alone = replace(context, analysis=replace(context.analysis, kernels=(kernel,)))
-            known[2][code] = tuple(rule.check(alone))
-        return known[2][code]
 
 
 def run(
@@ -58,20 +24,16 @@ def run(
 ) -> tuple[Finding, ...]:
     """Return what the selected rules find, graded, without what comments silence; in no particular order."""
     rules = selection.rules()
-    found = [it for rule in rules if rule.meta.code != UNUSED_CODE for it in _checked(rule, context, memory)]
+    kept_apart = [it for it in rules if memory is not None and is_per_kernel(it)]
+    found = [] if memory is None else list(memory.check(kept_apart, context))
+    for rule in rules:
+        if rule.meta.code != UNUSED_CODE and rule not in kept_apart:
+            found += rule.check(context)
     comments = {path: suppressions(file) for path, file in context.program.files.items()}
     kept, used = _silence(context.program, found, comments)
     if (last := next((it for it in rules if it.meta.code == UNUSED_CODE), None)) is not None:
         kept += list(last.check(replace(context, unused=_unused(context, rules, comments, used))))
     return tuple(selection.graded(it) for it in _distinct(kept))
-
-
-def _checked(rule: Rule, context: RuleContext, memory: KernelFindings | None) -> Iterator[Finding]:
-    if memory is None or rule.meta.code[2:3] not in PER_KERNEL_GROUPS:
-        yield from rule.check(context)
-        return
-    for kernel in context.analysis.kernels:
-        yield from memory.check(rule, kernel, context)
 
 
 def judged(program: Program, found: Sequence[Finding], selection: Selection) -> tuple[Finding, ...]:

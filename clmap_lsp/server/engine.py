@@ -15,7 +15,8 @@ from clmap_lsp.devices import DeviceModelError, load_model
 from clmap_lsp.launch.problem import LaunchProblem
 from clmap_lsp.rules.cm008_not_understood import RULE as CM008
 from clmap_lsp.rules.context import RuleContext
-from clmap_lsp.rules.runner import KernelFindings, run
+from clmap_lsp.rules.memory import KernelFindings
+from clmap_lsp.rules.runner import run
 from clmap_lsp.server.embedding import kernel_text
 from clmap_lsp.server.settings import selection_of
 from clmap_lsp.server.snapshot import Snapshot

@@ -1,0 +1,99 @@
+"""What rules said of kernels before: findings follow a kernel's content, their places follow the text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.analysis.content import new_places, places_of
+from clmap_lsp.findings import Finding, Related
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.rules.context import RuleContext
+    from clmap_lsp.rules.meta import Rule
+    from clmap_lsp.source.span import Span
+
+PER_KERNEL_GROUPS = "1245"
+"""Groups (first digits of codes) whose rules look at one analysed kernel and its device only, and whose
+messages name no place."""
+
+
+def is_per_kernel(rule: Rule) -> bool:
+    """Tell whether what a rule says of a kernel follows from the kernel's analysis alone."""
+    return rule.meta.code[2:3] in PER_KERNEL_GROUPS
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What was said of a kernel, by code of the rule."""
+
+    kernel: KernelAnalysis
+    by_rule: dict[str, tuple[Finding, ...]]
+
+
+class KernelFindings:
+    """Keeps what the rules said of kernels, by what the kernels' analyses follow from: an editor's memory.
+
+    A session marks its analyses with their content; an edit elsewhere leaves it as it is, and only moves
+    the places. Not safe for several threads at once.
+    """
+
+    def __init__(self, limit: int = 128) -> None:
+        self._known: dict[object, _Known] = {}
+        self._limit = limit
+        self.n_checked = 0
+        """Calls of rules so far; for tests and debug information."""
+
+    def check(self, rules: Sequence[Rule], context: RuleContext) -> Iterator[Finding]:
+        """Yield what rules of the `PER_KERNEL_GROUPS` say of the kernels of a file."""
+        kernels = context.analysis.kernels
+        for kernel in kernels:
+            known = self._of(kernel)
+            for rule in rules:
+                found = known.by_rule.get(rule.meta.code)
+                if found is None:
+                    self.n_checked += 1
+                    alone = replace(context, analysis=replace(context.analysis, kernels=(kernel,)))
+                    found = known.by_rule[rule.meta.code] = tuple(rule.check(alone))
+                yield from found
+        while len(self._known) > max(self._limit, 2 * len(kernels)):
+            del self._known[next(iter(self._known))]
+
+    def _of(self, kernel: KernelAnalysis) -> _Known:
+        """Return what is known of a kernel where it stands now."""
+        if kernel.content is None:
+            return _Known(kernel, {})
+        known = self._known.pop(kernel.content, None)
+        if known is None:
+            known = _Known(kernel, {})
+        elif known.kernel is not kernel:
+            known = _moved(known, kernel)
+        self._known[kernel.content] = known  # As the youngest.
+        return known
+
+
+def _moved(known: _Known, kernel: KernelAnalysis) -> _Known:
+    """Return what is known of a kernel that moved, without rules whose findings cannot be followed."""
+    if not any(known.by_rule.values()):
+        return _Known(kernel, known.by_rule)
+    places = new_places(places_of(known.kernel.kernel), places_of(kernel.kernel))
+    by_rule = {}
+    for code, findings in known.by_rule.items():
+        try:
+            by_rule[code] = tuple([_at_new_place(it, places) for it in findings])
+        except KeyError:
+            continue
+    return _Known(kernel, by_rule)
+
+
+def _at_new_place(finding: Finding, places: Mapping[Span, Span]) -> Finding:
+    """Return a finding at its new place.
+
+    Raises: KeyError if one of its places is not among `places`.
+    """
+    if finding.fix is not None:
+        raise KeyError  # An edit has places of its own.
+    related = tuple([Related(places[it.span], it.message) for it in finding.related])
+    return replace(finding, span=places[finding.span], related=related)

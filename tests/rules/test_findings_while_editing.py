@@ -1,0 +1,126 @@
+"""Findings of an edited text are those of a fresh analysis, however much was kept from before."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from clmap_lsp.analysis.session import AnalysisSession
+from clmap_lsp.devices import load_model
+from clmap_lsp.findings import Finding
+from clmap_lsp.rules.context import RuleContext
+from clmap_lsp.rules.memory import KernelFindings
+from clmap_lsp.rules.runner import run
+from clmap_lsp.rules.selection import Selection
+from clmap_lsp.source.read import read_program
+from clmap_lsp.source.reuse import ProgramCache
+
+FILE = """\
+#define TILE 16
+#define AT(array, row, column) array[(row) * width + (column)]
+__constant int steps[4] = {1, 2, 4, 8};
+
+float scaled(__global const float *values, int at) { return values[at * TILE] * 2.0f; }
+
+// clmap: global=256 local=64
+__kernel void strided(__global const float *in, __global float *out)
+{
+    const int i = get_global_id(0);
+    out[i] = scaled(in, i);  // clmap: ignore[CM502] read as it comes
+}
+
+// clmap: global=64,64 local=16,16 width=64
+__kernel void transposed(__global const float *in, __global float *out, const int width)
+{
+    __local float tile[TILE][TILE];
+    const int x = get_local_id(0), y = get_local_id(1);
+    tile[y][x] = AT(in, get_global_id(1), get_global_id(0));
+    barrier(CLK_LOCAL_MEM_FENCE);
+    AT(out, get_global_id(0), get_global_id(1)) = tile[x][y];
+}
+
+// clmap: global=64 local=32 width=64
+__kernel void rows(__global const float *in, __global float *out, const int width)
+{
+    float sum = 0.0f;
+    for (int k = 0; k < width; k++)
+        sum += AT(in, get_global_id(0), k) * steps[k % 4];
+    out[get_global_id(0)] = sum;
+}
+"""
+DEVICE = load_model("generic-gpu")
+SELECTION = Selection.of()
+KEYS = "axk019 +*-/()[]{};,.<=\"'#\n"
+
+
+class Editor:
+    """Analyses one version of a text after the other, and keeps what an editor's server keeps."""
+
+    def __init__(self) -> None:
+        self.session = AnalysisSession()
+        self.memory = KernelFindings()
+        self.cache: ProgramCache | None = None
+
+    def findings(self, text: str) -> list[Finding]:
+        program = read_program(text, "a.cl", previous=self.cache)
+        self.cache = program.cache
+        analysis = self.session.analyse(program, DEVICE)
+        return ordered(run(RuleContext(program, analysis), SELECTION, self.memory))
+
+
+def fresh(text: str) -> list[Finding]:
+    program = read_program(text, "a.cl")
+    return ordered(run(RuleContext(program, AnalysisSession().analyse(program, DEVICE)), SELECTION))
+
+
+def ordered(findings: tuple[Finding, ...]) -> list[Finding]:
+    return sorted(findings, key=lambda it: (it.span.start, it.code, it.message, it.span.end))
+
+
+def edited(text: str, dice: random.Random) -> str:
+    at = dice.randrange(len(text))
+    kind = dice.choice(("insert", "replace", "delete", "line"))
+    key = {"delete": "", "line": "// a line of its own\n"}.get(kind, dice.choice(KEYS))
+    return text[:at] + key + text[at + (kind in ("replace", "delete")) :]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_findings_are_those_of_a_fresh_analysis(seed: int) -> None:
+    dice = random.Random(seed)
+    editor = Editor()
+    assert editor.findings(FILE) == fresh(FILE)
+    text = FILE
+    for step in range(12):
+        text = edited(FILE if step % 4 == 0 else text, dice)
+        assert editor.findings(text) == fresh(text), text
+
+
+def test_an_edit_above_only_moves_findings() -> None:
+    editor = Editor()
+    before = editor.findings(FILE)
+    assert {"CM101", "CM102", "CM201"} <= {it.code for it in before}
+    n_checked = editor.memory.n_checked
+    for text in (f"// A line more.\n{FILE}", FILE.replace("    tile[y]", "    /* in */\n    tile[y]")):
+        found = editor.findings(text)
+        assert found == fresh(text)
+        assert [it.message for it in found] == [it.message for it in before]
+    assert editor.memory.n_checked == n_checked
+
+
+def test_an_edit_in_one_kernel_checks_no_other() -> None:
+    editor = Editor()
+    editor.findings(FILE)
+    n_rules = editor.memory.n_checked // 3
+    editor.findings(FILE.replace("sum = 0.0f", "sum = 1.0f"))
+    assert editor.memory.n_checked == 4 * n_rules
+
+
+def test_findings_of_kernels_that_are_gone_are_forgotten() -> None:
+    editor = Editor()
+    editor.memory = KernelFindings(limit=4)
+    for step in range(8):
+        editor.findings(FILE.replace("TILE 16", f"TILE {8 + step}"))
+    n_checked = editor.memory.n_checked
+    editor.findings(FILE.replace("TILE 16", "TILE 8"))
+    assert editor.memory.n_checked > n_checked
