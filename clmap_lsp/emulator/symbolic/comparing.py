@@ -8,6 +8,7 @@ import numpy as np
 
 from clmap_lsp.emulator.symbolic.control import SplitError
 from clmap_lsp.emulator.symbolic.integers import is_int64, settled, spread_out
+from clmap_lsp.emulator.symbolic.rows import simplified
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, Space, dims_of
 from clmap_lsp.emulator.symbolic.values import (
     Condition,
@@ -26,7 +27,9 @@ _SHIFT = {CompareOp.LT: 0, CompareOp.LE: -1, CompareOp.GT: -1, CompareOp.GE: 0}
 
 
 def compare(op: CompareOp, left: Sym, right: Sym, scalar: ScalarType, space: Space) -> Condition:
-    """Compare two integers of type `scalar`.
+    """Compare two integers of type `scalar`; an array always holds both answers.
+
+    (A branch or loop that an array of one answer said nobody takes would be walked all the same.)
 
     Raises: SplitError if the answer is uniform in parts of the box.
     """
@@ -57,7 +60,7 @@ def _negative(difference: Sym, shift: int, wanted: bool, space: Space) -> Condit
         shifted = tightened(shifted)
     _split_if_worthwhile(shifted, space)
     below = np.less(spread_out(shifted, space), 0)
-    return below if wanted else np.logical_not(below)
+    return simplified(below if wanted else np.logical_not(below))
 
 
 def _equals(difference: Sym, wanted: bool, space: Space) -> Condition:
@@ -70,7 +73,7 @@ def _equals(difference: Sym, wanted: bool, space: Space) -> Condition:
         difference = tightened(difference)
     _split_if_worthwhile(difference, space)
     zero = np.equal(spread_out(difference, space), 0)
-    return zero if wanted else np.logical_not(zero)
+    return simplified(zero if wanted else np.logical_not(zero))
 
 
 def _split_if_worthwhile(difference: Sym, space: Space) -> None:
@@ -111,13 +114,13 @@ def _unsigned(op: CompareOp, left: Sym, right: Sym, space: Space) -> Condition:
     two = np.ascontiguousarray(spread_out(right, space)).view(np.uint64)
     match op:
         case CompareOp.LT:
-            return one < two
+            return simplified(one < two)
         case CompareOp.LE:
-            return one <= two
+            return simplified(one <= two)
         case CompareOp.GT:
-            return one > two
+            return simplified(one > two)
         case _:
-            return one >= two
+            return simplified(one >= two)
 
 
 def first_false(op: CompareOp, difference: Sym, dimension: int, space: Space) -> tuple[int, int] | None:
@@ -168,5 +171,5 @@ def values_of(condition: Condition) -> Sym | None:
 def truth(value: Sym, space: Space) -> Condition:
     """Return `value != 0`."""
     if value.array is not None and not value.coefs and value.low >= 0 and value.high <= 1:
-        return np.asarray(numbers(value, space.counts) != 0)
+        return simplified(numbers(value, space.counts) != 0)
     return _equals(value, False, space)
