@@ -82,6 +82,8 @@ class Proposal:
     """It is rejected if it does not lower the traffic; False for rewrites that promise something else."""
     least_gain: float = 1.0
     """By how many times it must lower the traffic: more than 1 where it brings barriers and instructions."""
+    promise: str = ""
+    """What a device's records say that it gains, for the title: `about 10 % → 95 % of copy bandwidth`."""
     choice: str = ""
     """Of proposals of one kernel with the same non-empty choice only the first verified one is offered."""
     restore: Restore | None = None

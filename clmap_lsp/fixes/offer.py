@@ -95,12 +95,19 @@ def fix_of(verified: Verified) -> Fix:
     proposal = verified.proposal
     size = "x".join(map(str, verified.launch.global_size))
     return Fix(
-        title=f"{proposal.title}: {gain(verified.before, verified.after)} (verified on {size})",
+        title=f"{proposal.title}: {_gains(verified)} (verified on {size})",
         safety=proposal.safety,
         edits=proposal.edits,
         verified=_evidence(verified),
         host_change=proposal.host_change,
     )
+
+
+def _gains(verified: Verified) -> str:
+    """Return what a rewrite gains: the traffic where it is to be lower, and what its device's records say."""
+    proposal = verified.proposal
+    counted = gain(verified.before, verified.after) if proposal.lowers_traffic or not proposal.promise else ""
+    return ", ".join(it for it in (counted, proposal.promise) if it)
 
 
 def gain(before: Figures, after: Figures) -> str:
@@ -129,6 +136,7 @@ def _evidence(verified: Verified) -> dict[str, Any]:
         "launch": verified.launch.describe(),
         "after_launch": verified.after_launch.describe(),
         "outputs": verified.compared,
+        **({"expected": verified.proposal.promise} if verified.proposal.promise else {}),
         "before": _totals(verified.before),
         "after": _totals(verified.after),
     }

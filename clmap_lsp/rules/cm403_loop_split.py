@@ -99,10 +99,16 @@ def _finding(kernel: KernelAnalysis, advice: SplitAdvice) -> Finding:
     own, best = advice.own, advice.best
     text = split.describe()
     where = "" if advice.exact else f" ({advice.why})"
+    mine = "a grid stride" if split.is_grid_stride else f"exponent {own.exponent}"
     message = (
         f"{text[:1].upper()}{text[1:]} (`{split.buffer}`).\n"
-        f"In the stride sweep of {own.platform} exponent {own.exponent} reaches {own.median:.0f} GB/s and "
-        f"exponent {best.exponent} {best.median:.0f}, {advice.gain:.1f} times as much{where}; free to change "
-        "where it does not matter which work-item takes which elements."
+        f"In the stride sweep of {own.platform} {mine} reaches {_rate(own.median)} GB/s and exponent "
+        f"{best.exponent} {_rate(best.median)}, {advice.gain:.1f} times as much{where}; free to change where "
+        "it does not matter which work-item takes which elements."
     )
     return RULE.finding(access.access.span, message, kernel=kernel.name, data={"split": advice.as_json()})
+
+
+def _rate(gbs: float) -> str:
+    """Return a bandwidth with two digits at least: a small CPU's is below 1 GB/s."""
+    return f"{gbs:.0f}" if gbs >= 10 else f"{gbs:.2g}"

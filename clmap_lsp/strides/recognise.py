@@ -53,6 +53,8 @@ class LoopSplit:
     items: int
     """Work-items of the launch."""
     element_bytes: int
+    first: int = 0
+    """Index of the first work-item's first element."""
 
     @property
     def is_grid_stride(self) -> bool:
@@ -103,6 +105,28 @@ class SplitAdvice:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Resplit:
+    """What a device's sweep says of walking side by side instead of in chunks, or the other way round."""
+
+    op: str
+    """`read`, `write` or `copy`: what the loop does with the arrays that it divides."""
+    own: StridePoint
+    other: StridePoint
+    peak: StridePoint
+    """The best point of the sweep."""
+
+    @property
+    def gain(self) -> float:
+        """Return how many times the loop's bandwidth the other split has."""
+        return self.other.median / self.own.median
+
+    def describe(self) -> str:
+        """Return it as in `about 10 % → 95 % of copy bandwidth on H200`."""
+        shares = (f"{it.median / self.peak.median:.0%}".replace("%", " %") for it in (self.own, self.other))
+        return f"about {' → '.join(shares)} of {self.op} bandwidth on {self.own.platform}"
+
+
 def loop_splits(kernel: KernelAnalysis) -> tuple[LoopSplit, ...]:
     """Return the accesses of global memory that walk an array by a power-of-two split, in source order.
 
@@ -133,9 +157,16 @@ def _split_of(access: Access, launch: Launch) -> LoopSplit | None:
     exponent = _exponent(index, ids, turns, launch.work_items)
     if exponent is None:
         return None
-    direction = access.direction.value
     return LoopSplit(
-        access.site, access.buffer, loop, direction, exponent, turns, launch.work_items, access.size
+        access.site,
+        access.buffer,
+        loop,
+        access.direction.value,
+        exponent,
+        turns,
+        launch.work_items,
+        access.size,
+        int(index[0, 0]),
     )
 
 
@@ -212,23 +243,48 @@ def split_advice(database: Source, split: LoopSplit, device: str) -> SplitAdvice
     None without a sweep of its kind. The sweep has its own number of work-items: a grid stride is compared
     with the sweep's grid stride, another exponent with the same.
     """
-    op = "write" if split.direction == "store" else "read"
     for choice in choices(database, device):
-        sweep = _sweep(database, choice.platform.key, op, split.element_bytes)
-        if not sweep:
-            continue
-        last = max(it.exponent for it in sweep)
-        exponent = last if split.is_grid_stride else min(split.exponent, last)
-        own, best = choose_exponent(sweep, exponent)
-        return SplitAdvice(split, own, best, choice.exact, choice.why)
+        sweep = _sweep(database, choice.platform.key, _op((split,)), split.element_bytes)
+        if sweep:
+            own, best = choose_exponent(sweep, _exponent_in(sweep, split))
+            return SplitAdvice(split, own, best, choice.exact, choice.why)
     return None
 
 
+def resplit(
+    database: Source, splits: Sequence[LoopSplit], device: str, *, side_by_side: bool
+) -> Resplit | None:
+    """Return what one loop's splits, which share an exponent, gain by a grid stride, else by chunks.
+
+    A loop that reads and writes is looked up in the sweep of copies; where a platform has none, in that of
+    reads. None without a sweep of the device's kind.
+    """
+    for choice in choices(database, device):
+        for op in dict.fromkeys((_op(splits), "read")):
+            sweep = _sweep(database, choice.platform.key, op, splits[0].element_bytes)
+            if not sweep:
+                continue
+            own, peak = choose_exponent(sweep, _exponent_in(sweep, splits[0]))
+            return Resplit(op, own, sweep[-1 if side_by_side else 0], peak)
+    return None
+
+
+def _op(splits: Sequence[LoopSplit]) -> str:
+    stores = {it.direction == "store" for it in splits}
+    return "copy" if len(stores) == 2 else "write" if stores == {True} else "read"
+
+
+def _exponent_in(sweep: Sequence[StridePoint], split: LoopSplit) -> int:
+    last = max(it.exponent for it in sweep)
+    return last if split.is_grid_stride else min(split.exponent, last)
+
+
 def _sweep(database: Source, platform: str, op: str, element_bytes: int) -> Sequence[StridePoint]:
-    """Return the largest cold forward sweep with elements of the size, or else of four bytes."""
+    """Return the largest cold forward sweep with elements of the size, or else of four bytes, by exponent."""
     for vector in (element_bytes // 4, 1):
         found = database.strides(platform=platform, op=op, vector=vector, cache="cold", order="forward")
         if found:
             bits = max((it.index_bits, it.grid_bits) for it in found)
-            return [it for it in found if (it.index_bits, it.grid_bits) == bits]
+            sweep = [it for it in found if (it.index_bits, it.grid_bits) == bits]
+            return sorted(sweep, key=lambda it: it.exponent)
     return []

@@ -202,6 +202,28 @@ __kernel void scale(__global const float *in, __global float *out, const int n)
 }
 """
 
+GROUPS_OF_FOUR = """\
+// clmap: global=1024 local=64 in=random(16384) out=zeros(16384) weight=random(1)
+__kernel void fours(__global const float *in, __global float *out, __global const float *weight)
+{
+    const int low = get_global_id(0) & 3, high = get_global_id(0) - low;
+    for (int i = 0; i < 16; i++)
+        out[high * 16 + i * 4 + low] = weight[0] * in[high * 16 + i * 4 + low];
+}
+"""
+
+OWN_RANGE = """\
+// clmap: global=128 local=64 in=random(1001,7) out=zeros(1000) n=1000
+__kernel void range(__global const float *in, __global float *out, const int n)
+{
+    const int chunk = (n + get_global_size(0) - 1) / get_global_size(0);
+    const int first = get_global_id(0) * chunk;
+    const int last = min(first + chunk, n);
+    for (int i = first; i < last; i++) // its own part
+        out[i] = in[i] + in[i + 1] * i;
+}
+"""
+
 PARTICLES = """\
 typedef struct {
     float x, y, z;

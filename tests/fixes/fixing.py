@@ -57,9 +57,9 @@ def proved(text: str, subject: Subject, proposal: Proposal) -> tuple[str, Verifi
     return apply(text, proposal.edits, "k.cl"), outcome
 
 
-def offered(text: str, kind: str) -> list[tuple[str, Fix]]:
+def offered(text: str, kind: str, device=DEVICE) -> list[tuple[str, Fix]]:
     """Return the rewritten sources and fixes of one kind that are offered."""
-    subject = subject_of(text)
+    subject = subject_of(text, device=device)
     return [
         (apply(text, fix.edits, "k.cl"), fix)
         for proof, fix in offers(subject, SETTINGS)

@@ -120,6 +120,25 @@ MUTANTS = {
         "get_global_size(0)",
         "get_local_size(0)",
     ),
+    "element of the neighbouring turn": (
+        kernels.CHUNK_SCALE,
+        "stride-order",
+        "in[i * get_global_size(0) + id]",
+        "in[i * get_global_size(0) + id + 1]",
+    ),
+    "low part forgotten": (
+        kernels.GROUPS_OF_FOUR,
+        "stride-order",
+        "in[i * get_global_size(0) + (int)get_global_id(0)]",
+        "in[i * get_global_size(0)]",
+    ),
+    "all elements but the last": (kernels.OWN_RANGE, "stride-order", "i < n;", "i < n - 1;"),
+    "every other round": (
+        kernels.OWN_RANGE,
+        "stride-order",
+        "i += get_global_size(0)",
+        "i += 2 * get_global_size(0)",
+    ),
     "member of another name": (
         kernels.PARTICLES,
         "structure-of-arrays",

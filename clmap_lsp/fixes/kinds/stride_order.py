@@ -1,26 +1,40 @@
 """Choose how work-items share a range: contiguous chunks, or striding side by side.
 
 A GPU's neighbours should take neighbouring elements in every turn (thread stride); a CPU's work-item should
-walk a contiguous chunk, which its caches and vector units like. The direction follows the device model, as
-in the stride sweep of clmempatterns (Lal et al.). Which work-item handles which element changes, so that the
-loop must handle each element by itself, or add them up in an order that does not matter.
+walk a contiguous chunk, which its caches and vector units like. The stride sweep of the device (or of the
+nearest one that has records) decides, as in clmempatterns (Lal et al.); without one, only the traffic can.
+Which work-item handles which element changes, so that the loop must handle each element by itself, or add
+them up in an order that does not matter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.polynomial import ONE, LoopSymbol, Polynomial, WorkItemSymbol, global_id
-from clmap_lsp.access.records import Access
+from clmap_lsp.access.polynomial import (
+    GROUP_QUERIES,
+    LANE_QUERIES,
+    LoopSymbol,
+    Op,
+    Operation,
+    Polynomial,
+    WorkItemSymbol,
+    global_id,
+    varies_in_launch,
+)
+from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
-from clmap_lsp.fixes.scope import Scope, as_typed, spelt, tight
+from clmap_lsp.fixes.scope import Scope, spelt, tight
 from clmap_lsp.source import ir
-from clmap_lsp.source.types import AddressSpace, ScalarType
+from clmap_lsp.source.types import ScalarType
+from clmap_lsp.strides.recognise import LoopSplit, Resplit, loop_splits, resplit
 
 if TYPE_CHECKING:
     from clmap_lsp.findings import Edit
@@ -28,6 +42,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.outline import Node
 
 KIND = "stride-order"
+_SIZE = "get_global_size(0)"
 _ID = r"(?P<id>[A-Za-z_]\w*|get_global_id\(\s*0\s*\))"
 _STRIDED = re.compile(
     rf"\s*(?P<type>\w+)\s+(?P<name>\w+)\s*=\s*{_ID}\s*;\s*(?P=name)\s*<\s*(?P<bound>[\w.]+)\s*;"
@@ -35,73 +50,170 @@ _STRIDED = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Divided:
+    """A loop that divides arrays among work-items, with its accesses; all share one stride exponent."""
+
+    symbol: LoopSymbol
+    splits: tuple[LoopSplit, ...]
+    accesses: tuple[Access, ...]
+
+    @property
+    def sites(self) -> frozenset[int]:
+        return frozenset(it.site for it in self.accesses)
+
+
 def propose(subject: Subject) -> Iterator[Proposal]:
     """Yield one rewrite for each loop whose order is the other kind of device's."""
     scope = Scope.of(subject)
-    if scope is None or len(facts.extended(subject.launch)) != 1 or facts.opaque(subject.analysis.kernel):
+    if scope is None or facts.opaque(subject.analysis.kernel):
         return
-    if subject.device.has_scratchpad is False:
-        yield from _chunked(scope)
-        return
-    for loop in counting_loops(scope):
-        found = _strided(scope, loop)
+    loops = {it.symbol: it for it in counting_loops(scope)}
+    for divided in _divided(subject):
+        if divided.splits[0].is_grid_stride:
+            found = _chunks(scope, divided)
+        else:
+            found = _strided(scope, loops[divided.symbol], divided) if divided.symbol in loops else None
         if found is not None:
             yield found
+
+
+def _divided(subject: Subject) -> Iterator[_Divided]:
+    """Yield the loops that only walk memory by one split, and load what all share."""
+    splits = loop_splits(subject.analysis)
+    for symbol, group in groupby(sorted(splits, key=lambda it: it.loop.identity), key=lambda it: it.loop):
+        mine = tuple(group)
+        by_site = {it.site: it for it in mine}
+        inside = [it for it in facts.accesses(subject.analysis) if symbol in it.loops]
+        others = [it for it in inside if it.site not in by_site]
+        if len({it.exponent for it in mine}) == 1 and all(_is_common(it) for it in others):
+            yield _Divided(symbol, mine, tuple(it for it in inside if it.site in by_site))
+
+
+def _is_common(access: Access) -> bool:
+    """True for a load that is the same for all work-items and in all turns."""
+    return (
+        access.direction is Direction.LOAD
+        and access.known
+        and not varies_in_launch(access.index)
+        and not any(isinstance(it, LoopSymbol) for it in access.index.leaves)
+    )
+
+
+def _resplit(scope: Scope, divided: _Divided, *, side_by_side: bool) -> Resplit | None:
+    """Return what the device's stride sweep says; `None` without one."""
+    from clmap_lsp.aristotle.database import DatabaseError
+    from clmap_lsp.aristotle.known import known_records
+
+    if not scope.subject.device.is_product:
+        return None
+    try:
+        return resplit(known_records(), divided.splits, scope.subject.device.id, side_by_side=side_by_side)
+    except DatabaseError:  # `db` says what is wrong with the records; here they are only missing.
+        return None
 
 
 # ---------------------------------------------------------------------------------------- GPUs: side by side
 
 
-def _strided(scope: Scope, loop: CountingLoop) -> Proposal | None:
-    """Turn element `id * count + i` into `i * work-items + id`."""
-    if loop.start != "0" or not _independent(loop.statement):
+def _strided(scope: Scope, loop: CountingLoop, divided: _Divided) -> Proposal | None:
+    """Let all work-items walk side by side."""
+    if not _independent(loop.statement) or any(it.volatile for it in divided.accesses):
         return None
-    mine = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
-    walking = [it for it in mine if it.space is AddressSpace.GLOBAL]
-    if not walking or len(walking) != len(mine):
+    sweep = _resplit(scope, divided, side_by_side=True)
+    if sweep is not None and sweep.gain <= 1:
         return None
-    ids = {_chunk_of(loop, it) for it in walking}
-    if len(ids) != 1 or (identity := ids.pop()) is None:
+    edits = _by_turn(scope, loop, divided) if loop.start == "0" else _by_element(scope, loop, divided)
+    if edits is None:
         return None
-    if not all(scope.is_typed(it) and scope.source(it.span).startswith(f"{it.buffer}[") for it in walking):
-        return None
-    if loop.name in _words_elsewhere(scope, loop, walking):
-        return None  # The turn's number means something besides the element.
-    symbol, count = identity
-    names = scope.names_at(loop.node.start, walking[0].names)
-    place, total = names[symbol], spelt(Polynomial.of(_work_items(symbol)), names)
-    if spelt(count, names) != loop.bound and count != loop.symbol.trip:
-        return None
-    edits = tuple(
-        scope.replaced(a, b, f"{it.buffer}[{loop.name} * {total} + {place}]")
-        for it in walking
-        for a, b in [(it.span.start, it.span.end)]
-    )
     return Proposal(
         KIND,
         "Stride over the work-items instead of walking chunks",
         FixSafety.UNSAFE,
-        tuple(dict.fromkeys(edits)),
+        edits,
         ("CM101", "CM102", "CM403"),
-        frozenset(it.site for it in walking),
+        divided.sites,
         reorders_sums=True,
+        promise="" if sweep is None else sweep.describe(),
     )
 
 
-def _chunk_of(loop: CountingLoop, access: Access) -> tuple[WorkItemSymbol, Polynomial] | None:
-    """Return (id, chunk length) of an index `id * length + turn`."""
-    if access.index.coefficient(loop.symbol) != ONE or not access.known or access.volatile:
-        return None
-    symbol = global_id(0)
-    rest = access.index - Polynomial.of(loop.symbol)
-    length = rest.coefficient(symbol)
-    if length is None or not length or rest != length * Polynomial.of(symbol):
-        return None
-    return (symbol, length) if length == loop.symbol.trip else None
+def _by_turn(scope: Scope, loop: CountingLoop, divided: _Divided) -> tuple[Edit, ...] | None:
+    """Turn every index of a split into `turn * work-items + id`."""
+    plain = [it for it in divided.accesses if _is_plain(scope, it)]
+    if len(plain) != len(divided.accesses) or loop.name in _words_elsewhere(scope, loop, plain):
+        return None  # The turn's number means something besides the element.
+    names = scope.names_at(loop.node.start, plain[0].names)
+    places = {}
+    for access, split in zip(divided.accesses, divided.splits, strict=True):
+        offset = _offset(scope, split)
+        text = None if offset is None else spelt(offset, names)
+        if text is None:
+            return None
+        added = "" if text == "0" else f" + {text}"
+        index = f"{loop.name} * {_SIZE} + {names[global_id(0)]}{added}"
+        places[access.span.start, access.span.end] = f"{access.buffer}[{index}]"
+    return tuple(scope.replaced(a, b, text) for (a, b), text in places.items())
 
 
-def _work_items(symbol: WorkItemSymbol) -> WorkItemSymbol:
-    return WorkItemSymbol(ir.WorkItemQuery.GLOBAL_SIZE, symbol.dimension)
+def _is_plain(scope: Scope, access: Access) -> bool:
+    return scope.is_typed(access) and scope.source(access.span).startswith(f"{access.buffer}[")
+
+
+def _offset(scope: Scope, split: LoopSplit) -> Polynomial | None:
+    """Return what an index adds to its element of the split; `None` if it may not be one elsewhere."""
+    access = scope.general[split.site]  # As it is for every launch.
+    loop = _general_loop(scope, split)
+    if loop is None or loop.trip is None:
+        return None
+    if split.exponent == 0:
+        rest = access.index - Polynomial.of(loop) - Polynomial.of(global_id(0)) * loop.trip
+        if not varies_in_launch(rest) and loop not in rest.leaves:
+            return rest
+    queries = {*LANE_QUERIES, *GROUP_QUERIES, ir.WorkItemQuery.LOCAL_SIZE}
+    fixed = loop.trip.value is not None and all(
+        it == loop or (isinstance(it, WorkItemSymbol) and it.query in queries) for it in access.index.leaves
+    )
+    return Polynomial.constant(split.first) if fixed else None
+
+
+def _general_loop(scope: Scope, split: LoopSplit) -> LoopSymbol | None:
+    """Return the loop of a split with what holds for every launch."""
+    return next((it for it in scope.general[split.site].loops if it.span == split.loop.span), None)
+
+
+def _by_element(scope: Scope, loop: CountingLoop, divided: _Divided) -> tuple[Edit, ...] | None:
+    """Change a loop's head only, where its variable is the element."""
+    end = _end(scope, loop, divided)
+    element = re.compile(rf"\w+\s*\[\s*{re.escape(loop.name)}\s*\]")
+    if end is None or not any(
+        split.first == 0 and scope.is_typed(access) and element.fullmatch(scope.source(access.span))
+        for access, split in zip(divided.accesses, divided.splits, strict=True)
+    ):
+        return None
+    assert loop.node.head is not None, "a for loop has a head"
+    place = scope.names_at(loop.node.start, divided.accesses[0].names)[global_id(0)]
+    head = f"{loop.type} {loop.name} = {place}; {loop.name} < {end}; {loop.name} += {_SIZE}"
+    return (scope.replaced(*loop.node.head, head),)
+
+
+def _end(scope: Scope, loop: CountingLoop, divided: _Divided) -> str | None:
+    """Return the number of elements as C text: chunk times work-items, or the bound that cuts chunks."""
+    names = scope.names_at(loop.node.start, divided.accesses[0].names)
+    general = _general_loop(scope, divided.splits[0])
+    if general is None:
+        return None
+    trip, bound = general.trip, general.bound
+    if trip is not None and not varies_in_launch(trip):
+        text = loop.bound.removeprefix(f"{loop.start} + ")
+        length = spelt(trip, names) if text == loop.bound else text
+        return None if length is None else f"{tight(length)} * ({loop.type}){_SIZE}"
+    cut = None if bound is None else bound.atom
+    if not isinstance(cut, Operation) or cut.op not in (Op.MIN, Op.SELECT):
+        return None
+    common = [it for it in cut.operands if not varies_in_launch(it)]
+    texts = {spelt(it, names) for it in common}
+    return texts.pop() if len(texts) == 1 else None
 
 
 def _independent(loop: ir.Loop) -> bool:
@@ -129,7 +241,7 @@ def _is_sum(statement: ir.Assign) -> bool:
     )
 
 
-def _words_elsewhere(scope: Scope, loop: CountingLoop, accesses: list[Access]) -> frozenset[str]:
+def _words_elsewhere(scope: Scope, loop: CountingLoop, accesses: Sequence[Access]) -> frozenset[str]:
     blank = {(it.span.start, it.span.end): " " for it in accesses}
     return frozenset(re.findall(r"[A-Za-z_]\w*", scope.rewritten(loop.body.start, loop.body.end, blank)))
 
@@ -137,37 +249,38 @@ def _words_elsewhere(scope: Scope, loop: CountingLoop, accesses: list[Access]) -
 # ------------------------------------------------------------------------------------------- CPUs: in chunks
 
 
-def _chunked(scope: Scope) -> Iterator[Proposal]:
+def _chunks(scope: Scope, divided: _Divided) -> Proposal | None:
     """Turn `for (i = id; i < n; i += work-items)` into a walk over a contiguous chunk."""
-    for statement in ir.walk(scope.subject.analysis.kernel.body):
-        if not isinstance(statement, ir.Loop) or not as_typed(statement.span, scope.subject.path):
-            continue
-        node = scope.node_at(statement.span)
-        head = None if node is None or node.head is None else _STRIDED.fullmatch(scope.shown, *node.head)
-        if node is None or head is None or not _independent(statement) or not _is_id(scope, head["id"]):
-            continue
-        edits = _chunk_edits(scope, node, head)
-        loads = [
-            it for it in facts.accesses(scope.subject.analysis) if node.holds(it.span.start, it.span.end)
-        ]
-        if edits is None or not _walks(loads, statement):
-            continue
-        yield Proposal(
-            KIND,
-            "Walk a contiguous chunk instead of striding over the work-items",
-            FixSafety.UNSAFE,
-            edits,
-            ("CM403",),
-            frozenset(it.site for it in loads),
-            reorders_sums=True,
-            lowers_traffic=False,
-        )
-
-
-def _walks(accesses: list[Access], loop: ir.Loop) -> bool:
-    return bool(accesses) and all(
-        it.known and any(isinstance(leaf, LoopSymbol) and leaf.span == loop.span for leaf in it.index.leaves)
-        for it in accesses
+    span = divided.symbol.span
+    node = None if span is None else scope.node_at(span)
+    head = None if node is None or node.head is None else _STRIDED.fullmatch(scope.shown, *node.head)
+    statement = next(
+        (
+            it
+            for it in ir.walk(scope.subject.analysis.kernel.body)
+            if isinstance(it, ir.Loop) and it.span == span
+        ),
+        None,
+    )
+    if node is None or head is None or statement is None or not _is_id(scope, head["id"]):
+        return None
+    sweep = _resplit(scope, divided, side_by_side=False)
+    if sweep is None or sweep.gain <= 1 or not _independent(statement):
+        return None
+    edits = _chunk_edits(scope, node, head)
+    if edits is None:
+        return None
+    return Proposal(
+        KIND,
+        "Walk a contiguous chunk instead of striding over the work-items",
+        FixSafety.UNSAFE,
+        edits,
+        ("CM403",),
+        divided.sites,
+        reorders_sums=True,
+        lowers_traffic=False,
+        least_gain=0,
+        promise=sweep.describe(),
     )
 
 
