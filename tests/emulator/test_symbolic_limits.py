@@ -144,9 +144,9 @@ def test_structs_passed_by_value_are_known() -> None:
 
 
 @pytest.mark.parametrize("mask_cells", [0, 1 << 12])
-@pytest.mark.parametrize("condition", ["0 - i == 5", "i - 96 < 3", "((i ^ 1u) == i)"])
+@pytest.mark.parametrize("condition", ["0 - i == 5", "((i ^ 1u) == i)"])
 def test_a_loop_in_a_branch_that_nobody_takes_ends(condition: str, mask_cells: int) -> None:
-    """The comparison cannot be told from bounds, only lane by lane; its array of one answer is that answer."""
+    """Bounds do not settle the comparison, only the lanes do: an array of one answer is that answer."""
     body = f"uint i = get_global_id(0); if ({condition}) for (int k = 8; k > 0; k >>= 1) a[k] = 1; a[i] = 0;"
     result = counted(body, items=96, mask_cells=mask_cells)
     assert result.bail is None
