@@ -1,8 +1,11 @@
-"""The matrix-multiply ladder of `fixtures/matmul`, timed and traced by the product's own device runner.
+"""Every kernel of `fixtures/` traced on a device, and the matrix-multiply ladder timed there.
 
     python -m benchmarks.on_device                          here: prepare, run on the first GPU, print
     python -m benchmarks.on_device --prepare ladder.json    where the package is installed
     python -m benchmarks.on_device --run ladder.json --out results.json [--platform H200]
+
+All of it by the product's own device runner. A trace agrees if accesses, footprints, executions by site,
+entropies and parallel spatial locality are the emulator's.
 
 The second half needs NumPy and pyopencl only, so that it runs on a bare machine with a checkout. GFLOP/s are
 2 N^3 floating-point operations by the median event time, warm (the same launch has just run) and cold.
@@ -19,9 +22,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parents[1] / "fixtures" / "matmul"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+LADDER = "matmul"
 SIDES = (1024, 2048)
 TRACED_SIDE = 64
+COUNTS = ("accesses", "loads", "stores", "footprint", "footprint_90")
+REALS = ("gmae", "relative_local")
+CURVES = ("psl", "lmae")
+TOLERANCE = 1e-9
+"""Bits, or share: what sums in another order may differ by."""
 SECONDS = 0.7
 """For each timed series: eight kernels or more, two sizes, cold and warm stay below a minute."""
 
@@ -29,8 +38,11 @@ SECONDS = 0.7
 def prepare(sides: tuple[int, ...] = SIDES, traced: int = TRACED_SIDE) -> dict[str, Any]:
     """Return the jobs: every kernel at every side to time, and at a small one to trace with its figures."""
     cases = []
-    for path in sorted(FOLDER.glob("*.cl")):
+    for path in sorted(FIXTURES.glob("*/*.cl")):
         text = path.read_text(encoding="utf-8")
+        if path.parent.name != LADDER:
+            cases += _jobs(path.name, text, 0, trace=True)
+            continue
         # A launch of only N work-items takes seconds at 2048: those kernels are timed at the least side.
         for side in sides if not path.name.startswith("row_") else sides[:1]:
             cases += _jobs(path.name, _sized(text, side), side, trace=False)
@@ -47,6 +59,7 @@ def _sized(text: str, side: int) -> str:
 
 def _jobs(name: str, text: str, side: int, *, trace: bool) -> list[dict[str, Any]]:
     from clmap_lsp.analysis.launching import LaunchSources, launch_of
+    from clmap_lsp.emulator.result import Engine
     from clmap_lsp.emulator.run import emulate
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.launch.model import Launch
@@ -54,7 +67,7 @@ def _jobs(name: str, text: str, side: int, *, trace: bool) -> list[dict[str, Any
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.read import read_program
 
-    options = BuildOptions(defines=(("MAX_N", str(side)),))
+    options = BuildOptions(defines=(("MAX_N", str(side)),) if side else ())
     program = read_program(text, name, options)
     found = []
     for kernel in program.kernels:
@@ -73,8 +86,16 @@ def _jobs(name: str, text: str, side: int, *, trace: bool) -> list[dict[str, Any
         )
         case: dict[str, Any] = {"file": name, "kernel": kernel.name, "side": side, "job": job.as_json()}
         if trace:
-            metrics = emulate(program, kernel, launch, EmulationSettings(time_limit_s=60)).metrics
-            case["emulated"] = {"psl": list(metrics.psl), "gmae": metrics.gmae, "accesses": metrics.accesses}
+            # The engine that counts by site what it runs, with the atomics and copies of the traced code.
+            settings = EmulationSettings(engine=Engine.JIT, time_limit_s=60)
+            result = emulate(program, kernel, launch, settings)
+            case["emulated"] = {name: getattr(result.metrics, name) for name in (*COUNTS, *REALS)}
+            case["emulated"] |= {name: list(getattr(result.metrics, name)) for name in CURVES}
+            case["executions"] = {
+                str(2 * it.site + it.op.endswith("store")): it.executions
+                for it in result.sites
+                if not it.op.startswith("async")
+            }
         found.append(case)
     return found
 
@@ -110,21 +131,29 @@ def _row(case: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
         row["emulated"] = case["emulated"]
         row["traced"] = None if found["trace"] is None else found["trace"]["metrics"]
         row["problem"] = found["trace_problem"]
-        row["agrees"] = row["traced"] is not None and _agrees(row["traced"], case["emulated"])
+        row["agrees"] = found["trace"] is not None and _agrees(found["trace"], case)
     return row
 
 
-def _agrees(traced: dict[str, Any], emulated: dict[str, Any]) -> bool:
-    near = all(abs(a - b) < 1e-9 for a, b in zip(traced["psl"], emulated["psl"], strict=True))
-    entropy = abs(traced["gmae"] - emulated["gmae"]) < 1e-9
-    return near and entropy and traced["accesses"] == emulated["accesses"]
+def _agrees(trace: dict[str, Any], case: dict[str, Any]) -> bool:
+    traced, emulated = trace["metrics"], case["emulated"]
+    pairs = [(traced[name], emulated[name]) for name in REALS]
+    pairs += [pair for name in CURVES for pair in zip(traced[name], emulated[name], strict=True)]
+    return (
+        all(abs(a - b) < TOLERANCE for a, b in pairs)
+        and all(traced[name] == emulated[name] for name in COUNTS)
+        and trace["executions"] == case["executions"]
+        and trace["unresolved"] == 0
+    )
 
 
 def _line(row: dict[str, Any]) -> str:
-    head = f"{row['kernel']:32s} N={row['side']:<5d}"
+    size = f"N={row['side']:<5d}" if row["side"] else " " * 7
+    head = f"{row['kernel']:32s} {size}"
     if "gflops" in row:
         return f"{head} {row['gflops']['warm']:10.1f} GFLOP/s warm {row['gflops']['cold']:10.1f} cold"
-    return f"{head} trace {'equals the emulator' if row['agrees'] else 'DIFFERS ' + row['problem']}"
+    problem = f"DIFFERS {row['problem'] or ''}".rstrip()
+    return f"{head} trace {'equals the emulator' if row['agrees'] else problem}"
 
 
 def main() -> int:

@@ -134,6 +134,10 @@ class _Copy:
 
     def _parameter(self, it: ir.Variable) -> str:
         match it.type:
+            case PointerType(space=AddressSpace.LOCAL):
+                # A driver places a local argument by its element's alignment: NVIDIA's put `uchar` arrays
+                # at odd addresses, and the copy's wider accesses ended the queue (driver 580.159).
+                return f"__local ulong16 *{self._names[it]}{_AS_GIVEN}"
             case PointerType(space=space):
                 return f"{space_text(space)} uchar *{self._names[it]}"
             case StructType():
@@ -159,6 +163,10 @@ class _Copy:
             yield f"__constant uchar {self._names[it]}[{len(data)}] {_ALIGNED} = {{{listed}}};"
 
     def _declarations(self) -> Iterator[str]:
+        for it in self._kernel.parameters:
+            if isinstance(it.type, PointerType) and it.type.space is AddressSpace.LOCAL:
+                name = self._names[it]
+                yield f"  __local uchar *{name} = (__local uchar *){name}{_AS_GIVEN};"
         for it in self._kernel.variables:
             name, size = self._names[it], max(it.type.size, 1)
             if it.kind is ir.VariableKind.LOCAL_OBJECT:
@@ -364,6 +372,7 @@ class _Copy:
 
 
 _ALIGNED = "__attribute__((aligned(128)))"
+_AS_GIVEN = "_given"
 
 
 def _barrier(flags: str) -> str:
