@@ -106,16 +106,37 @@ def buffer_contents(
     if argument.fill in (Fill.ZEROS, Fill.NOINIT, Fill.NULL) or not size:
         return data
     element = _element(argument, parameter)
+    scalar = _only_scalar(element)
+    if scalar is not None:
+        numbers = _numbers(argument, scalar, size // scalar.size)
+        data[:] = np.ascontiguousarray(numbers).view(np.uint8)
+        return data
     leaves = list(scalar_leaves(element))
-    padded = isinstance(element, VectorType) and element.lanes == 3
-    if padded and isinstance(element, VectorType):
-        leaves.append((3 * element.element.size, element.element))
     rows = data.reshape(argument.count, element.size)
+    # A number's value depends on the type that it is stored as, so each type has its own whole sequence.
+    sequences: dict[ScalarType, NDArray[Any]] = {}
     for place, (offset, scalar) in enumerate(leaves):
-        numbers = _numbers(argument, scalar, argument.count * len(leaves))[place :: len(leaves)]
+        if scalar not in sequences:
+            sequences[scalar] = _numbers(argument, scalar, argument.count * len(leaves))
+        numbers = sequences[scalar][place :: len(leaves)]
         stored = np.ascontiguousarray(numbers).view(np.uint8).reshape(argument.count, scalar.size)
         rows[:, offset : offset + scalar.size] = stored
     return data
+
+
+def _only_scalar(element: Type) -> ScalarType | None:
+    """Return the scalar type of which an element is made without gaps; None for structs and their like."""
+    match element:
+        case ScalarType():
+            return element if element.size else None
+        case VectorType(element=scalar):
+            return scalar  # A vector of three takes the room of four, and gets four numbers.
+        case ArrayType(element=VectorType(lanes=3)):
+            return None
+        case ArrayType(element=inner) if element.length:
+            return _only_scalar(inner)
+        case _:
+            return None
 
 
 def buffer_values(

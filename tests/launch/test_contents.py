@@ -18,6 +18,7 @@ from clmap_lsp.source.types import (
     UCHAR,
     UINT,
     AddressSpace,
+    ArrayType,
     Field,
     PointerType,
     StructType,
@@ -68,6 +69,21 @@ def test_structs_take_a_number_a_member() -> None:
     pair = StructType("pair", (Field("a", CHAR, 0), Field("b", INT, 4)), 8, 4)
     data = buffer_contents(BufferArgument(Fill.IOTA, 2), pointer(pair))
     assert data.tolist() == [0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0]
+
+
+@pytest.mark.parametrize("fill", [Fill.IOTA, Fill.RANDOM, Fill.PERMUTATION])
+def test_rows_hold_what_the_flat_buffer_does(fill: Fill) -> None:
+    rows = buffer_contents(BufferArgument(fill, 1000, 5), pointer(ArrayType(FLOAT, 2000)))
+    flat = buffer_contents(BufferArgument(fill, 2_000_000, 5), pointer(FLOAT))
+    assert np.array_equal(rows, flat)
+
+
+def test_rows_of_three_lanes_and_of_structs() -> None:
+    three = buffer_contents(BufferArgument(Fill.IOTA, 2), pointer(ArrayType(VectorType(SHORT, 3), 2)))
+    assert three.view("<i2").tolist() == [0, 1, 2, 0, 3, 4, 5, 0, 6, 7, 8, 0, 9, 10, 11, 0]
+    pair = StructType("pair", (Field("a", CHAR, 0), Field("b", SHORT, 2)), 4, 2)
+    mixed = buffer_contents(BufferArgument(Fill.IOTA, 2), pointer(ArrayType(pair, 2)))
+    assert mixed.tolist() == [0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0]
 
 
 def test_values_may_be_spelt_in_another_type() -> None:
