@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_ISSUES_URL = "https://github.com/clmap-lsp/clmap-lsp/issues"
+from clmap_lsp.links import ISSUES_URL
 
 
 class UsageError(Exception):
@@ -17,6 +17,6 @@ def one_line(text: str) -> str:
 def internal_error(error: Exception) -> str:
     """Say in one line that the fault is ours, and how to report it."""
     return (
-        f"internal error: {type(error).__name__}: {one_line(str(error))}; please report it at {_ISSUES_URL} "
+        f"internal error: {type(error).__name__}: {one_line(str(error))}; please report it at {ISSUES_URL} "
         "(CLMAP_DEBUG=1 shows where it happened)"
     )

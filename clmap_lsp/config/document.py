@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from clmap_lsp.config.shapes import Boolean, Either, Integer, Key, ListOf, MapOf, Number, Scalar, Table, Text
+from clmap_lsp.links import DOCS_URL
 
 SEVERITIES = ("error", "warning", "information", "hint")
 FAIL_ON = ("error", "warning", "information", "never")
@@ -16,7 +17,7 @@ _ARGUMENTS = (
     "`permutation(n,seed)`, `formula(n,EXPR)`, `file:PATH`, and `local(n)` for a `__local` pointer. "
     "n may use scalar arguments, as in `N*N`."
 )
-_SCHEMA_ID = "https://clmap-lsp.readthedocs.io/schema/clmap.json"
+_SCHEMA_ID = f"{DOCS_URL}schema/clmap.json"
 
 
 def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Table:

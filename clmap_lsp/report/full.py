@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.links import rule_url
 from clmap_lsp.report.model import CheckReport, FileReport
-from clmap_lsp.report.urls import rule_url
 from clmap_lsp.source.span import SourceFile, Span
 
 Piece = tuple[str, str]

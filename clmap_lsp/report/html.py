@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.links import rule_url
 from clmap_lsp.report import html_charts, html_lanes
 from clmap_lsp.report.compare import Change
 from clmap_lsp.report.html_charts import short
 from clmap_lsp.report.html_model import Report, ReportedKernel, Traffic
 from clmap_lsp.report.html_source import cost_text, excerpts
-from clmap_lsp.report.urls import rule_url
 from clmap_lsp.version import __version__
 
 _TEMPLATES = Path(__file__).with_name("templates")

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 from clmap_lsp.findings import Finding, Fix
+from clmap_lsp.links import rule_url
 from clmap_lsp.report.model import CheckReport, FileReport
 from clmap_lsp.report.statistics import counts_by_rule
-from clmap_lsp.report.urls import rule_url
 from clmap_lsp.source.span import Position, Span
 
 SCHEMA_VERSION = 1

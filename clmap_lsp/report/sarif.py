@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from clmap_lsp.findings import Finding, Fix, Related, Severity
+from clmap_lsp.links import DOCS_URL
 from clmap_lsp.report.fingerprint import fingerprint
 from clmap_lsp.report.model import CheckReport, FileReport
 from clmap_lsp.rules.registry import all_rules
@@ -37,7 +38,7 @@ def render(report: CheckReport) -> str:
             "driver": {
                 "name": "clmap-lsp",
                 "version": __version__,
-                "informationUri": "https://clmap-lsp.readthedocs.io/",
+                "informationUri": DOCS_URL,
                 "rules": [
                     {
                         "id": it.meta.code,

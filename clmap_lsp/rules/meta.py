@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.findings import Finding, Fix, Related
+from clmap_lsp.links import rule_url
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
     from clmap_lsp.rules.context import RuleContext
-
-DOCS_URL = "https://clmap-lsp.readthedocs.io/rules"
 
 GROUPS = {
     "0": "source",
@@ -46,7 +45,7 @@ class RuleMeta:
     @property
     def url(self) -> str:
         """The rule's page."""
-        return f"{DOCS_URL}/{self.code}/"
+        return rule_url(self.code)
 
     @property
     def group(self) -> str:
