@@ -6,7 +6,6 @@ Exit codes: 0 nothing found, 1 findings, 2 the tool could not do its job.
 from __future__ import annotations
 
 import argparse
-import gc
 import importlib
 import os
 import sys
@@ -15,6 +14,7 @@ from types import ModuleType
 
 from clmap_lsp.commands.parser import Parser, command_names
 from clmap_lsp.errors import UsageError, internal_error, one_line
+from clmap_lsp.source.collector import collect_rarely
 from clmap_lsp.version import __version__
 
 _SERVER_OPTIONS = ("--stdio", "--tcp", "--clientProcessId", "--log-level")
@@ -36,8 +36,7 @@ exit codes: 0 nothing found, 1 findings, 2 the tool could not do its job
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
-    # A short run allocates much and frees little: looking for cycles less often makes its start quicker.
-    gc.set_threshold(50_000, 20, 50)
+    collect_rarely()
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         return _run(arguments)

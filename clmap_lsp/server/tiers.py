@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.server.collector import QuietCollector
 from clmap_lsp.server.settings import is_configuration
 
 if TYPE_CHECKING:
@@ -34,9 +35,11 @@ class Tiers:
     def __init__(self, server: ClmapServer) -> None:
         self._server = server
         self._clocks: dict[str, _Clock] = {}
+        self._collector = QuietCollector()
 
     def changed(self, uri: str, quiet_s: float = QUIET_S) -> None:
         """Plan both tiers after a change of a document."""
+        self._collector.changed()
         clock = self._clocks.setdefault(uri, _Clock())
         now = asyncio.get_running_loop().time()
         if clock.static is not None:

@@ -208,6 +208,10 @@ def handles(table: dict[str, H], *kinds: str) -> Callable[[H], H]:
 # ---------------------------------------------------------------------------------------------- lowering
 
 
+GUESSED_TYPES = "%guessed types"
+"""Stands, among the names that a function looked up, for whether any type of the unit was guessed."""
+
+
 @dataclass(slots=True)
 class Lowering:
     """One function body (or one initialiser at program scope) on its way to the IR."""
@@ -453,6 +457,7 @@ class Lowering:
     @property
     def has_guessed_types(self) -> bool:
         """True if some type of the unit was guessed, so that a wrong guess may show anywhere."""
+        self.outer.add(GUESSED_TYPES)
         return any("type" in it.role for it in self.unit.guesses.values())
 
     def is_unknown(self, value: Expression) -> bool:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.source.ir import Function, Initializer, Kernel, Variable
-from clmap_lsp.source.lowering import Object, Reported
+from clmap_lsp.source.lowering import GUESSED_TYPES, Object, Reported
 from clmap_lsp.source.rewrite import Rewriter
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ class Keys:
         self._names: dict[str, set[str]] = {}
         for guess in tree.guesses:
             self._meanings[guess.name] = [_guess_key(guess)]
-        self.environment: FunctionKey = (options, any("type" in it.role for it in tree.guesses))
+        if any("type" in it.role for it in tree.guesses):
+            self._meanings[GUESSED_TYPES] = [("",)]
+        self.environment: FunctionKey = (options,)
         """What every function follows from."""
 
     def define(self, names: Iterable[str], node: Node, end: int) -> None:
@@ -84,10 +87,18 @@ class Keys:
     def of(self, head: Head, outer: frozenset[str]) -> FunctionKey:
         """Return what a function's IR follows from; `outer` are the names that its body looked up outside."""
         own = _text_key(self._tree, head.node.start_byte, head.node.end_byte)
-        end = head.node.end_byte if head.body is None else head.body.start_byte
-        names = outer.union(_WORD.findall(self._tree.text[head.node.start_byte : end]))
+        names = outer.union(self._in_head(head))
         meanings = [self._meaning(it) for it in sorted(names) if it in self._meanings and it != head.name]
         return (head.unique, *own, *meanings)
+
+    def _in_head(self, head: Head) -> set[str]:
+        """Return the names in a function's head that are more than what its parameters are called."""
+        text = self._tree.text
+        end = head.node.end_byte if head.body is None else head.body.start_byte
+        words = Counter(_WORD.findall(text[head.node.start_byte : end]))
+        nodes = [it for it, _, _ in head.parameters if it is not None]
+        words.subtract(text[it.start_byte : it.end_byte] for it in nodes)
+        return {name for name, count in words.items() if count > 0}
 
     def _meaning(self, name: str) -> FunctionKey:
         """Return a name's declarations with those of all names in them, however indirectly."""
