@@ -21,6 +21,8 @@ from clmap_lsp.access.polynomial import (
     Operation,
     Polynomial,
     divide,
+    operands_of,
+    parts_first,
     poly,
 )
 
@@ -535,40 +537,68 @@ def rebuilt(op: Op, operands: tuple[Polynomial, ...], facts: Facts = NO_FACTS) -
 
 def substitute(value: Polynomial, by: Mapping[Atom, Polynomial | int], facts: Facts = NO_FACTS) -> Polynomial:
     """Replace atoms, inside operations and load indices too, and simplify again."""
-    keys = frozenset(by)
-    replaced: dict[Atom, Polynomial] = {}
-    result = ZERO
-    for monomial, coefficient in value.terms.items():
-        term = Polynomial.constant(coefficient)
-        for atom in monomial:
-            if atom not in replaced:
-                replaced[atom] = _substituted_atom(atom, by, keys, facts)
-            term = term * replaced[atom]
-        result = result + term
-    return recombined(result)
+    return _Substitution(by, facts).of(value)
 
 
-def _substituted_atom(
-    atom: Atom, by: Mapping[Atom, Polynomial | int], keys: frozenset[Atom], facts: Facts
-) -> Polynomial:
-    if atom in keys:
-        return poly(by[atom])
-    match atom:
-        case Operation(op=op, operands=operands, payload=payload):
-            if not any(_mentions(operand, keys) for operand in operands):
+class _Substitution:
+    """Replaces atoms by polynomials, in parts that occur more than once only once."""
+
+    def __init__(self, by: Mapping[Atom, Polynomial | int], facts: Facts) -> None:
+        self.by = by
+        self.facts = facts
+        self.leaves = frozenset(key for key in by if not isinstance(key, Operation))
+        self.operations = frozenset(key for key in by if isinstance(key, Operation))
+        self._replaced: dict[Atom, Polynomial] = {}
+
+    def of(self, value: Polynomial) -> Polynomial:
+        """Return the polynomial with the atoms replaced."""
+        result = ZERO
+        for monomial, coefficient in value.terms.items():
+            term = Polynomial.constant(coefficient)
+            for atom in monomial:
+                term = term * self.of_atom(atom)
+            result = result + term
+        return recombined(result)
+
+    def of_atom(self, atom: Atom) -> Polynomial:
+        """Return what stands in the place of an atom."""
+        known = self._replaced.get(atom)
+        if known is None:
+            for part in parts_first(Polynomial.of(atom), self._is_done):
+                self._replaced[part] = self._made(part)
+            known = self._replaced.get(atom)
+        if known is None:
+            known = self._replaced[atom] = self._made(atom)
+        return known
+
+    def _is_done(self, atom: Operation | Indirect) -> bool:
+        return (
+            atom in self._replaced
+            or atom in self.by
+            or not any(self._is_in(operand) for operand in operands_of(atom))
+        )
+
+    def _made(self, atom: Atom) -> Polynomial:
+        if atom in self.by:
+            return poly(self.by[atom])
+        match atom:
+            case Operation(op=op, operands=operands, payload=payload):
+                if not any(self._is_in(operand) for operand in operands):
+                    return poly(atom)
+                new = tuple(self.of(operand) for operand in operands)
+                return (
+                    poly(Operation(op, new, payload)) if payload is not None else rebuilt(op, new, self.facts)
+                )
+            case Indirect(index=index):
+                if not self._is_in(index):
+                    return poly(atom)
+                return poly(
+                    Indirect(atom.buffer, atom.site, self.of(index), atom.unsigned, atom.lane, atom.turns)
+                )
+            case _:
                 return poly(atom)
-            new = tuple(substitute(operand, by, facts) for operand in operands)
-            return poly(Operation(op, new, payload)) if payload is not None else rebuilt(op, new, facts)
-        case Indirect(index=index):
-            if not _mentions(index, keys):
-                return poly(atom)
-            moved = substitute(index, by, facts)
-            return poly(Indirect(atom.buffer, atom.site, moved, atom.unsigned, atom.lane, atom.turns))
-        case _:
-            return poly(atom)
 
-
-def _mentions(value: Polynomial, keys: frozenset[Atom]) -> bool:
-    if not keys.isdisjoint(value.leaves):
-        return True
-    return any(isinstance(key, Operation) for key in keys) and any(atom in keys for atom in value.walk())
+    def _is_in(self, value: Polynomial) -> bool:
+        if not self.leaves.isdisjoint(value.leaves):
+            return True
+        return bool(self.operations) and not self.operations.isdisjoint(value.walk())

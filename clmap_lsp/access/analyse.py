@@ -213,7 +213,7 @@ class _Reader:
             _forget_private(state.environment, root)
             return
         _forget_private(state.environment, root, at, at + it.size)
-        state.environment[root, at, it.size] = self.expressions.value(it.value)
+        state.environment[root, at, it.size] = self.expressions.kept(self.expressions.value(it.value))
 
     def _copy_object(self, it: ir.CopyObject, state: _State) -> _State:
         source = self.expressions.address(it.source)
@@ -299,6 +299,7 @@ class _Reader:
         self, buffer: str, site: int, index: Polynomial, kind: Type, turns: tuple[LoopSymbol, ...]
     ) -> Value:
         """Return data that was read, one atom a lane."""
+        index = self.expressions.kept_scalar(index)
         element = element_of(kind)
         if not isinstance(element, ScalarType):
             return OPAQUE

@@ -11,6 +11,7 @@ from clmap_lsp.access.polynomial import (
     Op,
     Operation,
     Polynomial,
+    parts_first,
 )
 
 if TYPE_CHECKING:
@@ -74,8 +75,15 @@ class Evaluator:
             return known
         computed = self._atoms.get(atom)
         if computed is None:
-            computed = self._atoms[atom] = self._compute(atom)
+            for part in parts_first(Polynomial.of(atom), self._is_known):
+                self._atoms[part] = self._compute(part)
+            computed = self._atoms.get(atom)
+            if computed is None:
+                raise UnknownValueError(atom)
         return computed
+
+    def _is_known(self, atom: Atom) -> bool:
+        return atom in self._atoms or atom in self.environment
 
     def _compute(self, atom: Atom) -> Value:
         match atom:

@@ -104,17 +104,23 @@ class Expressions:
     def kept(self, value: Value) -> Value:
         """Return a value that a variable may hold: one that is too large to be followed becomes unknown."""
         match value:
-            case Polynomial() if value.weight > MAX_WEIGHT:
-                return self.unknown("it is computed in more steps than are followed", value.leaves)
+            case Polynomial():
+                return self.kept_scalar(value)
             case Vector(lanes=lanes):
                 if any(isinstance(lane, Polynomial) and lane.weight > MAX_WEIGHT for lane in lanes):
                     return Vector(tuple(_scalar(self.kept(lane)) for lane in lanes))
                 return value
             case Pointer(offset=offset) if offset.weight > MAX_WEIGHT:
-                kept = self.unknown("it is computed in more steps than are followed", offset.leaves)
+                kept = self.kept_scalar(offset)
                 return Pointer(value.root, value.space, kept, (), value.path, value.reason)
             case _:
                 return value
+
+    def kept_scalar(self, value: Polynomial) -> Polynomial:
+        """Return an integer that a variable may hold, or that memory is read at."""
+        if value.weight > MAX_WEIGHT:
+            return self.unknown("it is computed in more steps than are followed", value.leaves)
+        return value
 
     def as_polynomial(self, value: Value, it: Expression) -> Polynomial:
         """Return an integer value; what is none becomes unknown, with why."""

@@ -15,6 +15,7 @@ from clmap_lsp.access.polynomial import (
     Polynomial,
     WorkItemSymbol,
     leaves_of,
+    parts_first,
 )
 from clmap_lsp.source.ir import WorkItemQuery
 
@@ -88,6 +89,10 @@ class Facts:
     def atom_interval(self, atom: Atom) -> Interval:
         """Return the bounds of one atom."""
         known = self._atoms.get(atom)
+        if known is None:
+            for part in parts_first(Polynomial.of(atom), self._atoms.__contains__):
+                self._atoms[part] = self._of_atom(part)
+            known = self._atoms.get(atom)
         if known is None:
             known = self._atoms[atom] = self._of_atom(atom)
         return known

@@ -69,6 +69,11 @@ MAX_UNROLLED: Final = 32
 """Loops of at most so many turns are followed turn by turn where there is no closed form."""
 
 
+MAX_TRIALS: Final = 3
+"""Trial readings inside each other. Each nest of loops is read twice, so a deeper limit would double the time
+with every level; a trial that stops early only loses what an outer turn makes of an inner loop's result."""
+
+
 class _LoopReader:
     """One reading of one loop.
 
@@ -240,8 +245,12 @@ class _LoopReader:
             self.heads[variable] = reader.expressions.initial(variable) if start is None else start
             if not self._solve_simply(variable):
                 hard.append(variable)
-        if hard:
-            self._solve_by_reading(hard)
+        if reader.quiet < MAX_TRIALS:
+            if hard:
+                self._solve_by_reading(hard)
+        else:
+            for variable in hard:
+                self.heads[variable] = self._carried_unknown(variable, self.heads[variable], None)
         for variable, value in self.heads.items():
             if not isinstance(value, Polynomial) or variable.is_temporary:
                 continue

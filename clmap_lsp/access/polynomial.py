@@ -10,11 +10,12 @@ Arithmetic is over the integers. C's 32-bit wrap-around is not modelled except w
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from clmap_lsp.access.shapes import Shape, shape_of
 from clmap_lsp.source.ir import WorkItemQuery
 
 if TYPE_CHECKING:
@@ -121,25 +122,43 @@ class LoopSymbol:
         return self.identity
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Indirect:
-    """The value that the load at `site` read from `buffer` at element `index`."""
+    """The value that the load at `site` read from `buffer` at element `index`.
+
+    `unsigned` is no part of a comparison.
+    """
 
     buffer: str
     site: int
     index: Polynomial
-    unsigned: bool = field(default=False, compare=False)
+    unsigned: bool = False
     lane: int = 0
     """Which lane of a loaded vector."""
     turns: tuple[LoopSymbol, ...] = ()
     """The loops in whose turns the value may differ although the index does not: memory may be written."""
-    _hash: int = field(init=False, compare=False, repr=False)
+    shape: Shape = field(init=False, repr=False)
+    """The same object for equal loads."""
+    _hash: int = field(init=False, repr=False)
+    _others: frozenset[Leaf] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_hash", hash((self.buffer, self.site, self.index, self.lane)))
+        parts = (self.buffer, self.site, self.index.shape, self.lane, self.turns)
+        object.__setattr__(self, "shape", shape_of(parts))
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self.shape is other.shape if isinstance(other, Indirect) else NotImplemented
+
+    @property
+    def leaves(self) -> frozenset[Leaf]:
+        """The symbols it depends on, itself included."""
+        if self._others is None:  # without itself, which would be a reference cycle
+            object.__setattr__(self, "_others", self.index.leaves.union(self.turns))
+        return self._others.union((self,))  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +187,7 @@ class Carried:
         return -self.identity - 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Operation:
     """An integer operation that is not a sum of products. Build them with `clmap_lsp.access.algebra`."""
 
@@ -176,13 +195,31 @@ class Operation:
     operands: tuple[Polynomial, ...]
     payload: Real | None = None
     """For `TO_INT`: the real expression."""
-    _hash: int = field(init=False, compare=False, repr=False)
+    shape: Shape = field(init=False, repr=False)
+    """The same object for equal operations."""
+    _hash: int = field(init=False, repr=False)
+    _leaves: frozenset[Leaf] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_hash", hash((self.op.value, self.operands, self.payload)))
+        parts = (self.op, tuple(operand.shape for operand in self.operands), self.payload)
+        object.__setattr__(self, "shape", shape_of(parts))
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self.shape is other.shape if isinstance(other, Operation) else NotImplemented
+
+    @property
+    def leaves(self) -> frozenset[Leaf]:
+        """The symbols it depends on."""
+        if self._leaves is None:
+            found = _NO_LEAVES.union(*(operand.leaves for operand in self.operands))
+            if self.payload is not None:
+                found |= self.payload.leaves
+            object.__setattr__(self, "_leaves", found)
+        return self._leaves  # type: ignore[return-value]
 
 
 Leaf = WorkItemSymbol | Parameter | LoopSymbol | Indirect | Unknown | Carried
@@ -200,7 +237,7 @@ class Polynomial:
     `terms` maps each monomial to its coefficient, which is never 0.
     """
 
-    __slots__ = ("_atoms", "_hash", "_leaves", "_weight", "terms")
+    __slots__ = ("_atoms", "_hash", "_leaves", "_shape", "_weight", "terms")
 
     terms: Mapping[Monomial, int]
 
@@ -209,6 +246,7 @@ class Polynomial:
         self._hash: int | None = None
         self._atoms: frozenset[Atom] | None = None
         self._leaves: frozenset[Leaf] | None = None
+        self._shape: Shape | None = None
         self._weight: int | None = None
 
     # ------------------------------------------------------------------------------------- making
@@ -238,6 +276,17 @@ class Polynomial:
         if self._hash is None:
             self._hash = hash(frozenset(self.terms.items()))
         return self._hash
+
+    @property
+    def shape(self) -> Shape:
+        """The same object for equal polynomials."""
+        if self._shape is None:
+            self._shape = shape_of(
+                frozenset(
+                    (tuple(_part(atom) for atom in monomial), it) for monomial, it in self.terms.items()
+                )
+            )
+        return self._shape
 
     def __repr__(self) -> str:
         from clmap_lsp.access.wording import words
@@ -284,6 +333,8 @@ class Polynomial:
     def leaves(self) -> frozenset[Leaf]:
         """The symbols it depends on, through operations and indices of loads too."""
         if self._leaves is None:
+            for part in parts_first(self, _has_leaves):
+                _ = part.leaves
             self._leaves = _NO_LEAVES.union(*(leaves_of(atom) for atom in self.atoms))
         return self._leaves
 
@@ -291,18 +342,21 @@ class Polynomial:
     def weight(self) -> int:
         """How many atoms it has when written out, those inside operations and load indices included."""
         if self._weight is None:
+            for part in parts_first(self, _has_weight):
+                for operand in operands_of(part):
+                    _ = operand.weight
             self._weight = sum(weight_of(atom) for monomial in self.terms for atom in monomial)
         return self._weight
 
     def walk(self) -> Iterator[Atom]:
-        """Yield every atom, those inside operations and load indices included."""
-        for atom in self.atoms:
-            yield atom
-            if isinstance(atom, Operation):
-                for operand in atom.operands:
-                    yield from operand.walk()
-            elif isinstance(atom, Indirect):
-                yield from atom.index.walk()
+        """Yield every atom once, those inside operations and load indices included."""
+        seen: set[Atom] = set()
+        waiting = [self]
+        while waiting:
+            for atom in waiting.pop().atoms - seen:
+                seen.add(atom)
+                waiting.extend(operands_of(atom))
+                yield atom
 
     # ---------------------------------------------------------------------------------- computing
 
@@ -422,22 +476,60 @@ class Polynomial:
 def leaves_of(atom: Atom) -> frozenset[Leaf]:
     """Return the symbols that an atom depends on, itself included."""
     match atom:
-        case Operation():
-            found = _OPERATION_LEAVES.get(atom)
-            if found is None:
-                found = frozenset().union(*(operand.leaves for operand in atom.operands))
-                if atom.payload is not None:
-                    found |= atom.payload.leaves
-                if len(_OPERATION_LEAVES) > _MAX_CACHED:
-                    _OPERATION_LEAVES.clear()
-                _OPERATION_LEAVES[atom] = found
-            return found
-        case Indirect():
-            return atom.index.leaves | {atom} | frozenset(atom.turns)
+        case Operation() | Indirect():
+            return atom.leaves
         case Unknown():
             return atom.leaves | {atom}
         case _:
             return frozenset((atom,))
+
+
+def operands_of(atom: Atom) -> tuple[Polynomial, ...]:
+    """Return the polynomials that an atom is made of; none for a symbol."""
+    match atom:
+        case Operation():
+            return atom.operands
+        case Indirect():
+            return (atom.index,)
+        case _:
+            return ()
+
+
+def parts_first(
+    value: Polynomial, is_known: Callable[[Operation | Indirect], bool]
+) -> Iterator[Operation | Indirect]:
+    """Yield the operations and loads in a polynomial, each after those that it is made of itself.
+
+    What is worked out in this order needs no recursion, whose depth would be that of the value: `v = T[v]`
+    goes one deeper with every statement. Parts for which `is_known` holds are left out with all below them.
+    """
+    waiting = [(atom, False) for atom in _compound(value)]
+    while waiting:
+        atom, is_ready = waiting.pop()
+        if is_known(atom):
+            continue
+        if is_ready:
+            yield atom
+        else:
+            waiting.append((atom, True))
+            waiting.extend((part, False) for operand in operands_of(atom) for part in _compound(operand))
+
+
+def _compound(value: Polynomial) -> Iterator[Operation | Indirect]:
+    return (atom for monomial in value.terms for atom in monomial if isinstance(atom, (Operation, Indirect)))
+
+
+def _has_leaves(atom: Operation | Indirect) -> bool:
+    return (atom._leaves if isinstance(atom, Operation) else atom._others) is not None
+
+
+def _has_weight(atom: Operation | Indirect) -> bool:
+    return all(operand._weight is not None for operand in operands_of(atom))
+
+
+def _part(atom: Atom) -> Atom | Shape:
+    """Return what stands for an atom in the structure of what contains it."""
+    return atom.shape if isinstance(atom, (Operation, Indirect)) else atom
 
 
 def weight_of(atom: Atom) -> int:
@@ -452,8 +544,6 @@ def weight_of(atom: Atom) -> int:
 
 
 _NO_LEAVES: Final[frozenset[Leaf]] = frozenset()
-_MAX_CACHED: Final = 20_000
-_OPERATION_LEAVES: dict[Operation, frozenset[Leaf]] = {}
 
 
 def multiply(left: Monomial, right: Monomial) -> Monomial:

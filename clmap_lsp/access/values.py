@@ -47,8 +47,20 @@ class PointerChoice:
     if_true: Address
     if_false: Address
 
+    @property
+    def n_places(self) -> int:
+        """How many alternatives there are in all."""
+        return _n_places(self.if_true) + _n_places(self.if_false)
+
 
 Address = Pointer | PointerChoice
+
+MAX_PLACES: Final = 16
+"""A pointer that may name more places than this is not followed: exchanges of pointers double them."""
+
+
+def _n_places(address: Address) -> int:
+    return address.n_places if isinstance(address, PointerChoice) else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +96,15 @@ def choose(condition: Polynomial, if_true: Value, if_false: Value, facts: Facts)
             offset = select(condition, if_true.offset, if_false.offset, facts)
             return Pointer(if_true.root, if_true.space, offset, (), if_true.path)
         case ((Pointer() | PointerChoice()), (Pointer() | PointerChoice())):
+            if _n_places(if_true) + _n_places(if_false) > MAX_PLACES:
+                return unknown_pointer(_space_of(if_true), "it is one of too many pointers")
             return PointerChoice(condition, if_true, if_false)
         case _:
             return if_true if isinstance(if_false, Opaque) else if_false
+
+
+def _space_of(address: Address) -> AddressSpace:
+    return address.space if isinstance(address, Pointer) else _space_of(address.if_true)
 
 
 def _scalar(value: Value) -> Scalar:
