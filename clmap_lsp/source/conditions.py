@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass, field
 
 from clmap_lsp.source.lexer import Token, is_name
+from clmap_lsp.source.vocabulary import ESCAPES
 
 _MASK = (1 << 64) - 1
 _SIGN = 1 << 63
@@ -36,20 +37,6 @@ _BINARY = {
     "%": 11,
 }
 _NUMBER = re.compile(r"(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+)|(\d+))([uUlLzZ]*)\Z")
-_ESCAPES = {
-    "n": 10,
-    "t": 9,
-    "r": 13,
-    "0": 0,
-    "a": 7,
-    "b": 8,
-    "f": 12,
-    "v": 11,
-    "\\": 92,
-    "'": 39,
-    '"': 34,
-    "?": 63,
-}
 
 
 class BadConditionError(Exception):
@@ -263,8 +250,8 @@ def _character(text: str) -> int:
             code = int(body[1:], 16) & 0xFF
         elif re.fullmatch(r"[0-7]{1,3}", body):
             code = int(body, 8) & 0xFF
-        elif body in _ESCAPES:
-            code = _ESCAPES[body]
+        elif body in ESCAPES:
+            code = ESCAPES[body]
         else:
             raise BadConditionError(f"`{text}` is not a character")
         return code - 256 if code > 127 else code

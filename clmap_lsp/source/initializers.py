@@ -50,6 +50,7 @@ from clmap_lsp.source.types import (
     Type,
     VectorType,
 )
+from clmap_lsp.source.vocabulary import ESCAPES
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -437,22 +438,6 @@ def encode_scalar(number: int | float, type_: ScalarType) -> bytes | None:
     return (number & ((1 << type_.bits) - 1)).to_bytes(max(type_.size, 1), "little")
 
 
-_ESCAPES = {
-    "n": 10,
-    "t": 9,
-    "r": 13,
-    "0": 0,
-    "a": 7,
-    "b": 8,
-    "f": 12,
-    "v": 11,
-    "\\": 92,
-    "'": 39,
-    '"': 34,
-    "?": 63,
-}
-
-
 def string_bytes(text: str) -> bytes:
     """Return the bytes of one or more string literals as typed, with the closing zero."""
     return unescape("".join(_bodies(text))) + b"\0"
@@ -495,5 +480,5 @@ def unescape(body: str) -> bytes:
             data.append(int(char + body[at:end], 8) & 255)
             at = end
         else:
-            data.append(_ESCAPES.get(char, ord(char) & 255))
+            data.append(ESCAPES.get(char, ord(char) & 255))
     return bytes(data)

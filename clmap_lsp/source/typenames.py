@@ -28,6 +28,7 @@ from clmap_lsp.source.types import (
     Type,
     VectorType,
 )
+from clmap_lsp.source.vocabulary import IMAGE_TYPES
 
 _VECTOR_ELEMENTS = (CHAR, UCHAR, SHORT, USHORT, INT, UINT, LONG, ULONG, HALF, FLOAT, DOUBLE)
 
@@ -79,18 +80,7 @@ _ATOMICS: dict[str, Type] = {
 }
 
 _OPAQUE = (
-    "image1d_t",
-    "image1d_array_t",
-    "image1d_buffer_t",
-    "image2d_t",
-    "image2d_array_t",
-    "image2d_depth_t",
-    "image2d_array_depth_t",
-    "image2d_msaa_t",
-    "image2d_array_msaa_t",
-    "image2d_msaa_depth_t",
-    "image2d_array_msaa_depth_t",
-    "image3d_t",
+    *IMAGE_TYPES,
     "sampler_t",
     "event_t",
     "queue_t",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 _SCALARS = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double")
-_IMAGES = (
+IMAGE_TYPES = (
     "image1d_t",
     "image1d_array_t",
     "image1d_buffer_t",
@@ -32,6 +32,22 @@ _OPAQUE = (
     "cl_mem_fence_flags",
 )
 
+ESCAPES = {
+    "n": 10,
+    "t": 9,
+    "r": 13,
+    "0": 0,
+    "a": 7,
+    "b": 8,
+    "f": 12,
+    "v": 11,
+    "\\": 92,
+    "'": 39,
+    '"': 34,
+    "?": 63,
+}
+"""Code of the character that stands for each simple escape sequence."""
+
 PRIMITIVE_TYPES = frozenset(
     (
         *("bool", "char", "int", "float", "double", "void", "signed", "unsigned", "long", "short"),
@@ -49,7 +65,9 @@ _ATOMICS = tuple(
         *("size_t", "ptrdiff_t", "intptr_t", "uintptr_t"),
     )
 )
-NAMED_TYPES = frozenset((*_SCALARS, *_VECTORS, *_IMAGES, *_OPAQUE, *_ATOMICS, "memory_order", "memory_scope"))
+NAMED_TYPES = frozenset(
+    (*_SCALARS, *_VECTORS, *IMAGE_TYPES, *_OPAQUE, *_ATOMICS, "memory_order", "memory_scope")
+)
 """Types that OpenCL C knows and the C grammar does not, and those that both do."""
 
 ADDRESS_SPACES = frozenset(
