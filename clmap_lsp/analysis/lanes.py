@@ -65,25 +65,75 @@ def first_simd_group(access: Access, launch: Launch, device: DeviceModel) -> tup
 
     from clmap_lsp.devices.rules import simd_groups
 
-    if not access.known:
-        return ()
     groups = simd_groups(launch.local_size, device)
-    active = groups >= 0
-    environment = lane_environment(np.where(active, groups, 0), (), launch)
-    environment |= {it: 0 for it in access.offset.leaves if isinstance(it, LoopSymbol)}
-    environment |= {it: 0 for part in access.guard for it in part.leaves if isinstance(it, LoopSymbol)}
-    try:
-        addresses = np.broadcast_to(evaluate(access.offset, environment), groups.shape)
-        for part in access.guard:
-            active = active & (np.broadcast_to(evaluate(part, environment), groups.shape) != 0)
-    except UnknownValueError:
+    found = _addresses(access, launch, np.where(groups >= 0, groups, 0), 0)
+    if found is None:
         return ()
+    addresses, active = found[0], found[1] & (groups >= 0)
     busy = np.flatnonzero(active.any(axis=1))
-    if not busy.size:
-        return ()
-    row, on = addresses[busy[0]], active[busy[0]]
-    base = int(row[on].min()) // _ALIGNMENT * _ALIGNMENT
-    return tuple(int(it) - base if lane else None for it, lane in zip(row, on, strict=True))
+    return _relative(addresses[busy[0]], active[busy[0]]) if busy.size else ()
+
+
+def first_work_group(access: Access, launch: Launch, turn: int = 0) -> tuple[int | None, ...]:
+    """Return the byte addresses of the first work-group, relative to an aligned base at or below them.
+
+    Args:
+        turn: of the innermost loop around the access, from 0; loops around that one are at their first.
+    Returns: by linear local id (dimension 0 fastest); items that are switched off are `None`; empty where
+        the addresses cannot be computed or no item is active.
+    """
+    import numpy as np
+
+    found = _addresses(access, launch, np.arange(launch.group_items, dtype=np.int64), turn)
+    return _relative(*found) if found is not None and found[1].any() else ()
+
+
+def turns_of(access: Access, launch: Launch) -> int | None:
+    """Return the turns that the innermost loop around an access makes in the first work-group, at most.
+
+    1 without a loop; `None` where no closed form is known.
+    """
+    import numpy as np
+
+    if not access.loops:
+        return 1
+    trip = access.loops[-1].trip
+    if trip is None:
+        return None
+    values = lane_environment(np.arange(launch.group_items, dtype=np.int64), (), launch)
+    values |= {it: 0 for it in trip.leaves if isinstance(it, LoopSymbol)}
+    try:
+        return max(0, int(np.max(evaluate(trip, values))))
+    except UnknownValueError:
+        return None
+
+
+def _addresses(
+    access: Access, launch: Launch, linear: Ints, turn: int
+) -> tuple[Ints, NDArray[np.bool_]] | None:
+    """Return addresses and who is active in the first work-group, both of the shape of `linear`."""
+    import numpy as np
+
+    if not access.known:
+        return None
+    environment = lane_environment(linear, (), launch)
+    parts = (access.offset, *access.guard)
+    environment |= {it: 0 for part in parts for it in part.leaves if isinstance(it, LoopSymbol)}
+    if access.loops:
+        environment[access.loops[-1]] = turn
+    active = np.ones(linear.shape, dtype=bool)
+    try:
+        addresses = np.broadcast_to(evaluate(access.offset, environment), linear.shape)
+        for part in access.guard:
+            active = active & (np.broadcast_to(evaluate(part, environment), linear.shape) != 0)
+    except UnknownValueError:
+        return None
+    return addresses, active
+
+
+def _relative(addresses: Ints, active: NDArray[np.bool_]) -> tuple[int | None, ...]:
+    base = int(addresses[active].min()) // _ALIGNMENT * _ALIGNMENT
+    return tuple(int(it) - base if on else None for it, on in zip(addresses, active, strict=True))
 
 
 _ALIGNMENT = 1024

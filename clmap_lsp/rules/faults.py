@@ -19,17 +19,31 @@ def results(context: RuleContext) -> Iterator[tuple[str, EmulationResult]]:
 
 
 def findings(context: RuleContext, rule: RuleMeta, kinds: frozenset[FaultKind]) -> Iterator[Finding]:
-    """Yield a finding for each fault of these kinds."""
+    """Yield a finding for each fault of these kinds; what only follows from another is told with that one."""
     for name, result in results(context):
         for fault in result.faults:
-            if fault.kind in kinds:
-                yield _finding(rule, name, fault)
+            if fault.kind in kinds and cause_of(fault, result) is None:
+                yield _finding(rule, name, fault, result)
 
 
-def _finding(rule: RuleMeta, kernel: str, fault: Fault) -> Finding:
+def cause_of(fault: Fault, result: EmulationResult) -> Fault | None:
+    """Return the read out of bounds whose value a fault is the use of, if it is one: one bug, met twice."""
+    from clmap_lsp.emulator.result import FaultKind
+
+    if fault.kind is not FaultKind.UNINITIALISED_READ or fault.other_span is None:
+        return None
+    reads = (it for it in result.faults if it.kind is FaultKind.OUT_OF_BOUNDS_READ)
+    return next((it for it in reads if it.span == fault.other_span), None)
+
+
+def _finding(rule: RuleMeta, kernel: str, fault: Fault, result: EmulationResult) -> Finding:
     related: tuple[Related, ...] = ()
     if fault.other_span is not None:
         related = (Related(fault.other_span, f"the other access{_of(fault.other_work_item)}"),)
+    uses = (it for it in result.faults if cause_of(it, result) is fault)
+    related += tuple(
+        Related(it.span, f"the value that was read is used here{_of(it.work_item)}") for it in uses
+    )
     times = f"; {fault.occurrences:,} times in this launch" if fault.occurrences > 1 else ""
     return rule.finding(
         fault.span,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding
 from clmap_lsp.rules.context import RuleContext, UnusedSuppression
@@ -13,6 +14,10 @@ from clmap_lsp.rules.registry import find_rule, suggestion
 from clmap_lsp.rules.selection import Selection
 from clmap_lsp.rules.suppress import SuppressedCode, Suppression, suppressions
 from clmap_lsp.source.program import Program
+from clmap_lsp.source.span import Span
+
+if TYPE_CHECKING:
+    from clmap_lsp.emulator.result import EmulationResult
 
 UNUSED_CODE = "CM004"
 EMULATED_GROUP = "CM3"
@@ -32,15 +37,32 @@ def run(
     comments = {path: suppressions(file) for path, file in context.program.files.items()}
     kept, used = _silence(context.program, found, comments)
     if (last := next((it for it in rules if it.meta.code == UNUSED_CODE), None)) is not None:
-        kept += list(last.check(replace(context, unused=_unused(context, rules, comments, used))))
+        ran = _ran_well(context.emulations)
+        kept += list(last.check(replace(context, unused=_unused(context, rules, comments, used, ran))))
     return tuple(selection.graded(it) for it in _distinct(kept))
 
 
-def judged(program: Program, found: Sequence[Finding], selection: Selection) -> tuple[Finding, ...]:
-    """Return findings of another run (the emulator's, say) as `run` would: selected, not silenced, graded."""
+def judged(
+    context: RuleContext, found: Sequence[Finding], selection: Selection, ran: Collection[str]
+) -> tuple[Finding, ...]:
+    """Return what the emulator found, in a run of its own, as `run` would: selected, not silenced, graded.
+
+    Suppressions of its rules that silence nothing are among them, as soon as every kernel that they speak of
+    ran; `ran` names those. `run` without emulations leaves these to us, and we leave the others to it.
+    """
+    program = context.program
     comments = {path: suppressions(file) for path, file in program.files.items()}
-    kept, _ = _silence(program, [it for it in found if it.code in selection.codes], comments)
+    kept, used = _silence(program, [it for it in found if it.code in selection.codes], comments)
+    if UNUSED_CODE in selection.codes and ran and any(comments.values()):
+        rules = [it for it in selection.rules() if it.meta.code.startswith(EMULATED_GROUP)]
+        unused = [it for it in _unused(context, rules, comments, used, ran) if it.code and _is_known(it.code)]
+        last = next(it for it in selection.rules() if it.meta.code == UNUSED_CODE)
+        kept += last.check(replace(context, unused=tuple(unused)))
     return tuple(selection.graded(it) for it in _distinct(kept))
+
+
+def _is_known(code: SuppressedCode) -> bool:
+    return find_rule(code.word) is not None
 
 
 def _distinct(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -80,27 +102,62 @@ def _unused(
     rules: Sequence[Rule],
     comments: dict[str, tuple[Suppression, ...]],
     used: set[tuple[Suppression, SuppressedCode]],
+    ran: Collection[str],
 ) -> tuple[UnusedSuppression, ...]:
-    """Judge the comments of the main file only: in a header, another file may need them."""
+    """Judge the comments of the main file only: in a header, another file may need them.
+
+    `ran` names the kernels that the emulator ran to their end.
+    """
     active = {it.meta.code for it in rules}
     out = []
     for comment in comments.get(context.program.path, ()):
         if not comment.codes:
             out.append(UnusedSuppression(comment, None, "it names no rule; write `ignore[CODE] reason`"))
         for code in comment.codes:
-            reason = _why_unused(context, code, active)
+            reason = _why_unused(code, active, all_ran=_all_ran(context.program, comment, ran))
             if reason is not None and (comment, code) not in used:
                 out.append(UnusedSuppression(comment, code, reason))
     return tuple(out)
 
 
-def _why_unused(context: RuleContext, code: SuppressedCode, active: set[str]) -> str | None:
+def _why_unused(code: SuppressedCode, active: set[str], *, all_ran: bool) -> str | None:
     """Return why a code that silenced nothing is unused; `None` if its rule did not speak in this run."""
     rule = find_rule(code.word)
     if rule is None:
         return f"there is no rule `{code.word}`{suggestion(code.word)}"
     if rule.meta.code not in active:
         return None
-    if rule.meta.code.startswith(EMULATED_GROUP) and context.emulations is None:
+    if rule.meta.code.startswith(EMULATED_GROUP) and not all_ran:
         return None
     return f"`{code.word}` finds nothing here"
+
+
+def _ran_well(emulations: Mapping[str, EmulationResult] | None) -> frozenset[str]:
+    """Return the kernels whose run came to its end: only those have met every fault that they have."""
+    return frozenset(
+        name
+        for name, it in (emulations or {}).items()
+        if ran_to_its_end(fault.kind.value for fault in it.faults)
+    )
+
+
+def ran_to_its_end(faults: Iterable[str]) -> bool:
+    """Tell from the kinds of a run's faults whether no limit cut it short."""
+    return not _CUT_SHORT.intersection(faults)
+
+
+_CUT_SHORT = frozenset({"timeout", "step-limit", "memory-limit"})
+
+
+def _all_ran(program: Program, comment: Suppression, ran: Collection[str]) -> bool:
+    """Tell whether every kernel that a comment may speak of ran: the one around it, else all of the file."""
+    row = comment.row
+    around = [] if row is None else [it for it in program.kernels if _holds_row(program, it.span, row)]
+    return bool(program.kernels) and all(it.name in ran for it in around or program.kernels)
+
+
+def _holds_row(program: Program, span: Span, row: int) -> bool:
+    if span.path != program.path:
+        return False
+    file = program.main_file
+    return file.position(span.start).row <= row <= file.position(span.end).row

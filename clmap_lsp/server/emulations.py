@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from clmap_lsp.findings import Finding, Related, Severity
 from clmap_lsp.rules.cm300_emulation_crashed import check as crashes
 from clmap_lsp.rules.context import RuleContext
-from clmap_lsp.rules.runner import judged
+from clmap_lsp.rules.runner import judged, ran_to_its_end
 from clmap_lsp.server.fixing import Offer, offers_in, time_for_fixes
 from clmap_lsp.server.progress import Progress
 from clmap_lsp.server.settings import selection_of
@@ -53,6 +53,23 @@ class Emulation:
     row: int = 1
     """The row of the kernel's start when it ran; rows in `result` count from there."""
 
+    @property
+    def faults(self) -> tuple[Mapping[str, Any], ...]:
+        """The faults of the result, each bug once: uses of values read out of bounds are left out."""
+        found = (self.result or {}).get("faults") or ()
+        reads = [_place(it) for it in found if it.get("kind") == "out-of-bounds-read"]
+        return tuple(
+            it
+            for it in found
+            if it.get("kind") != "uninitialised-read" or _place(it.get("other") or {}) not in reads
+        )
+
+    @property
+    def ran_to_its_end(self) -> bool:
+        """Whether it ran, and no limit cut it short."""
+        found = None if self.result is None else self.result.get("faults") or ()
+        return found is not None and ran_to_its_end(str(it.get("kind")) for it in found)
+
 
 class Emulations:
     """Runs kernels in the worker, verifies their fixes there, and keeps what came back."""
@@ -60,14 +77,19 @@ class Emulations:
     def __init__(self, server: ClmapServer, on_state: Callable[[WorkerState], None] | None = None) -> None:
         self._server = server
         self._pool = WorkerPool(on_state=on_state)
+        self._devices = WorkerPool(on_state=on_state, for_devices=True)
         self._kept: OrderedDict[str, Emulation] = OrderedDict()
         self._fixes: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
-        self._measured: OrderedDict[str, str] = OrderedDict()
+        self._measured: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
 
     @property
     def worker_pid(self) -> int | None:
         """The worker process, if one is at work or was."""
         return self._pool.pid
+
+    def warm(self) -> None:
+        """Start a process, so that the first kernel does not wait for one."""
+        self._pool.warm()
 
     def prefer(self, uri: str) -> None:
         """Serve this document first: the user looks at it."""
@@ -88,6 +110,7 @@ class Emulations:
             return ()
         found: list[Finding] = []
         crashed: dict[str, str] = {}
+        ran: set[str] = set()
         for kernel in snapshot.analysis.kernels:
             emulation = self.of(snapshot, kernel)
             if emulation is None:
@@ -95,9 +118,11 @@ class Emulations:
             found += [_finding(it, kernel) for it in emulation.findings]
             if emulation.crashed and emulation.failure:
                 crashed[kernel.name] = emulation.failure
-        if crashed:
-            found += crashes(RuleContext(snapshot.program, snapshot.analysis, crashed=crashed))
-        return judged(snapshot.program, found, selection_of(snapshot.settings)) if found else ()
+            if emulation.ran_to_its_end:
+                ran.add(kernel.name)
+        context = RuleContext(snapshot.program, snapshot.analysis, crashed=crashed)
+        found += crashes(context)
+        return judged(context, found, selection_of(snapshot.settings), ran)
 
     async def run_all(self, snapshot: Snapshot) -> None:
         """Run the kernels of a document that have no result yet, then verify fixes of those with findings."""
@@ -156,17 +181,17 @@ class Emulations:
             return str(error)
         if reply is None:
             return "not measured"
-        text = str(reply["text"])
-        _keep(self._measured, _key(snapshot, kernel), text)
-        return text
+        _keep(self._measured, _key(snapshot, kernel), reply["on_device"])
+        return str(reply["text"])
 
-    def measured(self, snapshot: Snapshot, kernel: KernelAnalysis) -> str | None:
-        """Return what a device made of a kernel as it is now."""
+    def measured(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Mapping[str, Any] | None:
+        """Return what a device made of a kernel as it is now, as JSON (`OnDevice.as_json`)."""
         return self._measured.get(_key(snapshot, kernel)) if self._measured else None
 
     async def forget(self, uri: str) -> None:
         """Stop working for a closed document."""
         await self._pool.cancel_owner(uri)
+        await self._devices.cancel_owner(uri)
 
     def clear(self) -> None:
         """Forget all results, so that kernels run again."""
@@ -174,8 +199,9 @@ class Emulations:
         self._fixes.clear()
 
     async def close(self) -> None:
-        """End the worker."""
+        """End the worker processes."""
         await self._pool.close()
+        await self._devices.close()
 
     async def _ask(
         self, kind: str, title: str, snapshot: Snapshot, kernel: KernelAnalysis
@@ -197,8 +223,9 @@ class Emulations:
             request["device_time_limit_s"] = DEVICE_TIME_LIMIT_S
             limit += DEVICE_TIME_LIMIT_S + 10
         async with Progress(self._server, title) as progress:
+            pool = self._devices if kind == "measure" else self._pool
             work = asyncio.ensure_future(
-                self._pool.run(Task(kind, uri, request, f"{kind} {key}", limit, progress.report))
+                pool.run(Task(kind, uri, request, f"{kind} {key}", limit, progress.report))
             )
             progress.on_cancel(work.cancel)
             try:
@@ -215,6 +242,11 @@ class Emulations:
         latest = self._server.latest(document.uri) or snapshot
         for listener in self._server.on_emulated:
             listener(latest)
+
+
+def _place(fault: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return where a fault, or the other access of one, lies."""
+    return tuple(str(fault.get(it)) for it in ("filename", "location", "end_location"))
 
 
 def _key(snapshot: Snapshot, kernel: KernelAnalysis) -> str:

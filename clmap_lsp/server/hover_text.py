@@ -25,7 +25,7 @@ def access_text(
 ) -> str:
     """Return the hover of one place: a load, a store, or both for `a[i] += x`.
 
-    `staging` are lines about local memory from the database.
+    `staging` are lines from the database of measurements: about local memory, and other splits of the loop.
     """
     first = accesses[0].access
     operations = " and ".join(dict.fromkeys(it.access.direction.value for it in accesses))
@@ -147,9 +147,9 @@ def _locality_lines(emulation: Emulation | None) -> Iterator[str]:
         yield f"- PSL by dropped bits 0 to {len(psl) - 1}: `{sparkline(psl)}` {psl[0]:.2f} to {psl[-1]:.2f}"
     if metrics.get("gmae") is not None:
         yield f"- address entropy {metrics['gmae']:.2f} bits over {metrics.get('footprint', 0):,} addresses"
-    faults = emulation.result.get("faults") or []
-    if faults:
-        yield f"- **{len(faults)} faults**, the first: {faults[0].get('kind')} {faults[0].get('detail', '')}"
+    if faults := emulation.faults:
+        count = "1 fault**:" if len(faults) == 1 else f"{len(faults)} faults**, the first:"
+        yield f"- **{count} {faults[0].get('kind')}: {faults[0].get('detail', '')}"
 
 
 def work_item_text(kernel: KernelAnalysis, call: str, dimension: int) -> str:

@@ -1,12 +1,13 @@
-"""The data behind the panel: accesses with costs, the lanes of one SIMD group, locality curves, faults."""
+"""The data behind the panel: accesses with costs and addresses, locality curves, faults, fixes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.analysis.lanes import first_simd_group
+from clmap_lsp.analysis.lanes import first_simd_group, first_work_group, turns_of
 from clmap_lsp.devices.model import BankedLocal
-from clmap_lsp.server.convert import Places
+from clmap_lsp.server.convert import Places, offer_data
 from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
@@ -17,8 +18,15 @@ if TYPE_CHECKING:
     from clmap_lsp.source.span import Span
 
 
-def picture(server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis) -> dict[str, Any]:
-    """Return a kernel as JSON: `KernelView` in docs/protocol.md."""
+def picture(
+    server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis, chosen: int | None = None, turn: int = 0
+) -> dict[str, Any]:
+    """Return a kernel as JSON: `KernelView` in docs/protocol.md.
+
+    Args:
+        chosen: the access, by its number, whose whole work-group is wanted.
+        turn: of the innermost loop around that access, from 0.
+    """
     device = snapshot.analysis.device
     places = Places(snapshot.document, dict(snapshot.program.files))
     emulation = server.emulations.of(snapshot, kernel) if server.emulations else None
@@ -33,12 +41,46 @@ def picture(server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis) -> 
         "device": device.id,
         "granuleBytes": device.global_rule.load_granule,
         "banks": device.local_rule.banks if isinstance(device.local_rule, BankedLocal) else None,
+        "simdWidth": device.simd_width,
+        "localSize": list(kernel.launch.local_size) if kernel.launch else [],
         "totals": {"sectors": kernel.totals.sectors, "wavefronts": kernel.totals.wavefronts},
         "accesses": [_access(snapshot, places, kernel, it) for it in kernel.accesses],
         "psl": _psl(emulation),
         "others": [{"name": name, "psl": psl} for name, psl in others if psl],
         "faults": _faults(snapshot, kernel, emulation),
+        "fixes": list(_fixes(server, snapshot, kernel, places)),
+        "workGroup": _work_group(kernel, chosen, turn),
     }
+
+
+def _work_group(kernel: KernelAnalysis, chosen: int | None, turn: int) -> dict[str, Any] | None:
+    """Return where the items of the first work-group go at one turn of the loop around an access."""
+    if chosen is None or kernel.launch is None or not 0 <= chosen < len(kernel.accesses):
+        return None
+    access = kernel.accesses[chosen].access
+    turns = turns_of(access, kernel.launch)
+    turn = max(0, min(turn, (turns or turn + 1) - 1))
+    return {
+        "access": chosen,
+        "turn": turn,
+        "turns": turns,
+        "loop": access.loops[-1].name if access.loops else None,
+        "addresses": list(first_work_group(access, kernel.launch, turn)),
+    }
+
+
+def _fixes(
+    server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis, places: Places
+) -> Iterator[dict[str, Any]]:
+    """Yield the verified rewrites of a kernel, each with what it moves before and after."""
+    for it in server.emulations.offers(snapshot, kernel) if server.emulations else ():
+        evidence = it.fix.verified or {}
+        figures = {when: _moved(evidence.get(when) or {}) for when in ("before", "after")}
+        yield {**offer_data(it, places), **figures}
+
+
+def _moved(totals: Mapping[str, Any]) -> dict[str, Any]:
+    return {it: totals.get(it) for it in ("sectors", "wavefronts")}
 
 
 def _access(snapshot: Snapshot, places: Places, kernel: KernelAnalysis, it: AccessAnalysis) -> dict[str, Any]:
@@ -90,5 +132,5 @@ def _faults(snapshot: Snapshot, kernel: KernelAnalysis, emulation: Emulation | N
             "line": int((it.get("location") or {}).get("row", 1)) + moved - 1,
             "text": f"{it.get('kind')}: {it.get('detail', '')}",
         }
-        for it in emulation.result.get("faults") or []
+        for it in emulation.faults
     ]

@@ -1,24 +1,27 @@
-"""What the Aristotle database says of staging an array through local memory, platform by platform.
+"""What the database of measurements says of an access: does staging pay, would another split of its loop.
 
-Opening the database may build its file, and predicting takes a while: a thread of their own makes the lines,
-ahead of the hovers that show them. There are 33 MAPs and few devices.
+Opening the database may build its file, and predicting takes a while: a thread of their own makes the lines.
+Those about staging are made ahead of the hovers that show them: there are 33 MAPs and few devices.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.aristotle.database import Source
     from clmap_lsp.server.snapshot import Snapshot
+    from clmap_lsp.strides.recognise import LoopSplit
 
 PATIENCE_S = 0.02
 """How long a hover waits; the next one has what came later."""
 KEPT = 1024
+AS_GOOD = 1.1
+"""Gains below this are not worth a change; neighbouring exponents of one sweep differ by chance."""
 SHOWN = 6
 """Platforms named at most, besides the device asked for."""
 
@@ -28,29 +31,36 @@ class StagingAdvice:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="staging")
-        self._lines: dict[tuple[int, str, int], Future[tuple[str, ...]]] = {}
+        self._lines: dict[tuple[object, ...], Future[tuple[str, ...]]] = {}
 
     def prepare(self, snapshot: Snapshot) -> None:
         """Start on what hovers over this snapshot may ask for."""
         for kernel in snapshot.analysis.kernels:
             for it in kernel.accesses:
                 if (key := staging_key(kernel, it)) is not None:
-                    self._start(key[0], snapshot.analysis.device.id, key[1])
+                    self._start(staging_lines, key[0], snapshot.analysis.device.id, key[1])
 
     async def lines(self, number: int, device: str, side: int) -> tuple[str, ...]:
-        """Return the lines of a MAP; none if they are not ready within a moment."""
-        future = asyncio.wrap_future(self._start(number, device, side))
-        done, _ = await asyncio.wait({future}, timeout=PATIENCE_S)
-        return future.result() if done and not future.cancelled() else ()
+        """Return what is known of staging a MAP; nothing if it is not ready within a moment."""
+        return await self._soon(self._start(staging_lines, number, device, side))
+
+    async def split(self, split: LoopSplit, device: str) -> tuple[str, ...]:
+        """Return what other splits of a loop would give; nothing if it is not ready within a moment."""
+        return await self._soon(self._start(split_lines, split, device))
 
     def close(self) -> None:
         """End the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)
 
-    def _start(self, number: int, device: str, side: int) -> Future[tuple[str, ...]]:
-        key = number, device, side
+    async def _soon(self, work: Future[tuple[str, ...]]) -> tuple[str, ...]:
+        future = asyncio.wrap_future(work)
+        done, _ = await asyncio.wait({future}, timeout=PATIENCE_S)
+        return future.result() if done and not future.cancelled() else ()
+
+    def _start(self, make: Callable[..., tuple[str, ...]], *asked: Any) -> Future[tuple[str, ...]]:
+        key = make, *asked
         if key not in self._lines:
-            self._lines[key] = self._thread.submit(staging_lines, *key)
+            self._lines[key] = self._thread.submit(make, *asked)
             if len(self._lines) > KEPT:
                 self._lines.pop(next(iter(self._lines)))
         return self._lines[key]
@@ -66,6 +76,15 @@ def staging_key(kernel: KernelAnalysis | None, it: AccessAnalysis) -> tuple[int,
     launch = kernel.launch if kernel else None
     side = 1024 if launch is None else max(1, round(float(launch.work_items) ** 0.5))
     return 100 * found.map.imap.number + found.map.emap, side
+
+
+def loop_split(kernel: KernelAnalysis, it: AccessAnalysis) -> LoopSplit | None:
+    """Return which power-of-two split of an array over work-items an access in a loop is, if it is one."""
+    if not it.access.loops:
+        return None
+    from clmap_lsp.strides.recognise import loop_splits
+
+    return next((found for found in loop_splits(kernel) if found.site == it.access.site), None)
 
 
 def staging_lines(number: int, device: str, side: int) -> tuple[str, ...]:
@@ -89,6 +108,28 @@ def staging_lines(number: int, device: str, side: int) -> tuple[str, ...]:
     if others:
         lines.append(f"- staging measured: {others}")
     return tuple(lines)
+
+
+def split_lines(split: LoopSplit, device: str) -> tuple[str, ...]:
+    """Return which split a loop is, and what the best one gives on the nearest device with a stride sweep."""
+    from clmap_lsp.aristotle.database import DatabaseError
+    from clmap_lsp.aristotle.known import known_records
+    from clmap_lsp.strides.recognise import split_advice
+
+    try:
+        advice = split_advice(known_records(), split, device)
+    except DatabaseError as error:
+        return (f"- {split.describe()}; {error}",)
+    if advice is None:
+        return (f"- {split.describe()}; no stride sweep of such a device is known",)
+    own, best = advice.own, advice.best
+    where = "" if advice.exact else f" ({advice.why})"
+    reached = f"{own.median:.0f} GB/s in the stride sweep of {own.platform}{where}"
+    if advice.gain < AS_GOOD:
+        verdict = "no other split is much better"
+    else:
+        verdict = f"exponent {best.exponent} reaches {best.median:.0f}, {advice.gain:.1f} times as much"
+    return (f"- {split.describe()}", f"- {reached}; {verdict}")
 
 
 def _elsewhere(database: Source, number: int, side: int) -> Iterator[str]:

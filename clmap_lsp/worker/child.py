@@ -1,33 +1,46 @@
-"""The worker process: reads tasks, answers each with one result or one error, ends with its input."""
+"""The worker process: reads tasks, answers each with one result or one error, ends with its input.
+
+It emulates under limits and in a sandbox. Started with `FOR_DEVICES` it has neither, and measures: drivers
+map more memory than any limit would leave, start threads and processes, and write files.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from clmap_lsp.worker import cache, frames, limits, sandbox, tasks
+
+FOR_DEVICES = "--for-devices"
 
 
 def main() -> int:
     """Serve tasks until the parent closes the pipe."""
     stdin, stdout = _claim_streams()
     tasks.warm()
-    limits.apply(limits.Limits())
-    sandbox.apply()
-    # The process may not write files any more, so what it would keep goes to its parent.
+    for_devices = FOR_DEVICES in sys.argv[1:]
+    if for_devices:
+        # So that what it has started is ended too: `finally` clauses run.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    else:
+        limits.apply(limits.Limits())
+        sandbox.apply()
+    # The sandboxed process may not write files, so what it would keep goes to its parent.
     cache.hand_over(lambda key, value: _send(stdout, {"keep": key, "value": value}))
     while (message := frames.read(stdin)) is not None:
-        _answer(stdout, message)
+        _answer(stdout, message, tasks.ON_DEVICES if for_devices else tasks.IN_SANDBOX)
     return 0
 
 
-def _answer(stdout: BinaryIO, message: dict[str, Any]) -> None:
+def _answer(stdout: BinaryIO, message: dict[str, Any], known: Mapping[str, tasks.Function]) -> None:
     def progress(text: str, fraction: float | None) -> None:
         _send(stdout, {"progress": text, "fraction": fraction})
 
     try:
-        reply: dict[str, Any] = {"result": tasks.run(message["kind"], message["payload"], progress)}
+        reply: dict[str, Any] = {"result": tasks.run(known, message["kind"], message["payload"], progress)}
     except MemoryError:
         reply = {"error": "out of memory: give the launch smaller buffers, or raise memory_limit_mb"}
     except tasks.CannotDoError as error:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clmap_lsp.devices import DeviceModel
     from clmap_lsp.source.program import Program
 
-FORMAT = 2
+FORMAT = 3
 """Of what results look like; another number makes those on disk unknown."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 

@@ -1,5 +1,8 @@
 """The server's side of the worker: one process at work, one warm spare, a fair queue.
 
+A pool for devices is another one: drivers do what the sandbox refuses, so its process has none, has no spare
+and ends when nothing is left to do. People ask for what it does, it never runs by itself.
+
 A task that is cancelled or overruns its time is ended by killing its process: native code cannot be
 interrupted in any other way. The spare then takes over, so that the next task does not wait for a start.
 """
@@ -17,6 +20,7 @@ from enum import Enum
 from typing import Any
 
 from clmap_lsp.worker import cache, frames
+from clmap_lsp.worker.child import FOR_DEVICES
 
 logger = logging.getLogger(__name__)
 
@@ -24,6 +28,8 @@ MAX_CRASHES = 3
 """After so many crashes on the same content, the content is left alone until it changes."""
 GRACE_S = 0.2
 """What a task gets beyond its own time limit before its process is killed."""
+LAST_WORDS_S = 2.0
+"""What a process for devices gets to end the process of its own in which the driver is."""
 
 
 class TaskFailedError(Exception):
@@ -61,21 +67,23 @@ class Task:
 class _Child:
     """One worker process."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, *, for_devices: bool) -> None:
         self.process = process
+        self._for_devices = for_devices
 
     @classmethod
-    async def start(cls) -> _Child:
+    async def start(cls, *, for_devices: bool = False) -> _Child:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",
             "-m",
             "clmap_lsp.worker",
+            *((FOR_DEVICES,) if for_devices else ()),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=2**20,
         )
-        return cls(process)
+        return cls(process, for_devices=for_devices)
 
     async def receive(self) -> dict[str, Any]:
         """Return the next message; raises `WorkerCrashedError` when the process is gone."""
@@ -96,6 +104,10 @@ class _Child:
 
     async def stop(self) -> int:
         """Kill it if it still runs; returns its exit code."""
+        if self.process.returncode is None and self._for_devices:
+            with contextlib.suppress(ProcessLookupError, TimeoutError):
+                self.process.terminate()
+                await asyncio.wait_for(self.process.wait(), LAST_WORDS_S)
         if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
                 self.process.kill()
@@ -105,8 +117,11 @@ class _Child:
 class WorkerPool:
     """Runs tasks one at a time, in turn by owner, the preferred owner first."""
 
-    def __init__(self, *, on_state: Callable[[WorkerState], None] | None = None) -> None:
+    def __init__(
+        self, *, on_state: Callable[[WorkerState], None] | None = None, for_devices: bool = False
+    ) -> None:
         self.preferred_owner: str | None = None
+        self._for_devices = for_devices
         self._queues: dict[str, deque[Task]] = {}
         self._active: _Child | None = None
         self._spare: asyncio.Task[_Child] | None = None
@@ -122,8 +137,8 @@ class WorkerPool:
         return self._active.process.pid if self._active else None
 
     def warm(self) -> None:
-        """Start the spare, so that the first task does not wait for it."""
-        if self._spare is None and not self._closed:
+        """Start the spare, so that the next task does not wait for it; there is none for devices."""
+        if self._spare is None and not self._closed and not self._for_devices:
             self._spare = asyncio.create_task(_Child.start())
 
     async def run(self, task: Task) -> dict[str, Any]:
@@ -170,6 +185,13 @@ class WorkerPool:
     # ------------------------------------------------------------------------------------------- inside
 
     async def _work(self) -> None:
+        await self._work_off()
+        while self._for_devices and self._active is not None:
+            await self._kill_active()
+            await self._work_off()  # What came while the process ended would else be nobody's.
+        self._on_state(WorkerState.IDLE)
+
+    async def _work_off(self) -> None:
         while (task := self._next()) is not None:
             self._current = task
             self._on_state(WorkerState.RUNNING)
@@ -188,7 +210,6 @@ class WorkerPool:
                     task.result.set_result(result)
             finally:
                 self._current = None
-        self._on_state(WorkerState.IDLE)
 
     def _next(self) -> Task | None:
         order = list(self._queues)
@@ -230,7 +251,7 @@ class WorkerPool:
     async def _child(self) -> _Child:
         if self._active is None or self._active.process.returncode is not None:
             spare, self._spare = self._spare, None
-            self._active = await (spare or asyncio.create_task(_Child.start()))
+            self._active = await (spare or _Child.start(for_devices=self._for_devices))
         self.warm()
         return self._active
 

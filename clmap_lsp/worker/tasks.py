@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clmap_lsp.source.span import Span
 
 Progress = Callable[[str, float | None], None]
+Function = Callable[[Mapping[str, Any], Progress], dict[str, Any]]
 
 FAULT_RULES = ("CM3",)
 
@@ -37,12 +38,14 @@ def warm() -> None:
     import clmap_lsp.source.read  # noqa: F401
 
 
-def run(kind: str, payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Do one task.
+def run(
+    known: Mapping[str, Function], kind: str, payload: Mapping[str, Any], progress: Progress
+) -> dict[str, Any]:
+    """Do one of the tasks that this process knows.
 
     Raises: CannotDoError.
     """
-    task = _TASKS.get(kind)
+    task = known.get(kind)
     if task is None:
         raise CannotDoError(f"the worker knows no task {kind!r}")
     return task(payload, progress)
@@ -83,15 +86,15 @@ _TRANSIENT = frozenset({"timeout", "memory-limit"})
 def _faults(
     program: Program, name: str, result: EmulationResult, settings: EmulationSettings
 ) -> tuple[Finding, ...]:
+    """Return what the rules say; comments and settings are left to the server, as results outlive them."""
     from clmap_lsp.analysis.model import FileAnalysis
     from clmap_lsp.rules.context import RuleContext
-    from clmap_lsp.rules.runner import run as run_rules
     from clmap_lsp.rules.selection import Selection
 
     assert settings.device is not None
     nothing_static = FileAnalysis(program.path, settings.device, ())
     context = RuleContext(program, nothing_static, {name: result})
-    return run_rules(context, Selection.of(FAULT_RULES))
+    return tuple(it for rule in Selection.of(FAULT_RULES).rules() for it in rule.check(context))
 
 
 def _finding_data(finding: Finding, kernel: Span) -> dict[str, Any]:
@@ -174,8 +177,5 @@ def _read(path: str, files: tuple[tuple[str, str], ...], options: Any) -> Progra
     return read_program(texts[path], path, options, read_file=texts.get)
 
 
-_TASKS: Mapping[str, Callable[[Mapping[str, Any], Progress], dict[str, Any]]] = {
-    "emulate": _emulate,
-    "fixes": _fixes,
-    "measure": _measure,
-}
+IN_SANDBOX: Mapping[str, Function] = {"emulate": _emulate, "fixes": _fixes}
+ON_DEVICES: Mapping[str, Function] = {"measure": _measure}

@@ -110,12 +110,12 @@ def test_the_worker_measures_and_says_why_not(platform: None) -> None:
         request = kernel_request(program, kernel, Settings(), "key", 10.0)
         request |= {"device_time_limit_s": 60.0, "platform": device}
         if text is TWICE and device is None:
-            reply = tasks.run("measure", request, lambda *_: None)
+            reply = tasks.run(tasks.ON_DEVICES, "measure", request, lambda *_: None)
             assert reply["on_device"]["outputs_equal"]
             assert "outputs as emulated" in reply["text"]
         else:
             with pytest.raises(tasks.CannotDoError, match=r"out-of-bounds|no OpenCL device matches"):
-                tasks.run("measure", request, lambda *_: None)
+                tasks.run(tasks.ON_DEVICES, "measure", request, lambda *_: None)
 
 
 def test_outputs_are_compared_by_bits_or_within_a_tolerance() -> None:

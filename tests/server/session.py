@@ -34,6 +34,7 @@ class Session:
 
     def open(self, text: str, name: str = "k.cl", language: str = "opencl") -> str:
         path = self.folder / name
+        self.uri = path.as_uri()
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, newline="")
         document = {"uri": path.as_uri(), "languageId": language, "version": 1, "text": text}

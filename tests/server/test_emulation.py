@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -11,6 +12,8 @@ from typing import Any
 
 import pytest
 from session import Session
+
+from clmap_lsp.server.progress import BEGIN_AFTER_S
 
 FAULTY = """\
 // clmap: global=64 local=16 in=iota(64) out=zeros(64)
@@ -46,15 +49,21 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
         session.client.__exit__()
 
 
-def test_a_fault_shows_after_saving_with_progress(start: Callable[..., Session]):
+def test_a_fault_shows_after_saving_once_with_the_place_where_its_value_is_used(
+    start: Callable[..., Session],
+):
     session = start()
     uri = session.open(FAULTY)
     session.save(uri)
-    begin = session.wait_for_progress("begin")
-    assert begin["value"]["title"] == "Emulating neighbours 64"
     fault = session.wait_for_code("CM301")
     assert fault["range"]["start"] == {"line": 4, "character": 21}
     assert fault["severity"] == 1 and "work-item (63, 0, 0)" in fault["message"]
+    (use,) = fault["relatedInformation"]
+    assert (
+        use["location"]["range"]["start"] == {"line": 4, "character": 4} and "is used here" in use["message"]
+    )
+    last = [it for it in session.messages if it.get("method") == "textDocument/publishDiagnostics"][-1]
+    assert [it["code"] for it in last["params"]["diagnostics"] if it["code"].startswith("CM3")] == ["CM301"]
 
 
 def test_lens_and_hover_show_what_the_emulator_saw(start: Callable[..., Session]):
@@ -64,13 +73,14 @@ def test_lens_and_hover_show_what_the_emulator_saw(start: Callable[..., Session]
     session.wait_for_code("CM301")
     lenses = session.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
     titles = [it["command"]["title"] for it in lenses]
-    assert any("PSL" in it and "2 faults" in it for it in titles), titles
+    assert any("PSL" in it and "1 fault" in it for it in titles), titles
     place = {"textDocument": {"uri": uri}, "position": {"line": 4, "character": 15}}
     hover = session.request("textDocument/hover", place)["contents"]["value"]
     assert "emulator: 64 executions" in hover
     view = session.request("clmap/kernelView", place)
     assert view["name"] == "neighbours" and len(view["psl"]) == 11
-    assert view["faults"][0]["line"] == 4
+    (fault,) = view["faults"]
+    assert fault["line"] == 4
     assert len(view["accesses"][0]["lanes"]) == 32
 
 
@@ -89,16 +99,32 @@ def test_an_edit_elsewhere_moves_the_finding_without_another_run(start: Callable
     assert session.wait_for_code("CM301")["range"]["start"] == {"line": 5, "character": 21}
 
 
-def test_progress_can_be_cancelled(start: Callable[..., Session]):
+def test_progress_shows_what_runs_for_long_and_can_be_cancelled(start: Callable[..., Session]):
     session = start()
-    session.save(session.open(SPINNING))
-    token = session.wait_for_progress("begin")["token"]
-    time.sleep(0.5)
     before = time.monotonic()
-    session.client.notify("window/workDoneProgress/cancel", {"token": token})
-    assert session.wait_for_progress("end")["token"] == token
-    assert time.monotonic() - before < 5
+    session.save(session.open(SPINNING))
+    begin = session.wait_for_progress("begin")
+    assert time.monotonic() - before >= BEGIN_AFTER_S
+    assert begin["value"]["title"] == "Emulating spin 64" and begin["value"]["cancellable"]
+    session.client.notify("window/workDoneProgress/cancel", {"token": begin["token"]})
+    assert session.wait_for_progress("end")["token"] == begin["token"]
+    assert lens_of(session, session.uri, "clmap.emulate") == "emulate"
     assert session.request("shutdown", None) is None
+
+
+def test_work_that_is_soon_done_shows_no_progress(start: Callable[..., Session]):
+    """The second of two runs has a worker at hand; the answer of the first says that it is over."""
+    session = start()
+    uri = session.open(FAULTY)
+    place = {"line": 4, "character": 15}
+    assert session.command("clmap.emulate", uri, place) is None
+    session.messages.clear()
+    before = time.monotonic()
+    assert session.command("clmap.emulate", uri, place) is None
+    if (
+        time.monotonic() - before < BEGIN_AFTER_S
+    ):  # On a machine that is very busy it takes longer, and shows.
+        assert not any(it.get("method") == "$/progress" for it in session.messages)
 
 
 def test_a_killed_worker_is_reported_and_the_server_lives_on(start: Callable[..., Session]):
@@ -106,7 +132,6 @@ def test_a_killed_worker_is_reported_and_the_server_lives_on(start: Callable[...
     uri = session.open(SPINNING)
     session.save(uri)
     session.wait_for_progress("begin")
-    time.sleep(1)
     victim = session.worker()
     assert victim is not None
     os.kill(victim, signal.SIGKILL)
@@ -133,6 +158,75 @@ def test_nothing_runs_in_a_workspace_that_is_not_trusted(start: Callable[..., Se
     assert not any(it.get("method") == "$/progress" for it in session.messages)
 
 
+@pytest.mark.parametrize("command", ["clmap.emulate", "clmap.measure"])
+def test_a_command_that_cannot_run_says_why_in_its_answer_and_in_a_message(
+    start: Callable[..., Session], command: str
+):
+    session = start(trusted=False)
+    uri = session.open(FAULTY)
+    reason = "kernels do not run in a workspace that is not trusted"
+    for place, expected in (((4, 15), reason), ((0, 0), "there is no kernel at the cursor")):
+        session.messages.clear()
+        assert session.command(command, uri, dict(zip(("line", "character"), place, strict=True))) == expected
+        shown = [
+            it["params"]["message"] for it in session.messages if it.get("method") == "window/showMessage"
+        ]
+        assert shown == [expected]
+    assert session.worker() is None
+    lenses = session.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
+    assert "clmap.measure" not in {it["command"]["command"] for it in lenses}
+
+
+@pytest.mark.pocl
+def test_a_kernel_is_measured_on_a_device_when_a_person_asks(start: Callable[..., Session]):
+    session = start()
+    sound = FAULTY.replace("in=iota(64)", "in=iota(65)")
+    uri, place = session.open(sound), {"line": 4, "character": 15}
+    assert lens_of(session, uri, "clmap.measure") == "measure"
+    answer = session.command("clmap.measure", uri, place)
+    if "no OpenCL" in answer:
+        pytest.skip(answer)
+    assert answer.startswith("`neighbours`: ") and "outputs as emulated" in answer
+    assert " ms cold" in (title := lens_of(session, uri, "clmap.measure")) and title.endswith("as emulated")
+    session.change(uri, FAULTY, 2)
+    assert lens_of(session, uri, "clmap.measure") == "measure"
+    assert "out-of-bounds-read" in session.command("clmap.measure", uri, place)
+
+
+@pytest.mark.pocl
+def test_measuring_can_be_cancelled_and_leaves_no_process(start: Callable[..., Session]):
+    session = start()
+    uri = session.open(SPINNING.replace("while (a[0] == 0)", "while (i < 2000000000)"))
+    session.client._next_id += 1
+    number = session.client._next_id
+    params = {"command": "clmap.measure", "arguments": [uri, {"line": 1, "character": 15}]}
+    session.client.send({"id": number, "method": "workspace/executeCommand", "params": params})
+    token = session.wait_for_progress("begin")["token"]
+    session.client.notify("window/workDoneProgress/cancel", {"token": token})
+    assert session.wait(lambda it: it.get("id") == number)["result"] == "`spin`: not measured"
+    session.client.request("shutdown")
+    session.client.notify("exit")
+    session.client.wait()
+    assert not children(session.client.process.pid)
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that a process has started and that still run."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/status"):
+        with contextlib.suppress(OSError):
+            if f"PPid:\t{pid}\n" in status.read_text():
+                found.append(int(status.parent.name))
+    return found
+
+
+def lens_of(session: Session, uri: str, command: str) -> str:
+    """Return the title of the lens that runs a command."""
+    lenses = session.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
+    title: str = next(it["command"]["title"] for it in lenses if it["command"]["command"] == command)
+    return title
+
+
 def test_the_idle_tier_runs_by_itself(start: Callable[..., Session]):
     session = start(settings={"emulate": "onIdle"})
     session.open(FAULTY)
@@ -154,3 +248,22 @@ def test_pinning_writes_the_launch_above_the_kernel(start: Callable[..., Session
     edit = session.wait(lambda it: it.get("method") == "workspace/applyEdit")["params"]["edit"]
     (change,) = edit["changes"][uri]
     assert change["newText"].startswith("// clmap: global=") and change["range"]["start"]["line"] == 0
+
+
+def test_a_suppression_of_the_emulators_rules_is_judged_once_its_kernel_ran(start: Callable[..., Session]):
+    needed = FAULTY.replace("in[i + 1];", "in[i + 1];  // clmap: ignore[CM301] the caller pads the buffer")
+    needless = needed.replace("neighbours", "inside").replace("in=iota(64)", "in=iota(65)")
+    text = needed + needless
+    session = start()
+    uri = session.open(text)
+    assert not unused(session.diagnostics(uri, 1))
+    for row, expected in ((4, []), (10, [10])):
+        assert session.command("clmap.emulate", uri, {"line": row, "character": 15}) is None
+        last = [it for it in session.messages if it.get("method") == "textDocument/publishDiagnostics"][-1]
+        found = unused(last["params"]["diagnostics"])
+        assert [it["range"]["start"]["line"] for it in found] == expected
+    assert found[0]["tags"] == [1] and "finds nothing here" in found[0]["message"]
+
+
+def unused(diagnostics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [it for it in diagnostics if it["code"] == "CM004"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.emulations import Emulations
     from clmap_lsp.server.snapshot import Snapshot
 
 
@@ -29,19 +31,16 @@ def register(server: ClmapServer) -> None:
 
     @_command(server, "clmap.emulate")
     async def emulate(uri: str, place: Any) -> str | None:
-        found = await _kernel(server, uri, place)
-        if found is None or server.emulations is None:
-            return "there is no kernel at the cursor"
-        if not server.trusted:
-            return "kernels do not run in a workspace that is not trusted"
-        snapshot, kernel = found
-        if kernel.launch is None:
-            return f"`{kernel.name}` has no launch: {'; '.join(kernel.launch_problems)}"
-        emulation = await server.emulations.run(snapshot, kernel)
-        await server.emulations.verify_fixes(snapshot, kernel)
+        runnable = await _runnable(server, uri, place)
+        if isinstance(runnable, str):
+            return _told(server, runnable)
+        emulations, snapshot, kernel = runnable
+        emulation = await emulations.run(snapshot, kernel)
+        await emulations.verify_fixes(snapshot, kernel)
         for listener in server.on_emulated:
             listener(server.latest(uri) or snapshot)
-        return emulation.failure if emulation else None
+        failure = emulation.failure if emulation else None
+        return None if failure is None else _told(server, f"`{kernel.name}`: {failure}")
 
     @_command(server, "clmap.pin")
     async def pin(uri: str, place: Any) -> None:
@@ -99,6 +98,7 @@ def _debug_text(server: ClmapServer) -> str:
     emulations = server.emulations
     lines = [
         f"clmap-lsp {__version__}, Python {platform.python_version()} at {sys.executable}",
+        f"server process {os.getpid()}",
         f"{platform.platform()}, {platform.machine()}",
         f"numpy {numpy.__version__}, llvmlite {llvmlite.__version__}, "
         f"pygls {getattr(pygls, '__version__', '?')}",
@@ -115,18 +115,35 @@ def _debug_text(server: ClmapServer) -> str:
 def _register_measuring(server: ClmapServer) -> None:
     @_command(server, "clmap.measure")
     async def measure(uri: str, place: Any) -> str:
-        found = await _kernel(server, uri, place)
-        if found is None or server.emulations is None:
-            return "there is no kernel at the cursor"
-        if not server.trusted:
-            return "kernels do not run in a workspace that is not trusted"
-        snapshot, kernel = found
-        if kernel.launch is None:
-            return f"`{kernel.name}` has no launch: {'; '.join(kernel.launch_problems)}"
-        text = await server.emulations.measure(snapshot, kernel)
+        runnable = await _runnable(server, uri, place)
+        if isinstance(runnable, str):
+            return _told(server, runnable)
+        emulations, snapshot, kernel = runnable
+        text = await emulations.measure(snapshot, kernel)
         for listener in server.on_emulated:
             listener(server.latest(uri) or snapshot)
-        return text
+        return _told(server, f"`{kernel.name}`: {text}")
+
+
+async def _runnable(
+    server: ClmapServer, uri: str, place: Any
+) -> tuple[Emulations, Snapshot, KernelAnalysis] | str:
+    """Return the kernel at a place and what runs it, or why it cannot run."""
+    found = await _kernel(server, uri, place)
+    if found is None or server.emulations is None:
+        return "there is no kernel at the cursor"
+    if not server.trusted:
+        return "kernels do not run in a workspace that is not trusted"
+    snapshot, kernel = found
+    if kernel.launch is None:
+        return f"`{kernel.name}` has no launch: {'; '.join(kernel.launch_problems)}"
+    return server.emulations, snapshot, kernel
+
+
+def _told(server: ClmapServer, text: str) -> str:
+    """Show a text and return it: few clients show what a command returned, when a lens ran it."""
+    server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
+    return text
 
 
 def _command(server: ClmapServer, name: str) -> Callable[[Any], Any]:

@@ -9,9 +9,10 @@ from lsprotocol import types as lsp
 
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.hover_text import access_text, kernel_text, work_item_text
-from clmap_lsp.server.staging import staging_key
+from clmap_lsp.server.staging import loop_split, staging_key
 
 if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.snapshot import Snapshot
 
@@ -57,11 +58,20 @@ async def _access_at(server: ClmapServer, snapshot: Snapshot, offset: int) -> tu
     emulation = emulations.of(snapshot, kernel) if emulations and kernel else None
     span = accesses[0].access.span
     same = [it for it in accesses if it.access.span == span]
-    staging: tuple[str, ...] = ()
-    if (key := staging_key(kernel, same[0])) is not None:
-        device = snapshot.analysis.device.id
-        staging = await server.staging.lines(key[0], device, key[1])
-    return access_text(snapshot, kernel, same, emulation, staging), span.start, span.end
+    advice = await _advice(server, snapshot.analysis.device.id, kernel, same[0])
+    return access_text(snapshot, kernel, same, emulation, advice), span.start, span.end
+
+
+async def _advice(
+    server: ClmapServer, device: str, kernel: KernelAnalysis | None, it: AccessAnalysis
+) -> tuple[str, ...]:
+    """Return what measurements say: of staging through local memory, of other splits of the loop."""
+    lines: tuple[str, ...] = ()
+    if (key := staging_key(kernel, it)) is not None:
+        lines += await server.staging.lines(key[0], device, key[1])
+    if kernel is not None and (split := loop_split(kernel, it)) is not None:
+        lines += await server.staging.split(split, device)
+    return lines
 
 
 def _line_bounds(snapshot: Snapshot, offset: int) -> tuple[str, int, int]:

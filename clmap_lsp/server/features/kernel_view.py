@@ -24,4 +24,12 @@ def register(server: ClmapServer) -> None:
         if snapshot is None:
             return None
         kernel = snapshot.kernel_at(snapshot.document.offset(position))
-        return None if kernel is None else picture(server, snapshot, kernel)
+        if kernel is None:
+            return None
+        return picture(server, snapshot, kernel, _number(params, "access"), _number(params, "turn") or 0)
+
+
+def _number(params: Any, name: str) -> int | None:
+    """Return an optional whole number of the parameters; other values are taken as not said."""
+    value = getattr(params, name, None)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**31 else None

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
@@ -29,7 +32,7 @@ def register(server: ClmapServer) -> None:
 
 
 def lenses(server: ClmapServer, snapshot: Snapshot) -> list[lsp.CodeLens]:
-    """Return the lenses of a document."""
+    """Return the lenses of a document: the launch to pin, the cost to look at, then what can be run."""
     places = Places(snapshot.document, dict(snapshot.program.files))
     panel = "clmap.showPanel" if "clmap.showPanel" in server.abilities.commands else "clmap.showKernel"
     found = []
@@ -39,16 +42,27 @@ def lenses(server: ClmapServer, snapshot: Snapshot) -> list[lsp.CodeLens]:
         where = places.range(kernel.kernel.name_span)
         place = {"line": where.start.line, "character": where.start.character}
         arguments: list[Any] = [snapshot.document.uri, place]
-        emulation = server.emulations.of(snapshot, kernel) if server.emulations else None
-        found.append(lsp.CodeLens(where, lsp.Command(launch_title(kernel), "clmap.pin", arguments=arguments)))
-        if title := cost_title(kernel):
-            found.append(lsp.CodeLens(where, lsp.Command(title, panel, arguments=arguments)))
-        found.append(
-            lsp.CodeLens(where, lsp.Command(emulation_title(emulation), "clmap.emulate", arguments=arguments))
-        )
-        if server.emulations and (measured := server.emulations.measured(snapshot, kernel)):
-            found.append(lsp.CodeLens(where, lsp.Command(measured, "clmap.measure", arguments=arguments)))
+        emulations = server.emulations
+        titles = [(launch_title(kernel), "clmap.pin"), (cost_title(kernel), panel)]
+        if emulations is not None:
+            measured = emulations.measured(snapshot, kernel)
+            titles.append((emulation_title(emulations.of(snapshot, kernel)), "clmap.emulate"))
+            if measured is not None or (server.trusted and kernel.launch is not None and can_measure()):
+                titles.append((measured_title(measured), "clmap.measure"))
+        if "clmap.openReport" in server.abilities.commands:
+            titles.append(("report", "clmap.openReport"))
+        found += [
+            lsp.CodeLens(where, lsp.Command(title, name, arguments=arguments))
+            for title, name in titles
+            if title
+        ]
     return found
+
+
+@cache
+def can_measure() -> bool:
+    """Tell whether the package that speaks to OpenCL is installed; whether it finds a device shows later."""
+    return find_spec("pyopencl") is not None
 
 
 def launch_title(kernel: KernelAnalysis) -> str:
@@ -87,12 +101,23 @@ def emulation_title(emulation: Emulation | None) -> str:
         return f"not emulated: {emulation.failure}"
     metrics = emulation.result.get("metrics") or {}
     psl = metrics.get("psl")
-    faults = emulation.result.get("faults") or []
+    faults = emulation.faults
     parts = []
     if isinstance(psl, list) and len(psl) > 10:
         parts.append(f"PSL {psl[0]:.2f} at 0 bits, {psl[10]:.2f} at 10")
     parts.append({0: "no faults", 1: "1 fault"}.get(len(faults), f"{len(faults)} faults"))
     return " · ".join(parts)
+
+
+def measured_title(measured: Mapping[str, Any] | None) -> str:
+    """Return what a device made of the kernel, or the offer to run it there."""
+    if measured is None:
+        return "measure"
+    timing = measured.get("timing") or {}
+    parts = [f"{timing[it]['median'] * 1e3:.3g} ms {it}" for it in ("cold", "warm") if it in timing]
+    if measured.get("outputs"):
+        parts.append("as emulated" if measured.get("outputs_equal") else "outputs DIFFER from the emulator's")
+    return f"measured {' · '.join(parts)}" if parts else "measured: launched"
 
 
 def _number(value: float) -> str:

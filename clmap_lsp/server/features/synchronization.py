@@ -15,12 +15,19 @@ from clmap_lsp.server.tiers import Tiers
 
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.snapshot import Snapshot
 
 
 def register(server: ClmapServer) -> None:
     """Register the handlers."""
     tiers = Tiers(server)
     emulations = server.emulations = Emulations(server, lambda it: tell_state(server, it))
+
+    def warm(snapshot: Snapshot) -> None:
+        if server.trusted and server.client_for(snapshot.document).emulate != "off":
+            emulations.warm()
+
+    server.on_snapshot.append(warm)
 
     @feature(server, lsp.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: lsp.DidOpenTextDocumentParams) -> None:

@@ -16,6 +16,7 @@ end
 
 vim.cmd([[
   command! ClmapEmulate lua require('clmap').emulate()
+  command! ClmapMeasure lua require('clmap').measure()
   command! ClmapPin lua require('clmap').pin()
   command! ClmapDebug lua require('clmap').debug()
   command! ClmapRestart lua require('clmap').restart()

@@ -32,7 +32,8 @@ local function attach(buffer)
   vim.lsp.buf_attach_client(buffer, old_client)
 end
 
-local function command(name, position)
+--- Runs a command of the server. What it returns is shown where `show` is set; the others say it by themselves.
+local function command(name, position, show)
   local arguments = { vim.uri_from_bufnr(0) }
   if position then
     local place = vim.api.nvim_win_get_cursor(0)
@@ -41,7 +42,7 @@ local function command(name, position)
   vim.lsp.buf_request(0, 'workspace/executeCommand', { command = name, arguments = arguments }, function(err, result)
     if err then
       vim.notify(err.message, vim.log.levels.ERROR)
-    elseif type(result) == 'string' then
+    elseif show and type(result) == 'string' then
       vim.lsp.util.open_floating_preview(vim.split(result, '\n'), 'markdown')
     end
   end)
@@ -62,8 +63,9 @@ function M.attach()
 end
 
 M.emulate = function() command('clmap.emulate', true) end
+M.measure = function() command('clmap.measure', true) end
 M.pin = function() command('clmap.pin', true) end
-M.debug = function() command('clmap.debug', false) end
+M.debug = function() command('clmap.debug', false, true) end
 
 function M.explain(code)
   vim.lsp.buf_request(0, 'workspace/executeCommand', { command = 'clmap.explain', arguments = { code } },
