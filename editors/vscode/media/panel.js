@@ -4,16 +4,38 @@ const vscode = acquireVsCodeApi();
 const root = document.getElementById("panel");
 let kernel = null;
 let chosen = 0;
+let turn = 0;
+let cursor = -1;
 
 window.addEventListener("message", (event) => {
-  const changed = !kernel || !event.data.kernel || kernel.name !== event.data.kernel.name;
-  kernel = event.data.kernel;
+  const { kernel: next, cursorLine } = event.data;
+  const another = !kernel || !next || kernel.name !== next.name;
+  const moved = cursorLine !== cursor;
+  kernel = next;
+  cursor = cursorLine;
   if (kernel) {
-    const at = kernel.accesses.findIndex((it) => it.range.start.line === event.data.cursorLine);
-    chosen = at >= 0 ? at : changed ? dearest() : Math.min(chosen, kernel.accesses.length - 1);
+    const at = kernel.accesses.findIndex((it) => it.range.start.line === cursorLine);
+    const onLine = kernel.accesses[chosen]?.range.start.line === cursorLine;
+    const before = chosen;
+    if (another) {
+      chosen = at >= 0 ? at : dearest();
+    } else if (moved && at >= 0 && !onLine) {
+      chosen = at;
+    }
+    chosen = Math.min(chosen, kernel.accesses.length - 1);
+    turn = another || chosen !== before ? 0 : turn;
+    askForPicture();
   }
   draw();
 });
+
+/** Ask for the work-group of the chosen access, unless it came already. */
+function askForPicture() {
+  const drawn = kernel.workGroup;
+  if (chosen >= 0 && kernel.accesses.length && (drawn?.access !== chosen || drawn.turn !== turn)) {
+    vscode.postMessage({ draw: { access: chosen, turn } });
+  }
+}
 
 function dearest() {
   const shares = kernel.accesses.map((it) => it.share);
@@ -29,41 +51,53 @@ function draw() {
     root.replaceChildren(element("p", {}, "Put the cursor in a kernel."));
     return;
   }
+  const focus = document.activeElement?.id;
   const parts = [
     element("h1", {}, kernel.name),
-    element("p", { class: "launch" }, `${kernel.launch} on ${kernel.device}`),
+    element("p", { class: "note" }, `${kernel.launch} on ${kernel.device}`),
     ...kernel.faults.map((it) => element("p", { class: "fault" }, `line ${it.line + 1}: ${it.text}`)),
     element("h2", { id: "accesses" }, "Accesses"),
     accessTable(),
+    ...trafficChart(),
   ];
   const access = kernel.accesses[chosen];
   if (access) {
-    parts.push(element("h2", {}, `One SIMD group at ${access.text}`), ...lanePicture(access));
+    parts.push(element("h2", {}, ["Addresses of ", element("code", {}, access.text)]), ...picture(access));
   }
+  parts.push(...fixChart());
   if (kernel.psl) {
-    parts.push(element("h2", {}, "Parallel spatial locality by dropped address bits"), pslChart());
+    parts.push(element("h2", {}, "Parallel spatial locality by dropped address bits"), pslChart(), pslLegend());
   }
   root.replaceChildren(...parts);
+  if (focus) {
+    document.getElementById(focus)?.focus();
+  }
+}
+
+function verdict(access) {
+  return access.mean === null || access.ideal === null ? "" : access.mean > access.ideal ? "bad" : "good";
 }
 
 function accessTable() {
-  const head = ["", "access", "cost", "ideal", "traffic", "stride", "MAP"].map((it) => element("th", {}, it));
+  const head = ["", "access", "cost", "ideal", "traffic", "neighbours", "MAP"].map((it) => element("th", {}, it));
   const rows = kernel.accesses.map((access, index) => {
     const cost = access.mean === null ? "unknown" : counted(access.mean, access.unit);
-    const verdict = access.mean === null || access.ideal === null ? "" : access.mean > access.ideal ? "bad" : "good";
-    const row = element("tr", { class: "access", tabindex: "0", "aria-selected": String(index === chosen) }, [
-      element("td", {}, access.op === "store" ? "store" : access.op),
+    const id = `access-${index}`;
+    const attributes = { class: "access", id, tabindex: "0", "aria-selected": String(index === chosen) };
+    const row = element("tr", attributes, [
+      element("td", {}, access.op),
       element("td", {}, element("code", {}, access.text)),
-      element("td", { class: `number ${verdict}` }, cost),
+      element("td", { class: `number ${verdict(access)}` }, cost),
       element("td", { class: "number" }, access.ideal === null ? "" : round(access.ideal)),
-      element("td", { class: "number" }, `${Math.round(access.share * 100)} %`),
+      element("td", { class: "number" }, percent(access.share)),
       element("td", {}, access.stride),
-      element("td", {}, access.map ?? ""),
+      element("td", { class: "number" }, access.map ?? ""),
     ]);
     const choose = () => {
       chosen = index;
+      turn = 0;
+      askForPicture();
       draw();
-      root.querySelectorAll("tr.access")[index]?.focus();
       vscode.postMessage({ reveal: access.range.start.line });
     };
     row.addEventListener("click", choose);
@@ -74,57 +108,161 @@ function accessTable() {
       } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
         event.preventDefault();
         const next = index + (event.key === "ArrowDown" ? 1 : -1);
-        root.querySelectorAll("tr.access")[next]?.focus();
+        document.getElementById(`access-${next}`)?.focus();
       }
     });
     return row;
   });
   const table = [element("thead", {}, element("tr", {}, head)), element("tbody", {}, rows)];
-  return element("table", { "aria-labelledby": "accesses" }, table);
+  return element("table", { role: "grid", "aria-labelledby": "accesses" }, table);
 }
 
-// Lanes as cells, coloured by the sector (global) or bank (local) that their bytes fall in.
-function lanePicture(access) {
-  const size = 22;
-  const perRow = 16;
-  const rows = Math.ceil(access.lanes.length / perRow);
-  const group = (address) =>
-    access.unit === "sectors"
-      ? Math.floor(address / (kernel.granuleBytes ?? 32))
-      : Math.floor(address / 4) % (kernel.banks ?? 32);
+/** Lines by their share of the kernel's traffic; those that pay more than they need are marked. */
+function trafficChart() {
+  const lines = new Map();
+  for (const access of kernel.accesses) {
+    const line = access.range.start.line;
+    const known = lines.get(line) ?? { share: 0, bad: false };
+    lines.set(line, { share: known.share + access.share, bad: known.bad || verdict(access) === "bad" });
+  }
+  const known = [...lines].filter(([, it]) => it.share > 0).sort((one, other) => one[0] - other[0]);
+  if (!known.length) {
+    return [];
+  }
+  const rows = known.map(([line, { share, bad }]) => {
+    const words = `line ${line + 1}: ${percent(share)} of the traffic${bad ? ", more than it needs" : ""}`;
+    return element("div", { class: "bar-row", role: "img", "aria-label": words, title: words }, [
+      element("span", { class: "bar-name" }, `line ${line + 1}`),
+      bar(share, bad ? "costly" : "fine"),
+      element("span", { class: "bar-figure" }, percent(share)),
+    ]);
+  });
+  return [element("h2", {}, "Traffic by line"), ...rows];
+}
+
+function bar(share, kind) {
+  const width = `${Math.max(0.5, 100 * Math.min(1, share))}%`;
+  const inside = shape("rect", { width, height: 12, class: kind });
+  return element("span", { class: "bar" }, shape("svg", { width: "100%", height: 12, "aria-hidden": "true" }, inside));
+}
+
+// The first work-group: work-items as cells, coloured by the sector (global) or bank (local) that they touch.
+function picture(access) {
+  const group = kernel.workGroup?.access === chosen ? kernel.workGroup : null;
+  const addresses = group?.addresses.length ? group.addresses : access.lanes;
+  const formula = access.formula ? [element("p", { class: "note" }, `In general: ${access.formula}.`)] : [];
+  if (!addresses.length) {
+    return [element("p", { class: "note" }, "The addresses are not known."), ...formula];
+  }
+  const whole = Boolean(group?.addresses.length);
+  const perRow = whole ? Math.min(kernel.localSize[0] ?? 16, 64) : 16;
+  const [cells, size, rows] = laneCells(access, addresses, perRow);
+  const width = perRow * size;
+  const summary = summaryOf(access, addresses, whole);
+  const svg = shape(
+    "svg",
+    { viewBox: `-1 -1 ${width + 2} ${rows * size + 2}`, width: width + 2, height: rows * size + 2, role: "img", "aria-label": summary },
+    cells,
+  );
+  return [...turnChooser(group), svg, element("p", { "aria-live": "polite" }, summary), ...formula];
+}
+
+function keyOf(access, address) {
+  return access.unit === "sectors"
+    ? Math.floor(address / (kernel.granuleBytes ?? 32))
+    : Math.floor(address / 4) % (kernel.banks ?? 32);
+}
+
+function laneCells(access, addresses, perRow) {
+  const rows = Math.ceil(addresses.length / perRow);
+  const size = Math.max(7, Math.min(22, Math.floor(440 / perRow)));
   const seen = new Map();
-  const cells = access.lanes.flatMap((address, lane) => {
-    const x = (lane % perRow) * size;
-    const y = Math.floor(lane / perRow) * size;
+  const cells = addresses.map((address, item) => {
+    const place = { x: (item % perRow) * size, y: Math.floor(item / perRow) * size, width: size, height: size };
     if (address === null) {
-      return [shape("rect", { x, y, width: size, height: size, class: "lane", fill: "transparent" })];
+      return shape("rect", { ...place, class: "lane", fill: "transparent" }, shape("title", {}, `work-item ${item}: off`));
     }
-    const key = group(address);
+    const key = keyOf(access, address);
     if (!seen.has(key)) {
       seen.set(key, seen.size);
     }
     const hue = (210 + seen.get(key) * 137.5) % 360;
-    const cell = shape("rect", { x, y, width: size, height: size, class: "lane", fill: `hsl(${hue} 60% 55%)` });
-    cell.append(shape("title", {}, `lane ${lane}: byte ${address}, ${what(access)} ${key}`));
-    return [cell];
+    const words = `work-item ${item}: byte ${address}, ${access.unit === "sectors" ? "sector" : "bank"} ${key}`;
+    return shape("rect", { ...place, class: "lane", fill: `hsl(${hue} 60% 55%)` }, shape("title", {}, words));
   });
-  const width = perRow * size;
-  const active = access.lanes.filter((it) => it !== null).length;
-  const touched = access.unit === "sectors" ? counted(seen.size, "sectors") : counted(seen.size, "banks");
-  const summary = `${counted(active, "lanes")} touch ${touched}${
-    access.unit === "sectors" ? ` of ${kernel.granuleBytes ?? 32} bytes` : ""
-  }`;
-  const picture = shape(
-    "svg",
-    { viewBox: `0 0 ${width} ${rows * size}`, width, height: rows * size, role: "img", "aria-label": summary },
-    cells,
-  );
-  const formula = access.formula ? [element("p", {}, access.formula)] : [];
-  return [picture, element("p", {}, summary), ...formula];
+  return [[...cells, ...borders(addresses.length, perRow, size)], size, rows];
 }
 
-function what(access) {
-  return access.unit === "sectors" ? "sector" : "bank";
+/** Lines between SIMD groups, where they begin a new row. */
+function borders(count, perRow, size) {
+  const lines = [];
+  for (let first = kernel.simdWidth; first < count && first % perRow === 0; first += kernel.simdWidth) {
+    const y = (first / perRow) * size;
+    lines.push(shape("path", { class: "border", d: `M0,${y}H${perRow * size}` }));
+  }
+  return lines;
+}
+
+function summaryOf(access, addresses, whole) {
+  const lanes = access.lanes.length ? access.lanes : addresses.slice(0, kernel.simdWidth);
+  const first = whole ? addresses.slice(0, kernel.simdWidth) : lanes;
+  const active = first.filter((it) => it !== null);
+  const touched = new Set(active.map((it) => keyOf(access, it))).size;
+  const where = access.unit === "sectors" ? `${counted(touched, "sectors")} of ${kernel.granuleBytes ?? 32} bytes` : counted(touched, "banks");
+  const groups = Math.ceil(addresses.length / kernel.simdWidth);
+  const lead = whole && groups > 1 ? `First work-group, ${groups} SIMD groups; of the first, ` : "One SIMD group: ";
+  return `${lead}${counted(active.length, "lanes")} touch ${where}.`;
+}
+
+/** A slider over the turns of the loop around the access. */
+function turnChooser(group) {
+  if (!group?.loop || group.turns === 1) {
+    return [];
+  }
+  const last = (group.turns ?? 1024) - 1;
+  const label = element("label", { for: "turn" }, `turn ${group.turn} of loop ${group.loop}${group.turns === null ? "" : ` (0 to ${last})`}`);
+  const slider = element("input", { id: "turn", type: "range", min: 0, max: last, value: group.turn });
+  slider.addEventListener("input", () => {
+    turn = Number(slider.value);
+    askForPicture();
+  });
+  return [element("p", { class: "turn" }, [slider, label])];
+}
+
+/** Verified fixes, each with what the kernel moves before and after. */
+function fixChart() {
+  if (!kernel.fixes.length) {
+    return [];
+  }
+  const most = Math.max(1, ...kernel.fixes.flatMap((it) => [moved(it.before), moved(it.after)]));
+  const parts = kernel.fixes.map((fix, index) => {
+    const [title, gain = ""] = fix.title.split(/: (?=[^:]*$)/);
+    const button = element("button", { id: `fix-${index}` }, "Look at the change");
+    button.addEventListener("click", () => vscode.postMessage({ preview: index }));
+    const host = fix.hostChange ? [element("p", { class: "note" }, `The host must change too: ${fix.hostChange}.`)] : [];
+    const rows = [["before", fix.before, "costly"], ["after", fix.after, "fine"]].map(([when, figures, kind]) =>
+      element("div", { class: "bar-row", role: "img", "aria-label": `${when}: ${movedText(figures)}` }, [
+        element("span", { class: "bar-name" }, when),
+        bar(moved(figures) / most, kind),
+        element("span", { class: "bar-figure" }, movedText(figures)),
+      ]),
+    );
+    const head = element("h3", {}, title);
+    return element("section", { class: "fix" }, [head, element("p", { class: "note" }, gain), ...rows, ...host, button]);
+  });
+  return [element("h2", {}, "Verified fixes"), ...parts];
+}
+
+function moved(figures) {
+  return (figures.sectors ?? 0) + (figures.wavefronts ?? 0);
+}
+
+function movedText(figures) {
+  const parts = [`${(figures.sectors ?? 0).toLocaleString("en")} sectors`];
+  if (figures.wavefronts) {
+    parts.push(`${figures.wavefronts.toLocaleString("en")} wavefronts`);
+  }
+  return parts.join(", ");
 }
 
 function pslChart() {
@@ -141,6 +279,15 @@ function pslChart() {
   ];
   const label = `PSL of ${kernel.name}: ${kernel.psl.map((it) => it.toFixed(2)).join(", ")}`;
   return shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label }, parts);
+}
+
+function pslLegend() {
+  const others = kernel.others.map((it) => it.name).join(", ");
+  return element("p", { class: "note" }, others ? `${kernel.name}; dashed: ${others}` : kernel.name);
+}
+
+function percent(share) {
+  return `${share > 0 && share < 0.005 ? "<1" : Math.round(share * 100)} %`;
 }
 
 function round(value) {

@@ -12,8 +12,9 @@ export function registerCommands(clmap: Clmap, panel: Panel, heat: Heat): void {
   register("clmap.debugInformation", () => showDebugInformation(clmap));
   register("clmap.showPanel", () => panel.show());
   register("clmap.emulateKernel", () => atCursor(clmap, "clmap.emulate"));
+  register("clmap.measureKernel", () => atCursor(clmap, "clmap.measure"));
   register("clmap.pinLaunch", () => atCursor(clmap, "clmap.pin"));
-  register("clmap.openReport", () => openReport(clmap));
+  register("clmap.openReport", (uri) => openReport(clmap, typeof uri === "string" ? uri : undefined));
   register("clmap.explainRule", (code) => explainRule(clmap, typeof code === "string" ? code : undefined));
   register("clmap.calibrateDevice", () => calibrate());
   clmap.context.subscriptions.push(panel, heat);
@@ -31,15 +32,18 @@ async function atCursor(clmap: Clmap, command: string): Promise<void> {
   });
 }
 
-async function openReport(clmap: Clmap): Promise<void> {
-  const editor = vscode.window.activeTextEditor;
-  if (!editor || !clmap.client) {
+async function openReport(clmap: Clmap, uri: string | undefined): Promise<void> {
+  const wanted = uri ?? vscode.window.activeTextEditor?.document.uri.toString();
+  const client = clmap.client;
+  if (!wanted || !client) {
     return;
   }
-  const html = await clmap.client.sendRequest<string | null>("workspace/executeCommand", {
-    command: "clmap.report",
-    arguments: [editor.document.uri.toString()],
-  });
+  const location = vscode.ProgressLocation.Window;
+  const html = await vscode.window.withProgress({ location, title: "clmap: drawing the report" }, () =>
+    client
+      .sendRequest<string | null>("workspace/executeCommand", { command: "clmap.report", arguments: [wanted] })
+      .catch((error: unknown) => void vscode.window.showErrorMessage(String(error))),
+  );
   if (html) {
     const view = vscode.window.createWebviewPanel("clmap.report", "clmap report", vscode.ViewColumn.Beside, {});
     view.webview.html = html;

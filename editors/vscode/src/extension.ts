@@ -79,7 +79,7 @@ export class Clmap {
       initializationOptions: {
         trusted: vscode.workspace.isTrusted,
         settings,
-        commands: ["clmap.showPanel", "clmap.explainRule"],
+        commands: ["clmap.showPanel", "clmap.explainRule", "clmap.openReport"],
       },
       synchronize: {
         configurationSection: "clmap",

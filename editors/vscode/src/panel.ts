@@ -1,12 +1,21 @@
 // The "Memory access" panel: a picture of the kernel at the cursor. Data come from clmap/kernelView.
 import * as vscode from "vscode";
 import type { Clmap } from "./extension";
-import { kernelViewRequest } from "./protocol";
+import { type FixView, type KernelView, kernelViewRequest } from "./protocol";
+
+/** What the page asks for: a line to show, an access and a turn to draw, a fix to look at. */
+interface Wish {
+  reveal?: number;
+  draw?: { access: number; turn: number };
+  preview?: number;
+}
 
 export class Panel implements vscode.Disposable {
   private view: vscode.WebviewPanel | undefined;
   private readonly subscriptions: vscode.Disposable[] = [];
   private latest = 0;
+  private drawn: { access: number; turn: number } | undefined;
+  private kernel: KernelView | null = null;
 
   constructor(private readonly clmap: Clmap) {
     this.subscriptions.push(
@@ -28,7 +37,7 @@ export class Panel implements vscode.Disposable {
       this.view.onDidDispose(() => {
         this.view = undefined;
       });
-      this.view.webview.onDidReceiveMessage((message: { reveal?: number }) => this.reveal(message.reveal));
+      this.view.webview.onDidReceiveMessage((wish: Wish) => this.grant(wish));
     }
     this.view.reveal(undefined, true);
     await this.refresh();
@@ -41,11 +50,24 @@ export class Panel implements vscode.Disposable {
     }
     const turn = ++this.latest;
     const { line, character } = editor.selection.active;
-    const query = { textDocument: { uri: editor.document.uri.toString() }, position: { line, character } };
+    const textDocument = { uri: editor.document.uri.toString() };
+    const query = { textDocument, position: { line, character }, ...this.drawn };
     const kernel = await this.clmap.client.sendRequest(kernelViewRequest, query).catch(() => null);
     if (turn === this.latest) {
+      this.kernel = kernel;
       await this.view?.webview.postMessage({ kernel, cursorLine: line });
     }
+  }
+
+  private async grant(wish: Wish): Promise<void> {
+    if (wish.draw) {
+      this.drawn = wish.draw;
+      await this.refresh();
+    }
+    if (wish.preview !== undefined) {
+      await preview(this.kernel?.fixes[wish.preview]);
+    }
+    this.reveal(wish.reveal);
   }
 
   private reveal(line: number | undefined): void {
@@ -61,6 +83,21 @@ export class Panel implements vscode.Disposable {
     vscode.Disposable.from(...this.subscriptions).dispose();
     this.view?.dispose();
   }
+}
+
+/** Show a fix in VS Code's own preview of changes, where it is taken or left. */
+async function preview(fix: FixView | undefined): Promise<void> {
+  if (!fix) {
+    return;
+  }
+  const edit = new vscode.WorkspaceEdit();
+  const metadata = { needsConfirmation: true, label: fix.title, description: fix.hostChange ?? "" };
+  for (const { uri, range, newText } of fix.edits) {
+    const { start, end } = range;
+    const where = new vscode.Range(start.line, start.character, end.line, end.character);
+    edit.replace(vscode.Uri.parse(uri), where, newText, metadata);
+  }
+  await vscode.workspace.applyEdit(edit);
 }
 
 function page(webview: vscode.Webview, media: vscode.Uri): string {

@@ -9,6 +9,9 @@ export interface Place {
 export interface KernelQuery {
   textDocument: { uri: string };
   position: Place;
+  /** The access, by its number, whose whole work-group is wanted, and the turn of the loop around it. */
+  access?: number;
+  turn?: number;
 }
 
 /** One access of a kernel, static figures first, then what the emulator saw. */
@@ -39,7 +42,35 @@ export interface KernelView {
   accesses: AccessView[];
   psl: number[] | null;
   others: { name: string; psl: number[] }[];
+  simdWidth: number;
+  localSize: number[];
   faults: { line: number; text: string }[];
+  fixes: FixView[];
+  workGroup: WorkGroupView | null;
+}
+
+interface Moved {
+  sectors: number | null;
+  wavefronts: number | null;
+}
+
+/** A verified rewrite of the kernel, and what the kernel moves before and after it. */
+export interface FixView {
+  title: string;
+  safety: "safe" | "unsafe" | "display";
+  hostChange: string | null;
+  edits: { uri: string; range: { start: Place; end: Place }; newText: string }[];
+  before: Moved;
+  after: Moved;
+}
+
+/** Byte addresses of one access of the first work-group, by linear local id. */
+export interface WorkGroupView {
+  access: number;
+  turn: number;
+  turns: number | null;
+  loop: string | null;
+  addresses: (number | null)[];
 }
 
 export const kernelViewRequest = new RequestType<KernelQuery, KernelView | null, void>("clmap/kernelView");
