@@ -114,6 +114,7 @@ class _Reader:
             facts=self._facts,
             notes=tuple(data.get("notes", ())),
             has_scratchpad=self._scratchpad(),
+            constant_gains={"none": False, "some": True}.get(self._string("constant", "gain") or ""),
         )
 
     def _global_rule(self) -> GlobalRule:

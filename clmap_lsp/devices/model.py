@@ -193,6 +193,9 @@ class DeviceModel:
     notes: tuple[str, ...] = field(default=(), compare=False)
     has_scratchpad: bool | None = field(default=None, compare=False)
     """True where local memory is an on-chip scratchpad; False where it is ordinary cached memory."""
+    constant_gains: bool | None = field(default=None, compare=False)
+    """False where one address for all work-items was measured to be read as fast from global memory as from
+    constant memory; `None` where nobody measured."""
 
     @property
     def is_product(self) -> bool:

@@ -136,6 +136,11 @@ def _read_write(
 def moot(memory: Memory, device: DeviceModel) -> str | None:
     """Say why a placement gains little on a device; `None` where it gains, or where that is not published."""
     match memory:
+        case Memory.CONSTANT if device.constant_gains is False:
+            return (
+                f"global memory was measured on {device.id} to be read as fast: its caches serve one address "
+                "to a whole SIMD group at once too"
+            )
         case Memory.CONSTANT:
             return _CONSTANT.get(device.constant_rule)
         case Memory.LOCAL if device.has_scratchpad is False:

@@ -18,6 +18,8 @@ from clmap_lsp.source.span import Span
 
 DEVICE = load_model("nvidia-hopper")
 CPU = load_model("cpu")
+PASCAL = load_model("nvidia-pascal")
+"""Nobody measured there that constant memory gains nothing."""
 SETTINGS = EmulationSettings(device=DEVICE, trace=False, control=False, strides=False)
 
 
@@ -35,6 +37,11 @@ def proposed(text: str, kind: str, device=DEVICE) -> list[tuple[Subject, Proposa
     """Return the proposals of one kind for the first kernel of a source, which has run once."""
     subject = baseline(subject_of(text, device=device), SETTINGS)
     return [(subject, it) for it in proposals(subject) if it.kind == kind]
+
+
+def device_for(kind: str):
+    """Return a device on which a kind of fix is proposed."""
+    return PASCAL if kind == "constant-data" else DEVICE
 
 
 def verified(text: str, kind: str, device=DEVICE) -> tuple[str, Verified]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fix_kernels as kernels
 import pytest
-from fixing import mutant, proposed, proved, rejected
+from fixing import device_for, mutant, proposed, proved, rejected
 
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 
@@ -174,7 +174,11 @@ MUTANTS = {
 @pytest.mark.parametrize("name", MUTANTS)
 def test_the_verifier_catches(name: str):
     text, kind, before, after = MUTANTS[name]
-    found = [(subject, it) for subject, it in proposed(text, kind) if before in proved_text(text, it)]
+    found = [
+        (subject, it)
+        for subject, it in proposed(text, kind, device_for(kind))
+        if before in proved_text(text, it)
+    ]
     assert found, "no proposal has the text that the mutant replaces"
     subject, proposal = found[0]
     proved(text, subject, proposal)  # The right rewrite passes.

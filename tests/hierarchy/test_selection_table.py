@@ -70,8 +70,9 @@ def test_a_device_whose_caches_make_it_moot_says_so() -> None:
     amd = selections("compute_q", "amd-cdna3")["samples"]
     assert amd.memory.value == "constant"
     assert amd.moot is not None
-    nvidia = selections("compute_q", "nvidia-hopper")["samples"]
-    assert nvidia.moot is None
+    hopper = selections("compute_q", "nvidia-hopper")["samples"]
+    assert hopper.moot is not None and "measured" in hopper.moot
+    assert selections("compute_q", "nvidia-pascal")["samples"].moot is None  # Nobody measured there.
 
 
 def test_the_secondary_order_prefers_images_among_read_only_instances() -> None:

@@ -2,7 +2,8 @@
 
 Constant memory serves one address to a whole SIMD group at once; loads that differ between work-items are
 served one after the other there, so only loads without an id in their index qualify. The host passes the
-same buffer as before.
+same buffer as before. On devices whose caches do the same for global memory nothing is gained, and nothing is
+proposed: what leaves the count of global loads there comes back as as many loads of constant memory.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.parameters import pointer_parameters
 from clmap_lsp.fixes.scope import Scope
+from clmap_lsp.hierarchy.selection import Memory, moot
 from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import PointerType
@@ -31,7 +33,7 @@ LEAST_LIMIT = 64 * 1024
 def propose(subject: Subject) -> Iterator[Proposal]:
     """Yield one rewrite for each buffer that qualifies."""
     scope = Scope.of(subject)
-    if scope is None or subject.analysis.kernel.frames:
+    if scope is None or subject.analysis.kernel.frames or moot(Memory.CONSTANT, subject.device) is not None:
         return
     if any(_keeps_pointer(it) for it in ir.walk(subject.analysis.kernel.body)):
         return  # A pointer variable of the kernel would need another address space too.
@@ -52,7 +54,8 @@ def propose(subject: Subject) -> Iterator[Proposal]:
             f"Put `{parameter.variable.name}` into constant memory",
             FixSafety.UNSAFE,
             (scope.replaced(space.start(), space.end(), f"{space[1] or ''}constant"),),
-            sites=frozenset(it.site for it in accesses),
+            ("CM501",),
+            frozenset(it.site for it in accesses),
             host_change=f"keep the buffer of `{parameter.variable.name}` at {limit:,} bytes at most",
         )
 
