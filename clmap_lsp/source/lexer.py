@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from clmap_lsp.source.difference import Difference, difference
+
 NO_GAP, SPACE, NEW_LINE = 0, 1, 2
 """What stands before a token: nothing, white space, or a line end (the token starts a line)."""
 
@@ -114,8 +116,26 @@ def is_name(text: str) -> bool:
 
 
 def _lex(path: str, text: str) -> LexedFile:
+    return _items(path, _tokens(path, text))
+
+
+def _lex_like_before(path: str, text: str) -> LexedFile:
+    """Cut a text that may differ little from the last one of its file."""
+    before = _last.pop(path, None)
+    tokens = _tokens(path, text) if before is None else _tokens_of_edited(path, text, *before)
+    _last[path] = text, tokens
+    while len(_last) > _KEPT_FILES:
+        _last.pop(next(iter(_last)), None)
+    return _items(path, tokens)
+
+
+_KEPT_FILES = 8
+_last: dict[str, tuple[str, list[Token]]] = {}
+"""The last text of each large file with its tokens, youngest last."""
+
+
+def _items(path: str, tokens: list[Token]) -> LexedFile:
     items: list[Chunk | Directive] = []
-    tokens = _tokens(path, text)
     starts = [i for i, token in enumerate(tokens) if token.text == "#" and token.gap == NEW_LINE]
     at = 0
     for start in starts:
@@ -135,7 +155,7 @@ def _lex(path: str, text: str) -> LexedFile:
 
 _lex_small = lru_cache(maxsize=64)(_lex)
 # A token takes about 150 bytes, and every keystroke makes another text: of large files, few are kept.
-_lex_large = lru_cache(maxsize=16)(_lex)
+_lex_large = lru_cache(maxsize=16)(_lex_like_before)
 
 
 def _chunk(tokens: list[Token]) -> Chunk:
@@ -166,6 +186,65 @@ def _tokens(path: str, text: str) -> list[Token]:
         append(new(Token, (word, at, end, gap, path, None, False)))
         at = end
     return tokens
+
+
+def _tokens_of_edited(path: str, text: str, old: str, before: list[Token]) -> list[Token]:
+    """Cut a text as `_tokens` does, by the tokens of an earlier text where the two are alike.
+
+    What a token is depends on no more than the rest of its line, lines that a backslash joins being one. And
+    where both texts have a token's end at the same place of their common rest, the same tokens follow.
+    """
+    if "\\" in text and _GLUED.search(text):
+        return _tokens_of_spliced(path, text)
+    if "\\" in old and _GLUED.search(old):
+        return _tokens(path, text)
+    apart = difference(old, text)
+    kept = bisect_right(before, _line_start(text, apart.start), key=_end)
+    tokens = before[:kept]
+    rest = _cut_until_alike(path, text, tokens, before, apart)
+    moved, new = len(text) - len(old), tuple.__new__
+    if moved == 0:
+        return tokens + rest
+    tokens += [new(Token, (it, a + moved, b + moved, gap, path, None, False)) for it, a, b, gap, *_ in rest]
+    return tokens
+
+
+def _cut_until_alike(
+    path: str, text: str, tokens: list[Token], before: list[Token], apart: Difference
+) -> list[Token]:
+    """Append the tokens behind those that are there; return the old ones that follow, at their old places."""
+    at = tokens[-1].end if tokens else 0
+    moved = apart.new_end - apart.old_end
+    while True:
+        match = _TOKEN.match(text, at)
+        assert match is not None  # The last alternative is the end of the text.
+        gap_text, word = match.groups()
+        if not word:
+            return []
+        gap = (_GAPS.get(gap_text) or _gap(gap_text)) if gap_text else NO_GAP
+        start, at = match.span(2)
+        if word[0] in "\"'" and "\\" in word:
+            word = _CONTINUATION.sub("", word)
+        tokens.append(Token(word, start, at, gap if tokens else NEW_LINE, path))
+        if at >= apart.new_end:
+            follows = bisect_right(before, at - moved, key=_end)
+            if follows and before[follows - 1].end == at - moved:
+                return before[follows:]
+
+
+def _end(token: Token) -> int:
+    return token.end
+
+
+def _line_start(text: str, offset: int) -> int:
+    """Return where the line of an offset starts, with the lines before it that end in a backslash."""
+    start = text.rfind("\n", 0, offset) + 1
+    while start:
+        before = text.rfind("\n", 0, start - 1) + 1
+        if not text[before:start].rstrip().endswith("\\"):
+            break
+        start = before
+    return start
 
 
 _GAPS = {" ": SPACE, "\n": NEW_LINE, "\r\n": NEW_LINE, "\t": SPACE, "  ": SPACE}

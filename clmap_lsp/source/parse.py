@@ -12,6 +12,7 @@ from tree_sitter import Language, Parser, Point, Tree
 
 from clmap_lsp.source.branches import Assignment, guards_at, hidden_kernels, solve
 from clmap_lsp.source.collector import paused_collector
+from clmap_lsp.source.difference import difference
 from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.normalise import Normalised, Roles, TokenSpans, normalise, typedef_names
 from clmap_lsp.source.options import BuildOptions
@@ -156,32 +157,17 @@ def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree:
     old, new = previous.text, normalised.text
     if old == new:
         return previous.tree
-    start = _shared(old, new)
-    same = min(len(old), len(new)) - start
-    tail = _shared(old[: -same - 1 : -1], new[: -same - 1 : -1]) if same else 0
-    old_end, new_end = len(old) - tail, len(new) - tail
+    apart = difference(old, new)
     edited = previous.tree.copy()
     edited.edit(
-        start_byte=start,
-        old_end_byte=old_end,
-        new_end_byte=new_end,
-        start_point=_point(old, start),
-        old_end_point=_point(old, old_end),
-        new_end_point=_point(new, new_end),
+        start_byte=apart.start,
+        old_end_byte=apart.old_end,
+        new_end_byte=apart.new_end,
+        start_point=_point(old, apart.start),
+        old_end_point=_point(old, apart.old_end),
+        new_end_point=_point(new, apart.new_end),
     )
     return parser.parse(encoded, edited)
-
-
-def _shared(a: str, b: str) -> int:
-    """Return how many characters two texts start with in common, by halving."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 def _point(text: str, offset: int) -> Point:

@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.source.ir import Function, Initializer, Kernel, Variable
 from clmap_lsp.source.lowering import GUESSED_TYPES, Object, Reported
 from clmap_lsp.source.rewrite import Rewriter
+from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from clmap_lsp.source.ir import Guess, Problem
     from clmap_lsp.source.lowering import Unit
     from clmap_lsp.source.options import BuildOptions
-    from clmap_lsp.source.span import Span
     from clmap_lsp.source.syntax import Removed, SyntaxTree
 
 FunctionKey = tuple[object, ...]
@@ -220,8 +220,10 @@ def program_objects(
 # -------------------------------------------------------------------------------------------------- moves
 
 
-def reused(unit: Unit, head: Head, before: Lowered, moved_objects: Mapping[Variable, Variable]) -> Lowered:
-    """Return a function of before as it stands now."""
+def reused(
+    unit: Unit, previous: SyntaxTree, head: Head, before: Lowered, moved_objects: Mapping[Variable, Variable]
+) -> Lowered:
+    """Return a function of an earlier tree as it stands now."""
     function = before.function
     is_in_place = (
         before.origin == head.node.start_byte
@@ -229,14 +231,39 @@ def reused(unit: Unit, head: Head, before: Lowered, moved_objects: Mapping[Varia
         and function.name_span == head.name_span
         and not any(it in moved_objects for it in before.objects)
     )
-    return before if is_in_place else _Mover(unit, head, before, moved_objects).lowered()
+    return before if is_in_place else _Mover(unit, previous, head, before, moved_objects).lowered()
+
+
+def _typed_again(
+    previous: SyntaxTree, tree: SyntaxTree, before: Span, now: Span
+) -> Callable[[Span], Span | None]:
+    """Return what gives a place in a function that is typed as before; `None` for places that take a look."""
+    path, moved = before.path, now.start - before.start
+    is_same = (
+        now.path == path
+        and before.definition is None
+        and now.definition is None
+        and previous.files[path].text[before.start : before.end] == tree.files[path].text[now.start : now.end]
+    )
+
+    def place(span: Span) -> Span | None:
+        if not is_same or span.path != path or span.definition is not None:
+            return None  # What came out of a macro: its definition may stand elsewhere now.
+        return Span(path, span.start + moved, span.end + moved)
+
+    return place
 
 
 class _Mover(Rewriter):
     """Copies a function with the places that its text has now."""
 
     def __init__(
-        self, unit: Unit, head: Head, before: Lowered, moved_objects: Mapping[Variable, Variable]
+        self,
+        unit: Unit,
+        previous: SyntaxTree,
+        head: Head,
+        before: Lowered,
+        moved_objects: Mapping[Variable, Variable],
     ) -> None:
         delta = head.node.start_byte - before.origin
         tree = unit.tree
@@ -245,9 +272,11 @@ class _Mover(Rewriter):
         self.before = before
         self.places: dict[tuple[int, int], Span] = {}
         self.spans: dict[int, Span] = {}
+        typed_again = _typed_again(previous, tree, before.function.span, head.span)
         for (start, end), span in before.spans.items():
             place = start + delta, end + delta
-            self.spans[id(span)] = self.places[place] = tree.span(*place)
+            moved = typed_again(span) or tree.span(*place)
+            self.spans[id(span)] = self.places[place] = moved
         self.spans[id(before.function.span)] = head.span
         self.spans[id(before.function.name_span)] = head.name_span
         self.variables: dict[Variable, Variable] = dict(moved_objects)

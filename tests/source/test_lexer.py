@@ -1,7 +1,9 @@
 """Preprocessing tokens and their places."""
 
+import itertools
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clmap_lsp.source.lexer import NEW_LINE, NO_GAP, SPACE, Chunk, Directive, is_one_token, lex, lex_fragment
@@ -98,3 +100,50 @@ def test_chunks_know_the_texts_of_their_tokens():
     (chunk,) = lex("k.cl", "int a;\nint b;").items
     assert isinstance(chunk, Chunk)
     assert chunk.texts == [it.text for it in chunk.tokens]
+
+
+_PIECES = [
+    "/*",
+    "*/",
+    "//",
+    '"',
+    "'",
+    "\\\n",
+    "\\ \n",
+    "\n",
+    "\r\n",
+    "\r",
+    " ",
+    "\\",
+    "a",
+    "1.",
+    "+",
+    "<",
+    "#",
+    "@b",
+]
+
+
+_numbers = itertools.count()
+
+
+def places(file):
+    """Return the tokens of a file without its name, chunk by chunk."""
+    return [(type(it), [(t.text, t.start, t.end, t.gap) for t in it.tokens]) for it in file.items]
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    before=st.lists(st.sampled_from(_PIECES), max_size=12).map("".join),
+    behind=st.lists(st.sampled_from(_PIECES), max_size=12).map("".join),
+    old=st.lists(st.sampled_from(_PIECES), max_size=2).map("".join),
+    new=st.lists(st.sampled_from(_PIECES), max_size=2).map("".join),
+)
+def test_an_edited_text_has_the_tokens_that_it_has_by_itself(before, behind, old, new):
+    """Large files are cut anew only around an edit."""
+    lines = "float value = 1.0f; // a line\n" * 150  # Files below 4096 characters are always cut whole.
+    for frame in ((lines, ""), ("", lines)):
+        path = "edited.cl"
+        lex(path, f"{frame[0]}{before}{old}{behind}{frame[1]}")
+        text = f"{frame[0]}{before}{new}{behind}{frame[1]}"
+        assert places(lex(path, text)) == places(lex(f"new{next(_numbers)}.cl", text))
