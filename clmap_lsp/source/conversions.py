@@ -19,6 +19,7 @@ from clmap_lsp.source.ir import (
     Select,
     Unary,
     UnaryOp,
+    Undefined,
 )
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.typenames import signed_of
@@ -86,11 +87,16 @@ def _common_scalar(left: ScalarType, right: ScalarType) -> Type:
 
 
 def convert(value: Expression, target: Type, span: Span | None = None) -> Expression:
-    """Return `value` as a `target`; nothing is added where the types agree."""
+    """Return `value` as a `target`; nothing is added where the types agree.
+
+    Where the language knows no such conversion (`int i = v4;`), the value is undefined.
+    """
     source = value.type
     if source is target or source == target:
         return value
     where = span or value.span
+    if not _is_conversion(source, target):
+        return Undefined(f"{source} as {target}", target, where)
     match target, source:
         case PointerType(), PointerType():
             if source.pointee == target.pointee and source.space is target.space:
@@ -107,6 +113,15 @@ def convert(value: Expression, target: Type, span: Span | None = None) -> Expres
             return Convert(value, target, where) if number is None else Constant(number, target, where)
         case _:
             return Convert(value, target, where)
+
+
+def _is_conversion(source: Type, target: Type) -> bool:
+    """Tell whether the language converts one type to the other (OpenCL C 3.0, sections 6.4.1 and 6.4.2)."""
+    if isinstance(source, VectorType):
+        return isinstance(target, UnknownType) or (
+            isinstance(target, VectorType) and target.lanes == source.lanes
+        )
+    return not (isinstance(target, VectorType) and isinstance(source, PointerType))
 
 
 def binary(op: BinaryOp, left: Expression, right: Expression, span: Span) -> Expression:

@@ -30,6 +30,7 @@ from clmap_lsp.source.types import (
     ArrayType,
     OpaqueType,
     PointerType,
+    ScalarType,
     StructType,
     Type,
     UnknownType,
@@ -243,8 +244,9 @@ def _alignment(low: Lowering, attribute: Removed) -> int:
     if not attribute.arguments:
         return 16
     text = attribute.arguments[0].strip()
-    if text.isdigit():
-        return int(text)
+    if text.isdecimal():
+        # More than any alignment of hardware; without a bound a layout takes all memory.
+        return int(text) if len(text) < 10 else 1
     if text.startswith("sizeof(") and text.endswith(")"):
         found = find_type(low, text[7:-1].strip())
         return found.size if found is not None else 1
@@ -264,16 +266,31 @@ def _members(low: Lowering, node: Node) -> list[Member]:
     members: list[Member] = []
     for declarator in spec.declarators:
         if declarator.type == "bitfield_clause":
-            bits = _integer(low, declarator.children[-1]) or 0
             if members:
-                members[-1] = replace(members[-1], bits=bits)
+                members[-1] = _bit_field(low, members[-1], declarator)
             else:
-                members.append(Member("", spec.type, bits))
+                members.append(_bit_field(low, Member("", spec.type), declarator))
             continue
         declared = declare(low, spec, declarator)
         name = low.text(declared.name) if declared.name is not None else ""
         members.append(Member(name, declared.type, None, aligned, is_packed))
     return members
+
+
+def _bit_field(low: Lowering, member: Member, clause: Node) -> Member:
+    """Return a member with its width, which has to fit its type (ISO C 6.7.2.1p3)."""
+    bits = _integer(low, clause.children[-1]) or 0
+    widest = member.type.bits if isinstance(member.type, ScalarType) and member.type.is_integer else None
+    if widest is None:
+        low.report("bit-field", Severity.ERROR, f"a bit-field of type `{member.type}`", low.span(clause))
+        return member
+    if not 0 <= bits <= widest:
+        # The digits of a number may be as many as the file has room for.
+        width = str(bits) if abs(bits) < 1 << 64 else "more than 64"
+        message = f"a bit-field of {width} bits in `{member.type}`; taken as {widest}"
+        low.report("bit-field", Severity.ERROR, message, low.span(clause))
+        bits = widest
+    return replace(member, bits=bits)
 
 
 def _enumeration(low: Lowering, node: Node) -> Type:

@@ -38,6 +38,10 @@ class Macro:
         ]
 
 
+CHARACTERS_A_TOKEN = 16
+"""Characters made by `#` and `##` that count as one token."""
+
+
 class TooManyTokensError(Exception):
     """Expansion passed the limit: a macro bomb."""
 
@@ -54,12 +58,30 @@ class _Context:
 
 
 class Expander:
-    """Expands macro uses in lists of tokens."""
+    """Expands macro uses in lists of tokens: `limit` tokens in all, `use_limit` for one use or list."""
 
-    def __init__(self, macros: dict[str, Macro], *, limit: int) -> None:
+    def __init__(self, macros: dict[str, Macro], *, limit: int, use_limit: int | None = None) -> None:
         self.macros = macros
         self._budget = limit
+        self._use_limit = limit if use_limit is None else use_limit
+        self._use_budget = self._use_limit
         self._depth = 0
+
+    @property
+    def is_used_up(self) -> bool:
+        """True if not one use, but all together made too many tokens."""
+        return self._budget < 0
+
+    def grant(self, tokens: int) -> None:
+        """Add tokens to what may be made in all."""
+        self._budget += tokens
+
+    def charge(self, tokens: int) -> None:
+        """Take tokens off the budgets. Raises: TooManyTokensError."""
+        self._budget -= tokens
+        self._use_budget -= tokens
+        if self._budget < 0 or self._use_budget < 0:
+            raise TooManyTokensError
 
     def expand_use(
         self, tokens: list[Token], at: int, out: list[Token], refill: Callable[[], bool] | None = None
@@ -69,6 +91,7 @@ class Expander:
         `refill` is asked for more tokens (appended to `tokens`) when arguments run past the end.
         Raises: TooManyTokensError.
         """
+        self._use_budget = self._use_limit
         name = tokens[at]
         use = Use(name.path, name.start, name.end)
         base = _Context(tokens, at, None)
@@ -77,8 +100,13 @@ class Expander:
             use.end = tokens[base.at - 1].end
         return base.at
 
-    def expand_list(self, tokens: list[Token], use: Use | None = None) -> list[Token]:
+    def expand_list(self, tokens: list[Token]) -> list[Token]:
         """Return a list of tokens with every macro in it expanded. Raises: TooManyTokensError."""
+        self._use_budget = self._use_limit
+        return self.expand_argument(tokens, None)
+
+    def expand_argument(self, tokens: list[Token], use: Use | None) -> list[Token]:
+        """Return a list with every macro in it expanded, as part of a use. Raises: TooManyTokensError."""
         out: list[Token] = []
         if not any(token.text in self.macros for token in tokens):
             return tokens
@@ -150,9 +178,7 @@ class Expander:
             if arguments is None:
                 return True
             body = _Substitution(self, macro, arguments, use).tokens()
-        self._budget -= len(body) + 1
-        if self._budget < 0:
-            raise TooManyTokensError
+        self.charge(len(body) + 1)
         if body:
             first = body[0]
             body[0] = Token(
@@ -281,7 +307,7 @@ class _Substitution:
 
     def _expanded(self, name: str) -> list[Token]:
         if (done := self.expanded.get(name)) is None:
-            done = self.expanded[name] = self.expander.expand_list(self.arguments[name], self.use)
+            done = self.expanded[name] = self.expander.expand_argument(self.arguments[name], self.use)
         return done
 
     def _string(self, mark: Token, parameter: Token) -> Token:
@@ -296,10 +322,13 @@ class _Substitution:
             if text[0] in "\"'" and len(text) > 1:
                 text = text.replace("\\", "\\\\").replace('"', '\\"')
             parts.append(text)
+        # Quotes inside quotes double at every level: 100 levels would take all memory.
+        self.expander.charge(sum(map(len, parts)) // CHARACTERS_A_TOKEN)
         return Token(f'"{"".join(parts)}"', mark.start, last.end, mark.gap, mark.path, self.use)
 
     def _paste(self, left: Token, right: Token) -> list[Token]:
         text = left.text + right.text
+        self.expander.charge(len(text) // CHARACTERS_A_TOKEN)
         if not is_one_token(text):
             return [left, right]
         if left.path == right.path and left.use is right.use and left.end <= right.start:

@@ -34,6 +34,9 @@ _BEFORE_OPERANDS = frozenset(
 )
 _COUNTS = frozenset(("[", "]", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "<<", ">>"))
 
+MAX_RUN = 16
+"""Names in a row that are looked along; without a bound, a file of names takes quadratic time."""
+
 
 @dataclass(slots=True)
 class Undefined:
@@ -189,7 +192,8 @@ def _in_attribute(texts: list[str], index: int) -> bool:
 
 def _ends_argument(texts: list[str], at: int) -> bool:
     """Tell whether an argument ends at `at`, further names of the same kind apart."""
-    while at < len(texts) and texts[at].isidentifier() and texts[at].isupper():
+    last = min(len(texts), at + MAX_RUN)
+    while at < last and texts[at].isidentifier() and texts[at].isupper():
         at += 1
     return at < len(texts) and texts[at] in (",", ")")
 
@@ -214,11 +218,12 @@ def _opens_cast(texts: list[str], index: int) -> bool:
 def _is_qualified_cast(texts: list[str], index: int) -> bool:
     """Tell whether `( NAME T * )` or `( NAME T )` stands at `index - 1`: a cast with an unknown qualifier."""
     at = index + 1
-    while at < len(texts) and texts[at].isidentifier():
+    last = min(len(texts), at + MAX_RUN)
+    while at < last and texts[at].isidentifier():
         at += 1
     words = at - index - 1
     stars = 0
-    while at < len(texts) and texts[at] == "*":
+    while at < last and texts[at] == "*":
         at += 1
         stars += 1
     return (

@@ -562,7 +562,13 @@ def _return(low: Lowering, node: Node) -> None:
 @handles(STATEMENTS, "labeled_statement")
 def _labeled(low: Lowering, node: Node) -> None:
     parts = named_children(node)
-    low.emit(Label(low.text(parts[0]), low.span(parts[0])))
+    name, span = low.text(parts[0]), low.span(parts[0])
+    if name in low.labels:
+        message = f"a second label `{name}` in this function; the first one counts"
+        low.report("duplicate-label", Severity.ERROR, message, span)
+    else:
+        low.labels.add(name)
+        low.emit(Label(name, span))
     for part in parts[1:]:
         low.statement(part)
 
