@@ -10,7 +10,9 @@ TYPES = ("float", "int")
 @st.composite
 def kernels(draw: st.DrawFn) -> str:
     """Draw the source of a kernel with its launch."""
-    return draw(st.sampled_from((_products, _stencils, _transposes, _chunks, _elements, _tiles)))(draw)
+    return draw(st.sampled_from((_products, _stencils, _transposes, _chunks, _splits, _elements, _tiles)))(
+        draw
+    )
 
 
 def _declared(draw: st.DrawFn, dimension: int, name: str) -> str:
@@ -111,6 +113,40 @@ def _chunks(draw: st.DrawFn) -> str:
         "    const int id = get_global_id(0);\n    float sum = 0.0f;\n"
         f"    for (int i = 0; i < n; i++)\n        {body}\n"
         f"{'    out[id] = sum;' if 'sum' in body else ''}\n}}\n"
+    )
+
+
+def _splits(draw: st.DrawFn) -> str:
+    """Draw a loop that divides an array among work-items: by a power of two, or from end to end."""
+    kind = draw(st.sampled_from(TYPES))
+    exponent = draw(st.sampled_from((0, 1, 3, 7)))
+    stride, turns = 1 << exponent, draw(st.sampled_from((4, 6, 16)))
+    place = draw(
+        st.sampled_from(
+            (
+                f"(id / {stride}) * {stride * turns} + i * {stride} + id % {stride}",
+                f"((id >> {exponent}) * {turns} + i) * {stride} + (id & {stride - 1})",
+            )
+        )
+    )
+    value = draw(st.sampled_from(("in[{0}] * 3 + w[0]", "in[{0}] + in[{0}]", "in[{0}] * in[{0} + 2]")))
+    start = "    const int id = get_global_id(0);\n"
+    loop = f"    for (int i = 0; i < {turns}; i++)\n        out[{place}] = {value.format(place)};\n"
+    count = 128 * turns
+    if draw(st.booleans()):
+        count = draw(st.sampled_from((1000, 1024, 900)))
+        chunk = draw(st.sampled_from(("(n + get_global_size(0) - 1) / get_global_size(0)", "n / 64")))
+        ranges = (
+            f"    const int chunk = {chunk};\n    const int first = id * chunk;\n",
+            "    for (int i = first; i < min(first + chunk, n); i++)\n",
+        )
+        strided = ("", "    for (int i = id; i < n; i += get_global_size(0))\n")
+        before, head = draw(st.sampled_from((ranges, strided)))
+        start, loop = start + before, f"{head}        out[i] = {value.format('i')};\n"
+    return (
+        f"// clmap: global=128 local=32 n={count} in=random({count + 2}) w=random(1,2) out=zeros({count})\n"
+        f"__kernel void made(__global const {kind} *in, __global const {kind} *w, __global {kind} *out,\n"
+        f"                   const int n)\n{{\n{start}{loop}}}\n"
     )
 
 

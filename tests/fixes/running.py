@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -28,19 +29,38 @@ def context() -> Any:
     return None
 
 
-@cache
-def _built(text: str) -> Any:
+@dataclass(frozen=True)
+class Version:
+    """A source, its kernel, and the launch to run it on."""
+
+    text: str
+    kernel: Kernel
+    launch: Launch
+
+
+def outputs(versions: Sequence[Version]) -> list[Mapping[str, np.ndarray]]:
+    """Return the bytes of all buffers after each version's launch.
+
+    All are compiled as one program, each kernel under a name of its own: most of PoCL's time for a small
+    kernel goes by before it reads a line of it.
+    """
     import pyopencl as cl
 
-    return cl.Program(context(), text).build(["-cl-std=CL1.2"])
+    parts = [
+        f"#define {it.kernel.name} {it.kernel.name}_{at}\n{it.text}\n#undef {it.kernel.name}\n"
+        for at, it in enumerate(versions)
+    ]
+    program = cl.Program(context(), "".join(parts)).build(["-cl-std=CL1.2"])
+    return [
+        _run(cl.Kernel(program, f"{it.kernel.name}_{at}"), it.kernel, it.launch)
+        for at, it in enumerate(versions)
+    ]
 
 
-def outputs(text: str, kernel: Kernel, launch: Launch) -> Mapping[str, np.ndarray]:
-    """Return the bytes of all buffers after the launch."""
+def _run(run: Any, kernel: Kernel, launch: Launch) -> Mapping[str, np.ndarray]:
     import pyopencl as cl
 
     queue = cl.CommandQueue(context())
-    run = cl.Kernel(_built(text), kernel.name)
     buffers = {}
     for at, parameter in enumerate(kernel.parameters):
         argument = launch.arguments[parameter.name]
