@@ -211,3 +211,28 @@ def test_a_launch_that_cannot_be_made_is_a_problem_not_an_error() -> None:
 def test_every_kernel_of_a_file_is_analysed_in_order() -> None:
     text = MM + MM.replace("void mm(", "void second(")
     assert [it.name for it in analysed(text).kernels] == ["mm", "second"]
+
+
+LOOPING = """// clmap: global=64 local=64 a=zeros(64) N=256
+__kernel void f(__global float *a, const int N)
+{
+    int at = 0;
+    for (int i = 0; %s; i++) { a[get_global_id(0)] += 1.0f; %s }
+}
+"""
+
+
+@pytest.mark.parametrize("condition", ["", "N > 4", "get_global_id(0) < N"])
+def test_a_loop_whose_condition_stays_as_it_is_never_ends(condition: str) -> None:
+    found = kernel(LOOPING % (condition, ""))
+    assert found.notes == ("not counted: a loop that never ends",)
+
+
+@pytest.mark.parametrize(
+    ("condition", "body"),
+    [("i < N", ""), ("at < 4", "at += i;"), ("", "if (i > 8) break;"), ("N > 4", "if (i == 99) return;")],
+)
+def test_a_loop_with_a_way_to_its_end_is_counted(condition: str, body: str) -> None:
+    found = kernel(LOOPING % (condition, body))
+    assert found.notes == ()
+    assert {it.method for it in found.accesses} == {"exact"}

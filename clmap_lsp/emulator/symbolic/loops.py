@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clmap_lsp.emulator.symbolic.comparing import first_false
-from clmap_lsp.emulator.symbolic.control import NotRegularError, SplitError
+from clmap_lsp.emulator.symbolic.control import NotRegularError, OverBudgetError, SplitError
+from clmap_lsp.emulator.symbolic.needs import reads
 from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
 from clmap_lsp.emulator.symbolic.values import (
@@ -60,6 +61,8 @@ def run_loop(machine: Machine, loop: ir.Loop, entry: Live) -> Live:
             current = after
             break
         machine.space.spending.spend(turns=1)
+        if not attempts.left and not attempts.may_end:
+            attempts.may_end = _may_end(machine, loop)
         if attempts.left:
             attempts.seen = [*attempts.seen[-1:], dict(machine.evaluator.env)]
         current = _turn(machine, loop, frame, current)
@@ -67,11 +70,30 @@ def run_loop(machine: Machine, loop: ir.Loop, entry: Live) -> Live:
     return machine.rejoined(entry)
 
 
+def _may_end(machine: Machine, loop: ir.Loop) -> bool:
+    """Return true for a loop that has a way to its end: its condition may change, or somebody may leave it.
+
+    Raises: OverBudgetError for any other, as one writes on the way to the right condition.
+    """
+    read: set[Variable] = set()
+    if loop.condition is not None:
+        reads(loop.condition, read)
+    inside = ir.walk(loop.test + loop.body + loop.step)
+    if read & machine.needs.changed[id(loop)] or any(isinstance(it, _LEAVING) for it in inside):
+        return True
+    raise OverBudgetError("a loop that never ends", by_size=False)
+
+
+_LEAVING = (ir.Break, ir.Leave, ir.Return, ir.Goto)
+
+
 @dataclass(slots=True)
 class _Attempts:
     """How often a loop may still be tried as a whole: first with the steps as written, then as observed."""
 
     left: int = 3
+    may_end: bool = False
+    """That the loop has a way to its end is looked at once no attempt is left."""
     seen: list[dict[Variable, Value]] = field(default_factory=list)
     """The values before the last two turns."""
 
