@@ -243,6 +243,8 @@ class Lowering:
     n_sites: int = 0
     writes: int = 0
     """Grows with every write to a named variable; see `sequence`."""
+    labels: set[str] = field(default_factory=set)
+    """The labels that were defined."""
     expected: Type | None = None
     """The type that the value being lowered will be converted to; only unknown calls look at it."""
 
