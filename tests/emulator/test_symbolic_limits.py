@@ -97,9 +97,15 @@ def test_over_budget_without_sampling_is_unknown() -> None:
 
 
 def test_endless_loops_end_at_the_budget() -> None:
-    result = counted("while (1) a[get_global_id(0)] = 1;", turns=50)
+    result = counted("for (uint i = 1; i != 0; i = i * 3) a[i & 63] = i;", turns=50)
     assert result.bail is not None
     assert "50 turns" in result.bail.reason
+
+
+def test_endless_loops_that_change_nothing_are_seen_before() -> None:
+    result = counted("while (1) a[get_global_id(0)] = 1;", turns=50)
+    assert result.bail is not None
+    assert result.bail.reason == "a loop that never ends"
 
 
 def test_goto_is_not_followed() -> None:
