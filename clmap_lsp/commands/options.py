@@ -29,7 +29,7 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="a scalar, or zeros(n), iota(n), random(n[,seed]), permutation(n[,seed]), formula(n,EXPR), "
-        "file:PATH, local(n)",
+        "file:PATH, local(n), image(W[,H[,D]][,FILL])",
     )
     launch.add_argument("--sim", metavar="FILE.sim", help="take the launch from an Oclgrind .sim file")
     launch.add_argument("--device", metavar="MODEL", help="device model (clmap-lsp devices lists them)")

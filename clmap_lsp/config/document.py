@@ -14,8 +14,8 @@ STANDARDS = ("CL1.0", "CL1.1", "CL1.2", "CL2.0", "CL3.0", "CLC++", "CLC++1.0", "
 
 _ARGUMENTS = (
     "Arguments by parameter: a number, or for a buffer `zeros(n)`, `iota(n)`, `random(n,seed)`, "
-    "`permutation(n,seed)`, `formula(n,EXPR)`, `file:PATH`, and `local(n)` for a `__local` pointer. "
-    "n may use scalar arguments, as in `N*N`."
+    "`permutation(n,seed)`, `formula(n,EXPR)`, `file:PATH`, `image(W,H,random)` for an image, "
+    "and `local(n)` for a `__local` pointer. n may use scalar arguments, as in `N*N`."
 )
 _SCHEMA_ID = f"{DOCS_URL}schema/clmap.json"
 

@@ -18,12 +18,13 @@ from clmap_lsp.emulator.layout import (
 )
 from clmap_lsp.emulator.plan import BufferPlan, Plan
 from clmap_lsp.launch.contents import buffer_bytes, buffer_contents, element_type
+from clmap_lsp.launch.image import texel_type
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch, LocalArgument
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.locality.definition import LocalAddresses
 from clmap_lsp.source.ir import Initializer, Kernel, Variable
 from clmap_lsp.source.program import Program
-from clmap_lsp.source.types import FLOAT, OpaqueType, Type, VectorType
+from clmap_lsp.source.types import OpaqueType, Type
 
 _PAGE = 1024
 """Buffers start at multiples of this, so that dropping 10 address bits never joins two of them."""
@@ -62,7 +63,7 @@ class AddressSpaceMap:
 
 def needed_bytes(plan: Plan, launch: Launch) -> int:
     """Return the bytes that the launch's buffers take."""
-    return sum(_size(it, launch) for it in plan.buffers if it.kind != KIND_PRIVATE)
+    return sum(_size(plan.kernel, it, launch) for it in plan.buffers if it.kind != KIND_PRIVATE)
 
 
 def build(
@@ -79,7 +80,7 @@ def build(
     initializers = {it.variable: it for it in program.constants}
     buffer_of = {it.variable: it.number for it in plan.buffers}
     for plan_buffer in plan.buffers:
-        size = _size(plan_buffer, launch)
+        size = _size(plan.kernel, plan_buffer, launch)
         buffer = Buffer(plan_buffer, size, None, -1)
         if plan_buffer.kind != KIND_PRIVATE:
             trace_id = numbers[plan_buffer.number]
@@ -91,7 +92,9 @@ def build(
             extents[trace_id] = max(extents.get(trace_id, 0), reach)
         if plan_buffer.kind in (KIND_GLOBAL, KIND_CONSTANT):
             initializer = initializers.get(plan_buffer.variable)
-            buffer.data = _contents(plan_buffer, launch, size, initializer, buffer_of, limit_bytes)
+            buffer.data = _contents(
+                plan.kernel, plan_buffer, launch, size, initializer, buffer_of, limit_bytes
+            )
             argument = launch.arguments.get(plan_buffer.variable.name)
             buffer.unwritten = isinstance(argument, BufferArgument) and argument.fill is Fill.NOINIT
         buffers.append(buffer)
@@ -113,7 +116,7 @@ def _trace_ids(plan: Plan, view: LocalAddresses) -> dict[int, int]:
     return numbers
 
 
-def _size(plan: BufferPlan, launch: Launch) -> int:
+def _size(kernel: Kernel, plan: BufferPlan, launch: Launch) -> int:
     if not plan.is_argument:
         return plan.size
     argument = launch.arguments.get(plan.variable.name)
@@ -121,20 +124,20 @@ def _size(plan: BufferPlan, launch: Launch) -> int:
         case BufferArgument(fill=Fill.NULL):
             return 0
         case BufferArgument():
-            return buffer_bytes(argument, _element_owner(plan))
+            return buffer_bytes(argument, _element_owner(kernel, plan))
         case LocalArgument(count=count):
             return max(count, 0) * max(element_type(plan.variable.type).size, 1)
         case _:
             raise LaunchError(f"no buffer for argument `{plan.variable.name}`", "give it in the launch")
 
 
-def _element_owner(plan: BufferPlan) -> Type:
-
+def _element_owner(kernel: Kernel, plan: BufferPlan) -> Type:
     kind = plan.variable.type
-    return VectorType(FLOAT, 4) if isinstance(kind, OpaqueType) else kind
+    return texel_type(kernel, plan.variable) if isinstance(kind, OpaqueType) else kind
 
 
 def _contents(
+    kernel: Kernel,
     plan: BufferPlan,
     launch: Launch,
     size: int,
@@ -151,7 +154,7 @@ def _contents(
         return _program_scope(size, initializer, buffer_of)
     argument = launch.arguments[plan.variable.name]
     assert isinstance(argument, BufferArgument)
-    return buffer_contents(argument, _element_owner(plan), limit_bytes=limit_bytes)
+    return buffer_contents(argument, _element_owner(kernel, plan), limit_bytes=limit_bytes)
 
 
 def _program_scope(

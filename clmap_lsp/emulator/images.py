@@ -1,26 +1,28 @@
-"""Code for image reads and writes. Images are buffers of texels (see `image_shape.py`).
+"""Code for image reads and writes. Images are buffers of texels (see `launch.image`).
 
-Every addressing mode is followed; filtering takes the nearest texel, which is exact for integer coordinates
-and for `CLK_FILTER_NEAREST`.
+A read with linear filtering reads the two, four or eight texels around its coordinate, each an access of its
+own; texels of the border colour are not read.
 Source: OpenCL C Specification 3.0, section 6.15.15; OpenCL API 3.0, "Image addressing and filtering".
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import product
 
 from llvmlite import ir
 
 from clmap_lsp.emulator.context import Context, Pointer
 from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.expressions import Expressions
-from clmap_lsp.emulator.image_shape import TEXEL_BYTES, dimensions
+from clmap_lsp.emulator.image_addressing import Pair, Sampler, Texel, layer, nearest, neighbours
 from clmap_lsp.emulator.layout import FAULT_UNSUPPORTED, SCALARS
 from clmap_lsp.emulator.memory import Memory
-from clmap_lsp.emulator.types import DOUBLE, FLOAT, HALF, I64, POINTER, is_float, llvm_type, zero
+from clmap_lsp.emulator.types import DOUBLE, FLOAT, HALF, I1, I64, POINTER, is_float, llvm_type, zero
+from clmap_lsp.launch.image import TEXEL_BYTES, dimensions, is_array
 from clmap_lsp.source.ir import Expression, ImageRead, ImageWrite, Read, Variable
 from clmap_lsp.source.types import OpaqueType
-
-_NORMALIZED, _ADDRESSING = 1, 0xE
-_CLAMP_TO_EDGE, _CLAMP, _REPEAT, _MIRRORED = 2, 4, 6, 8
 
 
 def read(memory: Memory, expressions: Expressions, statement: ImageRead) -> ir.Value:
@@ -31,19 +33,16 @@ def read(memory: Memory, expressions: Expressions, statement: ImageRead) -> ir.V
     if image is None:
         ctx.fault(FAULT_UNSUPPORTED, statement.site)
         return zero(result)
-    sampler: ir.Value = ir.Constant(I64, 0)
-    if statement.sampler is not None:
-        sampler = resize(ctx, expressions.value(statement.sampler), I64, signed=False)
-    coordinate = expressions.value(statement.coordinate)
-    offset, is_border = _texel(ctx, image, coordinate, sampler, has_sampler=statement.sampler is not None)
     element = result.element if isinstance(result, ir.VectorType) else result
     stored = ir.VectorType(FLOAT if element == HALF else element, 4)
-    kept = ctx.slot(stored, "texel")
-    ctx.builder.store(zero(stored), kept)
-    with ctx.rarely(ctx.builder.not_(is_border), "inside"):
+    coordinate = expressions.value(statement.coordinate)
+    if statement.sampler is None:
+        offset = _checked_offset(ctx, image, coordinate)
         pointer = Pointer(ctx.plan.numbers[image], offset, TEXEL_BYTES)
-        ctx.builder.store(memory.load(pointer, stored, TEXEL_BYTES, TEXEL_BYTES, statement.site), kept)
-    texel = ctx.builder.load(kept, typ=stored)
+        texel = memory.load(pointer, stored, TEXEL_BYTES, TEXEL_BYTES, statement.site)
+    else:
+        sampler = _sampler(ctx, expressions.value(statement.sampler))
+        texel = _sampled(_Reader(memory, image, stored, statement.site), coordinate, sampler)
     if element == HALF:
         texel = ctx.builder.fptrunc(texel, ir.VectorType(HALF, 4))
     if not isinstance(result, ir.VectorType):
@@ -58,8 +57,7 @@ def write(memory: Memory, expressions: Expressions, statement: ImageWrite) -> No
     if image is None:
         ctx.fault(FAULT_UNSUPPORTED, statement.site)
         return
-    coordinate = expressions.value(statement.coordinate)
-    offset, _ = _texel(ctx, image, coordinate, ir.Constant(I64, 0), has_sampler=False)
+    offset = _checked_offset(ctx, image, expressions.value(statement.coordinate))
     value = expressions.value(statement.value)
     if not isinstance(value.type, ir.VectorType):
         empty = zero(ir.VectorType(value.type, 4))
@@ -82,8 +80,7 @@ def query(ctx: Context, name: str, image: Expression, result: ir.Type) -> ir.Val
         case "get_image_height":
             value = height
         case "get_image_depth" | "get_image_array_size":
-            last = dimensions(variable.type.name if isinstance(variable.type, OpaqueType) else "") - 1
-            value = (width, height, depth)[last]
+            value = (width, height, depth)[dimensions(_type_name(variable)) - 1]
         case "get_image_dim" if isinstance(result, ir.VectorType):
             whole: ir.Value = zero(result)
             for lane, extent in enumerate((width, height, depth)[: min(result.count, 3)]):
@@ -95,10 +92,117 @@ def query(ctx: Context, name: str, image: Expression, result: ir.Type) -> ir.Val
     return resize(ctx, value, result, signed=False)
 
 
+# ------------------------------------------------------------------------------------------------ samplers
+
+
+class _Reader:
+    """Reads the texels of one statement; the border's colour is zero."""
+
+    def __init__(self, memory: Memory, image: Variable, stored: ir.VectorType, site: int) -> None:
+        self.memory, self.ctx, self.image, self.stored, self.site = memory, memory.ctx, image, stored, site
+
+    def texel(self, texels: Sequence[Texel], part: int = 0) -> ir.Value:
+        """Emit the read of one texel, given along each axis."""
+        ctx, builder = self.ctx, self.ctx.builder
+        border = reduce(builder.or_, [it.is_border for it in texels])
+        offset = _offset(ctx, self.image, [it.place for it in texels])
+        pointer = Pointer(ctx.plan.numbers[self.image], offset, TEXEL_BYTES)
+
+        def load() -> ir.Value:
+            return self.memory.load(pointer, self.stored, TEXEL_BYTES, TEXEL_BYTES, self.site, part)
+
+        return ctx.either(border, lambda: zero(self.stored), load, self.stored)
+
+
+def _sampler(ctx: Context, flags: ir.Value) -> Sampler:
+    if isinstance(flags, ir.Constant):
+        return Sampler(ir.Constant(I64, flags.constant or 0))
+    return Sampler(resize(ctx, flags, I64, signed=False))
+
+
+def _sampled(reader: _Reader, coordinate: ir.Value, sampler: Sampler) -> ir.Value:
+    ctx = reader.ctx
+
+    def one() -> ir.Value:
+        return reader.texel(_texels(reader, coordinate, sampler))
+
+    kind = coordinate.type.element if isinstance(coordinate.type, ir.VectorType) else coordinate.type
+    if not (sampler.may_be_linear and is_float(kind) and is_float(reader.stored.element)):
+        return one()  # Filtering is defined for float coordinates and float texels only.
+    return ctx.either(
+        sampler.is_linear(ctx), lambda: _filtered(reader, coordinate, sampler), one, reader.stored
+    )
+
+
+def _texels(reader: _Reader, coordinate: ir.Value, sampler: Sampler) -> list[Texel]:
+    ctx, image = reader.ctx, reader.image
+    n_axes = _axes(image)
+    values = _lanes(ctx, coordinate)
+    found = [nearest(ctx, values[d], _extent(ctx, image, d), sampler) for d in range(n_axes)]
+    if is_array(_type_name(image)):
+        found.append(layer(ctx, values[n_axes], _extent(ctx, image, n_axes)))
+    return found
+
+
+def _filtered(reader: _Reader, coordinate: ir.Value, sampler: Sampler) -> ir.Value:
+    """Emit the mean of the texels around a coordinate, weighed by nearness."""
+    ctx, image, builder = reader.ctx, reader.image, reader.ctx.builder
+    n_axes = _axes(image)
+    values = _lanes(ctx, coordinate)
+    pairs = [neighbours(ctx, values[d], _extent(ctx, image, d), sampler) for d in range(n_axes)]
+    last = []
+    if is_array(_type_name(image)):
+        last.append(layer(ctx, values[n_axes], _extent(ctx, image, n_axes)))
+    doubles = ir.VectorType(DOUBLE, 4)
+    total: ir.Value = zero(doubles)
+    for part, corner in enumerate(product((0, 1), repeat=n_axes)):
+        texels = [pair.second if second else pair.first for pair, second in zip(pairs, corner, strict=True)]
+        texel = builder.fpext(reader.texel([*texels, *last], part), doubles)
+        weight = _weight(ctx, pairs, corner)
+        total = builder.fadd(total, builder.fmul(texel, _splat(ctx, weight)))
+    return builder.fptrunc(total, reader.stored)
+
+
+def _weight(ctx: Context, pairs: Sequence[Pair], corner: Sequence[int]) -> ir.Value:
+    one = ir.Constant(DOUBLE, 1.0)
+    parts = [
+        pair.weight if second else ctx.builder.fsub(one, pair.weight)
+        for pair, second in zip(pairs, corner, strict=True)
+    ]
+    return reduce(ctx.builder.fmul, parts)
+
+
+def _splat(ctx: Context, value: ir.Value) -> ir.Value:
+    whole: ir.Value = ir.Constant(ir.VectorType(value.type, 4), ir.Undefined)
+    for lane in range(4):
+        whole = ctx.builder.insert_element(whole, value, ir.Constant(I64, lane))
+    return whole
+
+
+# ------------------------------------------------------------------------------------------------- places
+
+
 def _image(ctx: Context, image: Expression) -> Variable | None:
     if isinstance(image, Read) and image.variable in ctx.plan.numbers:
         return image.variable
     return None
+
+
+def _type_name(image: Variable) -> str:
+    return image.type.name if isinstance(image.type, OpaqueType) else ""
+
+
+def _axes(image: Variable) -> int:
+    """Return the number of coordinates that are no layer."""
+    name = _type_name(image)
+    return dimensions(name) - int(is_array(name))
+
+
+def _lanes(ctx: Context, coordinate: ir.Value) -> list[ir.Value]:
+    if not isinstance(coordinate.type, ir.VectorType):
+        return [coordinate]
+    count = coordinate.type.count
+    return [ctx.builder.extract_element(coordinate, ir.Constant(I64, lane)) for lane in range(count)]
 
 
 def _extent(ctx: Context, image: Variable, d: int) -> ir.Value:
@@ -112,77 +216,24 @@ def _extent(ctx: Context, image: Variable, d: int) -> ir.Value:
     return ctx.once(f"extent{d}", ctx.plan.numbers[image], make)
 
 
-def _texel(
-    ctx: Context, image: Variable, coordinate: ir.Value, sampler: ir.Value, *, has_sampler: bool
-) -> tuple[ir.Value, ir.Value]:
-    """Return the byte offset of a texel, and whether the border colour (zero) is meant instead.
-
-    Without a sampler, coordinates outside give an offset outside the buffer.
-    """
-    builder = ctx.builder
-    kind = image.type
-    count = dimensions(kind.name if isinstance(kind, OpaqueType) else "")
-    places, outside = [], ir.Constant(ir.IntType(1), 0)
-    for d in range(count):
-        value = coordinate
-        if isinstance(coordinate.type, ir.VectorType):
-            value = builder.extract_element(coordinate, ir.Constant(I64, d))
-        extent = _extent(ctx, image, d)
-        place = _whole(ctx, value, extent, sampler)
-        beyond = builder.icmp_unsigned(">=", place, extent)
-        if has_sampler:
-            place, beyond = _addressed(ctx, place, extent, sampler, beyond)
-        places.append(place)
-        outside = builder.or_(outside, beyond)
+def _offset(ctx: Context, image: Variable, places: Sequence[ir.Value]) -> ir.Value:
+    """Return the byte offset of a texel."""
     linear = places[-1]
-    for d in range(count - 2, -1, -1):
-        linear = builder.add(builder.mul(linear, _extent(ctx, image, d)), places[d])
-    offset = builder.mul(linear, ir.Constant(I64, TEXEL_BYTES))
-    if has_sampler:
-        return offset, outside
-    return builder.select(outside, ir.Constant(I64, -TEXEL_BYTES), offset), ir.Constant(ir.IntType(1), 0)
+    for d in range(len(places) - 2, -1, -1):
+        linear = ctx.builder.add(ctx.builder.mul(linear, _extent(ctx, image, d)), places[d])
+    return ctx.builder.mul(linear, ir.Constant(I64, TEXEL_BYTES))
 
 
-def _whole(ctx: Context, value: ir.Value, extent: ir.Value, sampler: ir.Value) -> ir.Value:
-    """Return a coordinate as a texel number."""
+def _checked_offset(ctx: Context, image: Variable, coordinate: ir.Value) -> ir.Value:
+    """Return the byte offset of a texel without a sampler; outside the image it is outside the buffer."""
     builder = ctx.builder
-    if not is_float(value.type):
-        return resize(ctx, value, I64, signed=True)
-    wide = value if value.type == DOUBLE else builder.fpext(value, DOUBLE)
-    bit = builder.and_(sampler, ir.Constant(I64, _NORMALIZED))
-    normalized = builder.icmp_signed("!=", bit, ir.Constant(I64, 0))
-    scaled = builder.fmul(wide, builder.uitofp(extent, DOUBLE))
-    chosen = builder.select(normalized, scaled, wide)
-    floor = ctx.call("llvm.floor.f64", DOUBLE, [chosen])
-    return ctx.call("llvm.fptosi.sat.i64.f64", I64, [floor])
-
-
-def _addressed(
-    ctx: Context, place: ir.Value, extent: ir.Value, sampler: ir.Value, beyond: ir.Value
-) -> tuple[ir.Value, ir.Value]:
-    """Apply the sampler's addressing mode; returns the texel number and whether it is the border."""
-    builder = ctx.builder
-    mode = builder.and_(sampler, ir.Constant(I64, _ADDRESSING))
-
-    def is_mode(number: int) -> ir.Value:
-        return builder.icmp_signed("==", mode, ir.Constant(I64, number))
-
-    nil, one = ir.Constant(I64, 0), ir.Constant(I64, 1)
-    last = builder.sub(extent, one)
-    low = builder.select(builder.icmp_signed("<", place, nil), nil, place)
-    edge = builder.select(builder.icmp_signed(">", low, last), last, low)
-    wrapped = _modulo(ctx, place, extent)
-    double = builder.shl(extent, one)
-    folded = _modulo(ctx, place, double)
-    back = builder.sub(builder.sub(double, one), folded)
-    mirrored = builder.select(builder.icmp_signed("<", folded, extent), folded, back)
-    result = builder.select(is_mode(_REPEAT), wrapped, edge)
-    result = builder.select(is_mode(_MIRRORED), mirrored, result)
-    return result, builder.and_(beyond, is_mode(_CLAMP))
-
-
-def _modulo(ctx: Context, value: ir.Value, by: ir.Value) -> ir.Value:
-    """Return the remainder that is never negative; extents are at least 1."""
-    builder = ctx.builder
-    rest = builder.srem(value, by)
-    return builder.select(builder.icmp_signed("<", rest, ir.Constant(I64, 0)), builder.add(rest, by), rest)
+    places, outside = [], ir.Constant(I1, 0)
+    for d, value in enumerate(_lanes(ctx, coordinate)[: dimensions(_type_name(image))]):
+        whole = value
+        if is_float(value.type):
+            wide = value if value.type == DOUBLE else builder.fpext(value, DOUBLE)
+            whole = ctx.call("llvm.fptosi.sat.i64.f64", I64, [ctx.call("llvm.floor.f64", DOUBLE, [wide])])
+        place = resize(ctx, whole, I64, signed=True)
+        outside = builder.or_(outside, builder.icmp_unsigned(">=", place, _extent(ctx, image, d)))
+        places.append(place)
+    return builder.select(outside, ir.Constant(I64, -TEXEL_BYTES), _offset(ctx, image, places))

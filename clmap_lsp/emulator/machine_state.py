@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import AddressSpaceMap
 from clmap_lsp.emulator.control import TABLE_WORDS, memory_operations
-from clmap_lsp.emulator.image_shape import shape
 from clmap_lsp.emulator.kernel_code import SCALAR_BYTES, KernelCode
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.launch.contents import scalar_bytes
+from clmap_lsp.launch.image import TEXEL_BYTES, extents
 from clmap_lsp.launch.model import BufferArgument, Launch, ScalarArgument
 from clmap_lsp.source.types import OpaqueType
 
@@ -200,11 +200,13 @@ class MachineState:
         room = np.zeros((len(code.scalars) + 1) * SCALAR_BYTES, np.uint8)
         self._kept.append(room)
         self.words[at.SCALARS] = room.ctypes.data
+        sizes = {it.plan.variable: it.size for it in self.space.buffers}
         for variable, number in code.scalars.items():
             argument = launch.arguments.get(variable.name)
             if isinstance(variable.type, OpaqueType) and isinstance(argument, BufferArgument):
-                extents = np.array(shape(variable.type.name, argument.count), np.int64).view(np.uint8)
-                room[number * SCALAR_BYTES : number * SCALAR_BYTES + len(extents)] = extents
+                found = extents(variable.type.name, argument, sizes[variable] // TEXEL_BYTES)
+                sides = np.array(found, np.int64).view(np.uint8)
+                room[number * SCALAR_BYTES : number * SCALAR_BYTES + len(sides)] = sides
             if isinstance(argument, ScalarArgument):
                 data = scalar_bytes(argument, variable.type)[:SCALAR_BYTES]
                 start = number * SCALAR_BYTES

@@ -71,8 +71,10 @@ class Memory:
 
     # ----------------------------------------------------------------------------------------- accesses
 
-    def load(self, pointer: Pointer, kind: ir.Type, size: int, alignment: int, site: int) -> ir.Value:
-        """Emit a read of `size` bytes as LLVM type `kind`."""
+    def load(
+        self, pointer: Pointer, kind: ir.Type, size: int, alignment: int, site: int, part: int = 0
+    ) -> ir.Value:
+        """Emit a read of `size` bytes as LLVM type `kind`; `part` (0 to 7) numbers those of one statement."""
         ctx = self.ctx
         target = self.target(pointer)
         good = self._in_bounds(target, pointer, size)
@@ -83,7 +85,7 @@ class Memory:
         ctx.builder.branch(end)
         ctx.builder.position_at_end(inside)
         self.check_alignment(pointer, alignment, site)
-        self.trace(target, pointer, 2 * site)
+        self.trace(target, pointer, 2 * site, part)
         self.before_read(target, pointer, size, site)
         value = ctx.builder.load(self.address(target, pointer), align=1, typ=kind)
         leave = ctx.builder.block
@@ -191,22 +193,25 @@ class Memory:
 
     # -------------------------------------------------------------------------------------------- trace
 
-    def trace(self, target: Target, pointer: Pointer, trace_site: int) -> None:
+    def trace(self, target: Target, pointer: Pointer, trace_site: int, part: int = 0) -> None:
         """Append an entry to the work-item's ring: the start address, and site with loop-turn key."""
         if not self.ctx.options.trace:
             return
         if target.known is None:
             traced = self.ctx.builder.icmp_signed("!=", target.trace, ir.Constant(I64, -1))
             with self.ctx.rarely(traced, "trace"):
-                self._append(target, pointer, trace_site)
+                self._append(target, pointer, trace_site, part)
         elif target.known.kind != KIND_PRIVATE:
-            self._append(target, pointer, trace_site)
+            self._append(target, pointer, trace_site, part)
 
-    def _append(self, target: Target, pointer: Pointer, trace_site: int) -> None:
+    def _append(self, target: Target, pointer: Pointer, trace_site: int, part: int) -> None:
         builder = self.ctx.builder
         entry = builder.load(self.trace_place, typ=POINTER)
         builder.store(builder.add(target.trace, pointer.offset), entry)
-        key = builder.or_(builder.load(self.key, typ=I64), ir.Constant(I64, trace_site & 0xFFFF))
+        turn = builder.load(self.key, typ=I64)
+        if part:  # As far from every loop turn's key as can be, so that lanes of one part are matched.
+            turn = builder.xor(turn, ir.Constant(I64, (part << 61) - (part >> 2 << 64)))
+        key = builder.or_(turn, ir.Constant(I64, trace_site & 0xFFFF))
         builder.store(key, builder.gep(entry, [ir.Constant(I64, 1)], source_etype=I64))
         after = builder.gep(entry, [ir.Constant(I64, 2)], source_etype=I64)
         builder.store(after, self.trace_place)

@@ -98,7 +98,7 @@ def make_plan(kernel: Kernel) -> Plan:
         targets=targets,
         written=_written(statements, numbers, targets),
         private_bytes=private_bytes,
-        max_events=2 * sum(1 for it in statements if _is_traced(it)) + 2,
+        max_events=sum(_traced(it) for it in statements) + 2,
         granule=_granule(statements),
         has_atomics=any(isinstance(it, Atomic) for it in statements),
         has_goto=any(isinstance(it, Goto | Label) for it in statements),
@@ -119,8 +119,12 @@ def written_variables(statement: Statement) -> tuple[Variable, ...]:
             return ()
 
 
-def _is_traced(statement: Statement) -> bool:
-    return isinstance(statement, Load | Store | CopyObject | Atomic | AsyncCopy | ImageRead | ImageWrite)
+def _traced(statement: Statement) -> int:
+    """Return the most trace entries that a work-item makes in a statement."""
+    if isinstance(statement, ImageRead):
+        return 8  # The corners of a cube of texels, with linear filtering.
+    traced = isinstance(statement, Load | Store | CopyObject | Atomic | AsyncCopy | ImageWrite)
+    return 2 if traced else 0
 
 
 def _buffers(kernel: Kernel, statements: tuple[Statement, ...]) -> tuple[tuple[BufferPlan, ...], int]:

@@ -13,7 +13,6 @@ from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import Buffer
 from clmap_lsp.emulator.control import MAX_BRANCHES, TABLE_WORDS
 from clmap_lsp.emulator.fault_report import faults_of
-from clmap_lsp.emulator.image_shape import TEXEL_BYTES, dimensions, shape
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.lines import lines_of
 from clmap_lsp.emulator.printing import printed_lines
@@ -32,6 +31,7 @@ from clmap_lsp.emulator.result import (
 )
 from clmap_lsp.emulator.tally import SiteTally
 from clmap_lsp.launch.contents import element_type, numpy_dtype, scalar_leaves
+from clmap_lsp.launch.image import TEXEL_BYTES, dimensions, extents, texel_type
 from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.locality.entropy import covering
 from clmap_lsp.locality.metrics import AccessCounts, metrics_of
@@ -124,7 +124,7 @@ def _buffer(buffer: Buffer, job: JitRun) -> BufferResult:
     argument = job.launch.arguments.get(buffer.name)
     element = element_type(buffer.plan.variable.type)
     if isinstance(element, OpaqueType):
-        element = VectorType(SCALARS["float"], 4)
+        element = texel_type(job.kernel, buffer.plan.variable)
     if isinstance(argument, BufferArgument) and argument.element:
         element = SCALARS[argument.element]
     scalar = element.element if isinstance(element, VectorType) else element
@@ -240,10 +240,12 @@ def _notes(job: JitRun) -> Iterable[str]:
     if job.settings.access_view is AccessView.OPTIMISED:
         yield "what an optimising compiler would leave is unknown; the figures are for accesses as written"
     for buffer in job.space.buffers:
-        if isinstance(buffer.plan.variable.type, OpaqueType):
-            sides = shape(buffer.plan.variable.type.name, buffer.size // TEXEL_BYTES)
-            size = "x".join(map(str, sides[: dimensions(buffer.plan.variable.type.name)]))
-            yield f"image `{buffer.name}` is taken as {size} texels of four 32-bit channels"
+        kind, argument = buffer.plan.variable.type, job.launch.arguments.get(buffer.name)
+        if isinstance(kind, OpaqueType) and isinstance(argument, BufferArgument):
+            sides = extents(kind.name, argument, buffer.size // TEXEL_BYTES)
+            size = "x".join(map(str, sides[: dimensions(kind.name)]))
+            how = "has" if argument.sides else "is taken to have"
+            yield f"image `{buffer.name}` {how} {size} texels of four 32-bit channels"
     if not job.code.control.complete:
         yield f"only the first {MAX_BRANCHES} branches were recorded"
     if int(job.state.words[at.SIMT_SPLIT]):

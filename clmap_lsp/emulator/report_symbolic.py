@@ -23,7 +23,16 @@ from clmap_lsp.emulator.symbolic.counts import Method as CountMethod
 from clmap_lsp.emulator.symbolic.counts import SiteCount
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.metrics import Metrics
-from clmap_lsp.source.ir import AsyncCopy, Collective, Kernel, OpaqueCall, Unsupported, walk
+from clmap_lsp.source.ir import (
+    AsyncCopy,
+    Collective,
+    ImageRead,
+    ImageWrite,
+    Kernel,
+    OpaqueCall,
+    Unsupported,
+    walk,
+)
 from clmap_lsp.source.program import Program
 
 
@@ -42,7 +51,7 @@ def symbolic_figures(
     """Return exact figures, or in words why this engine has none."""
     started = time.perf_counter()
     for statement in walk(kernel.body):
-        if isinstance(statement, OpaqueCall | Unsupported | AsyncCopy | Collective):
+        if isinstance(statement, OpaqueCall | Unsupported | AsyncCopy | Collective | ImageRead | ImageWrite):
             return "it has statements that only a run can follow"
     device = settings.device if settings.device is not None else load_model()
     metrics = measure(

@@ -1,15 +1,21 @@
-"""Argument texts: `256`, `1.5f`, `(1,2,3,4)`, `random(N*N)`, `formula(n,EXPR)`, `file:PATH`, `local(n)`."""
+"""Argument texts: `256`, `1.5f`, `(1,2,3,4)`, `random(N*N)`, `formula(n,EXPR)`, `file:PATH`, `local(n)`,
+`image(W,H,random)`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from clmap_lsp.launch.expression import Number, evaluate, evaluate_over_index, names_in
 from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, ScalarArgument
 from clmap_lsp.launch.problem import LaunchError
 
-FORMS = "zeros(n), iota(n), random(n[,seed]), permutation(n[,seed]), formula(n,EXPR), file:PATH, local(n)"
+FORMS = (
+    "zeros(n), iota(n), random(n[,seed]), permutation(n[,seed]), formula(n,EXPR), file:PATH, local(n), "
+    "image(W[,H[,D]][,FILL])"
+)
 
 _CALL = re.compile(r"\s*([A-Za-z_]\w*)\s*\((.*)\)\s*\Z", re.DOTALL)
 _SUFFIXED = re.compile(
@@ -218,10 +224,43 @@ def _local(parts: Sequence[str], scalars: Mapping[str, Number]) -> Argument:
     return LocalArgument(_count(parts[0], scalars, "local()"))
 
 
-def _file(path: str) -> Argument:
+def _file(path: str) -> BufferArgument:
     if not path:
         raise LaunchError("file: names no file", "write file:PATH")
     return BufferArgument(Fill.FILE, 0, text=path)
+
+
+_MAX_SIDE = 1 << 20
+_SEEDED = ("random", "permutation")
+_IMAGE_FORM = "write image(64,48), image(64,48,random,7), image(64,48,formula,i%9) or image(64,48,file:PATH)"
+
+
+def _image(parts: Sequence[str], scalars: Mapping[str, Number]) -> Argument:
+    """Make an image: one to three sides, then how its channels are filled (four to a texel)."""
+    n_sides = next((k for k, it in enumerate(parts) if _is_fill(it)), len(parts))
+    if not 1 <= n_sides <= 3:
+        raise LaunchError("image takes one to three sides", _IMAGE_FORM)
+    sides = tuple(_count(it, scalars, "image()") for it in parts[:n_sides])
+    if not all(0 < it <= _MAX_SIDE for it in sides):
+        raise LaunchError(f"the sides {sides} are no image", f"each must be from 1 to {_MAX_SIDE}")
+    texels = 1
+    for side in sides:
+        texels *= side
+    fill, *rest = parts[n_sides:] or ["zeros"]
+    if fill.startswith("file:"):
+        return replace(_file(",".join([fill[len("file:") :].strip(), *rest])), count=texels, sides=sides)
+    if fill == "formula" and rest:
+        made = _formula([str(texels), *rest], scalars)
+    elif not rest or (fill in _SEEDED and len(rest) == 1):
+        made = _MAKERS[fill]([str(texels), *rest], scalars)
+    else:
+        raise LaunchError(f"`{','.join([fill, *rest])}` fills no image", _IMAGE_FORM)
+    assert isinstance(made, BufferArgument)
+    return replace(made, sides=sides)
+
+
+def _is_fill(text: str) -> bool:
+    return text.startswith("file:") or text in ("zeros", "iota", "noinit", "formula", *_SEEDED)
 
 
 _MAKERS: dict[str, _Maker] = {
@@ -233,4 +272,5 @@ _MAKERS: dict[str, _Maker] = {
     "formula": _formula,
     "values": _values,
     "local": _local,
+    "image": _image,
 }

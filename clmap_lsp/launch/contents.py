@@ -69,16 +69,24 @@ def scalar_leaves(value: Type, offset: int = 0) -> Iterator[tuple[int, ScalarTyp
 def buffer_bytes(argument: BufferArgument, parameter: Type) -> int:
     """Return the size of a buffer in bytes.
 
-    Raises: LaunchError if its file cannot be read.
+    Raises: LaunchError if its file cannot be read or does not fill an image's declared sides.
     """
-    if argument.fill is Fill.FILE:
-        try:
-            return Path(argument.text).stat().st_size
-        except OSError as error:
-            raise LaunchError(
-                f"cannot read {argument.text}: {error.strerror}", "give a file that exists"
-            ) from error
-    return argument.count * _element(argument, parameter).size
+    size = argument.count * _element(argument, parameter).size
+    if argument.fill is not Fill.FILE:
+        return size
+    try:
+        found = Path(argument.text).stat().st_size
+    except OSError as error:
+        raise LaunchError(
+            f"cannot read {argument.text}: {error.strerror}", "give a file that exists"
+        ) from error
+    if argument.sides and found != size:
+        sides = "x".join(map(str, argument.sides))
+        raise LaunchError(
+            f"{argument.text} holds {found} bytes, an image of {sides} texels takes {size}",
+            "four channels of 32 bits a texel",
+        )
+    return found
 
 
 def _element(argument: BufferArgument, parameter: Type) -> Type:

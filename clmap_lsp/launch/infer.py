@@ -13,10 +13,11 @@ from dataclasses import dataclass, field
 from clmap_lsp.launch.clues import Clues, find_clues
 from clmap_lsp.launch.extents import Extents, Interval, Sizes, find_extents
 from clmap_lsp.launch.forms import Form, Id
+from clmap_lsp.launch.image import dimensions, texel_type
 from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, ScalarArgument
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable
-from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, Type, VectorType
+from clmap_lsp.source.types import AddressSpace, OpaqueType, PointerType, ScalarType, Type, VectorType
 
 _PROBLEM = {1: 4096, 2: 256, 3: 64}
 """Work-items a dimension, by the number of dimensions."""
@@ -26,6 +27,8 @@ _LIMIT = {1: 256, 2: 256, 3: 64}
 """A scalar that only bounds loops or multiplies indices."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 _MAX_GROUP = 1024
+_SAMPLER = 0x12
+"""CLK_ADDRESS_CLAMP_TO_EDGE and CLK_FILTER_NEAREST, coordinates in texels."""
 
 
 @dataclass(slots=True)
@@ -57,6 +60,7 @@ def complete(kernel: ir.Kernel, draft: Draft) -> None:
         draft.global_size = _global_size(clues, draft, n)
         draft.inferred.add("global")
     _buffers(kernel, clues, draft)
+    _images(kernel, draft)
 
 
 def _dimensions(kernel: ir.Kernel, clues: Clues) -> int:
@@ -94,6 +98,8 @@ def _scalars(kernel: ir.Kernel, clues: Clues, draft: Draft, n: int) -> None:
     for parameter in kernel.parameters:
         if parameter.name in draft.arguments or isinstance(parameter.type, PointerType):
             continue
+        if isinstance(parameter.type, OpaqueType) and parameter.type.is_image:
+            continue
         value: int | float = _scalar(parameter, clues, draft, n)
         lanes = parameter.type.lanes if isinstance(parameter.type, VectorType) else 1
         draft.arguments[parameter.name] = ScalarArgument((value,) * lanes)
@@ -104,6 +110,8 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
     element = parameter.type.element if isinstance(parameter.type, VectorType) else parameter.type
     if isinstance(element, ScalarType) and element.is_float:
         return 1.0
+    if isinstance(element, OpaqueType) and element.name == "sampler_t":
+        return _SAMPLER
     if parameter in clues.cubed and not draft.global_size:
         return _PROBLEM[3]
     bounded = [d for d, form in clues.bounds.items() if form.atoms() == {parameter} and d < n]
@@ -169,6 +177,19 @@ def _buffers(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
         counts = {it: _count(it, extents, draft) for it in open_}
     for parameter in open_:
         draft.arguments[parameter.name] = _buffer(parameter, counts[parameter], clues)
+        draft.inferred.add(parameter.name)
+
+
+def _images(kernel: ir.Kernel, draft: Draft) -> None:
+    """An image has a texel for each work-item; one that is read as floats holds some."""
+    for parameter in kernel.parameters:
+        kind = parameter.type
+        if parameter.name in draft.arguments or not (isinstance(kind, OpaqueType) and kind.is_image):
+            continue
+        sides = (*draft.global_size, 1, 1)[: dimensions(kind.name)]
+        made = _is_float(texel_type(kernel, parameter))
+        fill = Fill.RANDOM if made else Fill.ZEROS
+        draft.arguments[parameter.name] = BufferArgument(fill, _product(sides), sides=sides)
         draft.inferred.add(parameter.name)
 
 

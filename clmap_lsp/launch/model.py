@@ -45,10 +45,11 @@ class Fill(Enum):
 
 @dataclass(frozen=True, slots=True)
 class BufferArgument:
-    """A `__global` or `__constant` buffer of `count` elements.
+    """A `__global` or `__constant` buffer of `count` elements, or an image of as many texels.
 
     They are elements of the parameter's element type, or of the scalar type that `element` names (a `.sim`
-    file may spell a buffer of structs as chars).
+    file may spell a buffer of structs as chars). `sides` are an image's width, height and depth (or layers),
+    as many as its type has; empty where they were not declared.
     """
 
     fill: Fill
@@ -56,8 +57,11 @@ class BufferArgument:
     seed: int = 0
     text: str = ""
     element: str = ""
+    sides: tuple[int, ...] = ()
 
     def __str__(self) -> str:
+        if self.sides:
+            return f"image({','.join(map(str, self.sides))}{self._image_fill()})"
         match self.fill:
             case Fill.FORMULA:
                 return f"formula({self.count},{self.text})"
@@ -71,6 +75,17 @@ class BufferArgument:
                 return f"{self.fill.value}({self.count},{self.seed})"
             case _:
                 return f"{self.fill.value}({self.count})"
+
+    def _image_fill(self) -> str:
+        match self.fill:
+            case Fill.ZEROS:
+                return ""
+            case Fill.FORMULA:
+                return f",formula,{self.text}"
+            case Fill.FILE:
+                return f",file:{self.text}"
+            case _:
+                return f",{self.fill.value}{f',{self.seed}' if self.seed else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clmap_lsp.launch.arguments import FORMS, parse_all
 from clmap_lsp.launch.comment import from_comments
+from clmap_lsp.launch.image import dimensions
 from clmap_lsp.launch.infer import Draft, complete
 from clmap_lsp.launch.model import (
     Argument,
@@ -177,14 +178,19 @@ def _fitted(parameter: Variable, argument: Argument) -> Argument:
             raise LaunchError(
                 f"`{parameter.name}` points to local memory", f"write {parameter.name}=local(n)"
             )
-        case PointerType(), BufferArgument():
+        case PointerType(), BufferArgument(sides=()):
             return argument
+        case PointerType(), BufferArgument():
+            raise LaunchError(f"`{parameter.name}` is a buffer, not an image", f"use one of {FORMS}")
         case PointerType(), _:
             raise LaunchError(f"`{parameter.name}` is a buffer, not a number", f"use one of {FORMS}")
         case ScalarType() | UnknownType(), ScalarArgument(values=values) if len(values) == 1:
             return argument
         case VectorType(lanes=lanes), ScalarArgument(values=values) if len(values) in (1, lanes):
             return ScalarArgument(values * lanes if len(values) == 1 else values, argument.element)
+        case OpaqueType(is_image=True), _:
+            _check_image(parameter.name, parameter.type, argument)
+            return argument
         case StructType() | OpaqueType(), _:
             return argument
         case VectorType(lanes=lanes), ScalarArgument(values=values):
@@ -193,6 +199,16 @@ def _fitted(parameter: Variable, argument: Argument) -> Argument:
             )
         case _:
             raise LaunchError(f"`{parameter.name}` is a {parameter.type}", f"write {parameter.name}=1")
+
+
+def _check_image(name: str, image: OpaqueType, argument: Argument) -> None:
+    wanted = dimensions(image.name)
+    example = f"write {name}=image({','.join(['64'] * wanted)},random)"
+    if not isinstance(argument, BufferArgument):
+        raise LaunchError(f"`{name}` is an image, not a number", example)
+    if argument.sides and len(argument.sides) != wanted:
+        given = len(argument.sides)
+        raise LaunchError(f"`{name}`, an {image.name}, has {wanted} sides, not {given}", example)
 
 
 def _pad(draft: Draft) -> None:

@@ -119,3 +119,31 @@ def test_division_is_pythons() -> None:
     found = evaluate_over_index("(i - 4) // 3", 8, {})
     assert found.tolist() == [operator.floordiv(i - 4, 3) for i in range(8)]
     assert np.issubdtype(found.dtype, np.integer)
+
+
+@pytest.mark.parametrize(
+    ("text", "fill", "sides"),
+    [
+        ("image(64,48)", Fill.ZEROS, (64, 48)),
+        ("image(N, N/2, random)", Fill.RANDOM, (16, 8)),
+        ("image(4,4,4,iota)", Fill.IOTA, (4, 4, 4)),
+        ("image(7,random,3)", Fill.RANDOM, (7,)),
+        ("image(8,8,formula,(i*7)%5/2.0)", Fill.FORMULA, (8, 8)),
+        ("image(8,8,file:a,b.bin)", Fill.FILE, (8, 8)),
+    ],
+)
+def test_images_have_sides_and_read_back(text: str, fill: Fill, sides: tuple[int, ...]) -> None:
+    found = parse_argument(text, {"N": 16})
+    assert isinstance(found, BufferArgument)
+    assert (found.fill, found.sides) == (fill, sides)
+    assert found.count == np.prod(sides)
+    assert parse_argument(str(found)) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["image()", "image(random)", "image(1,2,3,4)", "image(0,4)", "image(8,8,zeros,3)", "image(8,8,values)"],
+)
+def test_images_that_are_none(text: str) -> None:
+    with pytest.raises(LaunchError, match=r"image|elements|sides|number|value"):
+        parse_argument(text)
