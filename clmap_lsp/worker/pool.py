@@ -29,7 +29,7 @@ MAX_CRASHES = 3
 GRACE_S = 0.2
 """What a task gets beyond its own time limit before its process is killed."""
 LAST_WORDS_S = 2.0
-"""What a process for devices gets to end the process of its own in which the driver is."""
+"""What a process that is to end by itself gets before it is killed."""
 
 
 class TaskFailedError(Exception):
@@ -93,7 +93,7 @@ class _Child:
             body = await self.process.stdout.readexactly(frames.body_length(header))
             return frames.decode(body)
         except (asyncio.IncompleteReadError, frames.FrameError, ConnectionError) as error:
-            code = await self.stop()
+            code = await self._exit_code()
             raise WorkerCrashedError(f"the worker process ended with {_exit_words(code)}") from error
 
     async def send(self, message: dict[str, Any]) -> None:
@@ -101,6 +101,16 @@ class _Child:
         with contextlib.suppress(ConnectionError):  # Its death shows at the next receive.
             self.process.stdin.write(frames.encode(message))
             await self.process.stdin.drain()
+
+    async def _exit_code(self) -> int:
+        """Return the exit code of a process that closed its output; kill it if it does not end by itself.
+
+        It is waited for first: `kill` looks whether the process is there, and what that look reaps, asyncio
+        reports as exit code 255.
+        """
+        with contextlib.suppress(TimeoutError):
+            return await asyncio.wait_for(self.process.wait(), LAST_WORDS_S)
+        return await self.stop()
 
     async def stop(self) -> int:
         """Kill it if it still runs; returns its exit code."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import time
@@ -35,9 +36,38 @@ __kernel void spin(__global volatile int *a)
 """
 
 
+_numbers = itertools.count(1)
+
+
+def anew(text: str) -> str:
+    """Return a text that means the same and that no server has met yet: results are kept by content."""
+    return text.replace("\n}\n", "\n" + " " * next(_numbers) + "}\n")
+
+
+@pytest.fixture(scope="module")
+def cache_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CLMAP_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, cache_folder: None) -> Iterator[Session]:
+    found = Session(tmp_path_factory.mktemp("workspace"))
+    yield found
+    found.client.__exit__()
+
+
 @pytest.fixture
-def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Session]]:
-    monkeypatch.setenv("CLMAP_CACHE_DIR", str(tmp_path / "cache"))
+def session(server: Session, tmp_path: Path) -> Session:
+    """A session in a folder of its own; the server is that of the tests before."""
+    server.begin_anew(tmp_path)
+    return server
+
+
+@pytest.fixture
+def start(tmp_path: Path, cache_folder: None) -> Iterator[Callable[..., Session]]:
+    """Start servers that are nobody else's."""
     sessions: list[Session] = []
 
     def begin(**options: Any) -> Session:
@@ -50,10 +80,9 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[
 
 
 def test_a_fault_shows_after_saving_once_with_the_place_where_its_value_is_used(
-    start: Callable[..., Session],
+    session: Session,
 ):
-    session = start()
-    uri = session.open(FAULTY)
+    uri = session.open(anew(FAULTY))
     session.save(uri)
     fault = session.wait_for_code("CM301")
     assert fault["range"]["start"] == {"line": 4, "character": 21}
@@ -66,9 +95,8 @@ def test_a_fault_shows_after_saving_once_with_the_place_where_its_value_is_used(
     assert [it["code"] for it in last["params"]["diagnostics"] if it["code"].startswith("CM3")] == ["CM301"]
 
 
-def test_lens_and_hover_show_what_the_emulator_saw(start: Callable[..., Session]):
-    session = start()
-    uri = session.open(FAULTY)
+def test_lens_and_hover_show_what_the_emulator_saw(session: Session):
+    uri = session.open(anew(FAULTY))
     session.save(uri)
     session.wait_for_code("CM301")
     lenses = session.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
@@ -84,38 +112,29 @@ def test_lens_and_hover_show_what_the_emulator_saw(start: Callable[..., Session]
     assert len(view["accesses"][0]["lanes"]) == 32
 
 
-def test_an_edit_elsewhere_moves_the_finding_without_another_run(start: Callable[..., Session]):
-    session = start()
-    uri = session.open(FAULTY)
+def test_an_edit_elsewhere_moves_the_finding_without_another_run(session: Session):
+    text = anew(FAULTY)
+    uri = session.open(text)
     session.save(uri)
     session.wait_for_code("CM301")
-    session.client.notify(
-        "textDocument/didChange",
-        {
-            "textDocument": {"uri": uri, "version": 2},
-            "contentChanges": [{"text": "// a new first line\n" + FAULTY}],
-        },
-    )
+    session.change(uri, "// a new first line\n" + text, 2)
     assert session.wait_for_code("CM301")["range"]["start"] == {"line": 5, "character": 21}
 
 
-def test_progress_shows_what_runs_for_long_and_can_be_cancelled(start: Callable[..., Session]):
-    session = start()
+def test_progress_shows_what_runs_for_long_and_can_be_cancelled(session: Session):
     before = time.monotonic()
-    session.save(session.open(SPINNING))
+    session.save(session.open(anew(SPINNING)))
     begin = session.wait_for_progress("begin")
     assert time.monotonic() - before >= BEGIN_AFTER_S
     assert begin["value"]["title"] == "Emulating spin 64" and begin["value"]["cancellable"]
     session.client.notify("window/workDoneProgress/cancel", {"token": begin["token"]})
     assert session.wait_for_progress("end")["token"] == begin["token"]
     assert lens_of(session, session.uri, "clmap.emulate") == "emulate"
-    assert session.request("shutdown", None) is None
 
 
-def test_work_that_is_soon_done_shows_no_progress(start: Callable[..., Session]):
+def test_work_that_is_soon_done_shows_no_progress(session: Session):
     """The second of two runs has a worker at hand; the answer of the first says that it is over."""
-    session = start()
-    uri = session.open(FAULTY)
+    uri = session.open(anew(FAULTY))
     place = {"line": 4, "character": 15}
     assert session.command("clmap.emulate", uri, place) is None
     session.messages.clear()
@@ -147,7 +166,7 @@ def test_a_killed_worker_is_reported_and_the_server_lives_on(start: Callable[...
 
 def test_nothing_runs_in_a_workspace_that_is_not_trusted(start: Callable[..., Session]):
     session = start(trusted=False)
-    uri = session.open(FAULTY)
+    uri = session.open(anew(FAULTY))
     session.save(uri)
     place = {"line": 4, "character": 15}
     answer = session.request(
@@ -163,7 +182,7 @@ def test_a_command_that_cannot_run_says_why_in_its_answer_and_in_a_message(
     start: Callable[..., Session], command: str
 ):
     session = start(trusted=False)
-    uri = session.open(FAULTY)
+    uri = session.open(anew(FAULTY))
     reason = "kernels do not run in a workspace that is not trusted"
     for place, expected in (((4, 15), reason), ((0, 0), "there is no kernel at the cursor")):
         session.messages.clear()
@@ -178,9 +197,9 @@ def test_a_command_that_cannot_run_says_why_in_its_answer_and_in_a_message(
 
 
 @pytest.mark.pocl
-def test_a_kernel_is_measured_on_a_device_when_a_person_asks(start: Callable[..., Session]):
-    session = start()
-    sound = FAULTY.replace("in=iota(64)", "in=iota(65)")
+def test_a_kernel_is_measured_on_a_device_when_a_person_asks(session: Session):
+    text = anew(FAULTY)
+    sound = text.replace("in=iota(64)", "in=iota(65)")
     uri, place = session.open(sound), {"line": 4, "character": 15}
     assert lens_of(session, uri, "clmap.measure") == "measure"
     answer = session.command("clmap.measure", uri, place)
@@ -188,7 +207,7 @@ def test_a_kernel_is_measured_on_a_device_when_a_person_asks(start: Callable[...
         pytest.skip(answer)
     assert answer.startswith("`neighbours`: ") and "outputs as emulated" in answer
     assert " ms cold" in (title := lens_of(session, uri, "clmap.measure")) and title.endswith("as emulated")
-    session.change(uri, FAULTY, 2)
+    session.change(uri, text, 2)
     assert lens_of(session, uri, "clmap.measure") == "measure"
     assert "out-of-bounds-read" in session.command("clmap.measure", uri, place)
 
@@ -229,12 +248,11 @@ def lens_of(session: Session, uri: str, command: str) -> str:
 
 def test_the_idle_tier_runs_by_itself(start: Callable[..., Session]):
     session = start(settings={"emulate": "onIdle"})
-    session.open(FAULTY)
+    session.open(anew(FAULTY))
     assert session.wait_for_code("CM301")
 
 
-def test_pinning_writes_the_launch_above_the_kernel(start: Callable[..., Session]):
-    session = start()
+def test_pinning_writes_the_launch_above_the_kernel(session: Session):
     uri = session.open(FAULTY.partition("\n")[2])
     place = {"line": 1, "character": 0}
     session.client._next_id += 1
@@ -250,11 +268,12 @@ def test_pinning_writes_the_launch_above_the_kernel(start: Callable[..., Session
     assert change["newText"].startswith("// clmap: global=") and change["range"]["start"]["line"] == 0
 
 
-def test_a_suppression_of_the_emulators_rules_is_judged_once_its_kernel_ran(start: Callable[..., Session]):
-    needed = FAULTY.replace("in[i + 1];", "in[i + 1];  // clmap: ignore[CM301] the caller pads the buffer")
+def test_a_suppression_of_the_emulators_rules_is_judged_once_its_kernel_ran(session: Session):
+    needed = anew(FAULTY).replace(
+        "in[i + 1];", "in[i + 1];  // clmap: ignore[CM301] the caller pads the buffer"
+    )
     needless = needed.replace("neighbours", "inside").replace("in=iota(64)", "in=iota(65)")
     text = needed + needless
-    session = start()
     uri = session.open(text)
     assert not unused(session.diagnostics(uri, 1))
     for row, expected in ((4, []), (10, [10])):

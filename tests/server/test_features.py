@@ -28,14 +28,20 @@ SETTINGS = {"emulate": "off", "device": "nvidia-hopper"}
 LOAD_B = lsp.Position(7, 16)
 
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
 @pytest_lsp.fixture(
     config=ClientServerConfig(server_command=[sys.executable, "-m", "clmap_lsp", "--stdio"]),
     params=["visual_studio_code", "neovim@0.9.1"],
+    scope="module",  # Starting one takes longer than a test; each test opens a document of its own.
 )
 async def client(
-    request: pytest.FixtureRequest, lsp_client: LanguageClient, tmp_path: Path
+    request: pytest.FixtureRequest, lsp_client: LanguageClient, tmp_path_factory: pytest.TempPathFactory
 ) -> AsyncIterator[None]:
+    tmp_path = tmp_path_factory.mktemp("workspace")
     lsp_client.workspace = tmp_path  # type: ignore[attr-defined]
+    lsp_client.opened = 0  # type: ignore[attr-defined]
     lsp_client.feature(lsp.CLIENT_REGISTER_CAPABILITY)(lambda _: None)
     lsp_client.set_configuration({"clmap": SETTINGS})
     await lsp_client.initialize_session(
@@ -50,7 +56,10 @@ async def client(
 
 
 def open_document(client: LanguageClient, text: str, name: str = "k.cl") -> str:
-    path: Path = client.workspace / name  # type: ignore[attr-defined]
+    """Open a document in a folder of its own, where no earlier test left anything."""
+    client.opened += 1  # type: ignore[attr-defined]
+    path: Path = client.workspace / str(client.opened) / name  # type: ignore[attr-defined]
+    path.parent.mkdir()
     path.write_text(text)
     uri = path.as_uri()
     item = lsp.TextDocumentItem(uri, "opencl", 1, text)

@@ -26,14 +26,31 @@ __kernel void neighbours(__global const int *in, __global int *out)
 """
 
 
+QUIET = {"emulate": "off", "device": "nvidia-hopper"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    found = Session(tmp_path_factory.mktemp("workspace"), settings=QUIET)
+    yield found
+    found.client.__exit__()
+
+
+@pytest.fixture
+def session(server: Session, tmp_path: Path) -> Session:
+    """A session in a folder of its own; the server is that of the tests before."""
+    server.begin_anew(tmp_path)
+    return server
+
+
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Session]]:
+    """Start servers that are nobody else's."""
     monkeypatch.setenv("CLMAP_CACHE_DIR", str(tmp_path / "cache"))
     sessions: list[Session] = []
 
     def begin(capabilities: dict[str, Any] | None = None, **options: Any) -> Session:
-        options.setdefault("settings", {"emulate": "off", "device": "nvidia-hopper"})
-        sessions.append(Session(tmp_path, capabilities, **options))
+        sessions.append(Session(tmp_path, capabilities, **{"settings": QUIET, **options}))
         return sessions[-1]
 
     yield begin
@@ -50,19 +67,18 @@ def analysed(session: Session) -> int:
     return int(next(it for it in lines if it.startswith("kernels analysed")).split()[-1])
 
 
-def test_an_edit_in_one_kernel_analyses_that_one_only(start: Callable[..., Session]):
-    session = start()
+def test_an_edit_in_one_kernel_analyses_that_one_only(session: Session):
     text = "\n".join(COPY.replace("copy", f"copy{it}") for it in range(10))
     uri = session.open(text)
     session.diagnostics(uri, 1)
-    assert analysed(session) == 10
+    whole = analysed(session)
     edited = text.replace("* N]", "* N + 1]", 1)
     session.change(uri, edited, 2)
     session.diagnostics(uri, 2)
-    assert analysed(session) == 11
+    assert analysed(session) == whole + 1
     session.change(uri, "// a new first line\n" + edited, 3)
     moved = session.diagnostics(uri, 3)
-    assert analysed(session) == 11
+    assert analysed(session) == whole + 1
     rows = sorted(it["range"]["start"]["line"] for it in moved if it["code"] == "CM101")
     assert rows == [it * 6 + 4 for it in range(10)]
 
@@ -80,8 +96,7 @@ def test_a_fault_of_a_closed_configuration_shows_and_goes(start: Callable[..., S
     assert session.diagnostics(config.as_uri()) == []
 
 
-def test_severities_change_with_the_file_on_disk(start: Callable[..., Session], tmp_path: Path):
-    session = start()
+def test_severities_change_with_the_file_on_disk(session: Session, tmp_path: Path):
     uri = session.open(COPY)
     first = session.diagnostics(uri, 1)
     assert {it["severity"] for it in first if it["code"] == "CM101"} == {2}
@@ -154,8 +169,7 @@ def test_kernels_in_host_files(
     assert places == [{"line": line, "character": column}]
 
 
-def test_host_files_are_left_alone_unless_asked_for(start: Callable[..., Session]):
-    session = start()
+def test_host_files_are_left_alone_unless_asked_for(session: Session):
     uri = session.open('const char *k = R"(' + COPY + ')";', "host.cpp", "cpp")
     lenses = session.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
     assert lenses == []
@@ -192,8 +206,7 @@ def test_positions_behind_emoji_and_cjk(start: Callable[..., Session], encoding:
     assert edit["range"]["start"] == {"line": 3, "character": len(kernel[3]) - 2 + units}
 
 
-def test_a_huge_document_is_refused_politely(start: Callable[..., Session]):
-    session = start()
+def test_a_huge_document_is_refused_politely(session: Session):
     uri = session.open("/* " + "x" * 5_000_000 + " */\n" + COPY)
     (only,) = session.diagnostics(uri)
     assert "not analysed" in only["message"] and only["severity"] == 3
@@ -202,17 +215,14 @@ def test_a_huge_document_is_refused_politely(start: Callable[..., Session]):
 
 
 @pytest.mark.parametrize("uri", ["untitled:Untitled-1", "file:///c%3A/Users/me/kernel.cl", "git:/x/k.cl?a=1"])
-def test_documents_without_a_file(start: Callable[..., Session], uri: str):
-    session = start()
+def test_documents_without_a_file(session: Session, uri: str):
     document = {"uri": uri, "languageId": "opencl", "version": 1, "text": COPY + "\f\n// end"}
     session.client.notify("textDocument/didOpen", {"textDocument": document})
+    session.documents.add(uri)
     assert "CM101" in codes(session.diagnostics(uri, 1))
 
 
-def test_a_deleted_file_stays_open_and_an_include_is_read_from_the_editor(
-    start: Callable[..., Session], tmp_path: Path
-):
-    session = start()
+def test_a_deleted_file_stays_open_and_an_include_is_read_from_the_editor(session: Session, tmp_path: Path):
     header = session.open("#define WIDTH 256\n", "w.h", "opencl")
     uri = session.open('#include "w.h"\n' + COPY.replace("* N]", "* WIDTH]"))
     assert "CM101" in codes(session.diagnostics(uri, 1))

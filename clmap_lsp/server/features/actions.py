@@ -166,13 +166,13 @@ def _of_document(server: ClmapServer, snapshot: Snapshot) -> Iterator[lsp.CodeAc
 
 
 def _rewrites(server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis) -> Iterator[lsp.CodeAction]:
-    """Yield every verified rewrite of the kernel at the cursor, whether or not a finding asks for it."""
+    """Yield every verified rewrite of the kernel at the cursor, asked for by a finding or not, best first."""
     places = Places(snapshot.document, dict(snapshot.program.files))
     offers = server.emulations.offers(snapshot, kernel) if server.emulations else ()
     present = kernel.totals.sectors + kernel.totals.wavefronts
     usable = [it for it in offers if it.fix.safety is not FixSafety.DISPLAY and it.cost < present]
     best = min(usable, key=lambda it: it.cost, default=None)
-    for offer in offers:
+    for offer in sorted(offers, key=lambda it: it.cost):
         data = offer_data(offer, places)
         if offer.fix.safety is FixSafety.DISPLAY:
             data["title"] = f"Sketch: {data['title']}"
