@@ -14,7 +14,6 @@ from pygls.lsp.server import LanguageServer
 from clmap_lsp.server.documents import Document, Documents
 from clmap_lsp.server.editor import ClientAbilities, EditorSettings
 from clmap_lsp.server.embedding import host_language, is_opencl
-from clmap_lsp.server.engine import Engine
 from clmap_lsp.server.protocol import ClmapProtocol
 from clmap_lsp.server.settings import ClientSettings, Configurations
 from clmap_lsp.server.staging import StagingAdvice
@@ -23,6 +22,7 @@ from clmap_lsp.version import __version__
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
     from clmap_lsp.server.emulations import Emulations
+    from clmap_lsp.server.engine import Engine
     from clmap_lsp.server.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
@@ -130,14 +130,27 @@ class ClmapServer(LanguageServer):
         self.staging.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
+    def prepare(self) -> None:
+        """Load in the background what the first analysis needs: NumPy, the rules, the device models."""
+        self._thread.submit(self._ready_engine)
+
+    def _ready_engine(self) -> Engine:
+        """Return the engine; runs in its thread."""
+        if self._engine is None:
+            from clmap_lsp.server.engine import Engine  # Half of the start-up time, and not needed to answer.
+
+            self._engine = Engine(self.documents)
+        return self._engine
+
+    def _analysed(self, document: Document, settings: Settings) -> Snapshot:
+        return self._ready_engine().analyse(document, settings)
+
     async def _analyse(self, document: Document) -> Snapshot | None:
         try:
             generation = self._generation
-            if self._engine is None:
-                self._engine = Engine(self.documents)
             loop = asyncio.get_running_loop()
             settings = self.settings_for(document)
-            snapshot = await loop.run_in_executor(self._thread, self._engine.analyse, document, settings)
+            snapshot = await loop.run_in_executor(self._thread, self._analysed, document, settings)
         finally:
             self._running.pop(document.uri, None)
         if generation == self._generation and self.documents.get(document.uri) is document:

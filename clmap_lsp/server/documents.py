@@ -6,11 +6,11 @@ everything behind this file counts code points. Lines end as the protocol says: 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import unquote, urlsplit
-from urllib.request import url2pathname
 
 from lsprotocol import types as lsp
 
@@ -125,4 +125,8 @@ def path_of(uri: str) -> str:
     if parts.scheme != "file":
         return uri
     prefix = f"//{parts.netloc}" if parts.netloc and parts.netloc != "localhost" else ""
-    return prefix + url2pathname(parts.path)
+    if sys.platform == "win32":
+        from nturl2path import url2pathname
+
+        return prefix + url2pathname(parts.path)
+    return prefix + unquote(parts.path)  # As `urllib.request.url2pathname`, which loads an HTTP client.

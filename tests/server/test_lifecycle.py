@@ -144,3 +144,17 @@ def test_the_wire_carries_frames_only():
             length = int(head.split(b"Content-Length:")[1].split(b"\r\n")[0])
             json.loads(body[:length])
             rest = body[length:]
+
+
+def test_the_answer_to_initialize_waits_for_no_heavy_module():
+    """NumPy and the analysis, half of the start-up time, are loaded behind it."""
+    script = (
+        "import sys\n"
+        "from clmap_lsp.server.app import create_server\n"
+        "create_server()\n"
+        "print([it for it in ('numpy', 'llvmlite', 'tree_sitter', 'sqlite3', 'http') if it in sys.modules])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"

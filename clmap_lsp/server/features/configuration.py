@@ -35,6 +35,7 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.INITIALIZED)
     async def initialized(_: lsp.InitializedParams) -> None:
+        server.prepare()
         await _watch_files(server)
         await _pull(server)
 
