@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -31,6 +32,9 @@ class Measured:
     latencies: dict[str, list[float]] = field(default_factory=dict)
     memory: list[tuple[float, float]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    cpu_s: float = 0.0
+    """CPU time of the server's process, without its worker."""
+    n_changes: int = 0
 
     def add(self, kind: str, seconds: float) -> None:
         """Note one latency."""
@@ -81,6 +85,8 @@ class Player:
                 await self._settled()
         await self._settled()
         self.measured.memory.append((time.monotonic() - start, memory_mib(process.pid)))
+        self.measured.cpu_s = cpu_s(process.pid)
+        self.measured.n_changes = sum(it["method"] == "textDocument/didChange" for it in self.events)
         await self._write({"jsonrpc": "2.0", "method": "exit"})
         await process.wait()
         await reading
@@ -157,6 +163,15 @@ def memory_mib(pid: int | None) -> float:
     return 0.0
 
 
+def cpu_s(pid: int | None) -> float:
+    """Return the CPU time of a process so far; 0 where it cannot be read."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def percentile(values: Iterable[float], part: float) -> float:
     """Return the value below which `part` of the values lie (nearest rank)."""
     ordered = sorted(values)
@@ -175,6 +190,9 @@ def table(measured: Measured) -> str:
         lines.append(
             f"memory: {resident[0]:.0f} MiB first, {early:.0f} after a fifth, {resident[-1]:.0f} at the end"
         )
+    if measured.cpu_s and measured.n_changes:
+        each = measured.cpu_s / measured.n_changes * 1000
+        lines.append(f"cpu: {measured.cpu_s:.1f} s, {each:.1f} ms for each of {measured.n_changes} edits")
     lines += [f"error: {it}" for it in dict.fromkeys(measured.errors)]
     return "\n".join(lines)
 
