@@ -21,6 +21,7 @@ _EXAMPLES = """\
 examples:
   clmap-lsp emulate mm.cl --kernel mm --global 64,64 --local 8,8 --arg N=64 --format json
   clmap-lsp emulate scan.cl --kernel scan --definition aiwc
+  clmap-lsp emulate spmv.cl --kernel spmv --global 4194304 --local 256 --sample 100
   clmap-lsp emulate mm.cl --kernel mm --global 64,64 --local 8,8 --arg N=64 --on-device H200
 """
 
@@ -44,6 +45,16 @@ def register(subparsers: Any) -> None:
     run.add_argument("--access-view", choices=("as-written", "optimised"), default="as-written")
     run.add_argument("--engine", choices=("auto", "symbolic", "jit"), default="auto")
     run.add_argument("--time-limit", type=float, metavar="S", help="seconds (default: 10)")
+    run.add_argument(
+        "--sample",
+        type=int,
+        nargs="?",
+        const=64,
+        default=0,
+        metavar="GROUPS",
+        help="run at most GROUPS work-groups (default: 64), drawn at random, and estimate the launch from "
+        "them, with standard errors; at the time limit the estimate is from those that have ended",
+    )
     run.add_argument("--memory-limit", type=int, metavar="MB", help="MiB (default: 1024)")
     device = parser.add_argument_group("on a device")
     device.add_argument(
@@ -161,6 +172,8 @@ def _emulation_settings(args: argparse.Namespace, settings: Any) -> Any:
     memory_limit = settings.emulate.memory_limit_mib if args.memory_limit is None else args.memory_limit
     if not time_limit > 0:
         raise UsageError(f"--time-limit {time_limit:g}: give a number of seconds above 0")
+    if args.sample < 0 or args.sample == 1:
+        raise UsageError(f"--sample {args.sample}: an estimate with its error takes at least 2 work-groups")
     if memory_limit < 1:
         raise UsageError(f"--memory-limit {memory_limit}: give at least 1 MiB")
     return EmulationSettings(
@@ -171,4 +184,5 @@ def _emulation_settings(args: argparse.Namespace, settings: Any) -> Any:
         device=device_of(settings),
         time_limit_s=time_limit,
         memory_limit_mb=memory_limit,
+        sample_groups=args.sample,
     )

@@ -188,7 +188,7 @@ def _limits(job: JitRun) -> Iterator[Fault]:
 
 
 def _stop(job: JitRun) -> Iterator[Fault]:
-    if not job.stopped:
+    if not job.stopped or job.is_sampled:
         return
     words = job.state.words
     cursor = min(int(words[at.CURSOR]), job.state.sizes.items - 1)
@@ -210,7 +210,7 @@ def _item(job: JitRun, linear: int) -> tuple[int, int, int] | None:
     return (place[0] + offset[0], place[1] + offset[1], place[2] + offset[2])
 
 
-def _group(job: JitRun, linear: int) -> tuple[int, int, int]:
-    words = job.state.words
+def _group(job: JitRun, ordinal: int) -> tuple[int, int, int]:
+    words, linear = job.state.words, job.group_number(ordinal)
     width, height = int(words[at.NUM_GROUPS]), int(words[at.NUM_GROUPS + 1])
     return (linear % width, linear // width % height, linear // (width * height))

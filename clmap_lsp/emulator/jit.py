@@ -15,9 +15,10 @@ from clmap_lsp.emulator.context import CodeOptions
 from clmap_lsp.emulator.kernel_code import KernelCode, generate
 from clmap_lsp.emulator.library import expand_function, run_function, settle_function, symbols
 from clmap_lsp.emulator.machine_state import MachineState, plan_sizes
-from clmap_lsp.emulator.native.machine import Code, load
+from clmap_lsp.emulator.native.machine import Code, is_huge, load
 from clmap_lsp.emulator.recorder import Recorder
 from clmap_lsp.emulator.rendezvous import resolve
+from clmap_lsp.emulator.sampling import Sample, choose
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.site_table import SiteInfo, site_table
 from clmap_lsp.emulator.stride_tally import StrideTallies
@@ -63,6 +64,16 @@ class JitRun:
     notes: list[str] = field(default_factory=list)
     steps: int = 0
     recorder: Recorder | None = None
+    sample: Sample | None = None
+
+    @property
+    def is_sampled(self) -> bool:
+        """True if the figures are estimates for the launch from the groups that ended."""
+        return self.sample is not None and self.sample.is_enough
+
+    def group_number(self, ordinal: int) -> int:
+        """Return the linear number of the group that ran in this place."""
+        return ordinal if self.sample is None else self.sample.number(ordinal)
 
     @property
     def reads_out_of_bounds(self) -> bool:
@@ -178,9 +189,16 @@ def _prepare(
         state.words[at.CELL_STARTS] = counts.starts.ctypes.data
         state.words[at.CELLS] = counts.dense.ctypes.data
     tallies = SiteTallies(sites, settings.device)
-    return JitRun(
+    sample = choose(int(state.words[at.GROUPS]), settings.sample_groups)
+    if sample is not None:
+        state.words[at.GROUPS] = len(sample.ids)
+        state.words[at.GROUP_LIST] = sample.ids.ctypes.data
+        state.words[at.GROUP_ROWS] = sample.records.ctypes.data
+    job = JitRun(
         program, kernel, launch, settings, code, space, state, sites, counts, tallies, [machine_code]
     )
+    job.sample = sample
+    return job
 
 
 def _run(job: JitRun) -> None:
@@ -215,6 +233,8 @@ def _run(job: JitRun) -> None:
         if not upgraded and now - started > _UPGRADE_AFTER_S:
             upgraded = _upgrade(job, now - started)
     job.run_s = time.perf_counter() - started - job.metrics_s
+    if job.sample is not None:
+        job.sample.ended = int(words[at.GROUP])
     flush(job)
 
 
@@ -223,7 +243,7 @@ def _upgrade(job: JitRun, elapsed: float) -> bool:
     words = job.state.words
     done = max(int(words[at.GROUP]), 0) + 0.5
     rest = elapsed / done * (int(words[at.GROUPS]) - done)
-    if rest < _UPGRADE_REST_S:
+    if rest < _UPGRADE_REST_S or is_huge(job.code.text):
         return False
     started = time.perf_counter()
     better = load(job.code.text, ("kernel",), 1, symbols(job.state.sizes.width))

@@ -270,3 +270,9 @@ SEGMENTS = 186
 SEGMENTS_LOST = 187
 """1 if a table was too small for all the lengths."""
 SEGMENT_SLOTS = 1 << 12
+GROUP_LIST = 188
+"""Address of the linear numbers of the groups to run, which GROUP counts then; 0 for all of them."""
+GROUP_ROWS = 189
+"""Address of one record for each of those groups, filled when it ends; 0 if not wanted."""
+G_ACCESSES, G_OPERATIONS, G_PSL, GROUP_WORDS = 0, 1, 2, 13
+"""Accesses of the group; operations of all groups so far; its mean entropies, 11 doubles."""

@@ -16,6 +16,7 @@ from clmap_lsp.emulator.fault_report import faults_of
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.lines import lines_of
 from clmap_lsp.emulator.printing import printed_lines
+from clmap_lsp.emulator.report_sampling import factor_of, sampling_notes, sampling_of
 from clmap_lsp.emulator.result import (
     AccessView,
     BufferResult,
@@ -43,13 +44,14 @@ _SHOWN = 8
 def result_of(job: JitRun, reason: str) -> EmulationResult:
     """Put everything together."""
     started = time.perf_counter()
-    sites = tuple(_sites(job))
+    factor = factor_of(job)
+    sites = tuple(_sites(job, factor))
     metrics = metrics_of(_counts(sites), job.counts.histogram(), job.psl, job.settings.definition)
     buffers = {it.name: _buffer(it, job) for it in job.space.buffers if _is_shown(it)}
     job.metrics_s += time.perf_counter() - started
     return EmulationResult(
         kernel=job.kernel.name,
-        method=Method.TRUNCATED if job.stopped else Method.FULL,
+        method=_method(job),
         engine=Engine.JIT,
         engine_reason=reason,
         definition=job.settings.definition,
@@ -61,18 +63,28 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
         buffers=buffers,
         faults=faults_of(job),
         seconds=Seconds(job.compile_s, job.run_s, job.metrics_s),
-        parallelism=_parallelism(job),
-        control=_control(job),
-        operations=_operations(job),
+        parallelism=_parallelism(job, factor),
+        control=_control(job, factor),
+        operations=_operations(job, factor),
         printed=tuple(printed_lines(job)),
+        sampling=sampling_of(job),
         notes=tuple(_notes(job)),
     )
+
+
+def _method(job: JitRun) -> Method:
+    if job.is_sampled:
+        return Method.SAMPLED
+    return Method.TRUNCATED if job.stopped or job.sample is not None else Method.FULL
 
 
 # ---------------------------------------------------------------------------------------------- accesses
 
 
-def _sites(job: JitRun) -> Iterable[SiteResult]:
+def _sites(job: JitRun, factor: float) -> Iterable[SiteResult]:
+    def scaled(count: int | None) -> int | None:
+        return None if count is None else round(count * factor)
+
     for info in job.sites:
         tally = job.tallies.by_site.get(info.trace_site, SiteTally())
         executions = tally.executions
@@ -87,10 +99,10 @@ def _sites(job: JitRun) -> Iterable[SiteResult]:
             space=info.space,
             op=info.op,
             element_bytes=info.size,
-            executions=executions,
-            requests=tally.requests,
-            sectors=tally.sectors if has_device and not local else None,
-            wavefronts=tally.wavefronts if has_device and local else None,
+            executions=round(executions * factor),
+            requests=round(tally.requests * factor),
+            sectors=scaled(tally.sectors) if has_device and not local else None,
+            wavefronts=scaled(tally.wavefronts) if has_device and local else None,
             strides=job.strides.summary(info.trace_site),
         )
 
@@ -150,16 +162,16 @@ def _buffer(buffer: Buffer, job: JitRun) -> BufferResult:
 # ------------------------------------------------------------------------------------------------ others
 
 
-def _parallelism(job: JitRun) -> Parallelism:
+def _parallelism(job: JitRun, factor: float) -> Parallelism:
     words = job.state.words
     return Parallelism(
         work_items=job.launch.work_items,
-        work_groups=int(words[at.GROUPS]),
+        work_groups=int(np.prod(words[at.NUM_GROUPS : at.NUM_GROUPS + 3])),
         group_items=job.launch.group_items,
-        barriers_hit=int(words[at.ITEM_BARRIERS]),
-        group_barriers=int(words[at.BARRIERS]),
+        barriers_hit=round(int(words[at.ITEM_BARRIERS]) * factor),
+        group_barriers=round(int(words[at.BARRIERS]) * factor),
         simd_width=job.state.sizes.width,
-        timesteps=int(words[at.ROWS_TOTAL]),
+        timesteps=round(int(words[at.ROWS_TOTAL]) * factor),
         operations_to_barrier=_spread(job, 0),
         accesses_to_barrier=_spread(job, 1),
         operation_width=_width(job),
@@ -197,7 +209,7 @@ def _width(job: JitRun) -> LaneWidth | None:
     return LaneWidth(mean, max(lanes for lanes, count in times.items() if count), variance**0.5)
 
 
-def _control(job: JitRun) -> ControlFlow | None:
+def _control(job: JitRun, factor: float) -> ControlFlow | None:
     """Work the branch metrics out of the outcome tables (see `locality.branches`)."""
     if not job.settings.control:
         return None
@@ -217,24 +229,25 @@ def _control(job: JitRun) -> ControlFlow | None:
     return ControlFlow(
         unique_branches=len(executions),
         branches_90=covering(np.array(executions, np.int64)),
-        executions=int(total),
+        executions=round(total * factor),
         yokota_entropy=max(0.0, float(-(shares * np.log2(shares)).sum())),
         average_linear_entropy=float(2 * counts.min(axis=1).sum() / total),
     )
 
 
-def _operations(job: JitRun) -> Mapping[str, int]:
+def _operations(job: JitRun, factor: float) -> Mapping[str, int]:
     """Return executed operations by kind, most frequent first."""
     total: Counter[str] = Counter()
     for times, stretch in zip(job.state.counters.tolist(), job.code.control.stretches, strict=False):
         for name, count in stretch.items():
             total[name] += times * count
-    return dict(total.most_common())
+    return {name: round(count * factor) for name, count in total.most_common()}
 
 
 def _notes(job: JitRun) -> Iterable[str]:
     yield from job.notes
-    if job.stopped:
+    yield from sampling_notes(job)
+    if job.stopped and not job.is_sampled:
         groups = int(job.state.words[at.GROUP])
         yield f"stopped by the {job.stopped} limit in group {groups + 1} of {int(job.state.words[at.GROUPS])}"
     if job.settings.access_view is AccessView.OPTIMISED:

@@ -119,6 +119,13 @@ def joined(
     sites = tuple(_sites(figures.counts))
     seconds = concrete.seconds
     notes = list(concrete.notes)
+    if (sampling := concrete.sampling) is not None:
+        notes = [
+            "the figures of accesses are exact for the whole launch; operations, branches and barriers are "
+            f"estimated from {sampling.groups} of {sampling.of_groups} work-groups; outputs and faults are "
+            "those of these work-groups",
+            *(it for it in notes if "the sample" in it),
+        ]
     if concrete.method is Method.TRUNCATED:
         notes.append(
             "the figures are exact for the whole launch; outputs and faults are those of the part run"
@@ -132,6 +139,7 @@ def joined(
         sites=sites,
         lines=lines_of(program, sites),
         parallelism=replace(concrete.parallelism, timesteps=None),
+        sampling=None,
         seconds=Seconds(seconds.compile, seconds.run, seconds.metrics + figures.seconds),
         notes=tuple(notes),
     )

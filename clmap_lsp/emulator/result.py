@@ -33,6 +33,7 @@ class Method(Enum):
     SYMBOLIC = "symbolic"
     FULL = "full"
     SAMPLED = "sampled"
+    """Estimated from some of the work-groups, see `EmulationResult.sampling`."""
     TRUNCATED = "truncated"
     """A budget ran out: everything counts only what ran until then."""
 
@@ -199,6 +200,18 @@ class LineCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class Sampling:
+    """What a sampled run's figures rest on: work-groups drawn at random from equal parts of the launch."""
+
+    groups: int
+    of_groups: int
+    accesses_error: float
+    """Standard error of the estimated number of accesses."""
+    psl_error: tuple[float, ...]
+    """Standard errors of `Metrics.psl`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Seconds:
     """Wall-clock seconds."""
 
@@ -230,5 +243,7 @@ class EmulationResult:
     operations: Mapping[str, int] = field(default_factory=dict)
     """Executed operations by kind (`+`, `*`, `load`, `sqrt`, ...), by work-items."""
     printed: tuple[str, ...] = ()
+    sampling: Sampling | None = None
+    """Set if `method` is SAMPLED: counts are scaled up to the launch, footprints and entropies are not."""
     notes: tuple[str, ...] = ()
     """What the reader must know: unknown values, limits that were met, counts that are bounds."""

@@ -21,7 +21,7 @@ _SMALL_ITEMS = 1024
 """Launches of at most this many work-items are simply run: nothing is won by reasoning first."""
 _STATEMENTS_PER_S = 500
 """Statements that the compiler takes a second for, at worst."""
-_LEAST_STATEMENTS = 4000
+_LEAST_STATEMENTS = 1500
 _CONCRETE_ACCESSES = 1_000_000_000
 """Beside exact symbolic figures, a launch is run for its outputs and faults up to about this size."""
 
@@ -101,7 +101,8 @@ def _combined(
     """Join symbolic figures with a concrete, untraced run; None if that run shows that they do not apply."""
     from clmap_lsp.emulator.report_symbolic import joined, symbolic_result
 
-    wants_run = settings.engine is Engine.AUTO and figures.metrics.accesses <= _CONCRETE_ACCESSES
+    is_short = figures.metrics.accesses <= _CONCRETE_ACCESSES or settings.sample_groups > 0
+    wants_run = settings.engine is Engine.AUTO and is_short
     if not wants_run:
         return symbolic_result(program, kernel, launch, settings, figures)
     concrete = _run(program, kernel, launch, replace(settings, trace=False), "")

@@ -45,11 +45,17 @@ from clmap_lsp.emulator.layout import (
     FRAME_BYTES,
     FRAMES,
     FUEL,
+    G_ACCESSES,
+    G_OPERATIONS,
+    G_PSL,
     GLOBAL_SIZE,
     GROUP,
     GROUP_ID,
+    GROUP_LIST,
+    GROUP_ROWS,
     GROUP_SIZE,
     GROUP_TIMESTEPS,
+    GROUP_WORDS,
     GROUPS,
     GROUPS_WITHOUT_ACCESS,
     INIT_BYTES,
@@ -263,6 +269,9 @@ def end_segment(s: Words) -> None:
 def begin_group(s: Words) -> None:
     """Set the ids of the next group's work-items and clear its private and local memory."""
     number = s[GROUP]
+    if s[GROUP_LIST] != 0:
+        chosen = words(s[GROUP_LIST])
+        number = chosen[s[GROUP]]
     for d in range(3):
         s[GROUP_ID + d] = number % s[NUM_GROUPS + d]
         number = number // s[NUM_GROUPS + d]
@@ -318,6 +327,8 @@ def end_group(s: Words) -> None:
     """Add the group's mean entropies to the sums over groups."""
     sums = doubles(state_address(s))
     steps = s[GROUP_TIMESTEPS]
+    if s[GROUP_ROWS] != 0:
+        note_group(s)
     for level in range(LEVELS):
         if steps > 0:
             sums[PSL + level] += sums[PSL_GROUP + level] / float(steps)
@@ -326,3 +337,18 @@ def end_group(s: Words) -> None:
     if steps == 0:
         s[GROUPS_WITHOUT_ACCESS] += 1
     s[GROUP_TIMESTEPS] = 0
+
+
+def note_group(s: Words) -> None:
+    """Write down what a group of a sample did."""
+    sums = doubles(state_address(s))
+    start = s[GROUP_ROWS] + s[GROUP] * GROUP_WORDS * 8
+    record = words(start)
+    means = doubles(start)
+    for item in range(s[ITEMS]):
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        record[G_ACCESSES] += frame[F_ACCESSES]
+    record[G_OPERATIONS] = s[OPERATIONS_SEEN]
+    if s[GROUP_TIMESTEPS] > 0:
+        for level in range(LEVELS):
+            means[G_PSL + level] = sums[PSL_GROUP + level] / float(s[GROUP_TIMESTEPS])

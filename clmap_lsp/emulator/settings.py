@@ -27,6 +27,8 @@ class EmulationSettings:
     memory_limit_mb: int = 1024
     max_steps: int = 1 << 40
     """Loop turns and work-item starts."""
+    sample_groups: int = 0
+    """Run at most so many work-groups, drawn at random, and estimate from them; 0 runs all."""
     contract: bool = True
     """Fuse a*b+c within one expression, as clang (so PoCL and Oclgrind) does by default."""
     trace: bool = True

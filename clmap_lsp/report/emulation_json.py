@@ -67,6 +67,7 @@ def emulation_json(program: Program, launch: Launch, result: EmulationResult) ->
         "parallelism": dataclasses.asdict(result.parallelism),
         "control": None if result.control is None else dataclasses.asdict(result.control),
         "operations": dict(result.operations),
+        "sampling": None if result.sampling is None else dataclasses.asdict(result.sampling),
         "printed": list(result.printed),
         "notes": list(result.notes),
         "seconds": {

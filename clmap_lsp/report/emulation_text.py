@@ -28,6 +28,7 @@ def _lines(program: Program, launch: Launch, result: EmulationResult) -> Iterato
         f"  {result.method.value} run by the {result.engine.value} engine: compiled in "
         f"{seconds.compile:.2f} s, ran {seconds.run:.2f} s, metrics {seconds.metrics:.2f} s"
     )
+    yield from _sampling(result)
     yield f"  accesses: {metrics.accesses:,} ({metrics.loads:,} loads, {metrics.stores:,} stores)"
     yield f"  footprint: {metrics.footprint:,} addresses, 90 % of accesses on {metrics.footprint_90:,}"
     yield f"  global memory address entropy: {metrics.gmae:.4f} bits"
@@ -53,6 +54,17 @@ def _lines(program: Program, launch: Launch, result: EmulationResult) -> Iterato
         times = f" ({fault.occurrences:,} times)" if fault.occurrences > 1 else ""
         yield f"{fault.span.path}:{at.row}:{at.column}: {fault.kind.value}{where}{times}: {fault.detail}"
     yield from (f"  note: {it}" for it in result.notes)
+
+
+def _sampling(result: EmulationResult) -> Iterator[str]:
+    """How large a sample is, and its standard errors."""
+    found = result.sampling
+    if found is not None:
+        share = found.accesses_error / max(result.metrics.accesses, 1)
+        yield (
+            f"  estimated from {found.groups:,} of {found.of_groups:,} work-groups; standard errors: "
+            f"accesses {share:.2%}, parallel spatial locality at most {max(found.psl_error):.4f}"
+        )
 
 
 def _parallelism(result: EmulationResult) -> Iterator[str]:

@@ -20,10 +20,13 @@ from typing import Any
 from llvmlite import binding
 
 _LOCK = threading.RLock()
-_PIPELINE = 2
+_PIPELINE = 3
 """Raised whenever the passes change."""
 _LARGE_TEXT = 400_000
 """Characters of IR: about 10 000 instructions."""
+_HUGE_TEXT = 1_000_000
+"""From here on variables stay in memory: the time to promote them and to give out registers grows with the
+square of the text, and so many values that live at once have overrun the stack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,11 @@ def load(text: str, names: tuple[str, ...], optimisation: int, symbols: Mapping[
         return Code(engine, {name: engine.get_function_address(name) for name in names})
 
 
+def is_huge(text: str) -> bool:
+    """Tell whether only the quickest compilation is possible: optimising would take minutes."""
+    return len(text) > _HUGE_TEXT
+
+
 def _object_code(text: str, optimisation: int) -> bytes:
     module = binding.parse_assembly(text)
     # Level 0 promotes variables to registers and no more; its code generator is the quick one for large
@@ -67,7 +75,8 @@ def _object_code(text: str, optimisation: int) -> bytes:
     builder = binding.create_pass_builder(machine, options)
     if optimisation == 0:
         passes = binding.create_new_module_pass_manager()
-        passes.add_sroa_pass()
+        if not is_huge(text):
+            passes.add_sroa_pass()
         passes.add_simplify_cfg_pass()
     else:
         passes = builder.getModulePassManager()
