@@ -112,6 +112,8 @@ class _Reader:
         self.nest: tuple[LoopSymbol, ...] = ()
         self.quiet = 0
         """Greater than 0 while a loop is read only for what it does to variables."""
+        self._tracks_private = False
+        """True once anything is known of private memory; most kernels never need a look for it."""
         self._identities = 0
         self._leaving: dict[int, list[tuple[_State, tuple[LoopSymbol, ...]]]] = {}
         self._breaking: list[list[_State]] = []
@@ -203,17 +205,24 @@ class _Reader:
         if isinstance(address, Pointer) and address.space is AddressSpace.PRIVATE:
             self._remember(address, it, state)
         elif isinstance(address, PointerChoice) and address.if_true.__class__ is Pointer:
-            _forget_private(state.environment)
+            self._forget(state.environment)
         return state
 
     def _remember(self, address: Pointer, it: ir.Store, state: _State) -> None:
         """Track what private memory holds at constant offsets."""
         root, at = address.root, address.offset.value
         if root is None or at is None:
-            _forget_private(state.environment, root)
+            self._forget(state.environment, root)
             return
-        _forget_private(state.environment, root, at, at + it.size)
+        self._forget(state.environment, root, at, at + it.size)
+        self._tracks_private = True
         state.environment[root, at, it.size] = self.expressions.kept(self.expressions.value(it.value))
+
+    def _forget(
+        self, environment: Environment, root: Variable | None = None, start: int = 0, end: int | None = None
+    ) -> None:
+        if self._tracks_private:
+            _forget_private(environment, root, start, end)
 
     def _copy_object(self, it: ir.CopyObject, state: _State) -> _State:
         source = self.expressions.address(it.source)
@@ -228,10 +237,11 @@ class _Reader:
     def _copy_tracked(self, source: Address, target: Pointer, kind: Type, state: _State) -> None:
         environment = state.environment
         if target.root is None or target.offset.value is None:
-            _forget_private(environment, target.root)
+            self._forget(environment, target.root)
             return
         at, size = target.offset.value, kind.size
-        _forget_private(environment, target.root, at, at + size)
+        self._tracks_private = True
+        self._forget(environment, target.root, at, at + size)
         if not isinstance(source, Pointer) or source.root is None or source.offset.value is None:
             return
         if source.root.kind is VariableKind.PARAMETER and isinstance(source.root.type, StructType):
@@ -322,7 +332,7 @@ class _Reader:
             )
             state.environment[it.variable] = self._with_leaves(it.variable.type, reason, leaves)
         if not isinstance(it, ir.Collective):
-            _forget_private(state.environment)
+            self._forget(state.environment)
         return state
 
     def _with_leaves(self, kind: Type, reason: str, leaves: frozenset[Leaf]) -> Value:

@@ -136,3 +136,12 @@ def test_random_launches_never_end_the_process(global_size, local_size, counts, 
         EmulationSettings(engine=Engine.JIT, time_limit_s=0.2, max_steps=20_000),
     )
     assert result.metrics.accesses == result.metrics.loads + result.metrics.stores
+
+
+def test_hundreds_of_loops_are_compiled_without_promoting_their_variables():
+    # Promoted, their values took a minute to give out registers to and then more stack than there is.
+    loops = "for (int j = 0; j < 4; j++) a[j] += i; " * 200
+    source = f"__kernel void k(__global int *a) {{ int i = get_global_id(0); {loops} }}"
+    result = run(source, launch_of(1, 1, a=ZEROS), time_limit_s=5.0)
+    assert result.method is not Method.TRUNCATED
+    assert [it.kind for it in result.faults] == []

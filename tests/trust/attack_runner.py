@@ -56,9 +56,9 @@ def guard_emulator() -> None:
 
     make = address_space._contents
 
-    def contents(plan: Any, *rest: Any) -> np.ndarray:
-        data = make(plan, *rest)
-        kept = guarded(len(data), plan.variable.name)
+    def contents(*arguments: Any) -> np.ndarray:
+        data = make(*arguments)
+        kept = guarded(len(data), next(it.variable.name for it in arguments if hasattr(it, "variable")))
         kept[: len(data)] = data
         return kept
 
