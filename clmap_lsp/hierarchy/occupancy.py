@@ -58,11 +58,15 @@ def local_bytes(analysis: KernelAnalysis) -> int:
 
 def residency(analysis: KernelAnalysis, device: DeviceModel) -> Residency:
     """Estimate how many work-groups of a launch a compute unit holds at once."""
-    launch, limits = analysis.launch, device.limits
-    if launch is None:
+    if analysis.launch is None:
         return Residency(None, "there is no launch")
-    per_group = -(-launch.group_items // device.simd_width)
-    needed = local_bytes(analysis)
+    return resident(device, analysis.launch.group_items, local_bytes(analysis))
+
+
+def resident(device: DeviceModel, group_items: int, needed: int) -> Residency:
+    """Estimate how many work-groups of some size a compute unit holds; `needed` is local memory in bytes."""
+    limits = device.limits
+    per_group = -(-group_items // device.simd_width)
     bounds: list[tuple[int, str]] = []
     if limits.groups_per_compute_unit is not None:
         most = limits.groups_per_compute_unit

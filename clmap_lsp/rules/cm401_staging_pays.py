@@ -38,21 +38,21 @@ __kernel void product(__global const float *A, __global const float *B, __global
 Tiles in local memory, which the work-group fills together:
 
 ```c
-// clmap: global=256,256 local=16,16 N=256 A=random(N*N) B=random(N*N) C=zeros(N*N)
+// clmap: global=256,256 local=32,32 N=256 A=random(N*N) B=random(N*N) C=zeros(N*N)
 __kernel void product(__global const float *A, __global const float *B, __global float *C, const int N)
 {
-    __local float a[16][16];
-    __local float b[16][16];
+    __local float a[32][32];
+    __local float b[32][32];
     const int x = get_global_id(0);
     const int y = get_global_id(1);
     const int lx = get_local_id(0);
     const int ly = get_local_id(1);
     float sum = 0.0f;
-    for (int tile = 0; tile < N; tile += 16) {
+    for (int tile = 0; tile < N; tile += 32) {
         a[ly][lx] = A[y * N + tile + lx];
         b[ly][lx] = B[(tile + ly) * N + x];
         barrier(CLK_LOCAL_MEM_FENCE);
-        for (int k = 0; k < 16; k++)
+        for (int k = 0; k < 32; k++)
             sum += a[ly][k] * b[k][lx];
         barrier(CLK_LOCAL_MEM_FENCE);
     }

@@ -22,7 +22,7 @@ store the matrix the other way round.
 With `--device nvidia-hopper`:
 
 ```c
-// clmap: global=4096 local=256 in=random(65536) out=zeros(4096)
+// clmap: global=16384 local=64 in=random(262144) out=zeros(16384)
 __kernel void sum(__global const float *in, __global float *out)
 {
     const int id = get_global_id(0);
@@ -38,7 +38,7 @@ __kernel void sum(__global const float *in, __global float *out)
 All work-items side by side:
 
 ```c
-// clmap: global=4096 local=256 in=random(65536) out=zeros(4096)
+// clmap: global=16384 local=64 in=random(262144) out=zeros(16384)
 __kernel void sum(__global const float *in, __global float *out)
 {
     const int id = get_global_id(0);

@@ -7,6 +7,9 @@ same turn, and that fit into the device's constant memory. Devices that read con
 path as global memory are left out, and those on which it was measured to gain nothing (NVIDIA Hopper: global
 memory is as fast within 1 %, because its caches serve one address to a whole SIMD group at once too).
 
+What is too large for constant memory is reported as a candidate for local memory where it is a quarter of the
+kernel's sectors at least: a work-group can load it once, part by part, instead of each of its SIMD groups.
+
 ## Why is this bad?
 
 Constant memory is made for this: one address for a whole SIMD group is served in one pass from a cache of its
@@ -43,12 +46,21 @@ __kernel void sum(__constant float *phi, __global float *restrict out)
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.hierarchy.instances import Array
+
 RULE = RuleMeta("CM501", "same-address-data", Severity.HINT)
+
+LEAST_SHARE = 0.25
+"""Of the kernel's sectors, for what is to be shared through local memory."""
 
 
 def check(context: RuleContext) -> Iterator[Finding]:
@@ -67,10 +79,37 @@ def check(context: RuleContext) -> Iterator[Finding]:
             walked = all(it.same_address and it.intra_thread for it in array.instances)
             if array.space is not AddressSpace.GLOBAL or array.is_stored or not walked:
                 continue
-            if array.bytes is not None and small(array, device):
+            if array.bytes is None:
+                continue
+            fits = small(array, device)
+            if fits:
                 message = (
                     f"`{array.name}` could live in __constant memory: all work-items read the same address, "
                     f"{size_words(array.bytes)} with this launch."
                 )
-                span = array.instances[0].accesses[0].span
-                yield RULE.finding(span, message, kernel=kernel.name, data={"bytes": array.bytes})
+            elif (groups := _simd_groups(kernel, device)) > 1 and _share(kernel, array) >= LEAST_SHARE:
+                message = (
+                    f"All work-items read the same address of `{array.name}`, but {fits.why}: a work-group "
+                    "could load it once through local memory, part by part, instead of once for each of its "
+                    f"{groups} SIMD groups."
+                )
+            else:
+                continue
+            span = array.instances[0].accesses[0].span
+            severity = None if fits else Severity.INFORMATION
+            yield RULE.finding(
+                span, message, kernel=kernel.name, severity=severity, data={"bytes": array.bytes}
+            )
+
+
+def _simd_groups(kernel: KernelAnalysis, device: DeviceModel) -> int:
+    return 1 if kernel.launch is None else -(-kernel.launch.group_items // device.simd_width)
+
+
+def _share(kernel: KernelAnalysis, array: Array) -> float:
+    sectors = sum(
+        it.totals.sectors
+        for it in kernel.accesses
+        if it.access.buffer == array.name and it.totals is not None
+    )
+    return sectors / kernel.totals.sectors if kernel.totals.sectors else 0.0

@@ -2,13 +2,18 @@
 
 ## What it does
 
-Counts the work-groups of a launch that somebody chose against the compute units of the device. Where these
-are not known, as in most models because products differ, only launches of a single work-group
-with several SIMD groups are reported: they keep one compute unit busy on any device.
+Counts the work-groups of a launch that somebody chose against the compute units of the device. Models speak
+for a generation, whose products differ in them; where the records hold one product of the model, its number
+is taken and named. Reported are launches that leave compute units idle though smaller work-groups would do,
+and those that leave three quarters of them idle. Where the number is not known only launches of a single
+work-group with several SIMD groups are: they keep one compute unit busy on any device. Either way it says how
+many of the work-groups a compute unit could hold at once, as far as its limits are published.
 
 ## Why is this bad?
 
-A work-group runs on one compute unit. Those that get none are idle for the whole launch.
+A work-group runs on one compute unit. Those that get none are idle for the whole launch. Smaller work-groups
+spread over more of them, unless their work-items depend on each other; otherwise the kernel needs more
+work-items, such as one for each element instead of one for each row.
 
 ## Example
 
@@ -34,40 +39,97 @@ __kernel void twice(__global const float *restrict in, __global float *restrict 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
+
 RULE = RuleMeta("CM508", "idle-compute-units", Severity.HINT)
 
 SEVERAL_SIMD_GROUPS = 4
+FEW = 0.25
+"""Part of the compute units."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """How many compute units a device has, and of which product that is known; `None` where it is not."""
+
+    count: int | None
+    product: str
 
 
 def check(context: RuleContext) -> Iterator[Finding]:
-    """Yield one finding a kernel, at its name. Work-groups that synchronise cannot simply be made smaller."""
-    from clmap_lsp.analysis.kernel import any_shape
+    """Yield one finding a kernel, at its name."""
     from clmap_lsp.launch.model import Origin
 
     device = context.analysis.device
-    units = device.limits.compute_units
+    units = _units(device)
     for kernel in context.kernels():
         launch = kernel.launch
         if launch is None or launch.origin is Origin.INFERRED or "local" in launch.inferred:
             continue
         n_groups = prod(launch.num_groups)
-        enough = launch.group_items >= SEVERAL_SIMD_GROUPS * device.simd_width
-        idle = n_groups < units if units is not None else n_groups == 1
-        if not idle or not enough or not any_shape(kernel.kernel):
-            continue
-        groups = "1 work-group" if n_groups == 1 else f"{n_groups} work-groups"
-        of = f"{units} compute units of {device.id}" if units is not None else "a device's compute units"
-        message = (
-            f"This launch has {groups}: no more than {n_groups} of the {of} can work. Smaller ones spread."
+        spreads = _spreads(kernel, device)
+        if units.count is None:
+            idle = n_groups == 1 and spreads
+        else:
+            idle = n_groups < (units.count if spreads else FEW * units.count)
+        if idle:
+            yield RULE.finding(
+                kernel.kernel.name_span,
+                _message(kernel, device, units, n_groups, spreads),
+                kernel=kernel.name,
+                data={"work_groups": n_groups, "compute_units": units.count},
+            )
+
+
+def _units(device: DeviceModel) -> _Units:
+    """Return the device's compute units: from its model, else of the one product that the records hold."""
+    if device.limits.compute_units is not None or not device.is_product:
+        return _Units(device.limits.compute_units, device.id)
+    from clmap_lsp.aristotle.database import DatabaseError
+    from clmap_lsp.aristotle.known import known_records
+    from clmap_lsp.aristotle.nearest import choices
+
+    try:
+        found = [it.platform for it in choices(known_records(), device.id) if it.exact]
+    except DatabaseError:  # `db` says what is wrong with the records; here they only know nothing.
+        found = []
+    return _Units(found[0].compute_units, found[0].key) if len(found) == 1 else _Units(None, device.id)
+
+
+def _spreads(kernel: KernelAnalysis, device: DeviceModel) -> bool:
+    """True if smaller work-groups would do: large ones whose work-items do not depend on each other."""
+    from clmap_lsp.analysis.kernel import any_shape
+
+    launch = kernel.launch
+    large = launch is not None and launch.group_items >= SEVERAL_SIMD_GROUPS * device.simd_width
+    return large and any_shape(kernel.kernel)
+
+
+def _message(kernel: KernelAnalysis, device: DeviceModel, units: _Units, n_groups: int, spreads: bool) -> str:
+    from clmap_lsp.hierarchy.occupancy import residency
+
+    groups = "1 work-group" if n_groups == 1 else f"{n_groups} work-groups"
+    if units.count is None:
+        idle = (
+            "one compute unit works, the others idle; how many there are differs between products of a "
+            f"generation and is not known of {device.id}"
         )
-        if units is None:
-            message = f"This launch has {groups}: one of {of} works, the others idle. Smaller ones spread."
-        yield RULE.finding(
-            kernel.kernel.name_span, message, kernel=kernel.name, data={"work_groups": n_groups}
-        )
+    else:
+        idle = f"no more than {n_groups} of the {units.count} compute units of {units.product} can work"
+    cure = "Smaller ones spread" if spreads else "More work-items would use them"
+    held = residency(kernel, device)
+    if held.groups is None:
+        resident = f"How many of them a compute unit could hold at once is not known: {held.limit}."
+    else:
+        resident = f"A compute unit could hold {held.groups} of them at once: {held.limit}."
+    return f"This launch has {groups}: {idle}. {cure}.\n{resident}"
