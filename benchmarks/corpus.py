@@ -22,14 +22,16 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
+from clmap_lsp.access.analyse import analyse
 from clmap_lsp.source.branches import Guard, hidden_kernels, solve
+from clmap_lsp.source.collector import collect_rarely
 from clmap_lsp.source.ir import Unsupported, walk
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.parse import parse, without_raw_string
 from clmap_lsp.source.preprocess import preprocess
 from clmap_lsp.source.program import Program
+from clmap_lsp.source.read import lower
 from clmap_lsp.source.syntax import SyntaxTree
 from clmap_lsp.source.types import AddressSpace
 
@@ -90,6 +92,7 @@ class Count:
 def main(arguments: list[str] | None = None) -> int:
     """Run from the command line; return the exit code."""
     options = _arguments(arguments)
+    collect_rarely()  # as the command line and the server do
     wanted = [
         it for it in repositories() if not options.only or any(part in it.name for part in options.only)
     ]
@@ -222,7 +225,7 @@ def _read_file(
         started = time.process_time()
         try:
             tree = parse(text, path, variant, read_file=read_file)
-            program = _lower(tree, variant) if depth >= _LOWER else None
+            program = lower(tree, variant) if depth >= _LOWER else None
         except Exception as error:  # The point of the run: nothing may raise.
             count.crashes += 1
             count.failures.append(f"{path}\tcrash\t{error!r}")
@@ -288,14 +291,6 @@ def _is_never(guard: Guard) -> bool:
     return guard.wanted and [it.text for it in guard.directive.tokens] == ["if", "0"]
 
 
-def _lower(tree: SyntaxTree, options: BuildOptions) -> Program | None:
-    try:
-        from clmap_lsp.source.read import lower
-    except ImportError:
-        return None
-    return lower(tree, options)
-
-
 @dataclass(frozen=True, slots=True)
 class _Understood:
     """How far one kernel was understood."""
@@ -317,7 +312,7 @@ def _understand(tree: SyntaxTree, program: Program | None, *, depth: int) -> dic
             found[name] = _Understood(parsed, False, 0, 0)
             continue
         is_lowered = not any(isinstance(it, Unsupported) and not _is_unknown(it) for it in walk(kernel.body))
-        every = _accesses(kernel) if depth >= _ANALYSE else []
+        every = analyse(kernel).accesses if depth >= _ANALYSE else ()
         accesses = [it for it in every if it.space in (AddressSpace.GLOBAL, AddressSpace.LOCAL)]
         known = sum(it.known or it.indirect for it in accesses)
         found[name] = _Understood(parsed, is_lowered and parsed, len(accesses), known)
@@ -355,14 +350,6 @@ def parsed_kernels(tree: SyntaxTree) -> dict[str, bool]:
 
 
 _HEAD = re.compile(r"[^(){};]*?(\w+) \(")
-
-
-def _accesses(kernel: Any) -> list[Any]:
-    try:
-        from clmap_lsp.access.analyse import analyse
-    except ImportError:
-        return []
-    return list(analyse(kernel).accesses)
 
 
 # ---------------------------------------------------------------------------------------------- printing

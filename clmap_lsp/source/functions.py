@@ -23,6 +23,7 @@ from clmap_lsp.source.ir import (
     VariableKind,
 )
 from clmap_lsp.source.lowering import Lowering, Object, Reported, Signature, Unit
+from clmap_lsp.source.nesting import Nesting, nesting_of
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace, StructType, Type
 
@@ -72,6 +73,7 @@ class Lowered:
     """Its places by their offsets in the normalised text."""
     origin: int
     """Where it starts in the normalised text."""
+    nesting: Nesting
 
 
 # ------------------------------------------------------------------------------------------------ heads
@@ -260,6 +262,7 @@ def lower_function(unit: Unit, head: Head) -> Lowered:
         tuple(low.problems),
         low.spans,
         head.node.start_byte,
+        nesting_of(body or ()),
     )
 
 

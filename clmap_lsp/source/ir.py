@@ -20,9 +20,10 @@ stride bytes; one node for each subscript, so that `t[ly][lx]` keeps its two dim
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Any
 
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import Field, PointerType, ScalarType, Type
@@ -815,92 +816,78 @@ class Initializer:
     """Pointers in it: the byte where one stands (zero in `data`), the object it points into, and how far."""
 
 
-def expressions(statement: Statement) -> Iterator[Expression]:
-    """Yield the expressions that stand directly in a statement, not those of nested blocks."""
-    match statement:
-        case Assign(value=value):
-            yield value
-        case Load(pointer=pointer):
-            yield pointer
-        case Store(pointer=pointer, value=value):
-            yield pointer
-            yield value
-        case CopyObject(destination=destination, source=source):
-            yield destination
-            yield source
-        case Atomic(pointer=pointer, operands=operands):
-            yield pointer
-            yield from operands
-        case AsyncCopy(destination=destination, source=source, count=count, stride=stride):
-            yield from (destination, source, count)
-            if stride is not None:
-                yield stride
-        case ImageRead(image=image, sampler=sampler, coordinate=coordinate):
-            yield image
-            if sampler is not None:
-                yield sampler
-            yield coordinate
-        case ImageWrite(image=image, coordinate=coordinate, value=value):
-            yield from (image, coordinate, value)
-        case Collective() | Print() | Call() | OpaqueCall():
-            yield from statement.arguments
-        case If(condition=condition):
-            yield condition
-        case Loop(condition=loop_condition):
-            if loop_condition is not None:
-                yield loop_condition
-        case Switch(value=value):
-            yield value
-        case Return(value=result):
-            if result is not None:
-                yield result
-        case _:
-            return
+# Every analysis goes through these; a table is several times as fast as a chain of `match` cases.
+
+_EXPRESSIONS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
+    Assign: lambda it: (it.value,),
+    Load: lambda it: (it.pointer,),
+    Store: lambda it: (it.pointer, it.value),
+    CopyObject: lambda it: (it.destination, it.source),
+    Atomic: lambda it: (it.pointer, *it.operands),
+    AsyncCopy: lambda it: _present(it.destination, it.source, it.count, it.stride),
+    ImageRead: lambda it: _present(it.image, it.sampler, it.coordinate),
+    ImageWrite: lambda it: (it.image, it.coordinate, it.value),
+    Collective: lambda it: it.arguments,
+    Print: lambda it: it.arguments,
+    Call: lambda it: it.arguments,
+    OpaqueCall: lambda it: it.arguments,
+    If: lambda it: (it.condition,),
+    Loop: lambda it: _present(it.condition),
+    Switch: lambda it: (it.value,),
+    Return: lambda it: _present(it.value),
+}
+
+_OPERANDS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
+    **dict.fromkeys((Unary, Convert, Reinterpret, PointerCast, Swizzle), lambda it: (it.operand,)),
+    **dict.fromkeys((Binary, Compare, Logical), lambda it: (it.left, it.right)),
+    Select: lambda it: (it.condition, it.if_true, it.if_false),
+    VectorLiteral: lambda it: it.parts,
+    InsertLanes: lambda it: (it.vector, it.value),
+    PointerOffset: lambda it: (it.pointer, it.index),
+    FieldAddress: lambda it: (it.pointer,),
+    Builtin: lambda it: it.arguments,
+    WorkItem: lambda it: _present(it.dimension),
+}
+
+_BLOCKS: dict[type, Callable[[Any], tuple[Block, ...]]] = {
+    If: lambda it: (it.then, it.otherwise),
+    Loop: lambda it: (it.test, it.body, it.step),
+    Switch: lambda it: tuple(case.body for case in it.cases),
+    Scope: lambda it: (it.body,),
+}
+
+
+def _present(*parts: Expression | None) -> tuple[Expression, ...]:
+    return tuple(it for it in parts if it is not None)
+
+
+def expressions(statement: Statement) -> tuple[Expression, ...]:
+    """Return the expressions that stand directly in a statement, not those of nested blocks."""
+    parts = _EXPRESSIONS.get(type(statement))
+    return () if parts is None else parts(statement)
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:
     """Return the direct operands of an expression."""
-    match expression:
-        case Unary() | Convert() | Reinterpret() | PointerCast() | Swizzle():
-            return (expression.operand,)
-        case Binary() | Compare() | Logical():
-            return (expression.left, expression.right)
-        case Select():
-            return (expression.condition, expression.if_true, expression.if_false)
-        case VectorLiteral():
-            return expression.parts
-        case InsertLanes():
-            return (expression.vector, expression.value)
-        case PointerOffset():
-            return (expression.pointer, expression.index)
-        case FieldAddress():
-            return (expression.pointer,)
-        case Builtin():
-            return expression.arguments
-        case WorkItem(dimension=dimension):
-            return () if dimension is None else (dimension,)
-        case _:
-            return ()
+    parts = _OPERANDS.get(type(expression))
+    return () if parts is None else parts(expression)
 
 
 def blocks(statement: Statement) -> tuple[Block, ...]:
     """Return the blocks nested directly in a statement, in the order of the source."""
-    match statement:
-        case If():
-            return (statement.then, statement.otherwise)
-        case Loop():
-            return (statement.test, statement.body, statement.step)
-        case Switch():
-            return tuple(case.body for case in statement.cases)
-        case Scope():
-            return (statement.body,)
-        case _:
-            return ()
+    parts = _BLOCKS.get(type(statement))
+    return () if parts is None else parts(statement)
 
 
 def walk(block: Block) -> Iterator[Statement]:
     """Yield every statement of a block and of the blocks inside it, in source order."""
-    for statement in block:
-        yield statement
-        for inner in blocks(statement):
-            yield from walk(inner)
+    waiting = [iter(block)]
+    while waiting:
+        for statement in waiting[-1]:
+            yield statement
+            parts = _BLOCKS.get(type(statement))
+            if parts is not None:
+                waiting.extend(iter(inner) for inner in reversed(parts(statement)))
+                break
+        else:
+            waiting.pop()

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from clmap_lsp.source.difference import Difference, difference
 
@@ -52,6 +52,8 @@ class Chunk:
 
     tokens: list[Token]
     texts: list[str]
+    notes: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What was found out about the chunk; those of an included file serve every file that includes it."""
 
 
 @dataclass(frozen=True, slots=True)

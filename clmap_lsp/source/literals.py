@@ -6,6 +6,7 @@ Source: OpenCL C Specification 3.0, section 6.3; ISO/IEC 9899:1999, section 6.4.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from clmap_lsp.source.constants import Number, round_float
 from clmap_lsp.source.initializers import unescape
@@ -20,6 +21,7 @@ _NUMBER = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def parse_number(text: str) -> tuple[Number, ScalarType] | None:
     """Return the value and type of a numeric literal, `None` if it is none."""
     match = _NUMBER.match(text.strip())

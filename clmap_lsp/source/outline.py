@@ -24,6 +24,8 @@ class Item:
     end: int
     name: str | None
     is_open: bool = False
+    words: frozenset[str] = frozenset()
+    """What an item that may go is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,13 @@ class State:
 
 def outline(chunk: Chunk, state: State) -> tuple[list[Item], State]:
     """Return the items of a chunk, and the state behind it."""
-    texts = chunk.texts
+    known: tuple[list[Item], State] | None = chunk.notes.get(state)
+    if known is None:
+        known = chunk.notes[state] = _outline(chunk.texts, state)
+    return known
+
+
+def _outline(texts: list[str], state: State) -> tuple[list[Item], State]:
     depth = state.depth
     items: list[Item] = []
     start = 0
@@ -52,7 +60,7 @@ def outline(chunk: Chunk, state: State) -> tuple[list[Item], State]:
         elif text == "}":
             depth = max(depth - 1, 0)
             if depth == 0 and not _goes_on(texts, index + 1, name):
-                items.append(Item(start, index + 1, name))
+                items.append(_item(texts, start, index + 1, name))
                 start, name, continues = index + 1, None, False
         elif text == "(":
             parens += 1
@@ -61,12 +69,16 @@ def outline(chunk: Chunk, state: State) -> tuple[list[Item], State]:
         elif depth == 0 and parens == 0:
             if name is None and not continues:
                 name = _prototype(texts, start, index)
-            items.append(Item(start, index + 1, name))
+            items.append(_item(texts, start, index + 1, name))
             start, name, continues = index + 1, None, False
     if start < len(texts):
-        items.append(Item(start, len(texts), name, True))
+        items.append(Item(start, len(texts), name, True, frozenset(texts[start:])))
         return items, State(depth, True)
     return items, State(depth, False)
+
+
+def _item(texts: list[str], start: int, end: int, name: str | None) -> Item:
+    return Item(start, end, name, False, frozenset() if name is None else frozenset(texts[start:end]))
 
 
 def _structure(texts: list[str]) -> Iterator[int]:

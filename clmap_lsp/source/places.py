@@ -103,7 +103,7 @@ def _parenthesized(low: Lowering, node: Node) -> Place:
 
 @handles(PLACES, "subscript_expression")
 def _subscript(low: Lowering, node: Node) -> Place:
-    parts = [it for it in node.children if it.is_named and it.type != "comment"]
+    parts = [it for it in node.named_children if it.type != "comment"]
     span = low.span(node)
     if len(parts) != 2:
         return Temporary(low.unsupported(node, "subscript without index"), INT)

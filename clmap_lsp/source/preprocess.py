@@ -8,6 +8,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from clmap_lsp.source.conditions import BadConditionError, Number, evaluate
 from clmap_lsp.source.ir import Problem, Severity
@@ -126,6 +127,10 @@ def _reached(result: Preprocessed, left_out: dict[str, set[str]]) -> set[str]:
     return reached
 
 
+_included = lru_cache(maxsize=64)(SourceFile.of)
+"""The lines of an included file, which many files of a project have in common."""
+
+
 class _Preprocessor:
     def __init__(
         self, options: BuildOptions, read_file: ReadFile | None, path: str, needed: set[str] | None
@@ -177,7 +182,8 @@ class _Preprocessor:
 
     def file(self, path: str, text: str) -> None:
         if path not in self.out.files:
-            self.out.files[path] = SourceFile.of(path, text)
+            is_main = path == self.main_path
+            self.out.files[path] = SourceFile.of(path, text) if is_main else _included(path, text)
         self.including.append(path)
         self.expander.grant(EXPANDED_A_CHARACTER * len(text))
         reader = _FileReader(self, path, text)
@@ -464,7 +470,8 @@ class _FileReader:
             if name is None or (name in needed and not is_rest) or name in self.owner.macros:
                 kept.append(item)
                 continue
-            self.owner.left_out.setdefault(name, set()).update(chunk.texts[item.start : item.end])
+            words = item.words or chunk.texts[item.start : item.end]
+            self.owner.left_out.setdefault(name, set()).update(words)
             self.leaving_out = name if item.is_open else None
         if len(kept) == len(items):
             return chunk

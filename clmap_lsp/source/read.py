@@ -84,7 +84,7 @@ def _lower(tree: SyntaxTree, options: BuildOptions, previous: ProgramCache | Non
             functions[head.unique] = key, reused(unit, previous.tree, head, before[1], moved)
         elif (lowered := _contained(low, head)) is not None:
             functions[head.unique] = keys.of(head, lowered.outer), lowered
-    kernels = _kernels(low, functions, previous)
+    kernels = _kernels(low, {name: it for name, (_, it) in functions.items()}, previous)
     cache = ProgramCache(tree, keys.environment, functions, kernels, program_objects(unit, low.initializers))
     return _program(low, kernels, cache)
 
@@ -229,11 +229,11 @@ def _contained(low: Lowering, head: Head) -> Lowered | None:
 
 
 def _kernels(
-    low: Lowering, keyed: Mapping[str, tuple[FunctionKey, Lowered]], previous: ProgramCache | None
+    low: Lowering, functions: Mapping[str, Lowered], previous: ProgramCache | None
 ) -> dict[str, BuiltKernel]:
     """Put the kernels together, or take them from before where all their functions are the same objects."""
-    functions = {name: it for name, (_, it) in keyed.items()}
     kernels: dict[str, BuiltKernel] = {}
+    nesting = {name: it.nesting for name, it in functions.items()}
     for name, lowered in functions.items():
         if not lowered.function.is_kernel or lowered.function.body is None:
             continue
@@ -242,27 +242,12 @@ def _kernels(
             kernels[name] = before
             continue
         try:
-            built = build_kernel(lowered, functions)
-            if not _only_moved(built, before, keyed, previous) and nests_too_deeply(built.kernel.body):
+            if nests_too_deeply(name, nesting):
                 raise RecursionError
-            kernels[name] = built
+            kernels[name] = build_kernel(lowered, functions)
         except Exception as error:
             _internal(low, None, f"`{name}`", error, lowered.function.name_span)
     return kernels
-
-
-def _only_moved(
-    built: BuiltKernel,
-    before: BuiltKernel | None,
-    keyed: Mapping[str, tuple[FunctionKey, Lowered]],
-    previous: ProgramCache | None,
-) -> bool:
-    """Tell whether a kernel has the content of one of before that was found fit."""
-    if before is None or previous is None or len(built.parts) != len(before.parts):
-        return False
-    names = [it.function.name for it in built.parts]
-    was = [it.function.name for it in before.parts]
-    return names == was and all(keyed[it][0] == previous.functions[it][0] for it in names)
 
 
 def _internal(
