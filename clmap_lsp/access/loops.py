@@ -218,12 +218,29 @@ def _trips_of(part: Polynomial, turn: LoopSymbol, facts: Facts) -> Polynomial | 
 def _enumerated(condition: Polynomial, turn: LoopSymbol) -> int | None:
     """Count by trying, where the condition depends on nothing but the turn."""
     try:
+        # Most loops that long have bounds that are linear in the turn: two tries tell.
+        if _is_linear(condition, turn) and all(
+            Evaluator({turn: it})(condition) for it in (0, MAX_ENUMERATED_TURNS - 1)
+        ):
+            return None
         for number in range(MAX_ENUMERATED_TURNS):
             if not Evaluator({turn: number})(condition):
                 return number
     except (UnknownValueError, OverflowError):
         return None
     return None
+
+
+def _is_linear(condition: Polynomial, turn: LoopSymbol) -> bool:
+    """Tell whether a condition compares two values whose difference is `a + b * turn`."""
+    atom = condition.atom
+    if not isinstance(atom, Operation) or len(atom.operands) != 2 or atom.op not in (Op.LT, Op.LE):
+        return False
+    difference = atom.operands[1] - atom.operands[0]
+    slope = difference.coefficient(turn)
+    return (
+        slope is not None and slope.value is not None and (difference - slope * poly(turn)).value is not None
+    )
 
 
 def _until_zero(difference: Polynomial, turn: LoopSymbol, facts: Facts) -> Polynomial | None:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _ALL_ITEMS = 1 << 14
 """Launches of up to so many work-items are compared whole; of larger ones samples are."""
+_LARGEST = 1 << 62
+"""Elements beyond which indices no longer fit 64 bits."""
 _SAMPLES = 1 << 12
 _TURNS = 9
 
@@ -200,6 +202,8 @@ def _turns(loop: LoopSymbol, launch: Launch, ids: NDArray[np.int64]) -> int | No
         return None
     trips = np.asarray(evaluate(loop.trip, _environment(launch, ids)))
     most = int(trips.max(initial=0))
+    if most * launch.work_items >= _LARGEST:
+        return None
     return most if most >= 2 else None
 
 
