@@ -31,6 +31,7 @@ _WRITING = 0o3 | 0o100 | 0o1000
 @dataclass(frozen=True, slots=True)
 class _Machine:
     audit: int
+    getpid: int
     seccomp: int
     clone: int
     tgkill: int
@@ -47,7 +48,7 @@ _HIDDEN = (435, 437)
 
 _MACHINES = {
     "x86_64": _Machine(
-        0xC000003E, 317, 56, 234, 257, 2,
+        0xC000003E, 39, 317, 56, 234, 257, 2,
         (
             # socket, socketpair, connect, bind, listen, accept (2), sendto, sendmsg, sendmmsg
             41, 53, 42, 49, 50, 43, 288, 44, 46, 307,
@@ -64,7 +65,7 @@ _MACHINES = {
         ),
     ),
     "aarch64": _Machine(
-        0xC00000B7, 277, 220, 131, 56, None,
+        0xC00000B7, 172, 277, 220, 131, 56, None,
         (  # The same, line by line; the forms without a folder do not exist here.
             198, 199, 203, 200, 201, 202, 242, 206, 211, 269,
             221, 281, 117, 270, 271, 129, 130, 138,
@@ -165,15 +166,26 @@ def _unless_bits(argument: int, bits: int) -> list[bytes]:
     ]
 
 
+def _has_these_numbers(libc: ctypes.CDLL, machine: _Machine) -> bool:
+    """Tell whether this process asks for system calls by the numbers of `machine`."""
+    return bool(libc.syscall(ctypes.c_long(machine.getpid)) == os.getpid())
+
+
 class _Filter(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("code", ctypes.c_void_p))
 
 
 def _install(program: bytes, machine: _Machine) -> bool:
-    """Hand the filter to the kernel, for every thread; False where it refuses (containers may forbid it)."""
+    """Hand the filter to the kernel, for every thread; False where it refuses (containers may forbid it).
+
+    Also False, before anything is done, where the numbers turn out to be those of another architecture: such
+    a filter would refuse other calls than those that it means.
+    """
     try:
         libc = ctypes.CDLL(None, use_errno=True)
     except OSError:
+        return False
+    if not _has_these_numbers(libc, machine):
         return False
     code = ctypes.create_string_buffer(program, len(program))
     described = _Filter(len(program) // 8, ctypes.addressof(code))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -107,3 +109,87 @@ def test_the_description_says_what_holds():
 def test_elsewhere_every_restriction_is_named_as_missing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sandbox, "_machine", lambda: None)
     assert sandbox.apply() == sandbox.RESTRICTIONS
+
+
+def test_a_filter_with_numbers_of_another_architecture_is_not_installed(monkeypatch: pytest.MonkeyPatch):
+    other = next(
+        it
+        for name, it in sandbox._MACHINES.items()
+        if it is not sandbox._machine() and name != os.uname().machine
+    )
+    monkeypatch.setattr(sandbox, "_machine", lambda: other)
+    assert sandbox.apply() == sandbox.RESTRICTIONS
+    with socket.socket():  # In this very process: nothing was installed.
+        pass
+
+
+# ------------------------------------------------------------------- every architecture, without its machine
+
+HEADERS = {
+    "x86_64": Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+    "aarch64": Path("/usr/include/asm-generic/unistd.h"),
+}
+PID = 4711
+
+
+def numbers(machine: str) -> dict[str, int]:
+    """Return the system calls of an architecture, from the kernel's own header."""
+    if not HEADERS[machine].exists():
+        pytest.skip("the kernel's headers are not installed")
+    found = re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", HEADERS[machine].read_text())
+    return {name: int(number) for name, number in found}
+
+
+def verdict(program: bytes, audit: int, number: int, *arguments: int) -> str:
+    """Run a filter the way the kernel does (classic BPF, as seccomp(2) describes its input)."""
+    data = struct.pack("<IIQ6Q", number, audit, 0, *(*arguments, 0, 0, 0, 0, 0, 0)[:6])
+    code = [struct.unpack_from("<HBBI", program, at) for at in range(0, len(program), 8)]
+    at = value = 0
+    while True:
+        kind, then, otherwise, k = code[at]
+        at += 1
+        match kind:
+            case 0x20:
+                (value,) = struct.unpack_from("<I", data, k)
+            case 0x15:
+                at += then if value == k else otherwise
+            case 0x35:
+                at += then if value >= k else otherwise
+            case 0x45:
+                at += then if value & k else otherwise
+            case 0x06:
+                return {0x7FFF0000: "allowed", 0x80000000: "killed"}.get(k, f"errno {k & 0xFFFF}")
+
+
+@pytest.mark.parametrize("name", sorted(HEADERS))
+def test_the_filter_of_each_architecture(name: str):
+    machine, calls = sandbox._MACHINES[name], numbers(name)
+    program = sandbox._program(machine, PID)
+
+    def of(call: str, *arguments: int) -> str:
+        return verdict(program, machine.audit, calls[call], *arguments)
+
+    refused = (
+        "socket socketpair connect bind listen sendto sendmsg execve execveat ptrace kill unlinkat mkdirat"
+    )
+    refused += " renameat2 fchmodat fchownat truncate mount unshare setns bpf memfd_create io_uring_setup"
+    assert {it: of(it) for it in refused.split()} == dict.fromkeys(refused.split(), "errno 1")
+    allowed = "read write close mmap munmap mprotect futex exit exit_group getpid lseek brk clock_gettime"
+    assert {it: of(it) for it in allowed.split()} == dict.fromkeys(allowed.split(), "allowed")
+    assert [of(it) for it in ("clone3", "openat2")] == ["errno 38", "errno 38"]
+    assert of("clone", 0x10000) == "allowed"  # a thread
+    assert of("clone", 0x11) == "errno 1"  # a process
+    assert of("openat", 0, 0, os.O_RDONLY | os.O_CLOEXEC) == "allowed"
+    assert {of("openat", 0, 0, it) for it in (os.O_WRONLY, os.O_RDWR, os.O_CREAT, os.O_TRUNC)} == {"errno 13"}
+    assert [of("tgkill", it, 1, 6) for it in (PID, PID + 1)] == ["allowed", "errno 1"]
+    assert verdict(program, 0x40000028, calls["read"]) == "killed"  # calls of 32-bit Arm
+
+
+def test_both_architectures_refuse_the_same_calls():
+    def refused(name: str) -> set[str]:
+        names = {number: call for call, number in numbers(name).items()}
+        return {names[it] for it in sandbox._MACHINES[name].refused}
+
+    without_a_folder = "chmod chown creat fork lchown link mkdir mknod rename rmdir symlink unlink vfork"
+    assert refused("x86_64") - refused("aarch64") == set(without_a_folder.split())
+    assert refused("aarch64") <= refused("x86_64")
