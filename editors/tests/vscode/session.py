@@ -46,9 +46,9 @@ __kernel void spin(__global volatile int *a)
 """
 
 
-def settings(trust: bool) -> dict[str, object]:
+def settings(trust: bool, interpreter: str) -> dict[str, object]:
     return {
-        "clmap.server.interpreter": sys.executable,
+        "clmap.server.interpreter": interpreter,
         "clmap.device": "nvidia-hopper",
         "clmap.emulate": "onSave",
         "clmap.emulateTimeLimit": 60,
@@ -66,21 +66,40 @@ def settings(trust: bool) -> dict[str, object]:
 
 
 @contextlib.contextmanager
-def vscode(host: Path, vsix: Path, trust: bool) -> Iterator[str]:
-    """Yield the URL of a running VS Code."""
+def vscode(
+    host: Path,
+    vsix: Path,
+    *,
+    trust: bool = False,
+    interpreter: str = sys.executable,
+    home: Path | None = None,
+) -> Iterator[str]:
+    """Yield the URL of a running VS Code.
+
+    `trust`: whether it asks before it trusts a workspace. `home`: a home folder to use; then nothing of ours is on `PATH`.
+    """
     server = host / "node_modules/code-server/lib/vscode/out/server-main.js"
     state = Path(tempfile.mkdtemp(prefix="vscode-"))
     for folder in ("data/Machine", "data/User"):
         (state / "srv" / folder).mkdir(parents=True)
-        (state / "srv" / folder / "settings.json").write_text(json.dumps(settings(trust)))
-    (state / "home").mkdir()
+        (state / "srv" / folder / "settings.json").write_text(json.dumps(settings(trust, interpreter)))
+    own_home = home or state / "home"
+    own_home.mkdir(exist_ok=True)
     environment = {
         **os.environ,
-        "HOME": str(state / "home"),
+        "HOME": str(own_home),
         "EXTENSIONS_GALLERY": "{}",  # Else it looks extensions up.
         "CLMAP_CACHE_DIR": str(state / "cache"),
     }
-    base = ["node", str(server), "--server-data-dir", str(state / "srv"), "--accept-server-license-terms"]
+    if home is not None:
+        environment["PATH"] = "/usr/bin:/bin"
+    base = [
+        shutil.which("node") or "node",
+        str(server),
+        "--server-data-dir",
+        str(state / "srv"),
+        "--accept-server-license-terms",
+    ]
     subprocess.run(
         [*base, "--install-extension", str(vsix)], env=environment, check=True, capture_output=True
     )
@@ -125,18 +144,19 @@ def wait_for(url: str) -> None:
     raise SystemExit(f"{url} does not answer")
 
 
-def workspace() -> Path:
+def workspace(size: int = 64) -> Path:
+    """Return a new workspace; small sizes emulate quickly, 256 is what pictures show."""
     folder = Path(tempfile.mkdtemp(prefix="clmap-ws-"))
-    (folder / "k.cl").write_text(KERNEL)
+    (folder / "k.cl").write_text(KERNEL.replace("256", str(size)))
     (folder / "spin.cl").write_text(SPINNING)
     return folder
 
 
 def run_node(host: Path, script: str, *arguments: str) -> int:
     environment = {**os.environ, "NODE_PATH": str(host / "node_modules")}
-    target = host / script
-    shutil.copyfile(HERE / script, target)  # ES modules are found beside the file that imports them.
-    return subprocess.run(["node", str(target), *arguments], env=environment, check=False).returncode
+    for module in HERE.glob("*.mjs"):  # ES modules are found beside the file that imports them.
+        shutil.copyfile(module, host / module.name)
+    return subprocess.run(["node", str(host / script), *arguments], env=environment, check=False).returncode
 
 
 def main() -> int:
@@ -144,15 +164,16 @@ def main() -> int:
     ARTEFACTS.mkdir(exist_ok=True)
     extension = ROOT / "editors/vscode"
     failed = 0
-    with vscode(host, vsix, trust=False) as url:
-        for suite in ("suite.js",):
-            failed += (
-                run_node(host, "exthost.mjs", url, str(workspace()), str(extension), str(HERE / suite)) != 0
-            )
-        failed += run_node(host, "look.mjs", url, str(workspace()), str(ARTEFACTS)) != 0
+    with vscode(host, vsix) as url:
+        tests = str(HERE / "suite.js")
+        failed += run_node(host, "exthost.mjs", url, str(workspace()), str(extension), tests) != 0
+        failed += run_node(host, "look.mjs", url, str(workspace(256)), str(ARTEFACTS)) != 0
     with vscode(host, vsix, trust=True) as url:
         tests = str(HERE / "untrusted.js")
         failed += run_node(host, "exthost.mjs", url, str(workspace()), str(extension), tests) != 0
+    with tempfile.TemporaryDirectory() as name, vscode(host, vsix, interpreter="", home=Path(name)) as url:
+        arguments = (url, str(workspace()), str(ARTEFACTS), name, sys.executable)
+        failed += run_node(host, "install.mjs", *arguments) != 0
     print("VS Code:", "failed" if failed else "all suites passed")
     return 1 if failed else 0
 

@@ -41,7 +41,7 @@ exports.run = async () => {
   await test("lenses show launch and cost", async () => {
     const lenses = await vscode.commands.executeCommand("vscode.executeCodeLensProvider", uri);
     const titles = lenses.map((it) => it.command?.title ?? "").join("\n");
-    assert.match(titles, /256x256 in groups of 16x16/);
+    assert.match(titles, /64x64 in groups of 16x16/);
     assert.match(titles, /sectors\/request/);
   });
 
@@ -95,6 +95,27 @@ exports.run = async () => {
     await wait(() => codes().includes("CM104"));
   });
 
+  await test("a verified fix is taken and saved, and the kernel still runs without faults", async () => {
+    const before = document.getText();
+    const place = new vscode.Range(1, 14, 1, 16);
+    const offered = async () => {
+      const found = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", uri, place, undefined, 50);
+      return found.find((it) => /^Stage .* → .* sectors.*verified on 64x64/.test(it.title));
+    };
+    const stage = await wait(offered, 60000);
+    assert.ok(await vscode.workspace.applyEdit(stage.edit));
+    assert.match(document.getText(), /float A_tile[^]*int k0 = 0;[^]*B_tile\[ly\]\[lx\] =/);
+    await document.save();
+    const lenses = () => vscode.commands.executeCommand("vscode.executeCodeLensProvider", uri);
+    await wait(async () => (await lenses()).some((it) => /PSL .* no faults/.test(it.command?.title ?? "")), 60000);
+    const whole = new vscode.Range(0, 0, document.lineCount, 0);
+    const back = new vscode.WorkspaceEdit();
+    back.replace(uri, whole, before);
+    await vscode.workspace.applyEdit(back);
+    await document.save();
+    await wait(() => codes().includes("CM104"));
+  });
+
   await test("fixing the kernel by hand clears the finding", async () => {
     const text = document.getText();
     const fixed = text.replace("get_global_id(0)", "get_global_id(X)").replace("get_global_id(1)", "get_global_id(0)").replace("get_global_id(X)", "get_global_id(1)");
@@ -135,8 +156,8 @@ exports.run = async () => {
   });
 
   await test("a killed server comes back", async () => {
-    const { execSync } = require("node:child_process");
-    execSync("pkill -9 -f '[c]lmap_lsp --stdio' || true");
+    const debug = await vscode.commands.executeCommand("clmap.debug");
+    process.kill(Number(/server process (\d+)/.exec(debug)[1]), "SIGKILL");
     const edit = new vscode.WorkspaceEdit();
     edit.insert(uri, new vscode.Position(0, 0), "\n");
     await vscode.workspace.applyEdit(edit);

@@ -236,9 +236,12 @@ function fixChart() {
   }
   const most = Math.max(1, ...kernel.fixes.flatMap((it) => [moved(it.before), moved(it.after)]));
   const parts = kernel.fixes.map((fix, index) => {
-    const [title, gain = ""] = fix.title.split(/: (?=[^:]*$)/);
-    const button = element("button", { id: `fix-${index}` }, "Look at the change");
-    button.addEventListener("click", () => vscode.postMessage({ preview: index }));
+    const [title, gain = ""] = fix.title.replaceAll("`", "").split(/: (?=[^:]*$)/);
+    const show = element("button", { id: `show-${index}` }, "Show the change");
+    show.addEventListener("click", () => vscode.postMessage({ show: index }));
+    const take = element("button", { id: `take-${index}` }, "Apply");
+    take.addEventListener("click", () => vscode.postMessage({ take: index }));
+    const buttons = fix.safety === "display" ? [show] : [show, " ", take];
     const host = fix.hostChange ? [element("p", { class: "note" }, `The host must change too: ${fix.hostChange}.`)] : [];
     const rows = [["before", fix.before, "costly"], ["after", fix.after, "fine"]].map(([when, figures, kind]) =>
       element("div", { class: "bar-row", role: "img", "aria-label": `${when}: ${movedText(figures)}` }, [
@@ -248,7 +251,7 @@ function fixChart() {
       ]),
     );
     const head = element("h3", {}, title);
-    return element("section", { class: "fix" }, [head, element("p", { class: "note" }, gain), ...rows, ...host, button]);
+    return element("section", { class: "fix" }, [head, element("p", { class: "note" }, gain), ...rows, ...host, ...buttons]);
   });
   return [element("h2", {}, "Verified fixes"), ...parts];
 }

@@ -1,6 +1,7 @@
-// Where the server is: the setting, then the selected Python interpreter, then PATH, then an offer to install.
+// Where the server is: the setting, then the selected Python interpreter, then PATH and ~/.local/bin, then an offer to install.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
@@ -60,11 +61,14 @@ async function canImport(interpreter: string): Promise<boolean> {
 
 function fromPath(): ServerCommand | undefined {
   const names = process.platform === "win32" ? ["clmap-lsp.exe", "clmap-lsp.cmd"] : ["clmap-lsp"];
-  for (const folder of (process.env["PATH"] ?? "").split(process.platform === "win32" ? ";" : ":")) {
+  const folders = (process.env["PATH"] ?? "").split(process.platform === "win32" ? ";" : ":");
+  // Where uv, pipx and pip put programs; desktops often start VS Code without it on PATH.
+  const own = join(homedir(), ".local", "bin");
+  for (const folder of [...folders, own]) {
     for (const name of names) {
       const path = join(folder, name);
       if (folder && existsSync(path)) {
-        return { command: path, args: [], origin: "PATH" };
+        return { command: path, args: [], origin: folders.includes(folder) ? "PATH" : own };
       }
     }
   }
@@ -74,7 +78,7 @@ function fromPath(): ServerCommand | undefined {
 /** Offer to install the server in a terminal, where the user sees what happens. */
 export async function offerToInstall(): Promise<void> {
   const choice = await vscode.window.showWarningMessage(
-    "clmap-lsp is not installed: it is neither in the selected Python interpreter nor on PATH.",
+    "clmap-lsp is not installed: it is neither in the selected Python interpreter, nor on PATH, nor in ~/.local/bin.",
     "Install with uv",
     "Install with pip",
     "Set Path…",

@@ -1,13 +1,15 @@
 // The "Memory access" panel: a picture of the kernel at the cursor. Data come from clmap/kernelView.
 import * as vscode from "vscode";
 import type { Clmap } from "./extension";
-import { type FixView, type KernelView, kernelViewRequest } from "./protocol";
+import { Fixes, SCHEME as FIX } from "./fixes";
+import { type KernelView, kernelViewRequest } from "./protocol";
 
-/** What the page asks for: a line to show, an access and a turn to draw, a fix to look at. */
+/** What the page asks for: a line to show, an access and a turn to draw, a fix to look at or to take. */
 interface Wish {
   reveal?: number;
   draw?: { access: number; turn: number };
-  preview?: number;
+  show?: number;
+  take?: number;
 }
 
 export class Panel implements vscode.Disposable {
@@ -16,6 +18,7 @@ export class Panel implements vscode.Disposable {
   private latest = 0;
   private drawn: { access: number; turn: number } | undefined;
   private kernel: KernelView | null = null;
+  private readonly fixes = new Fixes();
 
   constructor(private readonly clmap: Clmap) {
     this.subscriptions.push(
@@ -44,7 +47,10 @@ export class Panel implements vscode.Disposable {
   }
 
   private async refresh(): Promise<void> {
-    const editor = vscode.window.visibleTextEditors.find((it) => it.document.languageId === "opencl");
+    if (vscode.window.activeTextEditor?.document.uri.scheme === FIX) {
+      return; // The change of a fix is looked at: its kernel stays.
+    }
+    const editor = kernelEditor();
     if (!this.view || !this.clmap.client || !editor) {
       return;
     }
@@ -64,14 +70,15 @@ export class Panel implements vscode.Disposable {
       this.drawn = wish.draw;
       await this.refresh();
     }
-    if (wish.preview !== undefined) {
-      await preview(this.kernel?.fixes[wish.preview]);
-    }
+    const shown = this.kernel?.fixes[wish.show ?? -1];
+    const taken = this.kernel?.fixes[wish.take ?? -1];
+    await (shown && this.fixes.show(shown));
+    await (taken && this.fixes.take(taken));
     this.reveal(wish.reveal);
   }
 
   private reveal(line: number | undefined): void {
-    const editor = vscode.window.visibleTextEditors.find((it) => it.document.languageId === "opencl");
+    const editor = kernelEditor();
     if (editor && line !== undefined) {
       const place = new vscode.Position(line, 0);
       editor.selection = new vscode.Selection(place, place);
@@ -80,24 +87,16 @@ export class Panel implements vscode.Disposable {
   }
 
   dispose(): void {
-    vscode.Disposable.from(...this.subscriptions).dispose();
+    vscode.Disposable.from(...this.subscriptions, this.fixes).dispose();
     this.view?.dispose();
   }
 }
 
-/** Show a fix in VS Code's own preview of changes, where it is taken or left. */
-async function preview(fix: FixView | undefined): Promise<void> {
-  if (!fix) {
-    return;
-  }
-  const edit = new vscode.WorkspaceEdit();
-  const metadata = { needsConfirmation: true, label: fix.title, description: fix.hostChange ?? "" };
-  for (const { uri, range, newText } of fix.edits) {
-    const { start, end } = range;
-    const where = new vscode.Range(start.line, start.character, end.line, end.character);
-    edit.replace(vscode.Uri.parse(uri), where, newText, metadata);
-  }
-  await vscode.workspace.applyEdit(edit);
+/** The editor that the panel speaks of: the active one if it shows kernels, else one that is in sight. */
+function kernelEditor(): vscode.TextEditor | undefined {
+  const active = vscode.window.activeTextEditor;
+  const editors = [...(active ? [active] : []), ...vscode.window.visibleTextEditors];
+  return editors.find(({ document }) => document.languageId === "opencl" && ["file", "untitled"].includes(document.uri.scheme));
 }
 
 function page(webview: vscode.Webview, media: vscode.Uri): string {

@@ -54,12 +54,18 @@ interface Moved {
   wavefronts: number | null;
 }
 
+export interface TextChange {
+  uri: string;
+  range: { start: Place; end: Place };
+  newText: string;
+}
+
 /** A verified rewrite of the kernel, and what the kernel moves before and after it. */
 export interface FixView {
   title: string;
   safety: "safe" | "unsafe" | "display";
   hostChange: string | null;
-  edits: { uri: string; range: { start: Place; end: Place }; newText: string }[];
+  edits: TextChange[];
   before: Moved;
   after: Moved;
 }
