@@ -5,7 +5,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from clmap_lsp.emulator.builtin_support import Arguments, Emitter, to_double
-from clmap_lsp.emulator.operators import splat
+from clmap_lsp.emulator.operators import narrowed, splat
 from clmap_lsp.emulator.types import DOUBLE, I64, element, is_float, zero
 
 
@@ -26,7 +26,7 @@ def _sum_of_products(it: Arguments, left: ir.Value, right: ir.Value) -> ir.Value
 
 
 def _narrow(it: Arguments, value: ir.Value, kind: ir.Type) -> ir.Value:
-    return value if kind == DOUBLE else it.builder.fptrunc(value, kind)
+    return narrowed(it.ctx, value, kind)
 
 
 def _dot(it: Arguments) -> ir.Value:

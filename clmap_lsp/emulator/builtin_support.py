@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from llvmlite import ir
 
 from clmap_lsp.emulator.context import Context
-from clmap_lsp.emulator.operators import by_lane, intrinsic_suffix, splat
+from clmap_lsp.emulator.operators import by_lane, intrinsic_suffix, narrowed, splat
 from clmap_lsp.emulator.types import DOUBLE, element, lanes, like
 from clmap_lsp.source.ir import Builtin
 from clmap_lsp.source.types import ScalarType, element_of
@@ -68,7 +68,7 @@ def in_double(it: Arguments, function: Callable[..., ir.Value]) -> ir.Value:
         kind = element(it.result)
         wide = [to_double(it, value) for value in values]
         result = function(*wide)
-        return result if kind == DOUBLE else it.builder.fptrunc(result, kind)
+        return narrowed(it.ctx, result, kind)
 
     return by_lane(it.ctx, scalar, it.values, it.result)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from llvmlite import ir
 
 from clmap_lsp.emulator.context import Context
-from clmap_lsp.emulator.operators import from_bits, intrinsic_suffix, splat, truth
+from clmap_lsp.emulator.operators import from_bits, intrinsic_suffix, narrowed, splat, truth
 from clmap_lsp.emulator.types import (
     DOUBLE,
     FLOAT,
@@ -102,7 +102,7 @@ def _float_to_float(ctx: Context, value: ir.Value, kind: ir.Type, rounding: str 
         return value
     if bits(kind) > bits(value.type):
         return ctx.builder.fpext(value, kind)
-    nearest = ctx.builder.fptrunc(value, kind)
+    nearest = narrowed(ctx, value, kind)
     if rounding in (None, "rte"):
         return nearest
     return _directed(ctx, nearest, ctx.builder.fpext(nearest, value.type), value, rounding)

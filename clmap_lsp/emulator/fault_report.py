@@ -40,7 +40,19 @@ def faults_of(job: JitRun) -> tuple[Fault, ...]:
     kept = (
         it for it in logged if it.kind is not FaultKind.UNINITIALISED_READ or not _overlaps(it.span, past)
     )
-    return (*kept, *_divergences(job), *_limits(job), *_stop(job))
+    return (*_distinct(kept), *_divergences(job), *_limits(job), *_stop(job))
+
+
+def _distinct(faults: Iterable[Fault]) -> Iterator[Fault]:
+    """Leave out a race that was told before: `a[i] += 1` is both its read and its write."""
+    seen = set()
+    for fault in faults:
+        key = (fault.span, fault.other_span, fault.buffer)
+        if fault.kind is FaultKind.DATA_RACE:
+            if key in seen:
+                continue
+            seen.add(key)
+        yield fault
 
 
 def _overlaps(span: Span, others: Iterable[Span]) -> bool:

@@ -6,7 +6,20 @@ from llvmlite import ir
 
 from clmap_lsp.emulator.context import Context
 from clmap_lsp.emulator.layout import FAULT_DIVISION, FAULT_OVERFLOW
-from clmap_lsp.emulator.types import I1, I64, bits, element, integer, is_float, lanes, like, zero
+from clmap_lsp.emulator.types import (
+    DOUBLE,
+    FLOAT,
+    HALF,
+    I1,
+    I64,
+    bits,
+    element,
+    integer,
+    is_float,
+    lanes,
+    like,
+    zero,
+)
 from clmap_lsp.source.ir import BinaryOp, CompareOp
 from clmap_lsp.source.span import Span
 
@@ -143,8 +156,38 @@ def sign_bits(ctx: Context, value: ir.Value) -> ir.Value:
 def fused(ctx: Context, left: ir.Value, right: ir.Value, addend: ir.Value) -> ir.Value:
     """Emit a fused multiply-add: one rounding."""
     kind = left.type
+    if element(kind) == HALF:
+        # Where 53 bits do not hold the sum, the product is too small to move the addend off its value.
+        wide = like(DOUBLE, kind)
+        parts = [ctx.builder.fpext(it, wide) for it in (left, right, addend)]
+        return narrowed(ctx, ctx.call("llvm.fma." + intrinsic_suffix(wide), wide, parts), kind)
     name = "llvm.fma." + intrinsic_suffix(kind)
     return ctx.call(name, kind, [left, right, addend])
+
+
+def narrowed(ctx: Context, value: ir.Value, kind: ir.Type) -> ir.Value:
+    """Round to a narrower floating type, to nearest even.
+
+    From double to half that goes by way of float, rounded to odd: LLVM would call the compiler's library for
+    it, which is not there, and two roundings to nearest are not one.
+    """
+    builder = ctx.builder
+    if value.type == kind:
+        return value
+    if element(kind) != HALF or element(value.type) != DOUBLE:
+        return builder.fptrunc(value, kind)
+    middle, words = like(FLOAT, kind), like(ir.IntType(32), kind)
+    near = builder.fptrunc(value, middle)
+    back = builder.fpext(near, value.type)
+    pattern = builder.bitcast(near, words)
+    magnitude = "llvm.fabs." + intrinsic_suffix(value.type)
+    is_larger = builder.fcmp_ordered(
+        ">", ctx.call(magnitude, value.type, [back]), ctx.call(magnitude, value.type, [value])
+    )
+    towards_zero = builder.sub(pattern, builder.zext(is_larger, words))
+    odd = builder.or_(towards_zero, integer(1, words))
+    inexact = builder.fcmp_ordered("!=", back, value)
+    return builder.fptrunc(builder.bitcast(builder.select(inexact, odd, pattern), middle), kind)
 
 
 def intrinsic_suffix(kind: ir.Type) -> str:
@@ -189,6 +232,7 @@ __all__ = [
     "fused",
     "intrinsic_suffix",
     "like",
+    "narrowed",
     "sign_bits",
     "splat",
     "truth",

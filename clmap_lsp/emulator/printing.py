@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
@@ -13,7 +14,7 @@ from llvmlite import ir
 from clmap_lsp.emulator.context import Context
 from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.expressions import Expressions
-from clmap_lsp.emulator.layout import PRINT_AT, PRINT_END
+from clmap_lsp.emulator.layout import OFFSET_BITS, PRINT_AT, PRINT_END
 from clmap_lsp.emulator.types import DOUBLE, I64, POINTER, is_float, lanes
 from clmap_lsp.source.ir import Expression, Print, walk
 from clmap_lsp.source.types import ScalarType, Type, element_of, lanes_of
@@ -73,8 +74,20 @@ def printed_lines(job: JitRun) -> list[str]:
             count = lanes_of(argument.type)
             values.append(_numbers(log[at : at + count], argument.type))
             at += count
-        text.append(format_printf(statement.format, values))
+        text.append(format_printf(statement.format, values, lambda pointer: _string(job, pointer)))
     return text
+
+
+def _string(job: JitRun, pointer: int) -> str:
+    """Return the text that a pointer leads to; only those in constant memory are followed."""
+    number, start = pointer >> OFFSET_BITS, pointer & ((1 << OFFSET_BITS) - 1)
+    if not pointer:
+        return "(null)"
+    buffers = job.space.buffers
+    data = buffers[number - 1].data if 0 < number <= len(buffers) else None
+    if data is None:
+        return "(not a string literal)"
+    return data[start:].tobytes().split(b"\0", 1)[0].decode("utf-8", "replace")
 
 
 def _numbers(words: list[int], kind: Type) -> tuple[int | float, ...]:
@@ -92,21 +105,41 @@ _DIRECTIVE = re.compile(
 )
 
 
-def format_printf(template: str, values: list[tuple[int | float, ...]]) -> str:
-    """Format as `printf` does; `values` holds the lanes of each argument.
+_BITS = {"hh": 8, "h": 16, "": 32, "hl": 32}
+"""Of integers, by the length in the directive; all others are 64 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Spec:
+    """Flags, width and precision of a directive; empty where it has none."""
+
+    flags: str
+    width: str
+    precision: str
+
+    def __str__(self) -> str:
+        return f"%{self.flags}{self.width}{'.' + self.precision if self.precision else ''}"
+
+
+def format_printf(
+    template: str, values: list[tuple[int | float, ...]], string: Callable[[int], str] = hex
+) -> str:
+    """Format as `printf` does; `values` holds the lanes of each argument, `string` follows a pointer to text.
 
     Source: OpenCL C Specification 3.0, section 6.15.14 (printf), with vector specifiers such as `%v4hlf`.
     """
     pending = iter(values)
 
     def one(match: re.Match[str]) -> str:
-        flags, width, precision, _, _, letter = match.groups()
+        flags, width, precision, _, length, letter = match.groups()
         if letter == "%":
             return "%"
         width, precision = (_room(it, pending) for it in (width, precision))
         given = next(pending, (0,))
-        spec = f"%{flags}{width}{'.' + precision if precision else ''}"
-        return ",".join(_directive(spec, letter, it) for it in given)
+        spec = _Spec(flags, width, precision)
+        if letter == "s":
+            return (str(spec) + "s") % string(_whole(given[0]))
+        return ",".join(_directive(spec, letter, _BITS.get(length or "", 64), it) for it in given)
 
     return _DIRECTIVE.sub(one, template)
 
@@ -118,23 +151,40 @@ def _room(written: str | None, pending: Iterator[tuple[int | float, ...]]) -> st
     return str(min(int(written[:9]), _MAX_ROOM)) if written else ""
 
 
-def _directive(spec: str, letter: str, value: int | float) -> str:
+def _directive(spec: _Spec, letter: str, bits: int, value: int | float) -> str:
     match letter:
-        case "d" | "i" | "u":
-            return (spec + "d") % _whole(value)
-        case "o" | "x" | "X":
-            return (spec + letter) % (_whole(value) & ((1 << 64) - 1))
+        case "d" | "i" | "u" | "o" | "x" | "X":
+            return _integer(spec, letter, _whole(value) & ((1 << bits) - 1), bits)
         case "c":
             return chr(_whole(value) & 0xFF)
-        case "s":
-            return "(string)"
         case "p":
             return hex(_whole(value))
         case "a" | "A":
             text = float(value).hex()
             return text.upper() if letter == "A" else text
         case _:
-            return (spec + letter) % float(value)
+            return (str(spec) + letter) % float(value)
+
+
+def _integer(spec: _Spec, letter: str, low: int, bits: int) -> str:
+    """Format the low bits of an integer as C does; Python differs in precision, `#` and unsigned numbers."""
+    sign = prefix = ""
+    if letter in "di":
+        negative = bool(low >> (bits - 1))
+        low = (1 << bits) - low if negative else low
+        sign = "-" if negative else "+" if "+" in spec.flags else " " if " " in spec.flags else ""
+    digits = format(low, {"i": "d", "u": "d"}.get(letter, letter))
+    if spec.precision:
+        digits = digits.rjust(int(spec.precision), "0") if low or int(spec.precision) else ""
+    if "#" in spec.flags and letter == "o" and not digits.startswith("0"):
+        digits = "0" + digits
+    if "#" in spec.flags and letter in "xX" and low:
+        prefix = "0" + letter
+    width = int(spec.width or 0) - len(sign + prefix)
+    if "0" in spec.flags and "-" not in spec.flags and not spec.precision:
+        digits = digits.rjust(width, "0")
+    text = sign + prefix + digits
+    return text.ljust(int(spec.width or 0)) if "-" in spec.flags else text.rjust(int(spec.width or 0))
 
 
 def _whole(value: int | float) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from clmap_lsp.emulator.result import EmulationResult, Engine
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.launch.problem import LaunchError
-from clmap_lsp.source.ir import Kernel, walk
+from clmap_lsp.source.ir import Kernel, OpaqueCall, walk
 from clmap_lsp.source.program import Program
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def emulate(
     Raises: LaunchError if the launch cannot be run as it is: an argument is missing or its file unreadable,
         or it needs more memory than the limit.
     """
+    _check_supported(kernel)
     reason = "asked for"
     if settings.engine is Engine.AUTO and launch.work_items <= _SMALL_ITEMS:
         reason = "a small launch"
@@ -67,6 +69,27 @@ def _run(
         if not again.stopped:
             job = again
     return result_of(job, reason)
+
+
+_ELSEWHERE = {
+    "pipes": re.compile(
+        r"(sub_group_|work_group_)?(reserve|commit)_(read|write)_pipe|(read|write)_pipe|get_pipe_\w+"
+    ),
+    "device-side queues": re.compile(r"enqueue_(kernel|marker)|get_default_queue|get_kernel_\w+|ndrange_\dD"),
+}
+"""Built-in functions of what lies outside a launch's buffers and images."""
+
+
+def _check_supported(kernel: Kernel) -> None:
+    """Refuse what a launch by itself cannot have: results would be made up."""
+    for statement in walk(kernel.body):
+        if isinstance(statement, OpaqueCall):
+            for what, names in _ELSEWHERE.items():
+                if names.fullmatch(statement.name):
+                    raise LaunchError(
+                        f"`{kernel.name}` uses {what} (`{statement.name}`), which the emulator does not have",
+                        "pass buffers in their place",
+                    )
 
 
 def _check_size(kernel: Kernel, settings: EmulationSettings) -> None:

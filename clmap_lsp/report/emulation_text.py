@@ -47,7 +47,7 @@ def _lines(program: Program, launch: Launch, result: EmulationResult) -> Iterato
     for name, it in result.buffers.items():
         shown = ", ".join(f"{value:g}" for value in it.first)
         yield f"  {name}: {it.count:,} {it.type}: {shown}{', …' if it.count > len(it.first) else ''}"
-    yield from (f"  | {line}" for line in result.printed)
+    yield from (f"  | {line}" for line in "".join(result.printed).splitlines())
     for fault in result.faults:
         at = program.position(fault.span)
         where = "" if fault.work_item is None else f" by work-item {fault.work_item}"

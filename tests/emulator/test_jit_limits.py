@@ -145,3 +145,17 @@ def test_hundreds_of_loops_are_compiled_without_promoting_their_variables():
     result = run(source, launch_of(1, 1, a=ZEROS), time_limit_s=5.0)
     assert result.method is not Method.TRUNCATED
     assert [it.kind for it in result.faults] == []
+
+
+@pytest.mark.parametrize(
+    ("body", "what"),
+    [
+        ("int v; if (read_pipe(p, &v) == 0) o[0] = v;", "pipes"),
+        ("enqueue_kernel(get_default_queue(), 0, ndrange_1D(1), 0);", "device-side queues"),
+    ],
+)
+def test_what_lies_outside_a_launch_is_refused(body, what):
+    program = read_program(f"__kernel void k(int p, __global int *o) {{ {body} }}", "k.cl")
+    launch = Launch("k", (8,), (8,), {"p": ScalarArgument((0,)), "o": BufferArgument(Fill.ZEROS, 8)})
+    with pytest.raises(LaunchError, match=what):
+        emulate(program, program.kernels[0], launch)

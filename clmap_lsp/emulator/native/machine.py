@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from llvmlite import binding
+
+from clmap_lsp.launch.problem import LaunchError
 
 _LOCK = threading.RLock()
 _PIPELINE = 3
@@ -53,6 +56,7 @@ def load(text: str, names: tuple[str, ...], optimisation: int, symbols: Mapping[
         if data is None:
             data = _object_code(text, optimisation)
             _keep(key, data)
+        _check_resolved(data)
         engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
         engine.add_object_file(binding.object_file.ObjectFileRef.from_data(data))
         engine.finalize_object()
@@ -83,6 +87,23 @@ def _object_code(text: str, optimisation: int) -> bytes:
     passes.run(module, builder)
     code: bytes = machine.emit_object(module)
     return code
+
+
+_SUPPORT = re.compile(rb"\0_?(__[a-z]\w*)(?=\0)")
+"""Names of the compiler's support library in an object's table of names."""
+
+
+def _check_resolved(data: bytes) -> None:
+    """Refuse code that calls what this process does not have: the engine would jump to address 0.
+
+    Raises: LaunchError.
+    """
+    for name in sorted({it[1].decode() for it in _SUPPORT.finditer(data)}):
+        if not binding.address_of_symbol(name):
+            raise LaunchError(
+                f"the kernel's arithmetic needs `{name}`, which this machine lacks",
+                "run the emulator on another machine",
+            )
 
 
 @cache
