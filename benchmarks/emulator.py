@@ -186,6 +186,10 @@ def main() -> None:
     program, launch = matmul("coalesced_ab", 2048)
     cpu, wall, result = ours(program, launch, replace(SETTINGS, engine=Engine.SYMBOLIC))
     print(f"coalesced_ab 2048 symbolic: cpu {cpu:.3f} wall {wall:.3f}, {result.metrics.accesses} accesses")
+    endless = read_program("__kernel void k(__global int *a) { while (1) a[0] += 1; }", "endless.cl")
+    launch = Launch("k", (64,), (64,), {"a": BufferArgument(Fill.ZEROS, 1)})
+    result = ours(endless, launch, replace(SETTINGS, time_limit_s=0.5))[2]
+    print(f"endless loop with a limit of 0.5 s: ran {result.seconds.run:.3f} s")
     for program, launch in irregular(65_536):
         cpu, wall, result = ours(program, launch, jit)
         accesses = result.metrics.accesses

@@ -42,7 +42,13 @@ def register(subparsers: Any) -> None:
     run = parser.add_argument_group("emulation")
     run.add_argument("--definition", choices=("paper", "aiwc"), default="paper")
     run.add_argument("--local-addresses", choices=("shared", "alias", "distinct"), default="shared")
-    run.add_argument("--access-view", choices=("as-written", "optimised"), default="as-written")
+    run.add_argument(
+        "--access-view",
+        choices=("as-written", "optimised"),
+        default="as-written",
+        help="accesses as in the source (default); which of them AIWC's compiler leaves after optimising is not "
+        "known here: `optimised` gives the figures as written and says so",
+    )
     run.add_argument("--engine", choices=("auto", "symbolic", "jit"), default="auto")
     run.add_argument("--time-limit", type=float, metavar="S", help="seconds (default: 10)")
     run.add_argument(
@@ -91,7 +97,7 @@ def run(args: argparse.Namespace) -> int:
     except UnreadableError as error:
         raise UsageError(str(error)) from None
     settings = SettingsSource(args).for_path(Path(name))
-    program = read_program(text, name, settings.build, read_file=include_reader)
+    program = read_program(text, name, settings.build, read_file=include_reader(name))
     kernel = _kernel(program, args.kernel)
     launch = _launch(args, program, kernel, settings, name)
     try:

@@ -37,7 +37,7 @@ def test_an_endless_loop_is_cut_and_what_ran_is_kept(body):
     result = run(source, launch_of(64, 16, a=ZEROS), time_limit_s=0.3)
     assert result.method is Method.TRUNCATED
     assert FaultKind.TIMEOUT in {it.kind for it in result.faults}
-    assert result.seconds.run == pytest.approx(0.3, abs=0.2)
+    assert result.seconds.run >= 0.3
     assert time.perf_counter() - started < 20  # Compiling may take long on a busy machine, but ends.
 
 
