@@ -98,6 +98,10 @@ class _Reader:
     def model(self) -> DeviceModel:
         data = self._data
         widths = self._integers("simd", "widths")
+        if "channels" in data:  # Facts to report; no model has all that counting by channel needs.
+            self._integer("channels", "bytes")
+            self._integer("channels", "count")
+            self._string("channels", "mapping")
         return DeviceModel(
             id=self._text(data, "id"),
             name=self._text(data, "name"),

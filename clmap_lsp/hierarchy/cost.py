@@ -6,6 +6,7 @@ Source of the terms: Y. Kim and A. Shrivastava, CuMAPz: A Tool to Analyze Memory
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -61,26 +62,39 @@ def summarise(analysis: KernelAnalysis, device: DeviceModel) -> CostSummary:
     """Return the cost summary of a kernel's launch."""
     passes = analysis.totals.sectors + analysis.totals.wavefronts
     sites = {it.access.site: it for it in analysis.accesses}.values()
-    excess = sum(_excess(it) for it in sites if it.access.space is AddressSpace.GLOBAL)
-    conflicts = sum(_excess(it) for it in sites if it.access.space is AddressSpace.LOCAL)
+    in_global = [it for it in sites if it.access.space is AddressSpace.GLOBAL]
+    in_local = [it for it in sites if it.access.space is AddressSpace.LOCAL]
     granule = device.granule_bytes
     local = device.local_rule
     row = local.banks * local.bank_bytes if isinstance(local, BankedLocal) else None
     return CostSummary(
         passes,
         _reuse(analysis, device, passes),
-        _part(excess, granule, passes, "the device's granule is not published"),
-        _part(conflicts, row, passes, "the device's local memory has no banks, or they are not published"),
-        Part(None, None, None, f"how {device.id} interleaves memory channels is not published"),
+        _excess(in_global, granule, passes, "the device's granule is not published"),
+        _excess(in_local, row, passes, "the device's local memory has no banks, or they are not published"),
+        Part(None, None, None, _why_no_channels(device)),
         analysis.totals.complete,
     )
 
 
-def _excess(it: AccessAnalysis) -> int:
-    cost, totals = it.per_request, it.totals
-    if cost is None or totals is None:
-        return 0
-    return max(round((cost.mean - cost.ideal) * totals.requests), 0)
+def _why_no_channels(device: DeviceModel) -> str:
+    """Say what is missing to count by memory channel: no device model has a mapping of addresses to them."""
+    mapping = device.facts.get("channels.mapping")
+    if mapping is not None and mapping.note:
+        return mapping.note
+    return f"how {device.id} interleaves memory channels is not published"
+
+
+def _excess(accesses: Sequence[AccessAnalysis], unit_bytes: int | None, total: int, reason: str) -> Part:
+    """Return what accesses move beyond the least possible; unknown if it is unknown of one of them."""
+    excess = 0
+    for it in accesses:
+        cost, totals = it.per_request, it.totals
+        if cost is not None and totals is not None:
+            excess += max(round((cost.mean - cost.ideal) * totals.requests), 0)
+        elif it.reason:
+            return Part(None, None, None, it.reason)
+    return _part(excess, unit_bytes, total, reason)
 
 
 def _part(passes: int, unit_bytes: int | None, total: int, reason: str) -> Part:

@@ -48,7 +48,7 @@ def small(array: Array, device: DeviceModel) -> Answer:
     limit = constant_bytes(device)
     if array.bytes is None:
         return Answer(False, "its size is not known")
-    relation = "fits into" if array.bytes <= limit else "is more than"
+    relation = "fit into" if array.bytes <= limit else "are more than"
     return Answer(
         array.bytes <= limit,
         f"{size_words(array.bytes)} {relation} the device's {size_words(limit)} of constant memory",

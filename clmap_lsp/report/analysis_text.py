@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
+from clmap_lsp.devices.model import DeviceModel
 from clmap_lsp.report.analysis_json import AnalysedFile
+from clmap_lsp.report.hierarchy_text import hierarchy_lines
 from clmap_lsp.source.program import Program
 
 
@@ -29,10 +31,10 @@ def _file(file: AnalysedFile) -> Iterator[str]:
     for at_kernel, kernel in enumerate(file.analysis.kernels):
         if at_kernel:
             yield ""
-        yield from _kernel(file.program, kernel)
+        yield from _kernel(file.program, kernel, file.analysis.device)
 
 
-def _kernel(program: Program, kernel: KernelAnalysis) -> Iterator[str]:
+def _kernel(program: Program, kernel: KernelAnalysis, device: DeviceModel) -> Iterator[str]:
     at = program.position(kernel.kernel.name_span)
     yield f"{kernel.kernel.name_span.path}:{at.row}:{at.column}: kernel {kernel.name}"
     if kernel.launch is not None:
@@ -41,10 +43,12 @@ def _kernel(program: Program, kernel: KernelAnalysis) -> Iterator[str]:
         yield f"  no launch: {problem}"
     yield from _table([_row(program, it) for it in kernel.accesses])
     yield from _totals(kernel)
+    yield from hierarchy_lines(kernel, device)
     for note in kernel.notes:
         yield f"  note: {note}"
 
 
+_WIDEST = 48
 _HEAD = ("line", "access", "op", "map", "a request", "ideal", "total", "share", "in general")
 
 
@@ -73,9 +77,16 @@ def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:
     if not rows:
         return
     cells = [_HEAD, *rows]
-    widths = [min(max(len(row[column]) for row in cells), 48) for column in range(len(_HEAD))]
+    widths = [
+        max(len(it) for row in cells if len(it := row[column]) <= _WIDEST) for column in range(len(_HEAD))
+    ]
     for row in cells:
-        yield ("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip()
+        left = f"  {row[0].ljust(widths[0])}  {row[1].ljust(widths[1])}"
+        if len(row[1]) > widths[1]:  # A long index has a line of its own, so that the columns stay.
+            yield left
+            left = " " * (widths[0] + widths[1] + 4)
+        right = zip(row[2:], widths[2:], strict=True)
+        yield "  ".join((left, *(cell.ljust(width) for cell, width in right))).rstrip()
 
 
 def _totals(kernel: KernelAnalysis) -> Iterator[str]:
