@@ -2,16 +2,22 @@
 
 The IR has no statements without effects and no braces; edits need both. This reads the text itself, before
 preprocessing, so text whose structure comes out of macros or conditional compilation has no outline.
+
+A pragma, or an attribute before a loop, belongs to the statement after it: nothing comes between them. A loop
+with one is not found at the place where its `for` stands, so it is not rewritten; what is around it may be.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_DIRECTIVE = re.compile(r"^[ \t]*#(?![ \t]*pragma\b[^\n]*[^\\\n]$)", re.MULTILINE)
+"""A directive that changes the structure: any but a pragma on one line."""
+_PREFIX = re.compile(r"#[^\n]*|__attribute__\b\s*(?=\()")
 _HEADED = ("if", "for", "while", "switch")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
 
@@ -57,7 +63,7 @@ def outline(text: str, start: int, end: int) -> Node | None:
     """Return the body of the function at `[start, end)`, or `None` where its text has no clear structure."""
     shown = masked(text)
     body = shown.find("{", _after_parameters(shown, start), end)
-    if body < 0 or re.search(r"^[ \t]*#", shown[body:end], re.MULTILINE):
+    if body < 0 or _DIRECTIVE.search(shown[body:end].replace("\r", " ")):
         return None
     try:
         return _Reader(shown, end).statement(body)
@@ -88,6 +94,9 @@ class _Reader:
 
     def statement(self, at: int) -> Node:
         at = self._skip(at)
+        if prefix := _PREFIX.match(self.text, at):
+            after = prefix.end() if self.text[at] == "#" else self._closing(prefix.end()) + 1
+            return replace(self.statement(after), start=at)
         if self.text[at] == "{":
             return self._block(at)
         found = _WORD.match(self.text, at)

@@ -83,6 +83,25 @@ def test_an_access_whose_macro_takes_the_index_is_tiled():
     assert "`A`" not in proposal.title  # Its element cannot be written anew; B's can.
 
 
+@pytest.mark.parametrize("hint", ["#pragma unroll 4", "__attribute__((opencl_unroll_hint(4)))"])
+@pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
+def test_a_loop_with_a_pragma_stays_and_what_is_around_it_may_change(hint: str, newline: str):
+    text = kernels.MATMUL.replace("    for (int k", f"    {hint}\n    for (int k").replace("\n", newline)
+    assert proposed(text, "stage-loop") == [] and proposed(text, "vectorise") == []
+    swapped = text.replace("get_global_id(1)", "get_global_id(2)").replace(
+        "get_global_id(0)", "get_global_id(1)"
+    )
+    after, _ = verified(swapped.replace("get_global_id(2)", "get_global_id(0)"), "swap-dimensions")
+    assert after == text
+
+
+def test_statements_after_a_loop_with_an_attribute_are_their_own():
+    text = kernels.TILED_TRANSPOSE.replace(
+        "    barrier(", "    __attribute__((opencl_unroll_hint)) for (int i = 0; i < 2; i++) {}\n    barrier("
+    )
+    assert len(offered(text, "pad-local")) == 2
+
+
 # ------------------------------------------------------------------------------------- blocks with borders
 
 
