@@ -46,8 +46,8 @@ def register(subparsers: Any) -> None:
         "--access-view",
         choices=("as-written", "optimised"),
         default="as-written",
-        help="accesses as in the source (default); which of them AIWC's compiler leaves after optimising is not "
-        "known here: `optimised` gives the figures as written and says so",
+        help="accesses as in the source (default); which of them AIWC's compiler leaves after optimising is "
+        "not known here: `optimised` gives the figures as written and says so",
     )
     run.add_argument("--engine", choices=("auto", "symbolic", "jit"), default="auto")
     run.add_argument("--time-limit", type=float, metavar="S", help="seconds (default: 10)")

@@ -3,7 +3,7 @@
 Functions of `float` and `half` are worked out in double precision and rounded once, which is within every
 error bound of OpenCL. Vectors go lane by lane; scalars among vector arguments serve every lane.
 Source: OpenCL C Specification 3.0, sections 6.15.2 (math), 6.15.3 (integer), 6.15.4 (common), 6.15.5
-(geometric) and 6.15.6 (relational); 7.4 (relative error as ulps).
+(geometric), 6.15.6 (relational) and 6.15.13 (vectors); 7.4 (relative error as ulps).
 """
 
 from __future__ import annotations
@@ -12,7 +12,13 @@ from collections.abc import Callable, Mapping
 
 from llvmlite import ir
 
-from clmap_lsp.emulator import builtin_geometric, builtin_integer, builtin_math, builtin_relational
+from clmap_lsp.emulator import (
+    builtin_geometric,
+    builtin_integer,
+    builtin_math,
+    builtin_relational,
+    builtin_vector,
+)
 from clmap_lsp.emulator.builtin_support import Arguments
 from clmap_lsp.emulator.context import Context
 from clmap_lsp.emulator.types import llvm_type, zero
@@ -25,6 +31,7 @@ _TABLES: tuple[Mapping[str, Emitter], ...] = (
     builtin_integer.TABLE,
     builtin_relational.TABLE,
     builtin_geometric.TABLE,
+    builtin_vector.TABLE,
 )
 _TABLE: Mapping[str, Emitter] = {name: emit for table in _TABLES for name, emit in table.items()}
 

@@ -90,11 +90,14 @@ def report_race(s: Words, frame: Words, kind: int, site: int, where: int, other:
 def shadow_read(
     s: Words, frame: Words, shadow: int, offset: int, size_site: int, flags: int, number: int
 ) -> int:
-    """Check a read of shared memory. Bit 0 of `flags` is local memory, bit 8 an atomic."""
+    """Check a read of shared memory.
+
+    Bit 0 of `flags` is local memory, bit 8 an atomic; with bit 9 the buffer's number says which memory it is.
+    """
     granule = s[GRANULE_SHIFT]
     size = size_site & ITEM_MASK
     site = size_site >> 32
-    is_local = flags & 1
+    is_local = lies_in_local(s, flags, number)
     atomic = (flags >> 8) & 1
     now = epoch(s, is_local)
     start = s[EPOCH_GROUP]
@@ -126,6 +129,14 @@ def shadow_read(
         if atomic == 0 and cell[W_READER] != me:
             note_reader(cell, me, now, start, site)
     return 0
+
+
+def lies_in_local(s: Words, flags: int, number: int) -> int:
+    """Return 1 for local memory, where the code does not know also by the buffer that a pointer leads to."""
+    if (flags >> 9) & 1 == 0:
+        return flags & 1
+    table = words(s[BUFFERS] + number * ENTRY_WORDS * 8)
+    return int(table[E_KIND] == KIND_LOCAL)
 
 
 def epoch(s: Words, is_local: int) -> int:
@@ -182,7 +193,7 @@ def shadow_write(
     granule = s[GRANULE_SHIFT]
     size = size_site & ITEM_MASK
     site = size_site >> 32
-    is_local = flags & 1
+    is_local = lies_in_local(s, flags, number)
     atomic = (flags >> 8) & 1
     now = epoch(s, is_local)
     start = s[EPOCH_GROUP]

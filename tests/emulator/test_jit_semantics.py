@@ -58,6 +58,14 @@ def kinds(result):
         ),
         ("int s = 0; again: s += 3; if (s < i * 2) goto again; o[i] = s;", [3, 3, 6, 6, 9, 12, 12, 15]),
         ("int4 v = (int4)(i, 2, 3, 4); v.xy = v.wz; o[i] = v.x * 10 + v.s1;", [43] * 8),
+        (
+            "o[i] = shuffle((int4)(10, 11, 12, 13), (uint8)(i, 5, 2, 1, 0, 0, 0, 7 - i)).s7;",
+            [13, 12, 11, 10, 13, 12, 11, 10],
+        ),
+        (
+            "o[i] = shuffle2((short3)(1, 2, 3), (short3)(4, 5, 6), (ushort2)(i + 8, 9)).x;",
+            [1, 2, 3, 0, 4, 5, 6, 0],
+        ),
         ("int3 v = (int3)(1, i, 3); o[i] = any(v == 2) + all(v > 0) * 10;", [0, 10, 11, 10, 10, 10, 10, 10]),
         ("o[i] = convert_char_sat(i * 100 - 300);", [-128, -128, -100, 0, 100, 127, 127, 127]),
         ("o[i] = as_int(1.0f) == 0x3f800000 ? popcount(i) : -1;", [0, 1, 1, 2, 1, 2, 2, 3]),
@@ -291,3 +299,22 @@ def test_scalars_and_offsets():
     )
     result = emulate(program, program.kernels[0], launch)
     assert out(result) == [0, 0, 0, 42, 42, 42, 42, 0]
+
+
+def test_a_pointer_that_swaps_between_local_arrays_is_watched_as_local():
+    """Two buffers that take turns, as in a scan; each work-group has its own, so groups do not race."""
+    scan = """__local int x[8], y[8]; __local int *p = x, *q = y; int l = get_local_id(0);
+      p[l] = i; barrier(CLK_LOCAL_MEM_FENCE);
+      for (int d = 1; d < 8; d *= 2) {
+        q[l] = l >= d ? p[l] + p[l - d] : p[l];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        __local int *t = p; p = q; q = t;
+      }
+      o[i] = p[l];"""
+    result = run(scan, n=32, group=8)
+    assert not result.faults
+    assert out(result) == [sum(range(i // 8 * 8, i + 1)) for i in range(32)]
+    racing = run(scan.replace("barrier(CLK_LOCAL_MEM_FENCE);\n        __local", "__local"), n=32, group=8)
+    assert set(kinds(racing)) == {FaultKind.DATA_RACE}
+    assert racing.faults[0].work_item[0] < 8  # Seen in the first group already.
+    assert racing.faults[0].space == "local"
