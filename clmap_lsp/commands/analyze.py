@@ -88,7 +88,7 @@ def _analysed(args: argparse.Namespace, source: SettingsSource, path: str) -> An
     except UnreadableError as error:
         return AnalysedFile(name, None, None, str(error))
     settings = source.for_path(Path(name))
-    program = read_program(text, name, settings.build, read_file=include_reader)
+    program = read_program(text, name, settings.build, read_file=include_reader(name))
     nests = None
     if args.loops:
         from clmap_lsp.hierarchy.loop_nests import as_kernels

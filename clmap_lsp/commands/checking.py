@@ -69,7 +69,7 @@ def _checked(job: CheckJob) -> FileReport:
         text = read_text(job.path) if job.text is None else job.text
     except UnreadableError as error:
         return FileReport(job.path, error=str(error))
-    program = read_program(text, job.path, job.settings.build, read_file=include_reader)
+    program = read_program(text, job.path, job.settings.build, read_file=include_reader(job.path))
     analysis = _session().analyse(
         program,
         load_model(job.settings.device),

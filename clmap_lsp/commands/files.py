@@ -77,7 +77,21 @@ def decode(data: bytes, path: str) -> str:
         ) from None
 
 
-def include_reader(path: str) -> str | None:
+def include_reader(includer: str) -> Callable[[str], str | None]:
+    """Return what reads the files that `includer` includes; see `read_included`.
+
+    Files outside its workspace are marked as such.
+    """
+    from clmap_lsp.config.workspace import included
+
+    def read(path: str) -> str | None:
+        text = read_included(path)
+        return None if text is None else included(text, path, includer)
+
+    return read
+
+
+def read_included(path: str) -> str | None:
     """Read an included file; `None` where there is none or it is not text.
 
     A header may be in an old encoding: what matters are its definitions, so bytes that are not UTF-8 are

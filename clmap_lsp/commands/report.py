@@ -122,7 +122,7 @@ def _reported(args: argparse.Namespace, source: SettingsSource, path: str) -> Re
     except UnreadableError as error:
         return ReportedFile(path, error=str(error))
     settings = source.for_path(Path(path))
-    program = read_program(text, path, settings.build, read_file=include_reader)
+    program = read_program(text, path, settings.build, read_file=include_reader(path))
     analysis = AnalysisSession().analyse(
         program,
         device_of(settings),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.model import FileAnalysis
 from clmap_lsp.analysis.session import AnalysisSession
+from clmap_lsp.config.workspace import included
 from clmap_lsp.devices import DeviceModelError, load_model
 from clmap_lsp.launch.problem import LaunchProblem
 from clmap_lsp.rules.cm008_not_understood import RULE as CM008
@@ -89,9 +90,12 @@ class Engine:
     def _program(self, document: Document, build: BuildOptions) -> Program:
         before = self._readings.get(document.path)
         previous = before[1] if before is not None and before[0] == build else None
-        program = read_program(
-            kernel_text(document), document.path, build, read_file=self._read, previous=previous
-        )
+
+        def read(path: str) -> str | None:
+            text = self._read(path)
+            return None if text is None else included(text, path, document.path)
+
+        program = read_program(kernel_text(document), document.path, build, read_file=read, previous=previous)
         self._readings[document.path] = build, program.cache
         return program
 
