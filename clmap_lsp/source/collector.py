@@ -5,6 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
+
+
+MANY: Final = 100_000
+"""Objects made in a pause from which on they are not looked at when it ends."""
 
 
 def collect_rarely() -> None:
@@ -29,4 +34,8 @@ def paused_collector() -> Iterator[None]:
         yield
     finally:
         if collects:
+            if gc.get_count()[0] > MANY:
+                # Puts everything among what is old, without a look at it: else all of it is walked now.
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

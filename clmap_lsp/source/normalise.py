@@ -68,8 +68,9 @@ class TokenSpans(Sequence[Span]):
         """Return the smallest span of tokens `first` to `last`, both included."""
         start, end = self._tokens[first], self._tokens[last]
         use = start.use
-        if use is end.use and start.path == end.path and start.start <= end.start:
-            typed = Span(start.path, start.start, end.end if end.end > start.end else start.end)
+        path, at = start.path, start.start
+        if use is end.use and path == end.path and at <= end.start:
+            typed = Span(path, at, end.end if end.end > start.end else start.end)
             return typed if use is None else Span(use.path, use.start, use.end, typed)
         return span_of_token(start).cover(span_of_token(end))
 

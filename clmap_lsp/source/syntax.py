@@ -88,9 +88,12 @@ class SyntaxTree:
         if not starts:
             return Span(self.path, 0, 0)
         first = bisect_right(starts, start) - 1
-        first = max(first, 0)
-        last = bisect_left(starts, end, first) - 1
-        return self.token_spans.covering(first, last if last > first else first)
+        if first < 0:
+            first = 0
+        following = first + 1
+        if following == len(starts) or starts[following] >= end:
+            return self.token_spans[first]
+        return self.token_spans.covering(first, bisect_left(starts, end, following) - 1)
 
     def span_of(self, node: Node) -> Span:
         """Return the place as typed of a node."""
