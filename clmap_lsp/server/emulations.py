@@ -206,7 +206,10 @@ class Emulations:
     async def _ask(
         self, kind: str, title: str, snapshot: Snapshot, kernel: KernelAnalysis
     ) -> Mapping[str, Any] | None:
-        """Give the worker a task with progress; `None` where the user cancelled it, or may not run kernels.
+        """Give the worker a task with progress.
+
+        `None` where the user cancelled it, closed the document, or may not run kernels: a request whose
+        handler ends with a CancelledError that nobody asked of it would never be answered.
 
         Raises: TaskFailedError, WorkerCrashedError, CancelledError if the caller was cancelled.
         """
@@ -231,9 +234,10 @@ class Emulations:
             try:
                 return await work
             except asyncio.CancelledError:
-                if progress.cancelled:
-                    return None
-                raise
+                caller = asyncio.current_task()
+                if caller is not None and caller.cancelling():
+                    raise
+                return None
 
     def _announce(self, snapshot: Snapshot) -> None:
         document = self._server.documents.get(snapshot.document.uri)

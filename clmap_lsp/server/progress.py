@@ -37,7 +37,6 @@ class Progress:
         self._message: str | None = None
         self._over = False
         self._last = 0.0
-        self.cancelled = False
 
     async def __aenter__(self) -> Progress:
         window = self._server.client_capabilities.window
@@ -91,7 +90,6 @@ class Progress:
 
     def _answered(self, future: Future[Any]) -> None:
         if future.cancelled() and self._cancel is not None:
-            self.cancelled = True
             self._cancel()
 
     def _end_if_over(self) -> None:

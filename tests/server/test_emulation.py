@@ -132,6 +132,18 @@ def test_progress_shows_what_runs_for_long_and_can_be_cancelled(session: Session
     assert lens_of(session, session.uri, "clmap.emulate") == "emulate"
 
 
+def test_closing_a_document_ends_its_run_and_answers_the_command(session: Session):
+    uri = session.open(anew(SPINNING))
+    session.client._next_id += 1
+    number = session.client._next_id
+    params = {"command": "clmap.emulate", "arguments": [uri, {"line": 1, "character": 15}]}
+    session.client.send({"id": number, "method": "workspace/executeCommand", "params": params})
+    session.wait_for_progress("begin")
+    session.close(uri)
+    answer = session.wait(lambda it: it.get("id") == number and "method" not in it, timeout=40)
+    assert answer["result"] is None  # The kernel itself would run for a minute.
+
+
 def test_work_that_is_soon_done_shows_no_progress(session: Session):
     """The second of two runs has a worker at hand; the answer of the first says that it is over."""
     uri = session.open(anew(FAULTY))
