@@ -42,7 +42,8 @@ t.finish(function()
     return vim.api.nvim_buf_get_lines(buffer, 1, 2, false)[1]:find('clmap: ignore[CM104]', 1, true) ~= nil
   end))
   t.check('and the finding goes', t.wait(function() return t.codes(buffer).CM104 == nil end))
-  t.check('commands exist', vim.fn.exists(':ClmapEmulate') == 2 and vim.fn.exists(':ClmapExplain') == 2)
+  t.check('commands exist', vim.fn.exists(':ClmapEmulate') == 2 and vim.fn.exists(':ClmapExplain') == 2
+    and vim.fn.exists(':ClmapMeasure') == 2)
   client:stop()
   t.check('the server stops', t.wait(function() return client:is_stopped() end))
 end)

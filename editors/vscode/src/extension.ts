@@ -5,6 +5,7 @@ import { registerCommands } from "./commands";
 import { findServer, offerToInstall } from "./discovery";
 import { Heat } from "./heat";
 import { Panel } from "./panel";
+import { statusNotification } from "./protocol";
 import { Status } from "./status";
 
 const SELECTOR = [
@@ -40,6 +41,7 @@ export class Clmap {
     const client = new LanguageClient("clmap", "clmap", serverOptions, this.clientOptions());
     this.client = client;
     client.onDidChangeState((change) => this.status.show(change.newState, this.origin));
+    client.onNotification(statusNotification, ({ worker }) => this.status.worker(worker));
     try {
       await client.start();
     } catch (error) {
@@ -79,6 +81,7 @@ export class Clmap {
       initializationOptions: {
         trusted: vscode.workspace.isTrusted,
         settings,
+        status: true,
         commands: ["clmap.showPanel", "clmap.explainRule", "clmap.openReport"],
       },
       synchronize: {

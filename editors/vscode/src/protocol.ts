@@ -1,5 +1,5 @@
 // What the server offers beyond the Language Server Protocol. docs/protocol.md describes it for other clients.
-import { RequestType } from "vscode-languageclient/node";
+import { NotificationType, RequestType } from "vscode-languageclient/node";
 
 export interface Place {
   line: number;
@@ -79,4 +79,7 @@ export interface WorkGroupView {
   addresses: (number | null)[];
 }
 
+export type WorkerState = "idle" | "running" | "backing off";
+
+export const statusNotification = new NotificationType<{ worker: WorkerState }>("clmap/status");
 export const kernelViewRequest = new RequestType<KernelQuery, KernelView | null, void>("clmap/kernelView");

@@ -1,6 +1,7 @@
 // One status item: what the server is doing, and the way to its logs.
 import * as vscode from "vscode";
 import { State } from "vscode-languageclient/node";
+import type { WorkerState } from "./protocol";
 
 export class Status implements vscode.Disposable {
   private readonly item: vscode.LanguageStatusItem;
@@ -21,6 +22,14 @@ export class Status implements vscode.Disposable {
     this.item.severity = vscode.LanguageStatusSeverity.Information;
     this.item.text = state === State.Running ? "clmap" : "clmap: starting";
     this.item.detail = `server from ${origin}`;
+  }
+
+  /** What the process is doing in which kernels run. */
+  worker(state: WorkerState): void {
+    const failing = state === "backing off";
+    this.item.busy = state === "running";
+    this.item.text = { idle: "clmap", running: "clmap: emulating", "backing off": "clmap: a kernel keeps crashing" }[state];
+    this.item.severity = failing ? vscode.LanguageStatusSeverity.Warning : vscode.LanguageStatusSeverity.Information;
   }
 
   stopped(why: string): void {
