@@ -26,7 +26,7 @@ LEAST_S = 20.0
 class Offer:
     """One verified rewrite of a kernel, at its present place.
 
-    `cost` is what the rewritten kernel moves: sectors and passes of local memory together.
+    `cost` is what the rewritten kernel moves: cache lines that requests touch and passes of local memory.
     """
 
     fix: Fix
@@ -36,6 +36,12 @@ class Offer:
     """Findings that it answers; empty for rewrites that answer none in particular."""
     places: frozenset[Span]
     """The accesses that it is meant for; empty means the whole kernel."""
+
+    @property
+    def lowers_traffic(self) -> bool:
+        """Tell whether the rewritten kernel moves less than the one as it is."""
+        before = (self.fix.verified or {}).get("before", {})
+        return self.cost < int(before.get("lines", 0)) + int(before.get("wavefronts", 0))
 
     def answers(self, finding: Finding) -> bool:
         """Tell whether it is a fix of this finding of the same kernel."""

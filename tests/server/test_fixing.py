@@ -95,6 +95,17 @@ class Ladder:
         self.steps.append((action["title"], *self.figures()))
 
 
+def test_a_rewrite_that_moves_as_much_is_not_preferred(session: Session):
+    text = (
+        "// clmap: global=4096 local=64 in=random(4096) out=zeros(4096)\n"
+        "__kernel void copy(__global const float *in, __global float *out)\n{\n"
+        "    const int i = get_global_id(0);\n    out[i] = in[i];\n}\n"
+    )
+    actions = Ladder(session, text, "copy").actions()
+    assert any(it["title"].startswith("Add restrict") for it in actions)
+    assert not any(it.get("isPreferred") for it in actions)
+
+
 def test_the_ladder_is_climbed_by_code_actions_alone(session: Session):
     """Swap, stage, then whatever is preferred: ends tiled, coalesced and free of conflicts."""
     ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")

@@ -169,8 +169,7 @@ def _rewrites(server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis) -
     """Yield every verified rewrite of the kernel at the cursor, asked for by a finding or not, best first."""
     places = Places(snapshot.document, dict(snapshot.program.files))
     offers = server.emulations.offers(snapshot, kernel) if server.emulations else ()
-    present = kernel.totals.sectors + kernel.totals.wavefronts
-    usable = [it for it in offers if it.fix.safety is not FixSafety.DISPLAY and it.cost < present]
+    usable = [it for it in offers if it.fix.safety is not FixSafety.DISPLAY and it.lowers_traffic]
     best = min(usable, key=lambda it: it.cost, default=None)
     for offer in sorted(offers, key=lambda it: it.cost):
         data = offer_data(offer, places)
