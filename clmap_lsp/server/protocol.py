@@ -5,6 +5,7 @@
 * The exit code is 0 after `shutdown`, 1 without it.
 * Bytes that are no message are answered with a ParseError and do not end the session.
 * Documents are ours (`documents.py`): edits of documents that are not open are ignored.
+* What a notification's handler leaves behind is forgotten when it is done.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 import logging
 from collections.abc import Generator
 from concurrent.futures import Future
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
@@ -68,6 +70,27 @@ class ClmapProtocol(LanguageServerProtocol):
             self.handle_message(message)
         except Exception:
             logger.exception("a handler of %r failed", data.get("method"))
+
+    def _execute_handler(
+        self,
+        msg_id: int | str,
+        handler: Any,
+        callback: Any,
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        """Run a handler and forget its future when it is done.
+
+        pygls itself forgets those of requests only: each keystroke would leave two until the session ends.
+        """
+        super()._execute_handler(msg_id, handler, callback, args, kwargs)
+        future = self._request_futures.get(msg_id)
+        if future is not None:
+            future.add_done_callback(partial(self._forget_future, msg_id))
+
+    def _forget_future(self, msg_id: int | str, future: Future[Any]) -> None:
+        if self._request_futures.get(msg_id) is future:
+            del self._request_futures[msg_id]
 
     def _trace(self, data: dict[str, Any]) -> None:
         """Tell a client that asked for it (`$/setTrace`) what arrived; parameters only if it is verbose."""

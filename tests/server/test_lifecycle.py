@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import subprocess
@@ -9,6 +10,8 @@ import sys
 
 import pytest
 from raw_client import RawClient
+
+from clmap_lsp.server.app import create_server
 
 NOT_INITIALIZED = -32002
 INVALID_REQUEST = -32600
@@ -158,3 +161,34 @@ def test_the_answer_to_initialize_waits_for_no_heavy_module():
         [sys.executable, "-c", script], check=True, capture_output=True, text=True, timeout=60
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_nothing_stays_of_notifications_that_were_handled():
+    async def type_for_a_while() -> int:
+        server = create_server()
+        protocol = server.protocol
+        protocol.set_writer(type("Nowhere", (), {"write": lambda *_: None, "close": lambda *_: None})())
+
+        def send(method, params, **more):
+            message = {"jsonrpc": "2.0", "method": method, "params": params, **more}
+            protocol.receive(json.dumps(message).encode())
+
+        uri = "file:///typed.cl"
+        options = {"settings": {"emulate": "off"}}
+        send("initialize", {"capabilities": {}, "processId": None, "initializationOptions": options}, id=1)
+        await asyncio.sleep(0)
+        item = {"uri": uri, "languageId": "opencl", "version": 1, "text": "// empty\n"}
+        send("textDocument/didOpen", {"textDocument": item})
+        for version in range(2, 60):
+            edit = [{"text": f"// {version}\n"}]
+            send(
+                "textDocument/didChange",
+                {"textDocument": {"uri": uri, "version": version}, "contentChanges": edit},
+            )
+            await asyncio.sleep(0)
+        await asyncio.sleep(0.1)
+        left = len(protocol._request_futures)
+        await server.close()
+        return left
+
+    assert asyncio.run(type_for_a_while()) == 0
