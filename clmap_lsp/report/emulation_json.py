@@ -60,6 +60,7 @@ def emulation_json(program: Program, launch: Launch, result: EmulationResult) ->
                 "sha256": it.sha256,
                 "first": [_number(value) for value in it.first],
                 "last": [_number(value) for value in it.last],
+                "strides": None if it.strides is None else dataclasses.asdict(it.strides),
             }
             for name, it in result.buffers.items()
         },

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import EmulationResult
 from clmap_lsp.launch.model import Launch
+from clmap_lsp.locality.strides import StrideSummary
 from clmap_lsp.source.program import Program
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def _lines(program: Program, launch: Launch, result: EmulationResult) -> Iterato
         cost = ", ".join(f"{n:,} {unit}" for n, unit in costs if n is not None)
         yield (
             f"  {site.span.path}:{at.row}:{at.column}: {site.op} {site.buffer or '?'}: {site.executions:,} "
-            f"executions, {site.requests:,} requests{', ' + cost if cost else ''}"
+            f"executions, {site.requests:,} requests{', ' + cost if cost else ''}{_stride(site.strides)}"
         )
     for name, it in result.buffers.items():
         shown = ", ".join(f"{value:g}" for value in it.first)
@@ -54,6 +55,14 @@ def _lines(program: Program, launch: Launch, result: EmulationResult) -> Iterato
         times = f" ({fault.occurrences:,} times)" if fault.occurrences > 1 else ""
         yield f"{fault.span.path}:{at.row}:{at.column}: {fault.kind.value}{where}{times}: {fault.detail}"
     yield from (f"  note: {it}" for it in result.notes)
+
+
+def _stride(found: StrideSummary | None) -> str:
+    """The commonest distance between consecutive accesses of a work-item."""
+    if found is None or not found.common:
+        return ""
+    stride, share = found.common[0]
+    return f"; strides of {stride:,} bytes{'' if share == 1 else f' ({share:.0%})'}"
 
 
 def _sampling(result: EmulationResult) -> Iterator[str]:
