@@ -159,3 +159,19 @@ def test_a_changed_text_is_offered_no_fix_of_before(session: Session):
     }
     titles = [it["title"] for it in session.request("textDocument/codeAction", params)]
     assert not any(it.startswith(("Swap", "Stage")) for it in titles), titles
+
+
+def test_the_picture_holds_the_fixes_with_figures_the_best_first(session: Session):
+    ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
+    titles = {it["title"] for it in ladder.actions()}
+    at = {"textDocument": {"uri": ladder.uri}, "position": ladder.place}
+    fixes = session.request("clmap/kernelView", at)["fixes"]
+    assert titles >= {it["title"] for it in fixes} and len(fixes) >= 3
+    costs = [it["cost"] for it in fixes]
+    assert costs == sorted(costs)
+    staged = next(it for it in fixes if it["title"].startswith("Stage"))
+    assert staged["after"]["sectors"] < staged["before"]["sectors"] and staged["after"]["wavefronts"] > 0
+    assert {(it["before"]["sectors"], it["before"]["wavefronts"]) for it in fixes} == {ladder.figures()}
+    for fix in fixes:
+        (change,) = {edit["uri"] for edit in fix["edits"]}
+        assert change == ladder.uri

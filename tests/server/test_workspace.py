@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -277,3 +279,64 @@ def test_two_servers_share_a_cache(start: Callable[..., Session]):
     for session, uri in zip((one, two), uris, strict=True):
         session.save(uri)
     assert one.wait_for_code("CM301")["range"] == two.wait_for_code("CM301")["range"]
+
+
+WALK = """\
+// clmap: global=64 local=16 N=64
+__kernel void walk(__global const float *in, __global float *out, const int N)
+{
+    const int id = get_global_id(0);
+    float sum = 0.0f;
+    for (int k = 0; k < N; k++)
+        sum += in[k * 64 + id];
+    out[id] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(("asked", "turn", "first"), [(0, 0, 0), (3, 3, 768), (1000, 63, 768)])
+def test_the_picture_of_a_work_group_follows_the_turn(session: Session, asked: int, turn: int, first: int):
+    uri = session.open(WALK)
+    at = {"textDocument": {"uri": uri}, "position": {"line": 6, "character": 16}}
+    view = session.request("clmap/kernelView", {**at, "access": 0, "turn": asked})
+    assert view["localSize"] == [16] and view["simdWidth"] == 32 and view["fixes"] == []
+    addresses = [first + 4 * item for item in range(16)]
+    expected = {"access": 0, "turn": turn, "turns": 64, "loop": "k", "addresses": addresses}
+    assert view["workGroup"] == expected
+
+
+def test_a_picture_of_no_access_in_particular_holds_no_work_group(session: Session):
+    uri = session.open(WALK)
+    at = {"textDocument": {"uri": uri}, "position": {"line": 6, "character": 16}}
+    for wish in ({}, {"access": 99}, {"access": "0"}, {"access": -1}, {"access": True}):
+        assert session.request("clmap/kernelView", {**at, **wish})["workGroup"] is None
+    store = session.request("clmap/kernelView", {**at, "access": 1, "turn": 5})["workGroup"]
+    assert (store["turn"], store["turns"], store["loop"]) == (0, 1, None)
+
+
+CHUNKS = """\
+// clmap: global=4096 local=256 in=random(65536) out=zeros(4096)
+__kernel void sum(__global const float *in, __global float *out)
+{
+    const int id = get_global_id(0);
+    float total = 0.0f;
+    for (int i = 0; i < 16; i++)
+        total += in[id * 16 + i];
+    out[id] = total;
+}
+"""
+
+
+def test_a_hover_says_what_another_split_of_the_loop_would_give(session: Session):
+    """Figures come from the database, which is opened in the background: the first hover may be without."""
+    uri = session.open(CHUNKS)
+    place = {"textDocument": {"uri": uri}, "position": {"line": 6, "character": 18}}
+    deadline = time.monotonic() + 60
+    text = ""
+    while "stride sweep" not in text and time.monotonic() < deadline:
+        text = session.request("textDocument/hover", place)["contents"]["value"]
+        time.sleep(0.1)
+    assert "stride exponent 0: each work-item walks 16 consecutive elements" in text
+    assert re.search(
+        r"(\d+) GB/s in the stride sweep of H200; exponent \d+ reaches (\d+), [\d.]+ times as much", text
+    )
