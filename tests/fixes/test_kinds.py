@@ -472,6 +472,18 @@ def test_work_items_beyond_the_data_leave():
     assert fix.safety is FixSafety.UNSAFE
 
 
+@pytest.mark.parametrize("order", ["const int w, const int h", "const int h, const int w"])
+def test_where_sizes_are_equal_the_pitch_bounds_the_columns(order: str):
+    source = (
+        "// clmap: global=64,64 local=16,16 w=50 h=50 in=random(w*h) out=zeros(w*h)\n"
+        f"__kernel void twice(__global const float *in, __global float *out, {order})\n{{\n"
+        "    const int x = get_global_id(0);\n    const int y = get_global_id(1);\n"
+        "    out[y * w + x] = 2 * in[y * w + x];\n}\n"
+    )
+    ((text, _),) = offered(source, "guard-bounds")
+    assert "if (x >= w || y >= h)" in text
+
+
 def test_neighbours_outside_are_tested():
     ((text, _),) = offered(kernels.NEIGHBOURS, "guard-bounds")
     assert "(i - 1 >= 0 && i - 1 < n ? A[i - 1] : 0) + (i + 1 < n ? A[i + 1] : 0)" in text

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.polynomial import global_id
+from clmap_lsp.access.polynomial import ONE, Parameter, global_id
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.emulator.result import Fault, FaultKind
 from clmap_lsp.findings import FixSafety
@@ -87,12 +87,28 @@ def _leaving(scope: Scope, sites: Sequence[Access]) -> Iterator[tuple[str, tuple
     for dimension, size in enumerate(launch.global_size):
         bounds = [name for name, value in _integers(scope).items() if 0 < value < size]
         choices.append([*((dimension, it) for it in bounds)] or [None])
-    for chosen in product(*choices):
+    for chosen in sorted(product(*choices), key=lambda it: _unlikely(it, sites)):
         tests = [f"{names[global_id(it[0])]} >= {it[1]}" for it in chosen if it is not None]
         if tests:
             condition = " || ".join(tests)
             lines = [f"if ({condition})", f"{scope.unit}return;"]
             yield f"Leave if {condition}", (scope.before(place, lines),)
+
+
+def _unlikely(chosen: Sequence[tuple[int, str] | None], sites: Sequence[Access]) -> tuple[int, int]:
+    """Rank bounds of dimensions, likeliest first: where sizes are equal, the launch shows no difference.
+
+    The pitch of rows bounds the columns (`y * w + x`: x by w) and nothing else; no bound is used twice.
+    """
+    columns, pitches = set(), set()
+    for dimension, step in ((d, it.index.coefficient(global_id(d))) for it in sites for d in range(3)):
+        if step == ONE:
+            columns.add(dimension)
+        elif step is not None and isinstance(step.atom, Parameter):
+            pitches.add(step.atom.name)
+    used = [it for it in chosen if it is not None]
+    wrong = sum((dimension in columns) != (name in pitches) for dimension, name in used) if pitches else 0
+    return wrong, len(used) - len({name for _, name in used})
 
 
 # ------------------------------------------------------------------------------------------ testing accesses
