@@ -31,6 +31,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.real import UNKNOWN_REAL, read
 from clmap_lsp.access.records import Access, AccessSummary, Direction
+from clmap_lsp.access.tables import Tables
 from clmap_lsp.access.values import (
     OPAQUE,
     Address,
@@ -65,16 +66,19 @@ SPELT_OUT: Final = 12
 """Operations over more atoms than this are called by the name of the variable that holds them."""
 
 
-def analyse(kernel: Kernel, *, launch: Launch | None = None) -> AccessSummary:
+def analyse(
+    kernel: Kernel, *, launch: Launch | None = None, constants: Iterable[ir.Initializer] = ()
+) -> AccessSummary:
     """Return every memory access of a kernel with its index as a polynomial.
 
     Args:
         launch: sharpens decisions (a value that cannot be negative, a remainder that does nothing); the
             polynomials keep `N` and `get_global_size(0)` as symbols all the same. Results for one launch
             hold for it only.
+        constants: the program's, whose values then stand for what is read of them.
     """
     facts = Facts(launch, kernel.attributes.reqd_work_group_size)
-    reader = _Reader(kernel, facts, launch)
+    reader = _Reader(kernel, facts, launch, Tables(constants))
     reader.run()
     public = tuple(it for it in reader.accesses if it.space is not AddressSpace.PRIVATE)
     private = tuple(it for it in reader.accesses if it.space is AddressSpace.PRIVATE)
@@ -101,8 +105,9 @@ class _State:
 
 
 class _Reader:
-    def __init__(self, kernel: Kernel, facts: Facts, launch: Launch | None) -> None:
+    def __init__(self, kernel: Kernel, facts: Facts, launch: Launch | None, tables: Tables) -> None:
         self.kernel = kernel
+        self.tables = tables
         self.facts = facts
         self.flow = Flow()
         self.accesses: list[Access] = []
@@ -194,6 +199,9 @@ class _Reader:
     def _data(self, site: int, address: Pointer, root: Variable, kind: Type, volatile: bool) -> Value:
         if isinstance(kind, PointerType):
             return unknown_pointer(kind.space, f"the pointer is read from `{root.name}`")
+        known = None if volatile else self.tables.read(root, address.space, address.offset, kind)
+        if known is not None:
+            return self.expressions.kept(known)
         index = address.offset.exact_quotient(Polynomial.constant(kind.size or 1))
         turns = self.nest if volatile or not _is_read_only(root) else ()
         return self._read_from(root.name, site, address.offset if index is None else index, kind, turns)
@@ -249,6 +257,8 @@ class _Reader:
                 path = Pointer(source.root, source.space, ZERO, (), f"{source.path}{name}")
                 environment[target.root, at + offset, member.size] = self._member(source.root, path, member)
             return
+        for distance, width, value in self.tables.elements(source.root, source.offset.value, size):
+            environment[target.root, at + distance, width] = value
         shift = at - source.offset.value
         for key in [key for key in environment if isinstance(key, tuple) and key[0] is source.root]:
             _, start, length = key

@@ -35,7 +35,7 @@ def analyse_kernel(
     constants: tuple[ir.Initializer, ...] = (),
 ) -> KernelAnalysis:
     """Analyse one kernel; `launch` is `None` where none could be made."""
-    summary = analyse(kernel, launch=launch)
+    summary = analyse(kernel, launch=launch, constants=constants)
     facts = Facts(launch, kernel.attributes.reqd_work_group_size)
     classified = classify(summary, launch=launch)
     if launch is None:
