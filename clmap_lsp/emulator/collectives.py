@@ -13,6 +13,7 @@ from llvmlite import ir
 from clmap_lsp.emulator.context import Context, Pointer
 from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.expressions import Expressions
+from clmap_lsp.emulator.group_functions import is_known
 from clmap_lsp.emulator.layout import AT_COLLECTIVE, F_EXCHANGE, F_SITE
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, llvm_type, zero
@@ -28,7 +29,8 @@ def emit(
     statement: Collective,
     assign: Callable[[Variable, ir.Value | Pointer], None],
 ) -> None:
-    """Emit a collective function."""
+    """Emit a collective function; one that is not known yields 0 and is noted as unknown."""
+    known = is_known(statement)
     at = 0
     for argument in statement.arguments:
         value = expressions.value(argument)
@@ -42,7 +44,8 @@ def emit(
     _wait(ctx, suspension, statement.site)
     if statement.variable is not None:
         kind = llvm_type(statement.variable.type)
-        if isinstance(kind, ir.ArrayType):
+        if isinstance(kind, ir.ArrayType) or not known:
+            ctx.unknowns.append((statement.name, statement.span))
             assign(statement.variable, zero(kind))
             return
         assign(statement.variable, ctx.builder.load(ctx.frame_place(F_EXCHANGE), align=8, typ=kind))

@@ -527,7 +527,9 @@ def encode(ctx: Context, pointer: Pointer) -> ir.Value:
 
 
 def decode(ctx: Context, value: ir.Value) -> Pointer:
-    """Return the pointer of a 64-bit form."""
+    """Return the pointer of a 64-bit form; what has another form (`int` for a pointer) is null."""
+    if value.type != I64:
+        return Pointer(0, ir.Constant(I64, 0))
     number = ctx.builder.lshr(value, ir.Constant(I64, OFFSET_BITS))
     rest = ir.Constant(I64, 64 - OFFSET_BITS)
     return Pointer(number, ctx.builder.ashr(ctx.builder.shl(value, rest), rest))

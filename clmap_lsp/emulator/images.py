@@ -137,7 +137,7 @@ def _sampled(reader: _Reader, coordinate: ir.Value, sampler: Sampler) -> ir.Valu
 def _texels(reader: _Reader, coordinate: ir.Value, sampler: Sampler) -> list[Texel]:
     ctx, image = reader.ctx, reader.image
     n_axes = _axes(image)
-    values = _lanes(ctx, coordinate)
+    values = _along(ctx, image, coordinate)
     found = [nearest(ctx, values[d], _extent(ctx, image, d), sampler) for d in range(n_axes)]
     if is_array(_type_name(image)):
         found.append(layer(ctx, values[n_axes], _extent(ctx, image, n_axes)))
@@ -148,7 +148,7 @@ def _filtered(reader: _Reader, coordinate: ir.Value, sampler: Sampler) -> ir.Val
     """Emit the mean of the texels around a coordinate, weighed by nearness."""
     ctx, image, builder = reader.ctx, reader.image, reader.ctx.builder
     n_axes = _axes(image)
-    values = _lanes(ctx, coordinate)
+    values = _along(ctx, image, coordinate)
     pairs = [neighbours(ctx, values[d], _extent(ctx, image, d), sampler) for d in range(n_axes)]
     last = []
     if is_array(_type_name(image)):
@@ -198,6 +198,16 @@ def _axes(image: Variable) -> int:
     return dimensions(name) - int(is_array(name))
 
 
+def _along(ctx: Context, image: Variable, coordinate: ir.Value) -> list[ir.Value]:
+    """Return the coordinate along each axis; what a source leaves out (a scalar in two dimensions) is 0."""
+    values = _lanes(ctx, coordinate)
+    missing = dimensions(_type_name(image)) - len(values)
+    if missing > 0:
+        ctx.unknowns.append((f"a coordinate of `{image.name}`", image.span))
+        values += [zero(values[0].type)] * missing
+    return values
+
+
 def _lanes(ctx: Context, coordinate: ir.Value) -> list[ir.Value]:
     if not isinstance(coordinate.type, ir.VectorType):
         return [coordinate]
@@ -228,7 +238,7 @@ def _checked_offset(ctx: Context, image: Variable, coordinate: ir.Value) -> ir.V
     """Return the byte offset of a texel without a sampler; outside the image it is outside the buffer."""
     builder = ctx.builder
     places, outside = [], ir.Constant(I1, 0)
-    for d, value in enumerate(_lanes(ctx, coordinate)[: dimensions(_type_name(image))]):
+    for d, value in enumerate(_along(ctx, image, coordinate)[: dimensions(_type_name(image))]):
         whole = value
         if is_float(value.type):
             wide = value if value.type == DOUBLE else builder.fpext(value, DOUBLE)

@@ -149,7 +149,9 @@ def truth(ctx: Context, value: ir.Value) -> ir.Value:
 
 
 def sign_bits(ctx: Context, value: ir.Value) -> ir.Value:
-    """Return i1 a lane: is the most significant bit set?"""
+    """Return i1 a lane: is the most significant bit set? Of a float, which no condition may be, its sign."""
+    if is_float(value.type):
+        value = ctx.builder.bitcast(value, like(ir.IntType(bits(value.type)), value.type))
     return ctx.builder.icmp_signed("<", value, zero(value.type))
 
 

@@ -88,8 +88,10 @@ class Counter:
         """Return the exact counts of all executions in `rows`. Raises: OverBudgetError."""
         addresses, mask, rest = dense(rows)
         modulus = self._modulus(rows)
-        base = rest.const + int(addresses.min())
-        addresses = addresses - int(addresses.min())
+        least = int(addresses.min())
+        base = rest.const + least
+        if least:  # Arrays may be large: what changes nothing makes no copy.
+            addresses = addresses - least
         histogram = residues(base, [(c, rows.counts[d]) for d, c in rest.coefs], modulus)
         total = Tally()
         multiplicity = sum(times for _, times in histogram)

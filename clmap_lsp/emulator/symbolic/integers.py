@@ -145,8 +145,10 @@ def multiply(left: Sym, right: Sym, scalar: ScalarType, space: Space) -> Sym:
         return fit(scale(left, right.const), scalar, space)
     if left.is_uniform:
         return fit(scale(right, left.const), scalar, space)
+    one, two = spread_out(left, space), spread_out(right, space)
+    affordable(one, two)
     with np.errstate(over="ignore"):
-        array = spread_out(left, space) * spread_out(right, space)
+        array = one * two
     a, b = bounds(left, space.counts), bounds(right, space.counts)
     if max(map(abs, a)) * max(map(abs, b)) < 1 << 62 or scalar.bits == 64:
         return fit(of_array(array), scalar, space)
