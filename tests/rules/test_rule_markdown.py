@@ -83,5 +83,6 @@ def test_there_are_cases_for_every_rule_of_the_first_groups() -> None:
     from clmap_lsp.rules import all_rules
 
     wanted = {it.meta.code for it in all_rules() if it.meta.code[2] in "012"}
+    wanted.remove("CM009")  # Needs files outside a workspace: tests/trust/test_includes.py.
     shown = {code for case in CASES for _, code, _ in _EXPECTED.findall(case.code)}
     assert wanted <= shown
