@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Related
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault, FaultKind
     from clmap_lsp.rules.context import RuleContext
     from clmap_lsp.rules.meta import RuleMeta
+    from clmap_lsp.source.ir import Kernel
 
 
 def results(context: RuleContext) -> Iterator[tuple[str, EmulationResult]]:
@@ -23,7 +25,8 @@ def findings(context: RuleContext, rule: RuleMeta, kinds: frozenset[FaultKind]) 
     for name, result in results(context):
         for fault in result.faults:
             if fault.kind in kinds and cause_of(fault, result) is None:
-                yield _finding(rule, name, fault, result)
+                declared = _declared(context.program.kernel(name), fault)
+                yield _finding(rule, name, fault, result, declared)
 
 
 def cause_of(fault: Fault, result: EmulationResult) -> Fault | None:
@@ -36,10 +39,20 @@ def cause_of(fault: Fault, result: EmulationResult) -> Fault | None:
     return next((it for it in reads if it.span == fault.other_span), None)
 
 
-def _finding(rule: RuleMeta, kernel: str, fault: Fault, result: EmulationResult) -> Finding:
-    related: tuple[Related, ...] = ()
+def _declared(kernel: Kernel | None, fault: Fault) -> tuple[Related, ...]:
+    """Return where the buffer or array that an access missed is declared: its size is half of the story."""
+    if kernel is None or fault.buffer is None or not fault.kind.value.startswith("out-of-bounds"):
+        return ()
+    named = (it for it in (*kernel.parameters, *kernel.variables) if it.name == fault.buffer)
+    return tuple(Related(it.span, f"`{it.name}` is declared here") for it in islice(named, 1))
+
+
+def _finding(
+    rule: RuleMeta, kernel: str, fault: Fault, result: EmulationResult, declared: tuple[Related, ...]
+) -> Finding:
+    related = declared
     if fault.other_span is not None:
-        related = (Related(fault.other_span, f"the other access{_of(fault.other_work_item)}"),)
+        related += (Related(fault.other_span, f"the other access{_of(fault.other_work_item)}"),)
     uses = (it for it in result.faults if cause_of(it, result) is fault)
     related += tuple(
         Related(it.span, f"the value that was read is used here{_of(it.work_item)}") for it in uses

@@ -87,7 +87,9 @@ def test_a_fault_shows_after_saving_once_with_the_place_where_its_value_is_used(
     fault = session.wait_for_code("CM301")
     assert fault["range"]["start"] == {"line": 4, "character": 21}
     assert fault["severity"] == 1 and "work-item (63, 0, 0)" in fault["message"]
-    (use,) = fault["relatedInformation"]
+    declaration, use = fault["relatedInformation"]
+    assert declaration["location"]["range"]["start"]["line"] == 1
+    assert declaration["message"] == "`in` is declared here"
     assert (
         use["location"]["range"]["start"] == {"line": 4, "character": 4} and "is used here" in use["message"]
     )
