@@ -89,7 +89,8 @@ class ClmapProtocol(LanguageServerProtocol):
             future.add_done_callback(partial(self._forget_future, msg_id))
 
     def _forget_future(self, msg_id: int | str, future: Future[Any]) -> None:
-        if self._request_futures.get(msg_id) is future:
+        # Those that are cancelled are taken out by pygls, or are being walked through by its `shutdown`.
+        if not future.cancelled() and self._request_futures.get(msg_id) is future:
             del self._request_futures[msg_id]
 
     def _trace(self, data: dict[str, Any]) -> None:

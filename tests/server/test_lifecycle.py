@@ -188,7 +188,14 @@ def test_nothing_stays_of_notifications_that_were_handled():
             await asyncio.sleep(0)
         await asyncio.sleep(0.1)
         left = len(protocol._request_futures)
-        await server.close()
+        server.emulations.forget = lambda _: asyncio.sleep(60)
+        send("textDocument/didClose", {"textDocument": {"uri": uri}})
+        await asyncio.sleep(0)
+        assert protocol._request_futures  # The closing still waits, and is cancelled by the shutdown.
+        send("shutdown", None, id=9)
+        await asyncio.sleep(0.1)
+        send("exit", None)
+        assert protocol.exit_code == 0
         return left
 
     assert asyncio.run(type_for_a_while()) == 0
