@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-
 MANY: Final = 100_000
 """Objects made in a pause from which on they are not looked at when it ends."""
 

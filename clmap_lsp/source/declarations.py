@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.source.constants import integer_value
+from clmap_lsp.source.dialect import AUTO_TYPE
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.layout import Member, lay_out
 from clmap_lsp.source.lowering import Enumerator, Lowering, TypeName
@@ -184,6 +185,8 @@ def _spelled(text: str) -> Type | None:
 
 def type_by_name(low: Lowering, name: str, node: Node) -> Type:
     """Return the type of a name; one that is not known is reported once."""
+    if name == AUTO_TYPE:
+        return UnknownType(name)
     found = find_type(low, name)
     if found is not None:
         return found

@@ -18,6 +18,7 @@ from clmap_lsp.source.conversions import (
     unary,
 )
 from clmap_lsp.source.declarations import described_type, find_type
+from clmap_lsp.source.dialect import BLOCK
 from clmap_lsp.source.initializers import (
     initialize,
     plan,
@@ -120,6 +121,8 @@ _KEYWORDS = {"true": 1, "false": 0, "NULL": 0, "nullptr": 0}
 def _known_or_undefined(low: Lowering, name: str, span: Span) -> Expression:
     if name in _KEYWORDS:
         return Constant(_KEYWORDS[name], INT, span)
+    if name == BLOCK:
+        return low.unsupported_at(span, "^{...}", "a block is not followed")
     if name in NAMED_CONSTANTS:
         number, type_ = NAMED_CONSTANTS[name]
         return Constant(number, type_, span)

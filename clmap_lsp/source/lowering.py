@@ -476,8 +476,10 @@ class Lowering:
 
     def unsupported(self, node: Node, reason: str) -> Expression:
         """Record what was not understood; its value is undefined."""
-        span = self.span(node)
-        text = self.text(node)[:80]
+        return self.unsupported_at(self.span(node), self.text(node)[:80], reason)
+
+    def unsupported_at(self, span: Span, text: str, reason: str) -> Expression:
+        """Record what was not understood at a place; its value is undefined."""
         self.emit(Unsupported(self.site(), text, reason, span))
         self.report("unsupported", Severity.INFORMATION, f"{reason}: `{text}`", span)
         return Undefined(text, INT, span)

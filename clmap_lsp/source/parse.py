@@ -12,6 +12,7 @@ from tree_sitter import Language, Parser, Point, Tree
 
 from clmap_lsp.source.branches import Assignment, guards_at, hidden_kernels, solve
 from clmap_lsp.source.collector import paused_collector
+from clmap_lsp.source.dialect import AUTO_TYPE, plain
 from clmap_lsp.source.difference import difference
 from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.normalise import Normalised, Roles, TokenSpans, normalise, typedef_names
@@ -61,11 +62,12 @@ def _parse(
     read_file: Callable[[str], str | None] | None,
     previous: SyntaxTree | None,
 ) -> SyntaxTree:
-    plain = without_raw_string(text)
-    source, assumed = preprocess_some_branch(plain, path, options, read_file)
+    source, assumed = preprocess_some_branch(without_raw_string(text), path, options, read_file)
     source.files[path] = SourceFile.of(path, text)
     tokens = without_placeholders(source.tokens) if "@" in text else source.tokens
-    types = frozenset(typedef_names([it.text for it in tokens]))
+    dialect = plain(tokens)
+    tokens = dialect.tokens
+    types = frozenset((AUTO_TYPE, *typedef_names([it.text for it in tokens])))
     undefined = judge(tokens, scan(tokens, types), types)
     normalised = normalise(apply(tokens, undefined.edits), Roles(types | undefined.types))
     return SyntaxTree(
@@ -80,7 +82,7 @@ def _parse(
         frozenset(normalised.elaborated),
         normalised.spellings,
         source.files,
-        (*source.problems, *undefined.problems),
+        (*source.problems, *dialect.problems, *undefined.problems),
         (*assumed, *undefined.guesses),
         tuple(source.inactive),
     )

@@ -230,8 +230,29 @@ def reused(
         and function.span == head.span
         and function.name_span == head.name_span
         and not any(it in moved_objects for it in before.objects)
+        and _stands_still(previous, unit.tree, before, head.span)
     )
     return before if is_in_place else _Mover(unit, previous, head, before, moved_objects).lowered()
+
+
+def _stands_still(previous: SyntaxTree, tree: SyntaxTree, before: Lowered, now: Span) -> bool:
+    """Tell whether every place in a function is what it was: white space may have moved inside of it."""
+    is_same = _is_typed_alike(previous, tree, before.function.span, now)
+    return all(
+        (is_same and span.definition is None and span.path == now.path) or tree.span(*place) == span
+        for place, span in before.spans.items()
+    )
+
+
+def _is_typed_alike(previous: SyntaxTree, tree: SyntaxTree, before: Span, now: Span) -> bool:
+    """Tell whether a function is typed in its file character by character as it was."""
+    return (
+        now.path == before.path
+        and before.definition is None
+        and now.definition is None
+        and previous.files[before.path].text[before.start : before.end]
+        == tree.files[before.path].text[now.start : now.end]
+    )
 
 
 def _typed_again(
@@ -239,12 +260,7 @@ def _typed_again(
 ) -> Callable[[Span], Span | None]:
     """Return what gives a place in a function that is typed as before; `None` for places that take a look."""
     path, moved = before.path, now.start - before.start
-    is_same = (
-        now.path == path
-        and before.definition is None
-        and now.definition is None
-        and previous.files[path].text[before.start : before.end] == tree.files[path].text[now.start : now.end]
-    )
+    is_same = _is_typed_alike(previous, tree, before, now)
 
     def place(span: Span) -> Span | None:
         if not is_same or span.path != path or span.definition is not None:

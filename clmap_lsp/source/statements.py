@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.source.constants import integer_value, truth
 from clmap_lsp.source.conversions import condition, convert
 from clmap_lsp.source.declarations import Declared, declare, define_typedef, named_type, specifier
+from clmap_lsp.source.dialect import AUTO_TYPE
 from clmap_lsp.source.expressions import discard, named_children, whole_object
 from clmap_lsp.source.initializers import (
     MAX_OBJECT_BYTES,
@@ -59,6 +60,7 @@ from clmap_lsp.source.types import (
     ScalarType,
     StructType,
     Type,
+    UnknownType,
     VectorType,
 )
 
@@ -127,10 +129,22 @@ def declaration(low: Lowering, node: Node) -> None:
         declared = declare(low, spec, inner)
         if declared.name is None or declared.parameters is not None:
             continue
+        if spec.type == UnknownType(AUTO_TYPE) and initializer is not None:
+            declared = replace(declared, type=_type_of_value(low, initializer))
         if low.function:
             _local_variable(low, declared, initializer, node)
         else:
             program_variable(low, declared, initializer)
+
+
+def _type_of_value(low: Lowering, value: Node) -> Type:
+    """Return the type that `auto` takes from a value: an array becomes a pointer."""
+    with low.nested():
+        marks = low.n_sites, len(low.variables), low.writes
+        type_ = low.value(value).type
+        low.n_sites, low.writes = marks[0], marks[2]
+        del low.variables[marks[1] :]
+    return type_
 
 
 def _local_variable(low: Lowering, declared: Declared, initializer: Node | None, node: Node) -> None:

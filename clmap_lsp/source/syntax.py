@@ -88,8 +88,7 @@ class SyntaxTree:
         if not starts:
             return Span(self.path, 0, 0)
         first = bisect_right(starts, start) - 1
-        if first < 0:
-            first = 0
+        first = max(first, 0)
         following = first + 1
         if following == len(starts) or starts[following] >= end:
             return self.token_spans[first]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from clmap_lsp.source.dump import dump
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
+from tests.source.edits import edited, generated
 
 SOURCE = """
 #define SQ(x) ((x) * (x))
@@ -121,4 +123,31 @@ def test_random_edits(seed: int) -> None:
                 text = text[:line] + "// a comment\n" + text[line:]
         program = read_program(text, "k.cl", previous=cache)
         assert content(program) == content(read_program(text, "k.cl"))
+        cache = program.cache
+
+
+def test_white_space_that_moves_inside_a_function_moves_its_places() -> None:
+    """The text that is parsed is the same, and so are the function's start and end."""
+    check(SOURCE, SOURCE.replace("S q = s[", "S q=s[").replace("s[1] = q", "s[1]   = q"))
+
+
+def test_white_space_in_a_macro_moves_the_places_of_its_body() -> None:
+    moved = SOURCE.replace("((x) * (x))", "((x)* (x))").replace("typedef struct", "typedef  struct")
+    check(SOURCE, moved)
+
+
+FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.cl"))
+
+
+@pytest.mark.parametrize("seed", range(48))
+def test_runs_of_tokens_that_are_typed_deleted_and_moved(seed: int) -> None:
+    """Same program, same places, whatever is edited: in files of ours and in generated ones."""
+    rng = random.Random(seed)
+    text = generated(rng) if seed % 3 else rng.choice(FIXTURES).read_text(encoding="utf-8")
+    cache = read_program(text, "k.cl").cache
+    for _ in range(5):
+        text = edited(text, rng)
+        program, fresh = read_program(text, "k.cl", previous=cache), read_program(text, "k.cl")
+        assert not any(it.code == "internal-error" for it in fresh.problems)
+        assert content(program) == content(fresh)
         cache = program.cache

@@ -1,0 +1,448 @@
+"""What kernels take from beyond C, in terms of C: parts of C++ for OpenCL, and blocks.
+
+Tokens keep their places. Namespaces go, `static_cast<T>(e)` becomes `(T)(e)`, references become pointers,
+default arguments are written out, and `auto` is a type of its own that takes that of the value. A template
+is left out and a block is replaced by one word that lowering does not follow; both are named at their places.
+Source: The C++ for OpenCL 1.0 and 2021 Programming Language Documentation, Khronos Group, sections 1 and 2;
+OpenCL C Specification 3.0, section 6.14 (blocks).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from clmap_lsp.source.ir import Problem, Severity
+from clmap_lsp.source.lexer import Token
+from clmap_lsp.source.normalise import span_of_token
+from clmap_lsp.source.vocabulary import STATEMENT_KEYWORDS
+
+AUTO_TYPE = "__auto_type"
+"""The type that a declaration takes from its value."""
+BLOCK = "__builtin_block_literal"
+"""Stands for a block in the text that is parsed."""
+
+_CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "addrspace_cast"})
+_MARKS = frozenset({"::", "namespace", "using", "template", "auto", *_CASTS})
+_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
+_LONGEST_ARGUMENTS = 64
+"""Tokens between `<` and `>` in which the end of template arguments is looked for."""
+
+
+@dataclass(slots=True)
+class Plain:
+    """Tokens of plain C, and what was left out of them."""
+
+    tokens: list[Token]
+    problems: list[Problem] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameter:
+    """A parameter of a function as its head has it."""
+
+    is_reference: bool
+    default: tuple[Token, ...] | None
+
+
+def plain(tokens: list[Token]) -> Plain:
+    """Write what kernels use of C++ and of blocks in C. Never raises."""
+    out = Plain(tokens)
+    texts = {token.text for token in tokens}
+    if not _MARKS.isdisjoint(texts):
+        out.tokens = _without_namespaces(out.tokens)
+        out.tokens = _c_casts(out.tokens)
+        if "template" in texts:
+            _leave_out_templates(out)
+        if "auto" in texts:
+            out.tokens = _automatic_types(out.tokens)
+    if "^" in texts:
+        out.tokens = _without_blocks(out.tokens)
+    if "&" in texts or "=" in texts:
+        out.tokens = _pointers_for_references(out.tokens)
+    return out
+
+
+# ------------------------------------------------------------------------------------------------ brackets
+
+
+def _brackets(tokens: list[Token]) -> dict[int, int]:
+    """Return for each opening bracket the closing one; unbalanced ones are left out."""
+    found: dict[int, int] = {}
+    waiting: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.text in _OPEN:
+            waiting.append(index)
+        elif token.text in _CLOSE and waiting:
+            found[waiting.pop()] = index
+    return found
+
+
+def _text(tokens: list[Token], index: int) -> str:
+    return tokens[index].text if 0 <= index < len(tokens) else ""
+
+
+def _is_name(text: str) -> bool:
+    return text.isidentifier() and text not in STATEMENT_KEYWORDS
+
+
+def _closing_angle(tokens: list[Token], at: int) -> int | None:
+    """Return where the template arguments end that open at `at`."""
+    depth = 0
+    for index in range(at, min(at + _LONGEST_ARGUMENTS, len(tokens))):
+        text = tokens[index].text
+        if text == "<":
+            depth += 1
+        elif text in (">", ">>"):
+            depth -= len(text)
+            if depth <= 0:
+                return index
+        elif text in (";", "{", "}"):
+            return None
+    return None
+
+
+# ------------------------------------------------------------------------------------- names and casts
+
+
+def _without_namespaces(tokens: list[Token]) -> list[Token]:
+    """Drop `namespace a {`, its `}`, `using namespace a;` and the qualifiers of names."""
+    closing = _brackets(tokens)
+    out: list[Token] = []
+    dropped: set[int] = set()
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        text = token.text
+        if at in dropped:
+            at += 1
+        elif text == "namespace":
+            end = at + 1
+            while _is_name(_text(tokens, end)) or _text(tokens, end) == "::":
+                end += 1
+            if _text(tokens, end) == "{":
+                dropped.add(closing.get(end, -1))
+                at = end + 1
+            else:
+                at = max(end, at + 1)
+        elif text == "using" and _text(tokens, at + 1) == "namespace":
+            while at < len(tokens) and tokens[at].text not in (";", "{", "}"):
+                at += 1
+            at += _text(tokens, at) == ";"
+        elif text == "::" and _is_name(_text(tokens, at + 1)):
+            if out and _is_name(out[-1].text) and _is_joined(tokens, at):
+                out.pop()
+            at += 1
+        else:
+            out.append(token)
+            at += 1
+    return out
+
+
+def _is_joined(tokens: list[Token], at: int) -> bool:
+    """Tell whether `::` belongs to the name before it: `a::b`, but not `return ::b`."""
+    return _is_name(_text(tokens, at - 1)) and tokens[at].gap == 0
+
+
+def _c_casts(tokens: list[Token]) -> list[Token]:
+    out: list[Token] = []
+    ends: dict[int, Token] = {}
+    for index, token in enumerate(tokens):
+        if index in ends:
+            out.append(ends[index])
+        elif token.text in _CASTS and _text(tokens, index + 1) == "<":
+            end = _closing_angle(tokens, index + 1)
+            if end is None or _text(tokens, end + 1) != "(":
+                out.append(token)
+                continue
+            ends[index + 1] = token._replace(text="(")
+            ends[end] = tokens[end]._replace(text=")")
+        else:
+            out.append(token)
+    return out
+
+
+def _automatic_types(tokens: list[Token]) -> list[Token]:
+    out: list[Token] = []
+    for index, token in enumerate(tokens):
+        if token.text == "auto":
+            after = index + 1
+            while _text(tokens, after) in ("*", "&", "const", "volatile"):
+                after += 1
+            if _is_name(_text(tokens, after)) and _text(tokens, after + 1) in ("=", "("):
+                out.append(token._replace(text=AUTO_TYPE))
+                continue
+        out.append(token)
+    return out
+
+
+# ---------------------------------------------------------------------------- what is left out by name
+
+
+def _leave_out_templates(out: Plain) -> None:
+    """Drop templates, and the arguments in `<>` of calls to them."""
+    tokens = out.tokens
+    closing = _brackets(tokens)
+    kept: list[Token] = []
+    names: set[str] = set()
+    at = 0
+    while at < len(tokens):
+        if tokens[at].text == "template" and _text(tokens, at + 1) == "<":
+            end, name = _template(tokens, at, closing)
+            what = f"the template `{name}`" if name else "a template"
+            message = f"{what} is not read; write the function out for the types that it is used with"
+            place = span_of_token(tokens[at])
+            out.problems.append(Problem("unsupported", Severity.WARNING, message, place))
+            names.add(name)
+            at = end
+            continue
+        kept.append(tokens[at])
+        if tokens[at].text in names and _text(tokens, at + 1) == "<":
+            arguments = _closing_angle(tokens, at + 1)
+            if arguments is not None and _text(tokens, arguments + 1) == "(":
+                at = arguments
+        at += 1
+    out.tokens = kept
+
+
+def _template(tokens: list[Token], at: int, closing: dict[int, int]) -> tuple[int, str]:
+    """Return where a template ends, and its name."""
+    parameters = _closing_angle(tokens, at + 1)
+    index = at + 2 if parameters is None else parameters + 1
+    name = ""
+    while index < len(tokens):
+        text = tokens[index].text
+        if text == ";":
+            return index + 1, name
+        if text == "{":
+            end = closing.get(index, len(tokens) - 1) + 1
+            return end + (_text(tokens, end) == ";"), name
+        if text == "(":
+            name = name or (tokens[index - 1].text if _is_name(tokens[index - 1].text) else "")
+            index = closing.get(index, index)
+        elif text in ("struct", "class") and not name:
+            name = _text(tokens, index + 1)
+        index += 1
+    return index, name
+
+
+def _without_blocks(tokens: list[Token]) -> list[Token]:
+    """Put one word in the place of each block, and make block variables pointers to functions."""
+    closing = _brackets(tokens)
+    out: list[Token] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token.text == "^":
+            body = at + 1
+            if _text(tokens, body) == "(":
+                body = closing.get(body, -2) + 1
+            if _text(tokens, body) == "{" and body in closing:
+                out.append(token._replace(text=BLOCK))
+                at = closing[body] + 1
+                continue
+            if out and out[-1].text == "(" and _text(tokens, at + 2) in (")", "["):
+                token = token._replace(text="*")
+        out.append(token)
+        at += 1
+    return out
+
+
+# ------------------------------------------------------------------------ references, default arguments
+
+
+def _pointers_for_references(tokens: list[Token]) -> list[Token]:
+    """Make references pointers, and write default arguments out."""
+    return _References(tokens).run() if _has_special(tokens) else tokens
+
+
+_SPECIAL = frozenset("(){}&=")
+
+
+def _has_special(tokens: list[Token]) -> bool:
+    """Tell whether `T &name` or a default argument may stand somewhere."""
+    braces = parentheses = 0
+    for index, token in enumerate(tokens):
+        text = token.text
+        if text not in _SPECIAL:
+            continue
+        if text == "&":
+            after = _text(tokens, index + 2)
+            if (after in (",", ")") and not braces) or after == "=":
+                return True
+        elif text == "=":
+            if parentheses and not braces:
+                return True
+        elif text in "()":
+            parentheses = max(parentheses + (1 if text == "(" else -1), 0)
+        else:
+            braces = max(braces + (1 if text == "{" else -1), 0)
+            parentheses = 0
+    return False
+
+
+class _References:
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.closing = _brackets(tokens)
+        self.edits: dict[int, list[Token]] = {}
+        self.before: dict[int, list[Token]] = {}
+        """What is put before a token; several may want the same place."""
+        self.functions: dict[str, list[_Parameter] | None] = {}
+        self.heads: set[int] = set()
+
+    def run(self) -> list[Token]:
+        self.read_heads()
+        special = {
+            name: found
+            for name, found in self.functions.items()
+            if found is not None and any(it.is_reference or it.default is not None for it in found)
+        }
+        self.local_references()
+        for index, token in enumerate(self.tokens):
+            if token.text in special and index not in self.heads and _text(self.tokens, index + 1) == "(":
+                self.call(index, special[token.text])
+        if not self.edits and not self.before:
+            return self.tokens
+        out: list[Token] = []
+        for index, token in enumerate(self.tokens):
+            out += self.before.get(index, ())
+            out += self.edits.get(index, (token,))
+        return out
+
+    # ------------------------------------------------------------------------------------- functions
+
+    def read_heads(self) -> None:
+        """Look at every function at the level of the file."""
+        tokens, closing = self.tokens, self.closing
+        at = 0
+        while at < len(tokens):
+            text = tokens[at].text
+            if text == "{":
+                at = closing.get(at, len(tokens))
+            elif text == "(" and at in closing:
+                end = closing[at]
+                after = _text(tokens, end + 1)
+                is_head = after in ("{", ";") and _is_name(_text(tokens, at - 1))
+                if is_head and _text(tokens, at - 2) not in ("=", "return", ",", "("):
+                    self.head(at, end)
+                at = end
+            at += 1
+
+    def head(self, opened: int, end: int) -> None:
+        tokens = self.tokens
+        name = tokens[opened - 1].text
+        self.heads.add(opened - 1)
+        parameters: list[_Parameter] = []
+        for start, stop in self.pieces(opened, end):
+            parameters.append(self.parameter(start, stop, end))
+        known = self.functions.setdefault(name, parameters)
+        if known is not None and known is not parameters:
+            same = [it.is_reference for it in known] == [it.is_reference for it in parameters]
+            # A prototype has the default arguments, the definition behind it has not.
+            has_defaults = any(it.default is not None for it in parameters)
+            self.functions[name] = (parameters if has_defaults else known) if same else None
+
+    def parameter(self, start: int, stop: int, end: int) -> _Parameter:
+        tokens = self.tokens
+        default: tuple[Token, ...] | None = None
+        equals = next((it for it in range(start, stop) if tokens[it].text == "="), None)
+        if equals is not None:
+            default = tuple(tokens[equals + 1 : stop])
+            for index in range(equals, stop):
+                self.edits[index] = []
+            stop = equals
+        is_reference = stop - start >= 3 and tokens[stop - 2].text == "&" and _is_name(tokens[stop - 1].text)
+        if is_reference:
+            self.edits[stop - 2] = [tokens[stop - 2]._replace(text="*")]
+            body = end + 1
+            if _text(tokens, body) == "{" and body in self.closing:
+                self.follow(tokens[stop - 1].text, body + 1, self.closing[body])
+        return _Parameter(is_reference, default)
+
+    def pieces(self, opened: int, end: int) -> list[tuple[int, int]]:
+        """Return the parts between the commas of a list in brackets."""
+        found: list[tuple[int, int]] = []
+        start = at = opened + 1
+        while at < end:
+            if self.tokens[at].text in _OPEN and at in self.closing:
+                at = self.closing[at]
+            elif self.tokens[at].text == ",":
+                found.append((start, at))
+                start = at + 1
+            at += 1
+        if start < end or found:
+            found.append((start, end))
+        return found
+
+    def follow(self, name: str, start: int, end: int) -> None:
+        """Write `(*name)` for a reference in the text where it is known."""
+        tokens = self.tokens
+        for index in range(start, end):
+            token = tokens[index]
+            if token.text == name and _text(tokens, index - 1) not in (".", "->"):
+                self.edits[index] = [
+                    token._replace(text="("),
+                    token._replace(text="*", gap=0),
+                    token._replace(gap=0),
+                    token._replace(text=")", gap=0),
+                ]
+
+    def call(self, at: int, parameters: list[_Parameter]) -> None:
+        tokens, opened = self.tokens, at + 1
+        end = self.closing.get(opened)
+        if end is None:
+            return
+        pieces = self.pieces(opened, end)
+        if len(pieces) > len(parameters):
+            return
+        for (start, stop), parameter in zip(pieces, parameters, strict=False):
+            if parameter.is_reference and start < stop:
+                first = tokens[start]
+                self.before.setdefault(start, []).extend(
+                    (first._replace(text="&"), first._replace(text="(", gap=0))
+                )
+                self.before.setdefault(stop, []).insert(0, tokens[stop - 1]._replace(text=")", gap=0))
+        close = tokens[end]
+        for number in range(len(pieces), len(parameters)):
+            default = parameters[number].default
+            if default is None:
+                return
+            comma = [close._replace(text=",", gap=0)] if number else []
+            # An argument that is not written stands at the end of the call.
+            written = [it._replace(start=close.start, end=close.end, path=close.path) for it in default]
+            self.before.setdefault(end, []).extend((*comma, *(it._replace(use=close.use) for it in written)))
+
+    # ------------------------------------------------------------------------------- local references
+
+    def local_references(self) -> None:
+        """Make `T &name = place;` a pointer to the place."""
+        tokens = self.tokens
+        scopes: list[int] = []
+        for index, token in enumerate(tokens):
+            if token.text == "{":
+                scopes.append(self.closing.get(index, len(tokens)))
+            elif token.text == "}" and scopes:
+                scopes.pop()
+            elif token.text == "&" and scopes and self.declares(index):
+                self.local(index, scopes[-1])
+
+    def declares(self, at: int) -> bool:
+        if not _is_name(_text(self.tokens, at + 1)) or _text(self.tokens, at + 2) != "=":
+            return False
+        before = at - 1
+        while before > 0 and _is_name(_text(self.tokens, before)):
+            before -= 1
+        return before < at - 1 and _text(self.tokens, before) in (";", "{", "}")
+
+    def local(self, at: int, scope: int) -> None:
+        tokens = self.tokens
+        end = at + 3
+        while end < scope and tokens[end].text != ";":
+            end = self.closing.get(end, end) + 1
+        if end >= min(scope, len(tokens)):
+            return
+        self.edits[at] = [tokens[at]._replace(text="*")]
+        self.follow(tokens[at + 1].text, end, min(scope, len(tokens)))
+        first = tokens[at + 3]
+        self.before.setdefault(at + 3, []).extend((first._replace(text="&"), first._replace(text="(", gap=0)))
+        self.before.setdefault(end, []).insert(0, tokens[end - 1]._replace(text=")", gap=0))

@@ -1,0 +1,150 @@
+"""What kernels use of C++ and of blocks: the same IR as plain C gives, or named at its place."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from clmap_lsp.access.analyse import analyse
+from clmap_lsp.source import ir
+from clmap_lsp.source.dump import dump
+from clmap_lsp.source.program import Program
+from clmap_lsp.source.read import read_program
+from tests.source.edits import edited
+
+_KERNEL = """kernel void k(global float *a, global int *b, int n) {{
+  int i = get_global_id(0);
+  {0}
+}}
+"""
+
+
+def read(text: str) -> Program:
+    program = read_program(text, "k.cl")
+    assert not [it for it in program.problems if it.code in ("syntax-error", "internal-error")]
+    return program
+
+
+def places(program: Program, code: str) -> list[tuple[str, int]]:
+    """Return (text, row) of the places of the problems with a code."""
+    text = program.main_file.text
+    return [
+        (text[it.span.start : it.span.end], program.position(it.span).row)
+        for it in program.problems
+        if it.code == code
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cpp", "c"),
+    [
+        pytest.param("b[i] = static_cast<int>(a[i]);", "b[i] = (int)(a[i]);", id="static_cast"),
+        pytest.param(
+            "*reinterpret_cast<global uint *>(b + i) = 1;",
+            "*(global uint *)(b + i) = 1;",
+            id="reinterpret_cast",
+        ),
+        pytest.param("a[i] = std::fmax(a[i], 1.0f);", "a[i] = fmax(a[i], 1.0f);", id="std"),
+        pytest.param("b[i] = ::abs(n);", "b[i] = abs(n);", id="the outermost namespace"),
+        pytest.param("auto v = a[i]; a[i + 1] = v;", "float v = a[i]; a[i + 1] = v;", id="auto"),
+        pytest.param(
+            "const auto p = a + i; p[n] = 0;", "global float *const p = a + i; p[n] = 0;", id="auto pointer"
+        ),
+        pytest.param(
+            "for (auto j = 0; j < n; j++) b[i * n + j] = j;",
+            "for (int j = 0; j < n; j++) b[i * n + j] = j;",
+            id="auto in a loop",
+        ),
+        pytest.param(
+            "global float &r = a[i * n]; r += 1;",
+            "global float *r = &(a[i * n]); (*r) += 1;",
+            id="a reference to memory",
+        ),
+    ],
+)
+def test_statements_mean_what_they_mean_in_c(cpp: str, c: str) -> None:
+    one, other = read(_KERNEL.format(cpp)), read(_KERNEL.format(c))
+    assert not one.problems
+    assert dump(one.kernels[0]) == dump(other.kernels[0])
+
+
+@pytest.mark.parametrize(
+    ("cpp", "c"),
+    [
+        pytest.param(
+            "namespace u { int f(int x) { return x * 2; } namespace v { int g(int x) { return x; } } }\n"
+            "using namespace u;\n" + _KERNEL.format("b[f(i)] = u::v::g(n);"),
+            "int f(int x) { return x * 2; } int g(int x) { return x; }\n" + _KERNEL.format("b[f(i)] = g(n);"),
+            id="namespaces",
+        ),
+        pytest.param(
+            "void f(int &x, const int &y) { x += y; }\n" + _KERNEL.format("f(i, n + 1); b[i] = 1;"),
+            "void f(int *x, const int *y) { *x += *y; }\n"
+            + _KERNEL.format("f(&i, &(n + 1)); b[i] = 1;").replace("&(n + 1)", "&(int){n + 1}"),
+            id="references",
+        ),
+        pytest.param(
+            "int f(int x, int by = 3, int again = (1, 2));\n"
+            "int f(int x, int by, int again) { return x * by + again; }\n"
+            + _KERNEL.format("b[f(i)] = f(n, 4);"),
+            "int f(int x, int by, int again) { return x * by + again; }\n"
+            + _KERNEL.format("b[f(i, 3, (1, 2))] = f(n, 4, (1, 2));"),
+            id="default arguments",
+        ),
+    ],
+)
+def test_functions_give_the_accesses_that_they_give_in_c(cpp: str, c: str) -> None:
+    def found(text: str) -> list[tuple[str, str, str]]:
+        (kernel,) = read(text).kernels
+        return [(it.buffer, it.direction.name, it.text(it.index)) for it in analyse(kernel).accesses]
+
+    assert found(cpp) == found(c)
+
+
+def test_places_are_those_of_the_text_as_typed() -> None:
+    text = _KERNEL.format("global float &r = a[i]; r = static_cast<float>(b[util::twice(i)]);")
+    (kernel,) = read("namespace util { int twice(int x) { return 2 * x; } }\n" + text).kernels
+    text = "namespace util { int twice(int x) { return 2 * x; } }\n" + text
+    typed = [(it.direction.name, text[it.span.start : it.span.end]) for it in analyse(kernel).accesses]
+    assert typed == [("LOAD", "b[util::twice(i)]"), ("STORE", "r")]
+
+
+def test_a_template_is_named_and_everything_else_is_read() -> None:
+    text = "template <typename T, int N> T add(T a, T b) { return a + b; }\n" + _KERNEL.format(
+        "b[i] = add<int, 3>(1, 2); a[i] = 1;"
+    )
+    program = read(text)
+    assert places(program, "unsupported") == [("template", 1)]
+    assert "`add`" in next(it.message for it in program.problems if it.code == "unsupported")
+    assert places(program, "unknown-function") == [("add<int, 3>(1, 2)", 4)]
+    assert [it.buffer for it in analyse(program.kernels[0]).accesses] == ["b", "a"]
+
+
+def test_a_block_is_named_and_everything_else_is_read() -> None:
+    text = (
+        "kernel void k(global int *a, queue_t q) {\n"
+        "  int (^square)(int) = ^(int x) { return x * x; };\n"
+        "  enqueue_kernel(q, 0, ndrange_1D(64), ^{ a[0] = 1; });\n"
+        "  a[get_global_id(0) ^ 3] = 2;\n"
+        "}\n"
+    )
+    program = read(text)
+    assert [row for _, row in places(program, "unsupported")] == [2, 3]
+    (kernel,) = program.kernels
+    opaque = [it.reason for it in ir.walk(kernel.body) if isinstance(it, ir.Unsupported)]
+    assert opaque == ["a block is not followed"] * 2
+    assert [it.buffer for it in analyse(kernel).accesses] == ["a"]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_anything_half_typed_is_read(seed: int) -> None:
+    rng = random.Random(seed)
+    text = (
+        "namespace u { template <class T> T f(T &x, int y = 3) { return static_cast<T>(x + y); } }\n"
+        "int g(int &x, int y = (1, 2)) { auto &z = x; return u::f<int>(z, y); }\n"
+        + _KERNEL.format("int &r = b[i]; b[g(r)] = g(i, 4); int (^s)(int) = ^(int x) { return x; };")
+    )
+    for _ in range(4):
+        text = edited(text, rng)
+        assert not [it for it in read_program(text, "k.cl").problems if it.code == "internal-error"]
