@@ -117,9 +117,9 @@ class _Reader:
         self.nest: tuple[LoopSymbol, ...] = ()
         self.quiet = 0
         """Greater than 0 while a loop is read only for what it does to variables."""
-        self._tracks_private = False
-        """True once anything is known of private memory; most kernels never need a look for it."""
         self._identities = 0
+        self._tracked: dict[Variable, dict[tuple[int, int], None]] = {}
+        """Byte offsets and sizes of private objects at which any environment may hold a value."""
         self._leaving: dict[int, list[tuple[_State, tuple[LoopSymbol, ...]]]] = {}
         self._breaking: list[list[_State]] = []
         self._continuing: list[list[_State]] = []
@@ -222,15 +222,23 @@ class _Reader:
         if root is None or at is None:
             self._forget(state.environment, root)
             return
+        value = self.expressions.kept(self.expressions.value(it.value))
         self._forget(state.environment, root, at, at + it.size)
-        self._tracks_private = True
-        state.environment[root, at, it.size] = self.expressions.kept(self.expressions.value(it.value))
+        self._track(state.environment, root, at, it.size, value)
+
+    def _track(self, environment: Environment, root: Variable, at: int, size: int, value: Value) -> None:
+        """Note what private memory holds at a byte offset."""
+        self._tracked.setdefault(root, {})[at, size] = None
+        environment[root, at, size] = value
 
     def _forget(
         self, environment: Environment, root: Variable | None = None, start: int = 0, end: int | None = None
     ) -> None:
-        if self._tracks_private:
-            _forget_private(environment, root, start, end)
+        """Drop what is tracked of private memory: of one object, of a byte range of it, or of all."""
+        for owner in self._tracked if root is None else (root,):
+            for at, size in self._tracked.get(owner, ()):
+                if end is None or (at < end and start < at + size):
+                    environment.pop((owner, at, size), None)
 
     def _copy_object(self, it: ir.CopyObject, state: _State) -> _State:
         source = self.expressions.address(it.source)
@@ -248,22 +256,22 @@ class _Reader:
             self._forget(environment, target.root)
             return
         at, size = target.offset.value, kind.size
-        self._tracks_private = True
         self._forget(environment, target.root, at, at + size)
         if not isinstance(source, Pointer) or source.root is None or source.offset.value is None:
             return
         if source.root.kind is VariableKind.PARAMETER and isinstance(source.root.type, StructType):
             for name, offset, member in _members(kind):
                 path = Pointer(source.root, source.space, ZERO, (), f"{source.path}{name}")
-                environment[target.root, at + offset, member.size] = self._member(source.root, path, member)
+                value = self._member(source.root, path, member)
+                self._track(environment, target.root, at + offset, member.size, value)
             return
         for distance, width, value in self.tables.elements(source.root, source.offset.value, size):
-            environment[target.root, at + distance, width] = value
+            self._track(environment, target.root, at + distance, width, value)
         shift = at - source.offset.value
         for key in [key for key in environment if isinstance(key, tuple) and key[0] is source.root]:
             _, start, length = key
             if source.offset.value <= start and start + length <= source.offset.value + size:
-                environment[target.root, start + shift, length] = environment[key]
+                self._track(environment, target.root, start + shift, length, environment[key])
 
     def _atomic(self, it: ir.Atomic, state: _State) -> _State:
         address = self.expressions.address(it.pointer)
@@ -592,18 +600,6 @@ def _is_read_only(root: Variable) -> bool:
     if root.kind is VariableKind.CONSTANT_OBJECT:
         return True
     return isinstance(kind, PointerType) and (kind.is_const or kind.space is AddressSpace.CONSTANT)
-
-
-def _forget_private(
-    environment: Environment, root: Variable | None = None, start: int = 0, end: int | None = None
-) -> None:
-    """Drop what is tracked of private memory: of one object, of a byte range of it, or of all."""
-    for key in [key for key in environment if isinstance(key, tuple)]:
-        owner, at, size = key
-        if root is not None and owner is not root:
-            continue
-        if end is None or (at < end and start < at + size):
-            del environment[key]
 
 
 def _members(kind: Type, prefix: str = "", offset: int = 0) -> Iterable[tuple[str, int, Type]]:
