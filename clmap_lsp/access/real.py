@@ -6,6 +6,7 @@ are evaluated in double precision, so an index that hangs on single-precision ro
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -124,7 +125,8 @@ def as_integer(value: Real) -> Polynomial | None:
     if value.operation == "int" and isinstance(value.operands[0], Polynomial):
         return value.operands[0]
     if value.operation == "number" and isinstance(value.operands[0], float):
-        return Polynomial.constant(int(value.operands[0]))
+        number = value.operands[0]
+        return Polynomial.constant(int(number)) if math.isfinite(number) else None
     return Polynomial.of(Operation(Op.TO_INT, _integers_in(value), value))
 
 

@@ -20,6 +20,8 @@ from clmap_lsp.commands.options import (
 )
 from clmap_lsp.errors import UsageError
 
+MAX_PRINTED = 50_000
+"""Findings that are printed: beyond it, nobody reads them and viewers of reports give up."""
 FORMATS = ("full", "concise", "json", "github", "sarif", "junit")
 _EXAMPLES = """\
 examples:
@@ -100,7 +102,7 @@ def _check_once(args: argparse.Namespace) -> int:
         report = _fixed(args, jobs, report)
     report = _against_baseline(args, settings, report)
     if not args.diff:
-        _print(args, report)
+        _print(args, _bounded(report))
     errors = [it.error for it in report.files if it.error is not None]
     for error in errors:
         sys.stderr.write(f"clmap-lsp: {error}\n")
@@ -184,6 +186,18 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+def _bounded(report: Any) -> Any:
+    """Return what is printed of a report; what is left out is said, and still counts for the exit code."""
+    count = sum(len(it.findings) for it in report.files)
+    if count <= MAX_PRINTED:
+        return report
+    sys.stderr.write(
+        f"clmap-lsp: {count:,} findings, of which the first {MAX_PRINTED:,} are printed; "
+        "check fewer files at once, or select rules\n"
+    )
+    return report.first(MAX_PRINTED)
+
+
 def _print(args: argparse.Namespace, report: Any) -> None:
     import importlib
 
@@ -225,11 +239,12 @@ def _fixed(args: argparse.Namespace, jobs: Sequence[Any], report: Any) -> Any:
 
 
 def _against_baseline(args: argparse.Namespace, source: SettingsSource, report: Any) -> Any:
+    from clmap_lsp.commands.files import write_whole
     from clmap_lsp.report import baseline
 
     if args.write_baseline is not None:
         path = Path(args.write_baseline)
-        path.write_text(baseline.text_of(report, path), encoding="utf-8")
+        write_whole(path, baseline.text_of(report, path).encode())
         n_findings = sum(1 for _ in report.pairs())
         sys.stderr.write(f"{n_findings} findings written to {path}\n")
         return type(report)(tuple(replace(it, findings=()) for it in report.files))

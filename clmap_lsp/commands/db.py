@@ -248,7 +248,9 @@ def _export(args: argparse.Namespace, database: Any) -> int:
         case _:
             text = to_csv(database.strides())
     if args.output:
-        args.output.write_text(text, encoding="utf-8")
+        from clmap_lsp.commands.files import write_whole
+
+        write_whole(args.output, text.encode())
     else:
         print(text, end="")
     return 0

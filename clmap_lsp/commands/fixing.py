@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clmap_lsp.commands.files import write_whole
 from clmap_lsp.report.edits import apply, unified_diff
 from clmap_lsp.report.model import CheckReport
 
@@ -90,4 +91,4 @@ def _write(path: str, text: str) -> None:
     """Write a file in place, keeping its byte-order mark and its line ends."""
     target = Path(path)
     mark = b"\xef\xbb\xbf" if target.read_bytes().startswith(b"\xef\xbb\xbf") else b""
-    target.write_bytes(mark + text.encode())
+    write_whole(target, mark + text.encode())

@@ -68,7 +68,7 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyse, emulate, write. Findings do not change the exit code; unreadable files do."""
     from clmap_lsp.commands.checking import progress
-    from clmap_lsp.commands.files import kernel_files
+    from clmap_lsp.commands.files import kernel_files, write_whole
     from clmap_lsp.report import html
     from clmap_lsp.report.html_model import Report
 
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     if args.output == "-":
         sys.stdout.write(page)
     else:
-        Path(args.output).write_text(page, encoding="utf-8")
+        write_whole(Path(args.output), page.encode())
     errors = [it.error for it in files if it.error]
     for error in errors:
         sys.stderr.write(f"clmap-lsp: {error}\n")

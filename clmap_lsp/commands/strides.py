@@ -140,6 +140,8 @@ def _show(args: argparse.Namespace, points: list[StridePoint]) -> None:
     else:
         chart.print_table(points)
     if args.chart:
+        from clmap_lsp.commands.files import write_whole
+
         text = chart.svg(points) if args.chart.suffix == ".svg" else chart.html(points)
-        args.chart.write_text(text, encoding="utf-8")
+        write_whole(args.chart, text.encode())
         print(f"chart: {args.chart}", file=sys.stderr)

@@ -6,7 +6,7 @@ Invariant: everything here can be pickled, so that files may be checked in other
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.source.span import Position, SourceFile, Span
@@ -57,6 +57,14 @@ class CheckReport:
     def count(self, severity: Severity) -> int:
         """Return the number of findings of one severity."""
         return sum(it.severity is severity for _, it in self.pairs())
+
+    def first(self, count: int) -> CheckReport:
+        """Return a report with the first findings only."""
+        files, room = [], count
+        for file in self.files:
+            files.append(replace(file, findings=file.findings[:room]))
+            room -= len(files[-1].findings)
+        return CheckReport(tuple(files))
 
     def fails(self, fail_on: str) -> bool:
         """Tell whether a finding is at or above the threshold of `--fail-on`."""

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import os
 import resource
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from clmap_lsp.aristotle.database import Database
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="resource limits of POSIX")
 
@@ -42,6 +43,14 @@ def findings(done: subprocess.CompletedProcess[str]) -> list[dict[str, object]]:
     return found
 
 
+def one_clear_line(done: subprocess.CompletedProcess[str], *words: str) -> None:
+    """Hold a failed command to what it owes: exit code 2 and one line that says what is wrong."""
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 2, done.stdout
+    (line,) = done.stderr.strip().splitlines()
+    assert all(word in line for word in words), line
+
+
 def check(tmp_path: Path, text: str, **environment: str) -> list[dict[str, object]]:
     (tmp_path / "k.cl").write_text(text)
     done = clmap("check", "k.cl", "--format", "json", cwd=tmp_path, **environment)
@@ -61,7 +70,7 @@ def test_a_file_of_100000_lines_is_read(tmp_path: Path):
 
 
 def test_a_file_of_many_kernels_gives_a_finding_each(tmp_path: Path):
-    """1,000 here; 10,000 take ten times as long."""
+    """1,000 here, which takes seconds; 10,000 by the environment variable take ten times as long."""
     count = int(os.environ.get("CLMAP_DRILL_KERNELS", "1000"))
     text = "".join(SIMPLE.replace("void k", f"void k{it}") for it in range(count))
     found = check(tmp_path, text)
@@ -96,14 +105,41 @@ def test_a_full_disk_is_one_clear_line(tmp_path: Path):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"not a database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 4000]
-)
-def test_a_corrupted_database_is_one_clear_line(tmp_path: Path, content: bytes):
-    (tmp_path / "broken.db").write_bytes(content)
-    done = clmap("db", "query", "--db", "broken.db", cwd=tmp_path)
-    assert "Traceback" not in done.stderr
-    assert len(done.stderr.strip().splitlines()) <= 1
+def user_database(tmp_path: Path) -> tuple[Path, dict[str, str]]:
+    """Return where the user's database is in a home of its own, and the environment that puts it there."""
+    environment = {"XDG_DATA_HOME": str(tmp_path / "data"), "HOME": str(tmp_path)}
+    code = "from clmap_lsp.aristotle.shipped import user_database_path as p; print(p())"
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    ).stdout.strip()
+    path = Path(found)
+    assert path.is_relative_to(tmp_path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path, environment
+
+
+@pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\x00" + b"\xff" * 4000])
+@pytest.mark.parametrize("command", [("db", "platforms"), ("db", "import", "records.csv")])
+def test_a_corrupted_database_is_one_clear_line_and_stays_as_it_is(
+    tmp_path: Path, content: bytes, command: tuple[str, ...]
+):
+    path, environment = user_database(tmp_path)
+    path.write_bytes(content)
+    export = clmap("db", "export", "platforms", "-o", "records.csv", cwd=tmp_path)
+    assert export.returncode == 0, export.stderr
+    one_clear_line(clmap(*command, cwd=tmp_path, **environment), path.name)
+    assert path.read_bytes() == content
+
+
+def test_a_corrupted_database_does_not_hold_up_a_check(tmp_path: Path):
+    path, environment = user_database(tmp_path)
+    without = check(tmp_path, SIMPLE, **environment)
+    path.write_bytes(b"not a database at all" * 100)
+    assert check(tmp_path, SIMPLE, **environment) == without
 
 
 def test_a_corrupted_cache_is_left_out(tmp_path: Path):
@@ -113,17 +149,36 @@ def test_a_corrupted_cache_is_left_out(tmp_path: Path):
     assert check(tmp_path, SIMPLE, CLMAP_CACHE_DIR=str(cache))
 
 
-def test_a_locked_database_does_not_hold_up_a_check(tmp_path: Path):
-    path = tmp_path / "locked.db"
-    holder = sqlite3.connect(path)
-    holder.execute("create table t (x)")
-    holder.execute("begin exclusive")
+HOLDER = """
+import sqlite3, sys
+held = sqlite3.connect(sys.argv[1])
+held.execute("begin exclusive")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_database_that_another_process_holds_is_one_clear_line_and_keeps_its_records(tmp_path: Path):
+    path, environment = user_database(tmp_path)
+    assert clmap("db", "export", "platforms", "-o", "records.csv", cwd=tmp_path).returncode == 0
+    assert clmap("db", "import", "records.csv", cwd=tmp_path, **environment).returncode == 0
+    with Database(path, read_only=True) as database:
+        count = len(database.platforms())
+    assert count
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None
     try:
-        done = clmap("db", "query", "--db", str(path), cwd=tmp_path)
-        assert "Traceback" not in done.stderr
-        assert len(done.stderr.strip().splitlines()) <= 1
+        assert holder.stdout.readline() == "held\n"
+        one_clear_line(
+            clmap("db", "import", "records.csv", cwd=tmp_path, **environment), "another program is using it"
+        )
+        check(tmp_path, SIMPLE, **environment)
     finally:
-        holder.close()
+        holder.communicate("", timeout=60)
+    with Database(path, read_only=True) as database:
+        assert len(database.platforms()) == count
 
 
 def test_two_checks_share_one_cache(tmp_path: Path):

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from clmap_lsp.server.settings import Problem
     from clmap_lsp.server.snapshot import Snapshot
 
+MAX_DIAGNOSTICS = 2_000
+"""Diagnostics of a document: more of them slow editors down, and nobody reads them."""
+
 
 def register(server: ClmapServer) -> None:
     """Register the handlers."""
@@ -123,8 +126,10 @@ def diagnostics_of(server: ClmapServer, snapshot: Snapshot) -> list[lsp.Diagnost
     offers = (
         {it.name: emulations.offers(snapshot, it) for it in snapshot.analysis.kernels} if emulations else {}
     )
-    return [
-        diagnostic(it, places, offers.get(it.kernel or "", ()))
-        for it in (*snapshot.findings, *emulated)
-        if places.is_here(it.span)
-    ]
+    here = [it for it in (*snapshot.findings, *emulated) if places.is_here(it.span)]
+    shown = [diagnostic(it, places, offers.get(it.kernel or "", ())) for it in here[:MAX_DIAGNOSTICS]]
+    if len(here) > MAX_DIAGNOSTICS:
+        message = f"{len(here):,} findings in this file; the first {MAX_DIAGNOSTICS:,} are shown"
+        start = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
+        shown.append(lsp.Diagnostic(start, message, lsp.DiagnosticSeverity.Information, source=SOURCE))
+    return shown
