@@ -52,7 +52,7 @@ def verified(
     complete = True
     for proof, fix in offers(subject, settings):
         found.append(_data(subject, proof, fix))
-        progress(f"{kernel.name}: {proof.proposal.title}", None)
+        progress(proof.proposal.title, None)
         if time.monotonic() > end:
             complete = False
             break

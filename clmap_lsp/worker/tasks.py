@@ -61,7 +61,7 @@ def _emulate(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     from clmap_lsp.report.emulation_json import emulation_json
 
     program, kernel, launch = _launched(payload)
-    progress(f"{kernel.name}: running", None)
+    progress("running", None)
     settings = settings_of(payload)
     try:
         result = emulate(program, kernel, launch, settings)
@@ -125,10 +125,10 @@ def _measure(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     from clmap_lsp.opencl_device.on_device_job import NotForDevicesError
 
     program, kernel, launch = _launched(payload)
-    progress(f"{kernel.name}: emulating", None)
+    progress("emulating", None)
     try:
         result = emulate(program, kernel, launch, settings_of(payload))
-        progress(f"{kernel.name}: running on the device", None)
+        progress("running on the device", None)
         measured = measure(
             program,
             kernel,

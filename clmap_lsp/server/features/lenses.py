@@ -86,7 +86,8 @@ def cost_title(kernel: KernelAnalysis) -> str | None:
             continue
         cost = sum(cost.mean * totals.requests for totals, cost in known) / requests
         ideal = sum(cost.ideal * totals.requests for totals, cost in known) / requests
-        parts.append(f"{_number(cost)} {label} (ideal {_number(ideal)})")
+        one = _number(cost) == "1"
+        parts.append(f"{_number(cost)} {label.replace('s/', '/') if one else label} (ideal {_number(ideal)})")
     unknown = sum(it.totals is None for it in kernel.accesses)
     if unknown:
         parts.append(f"{unknown} of {len(kernel.accesses)} accesses unknown")
