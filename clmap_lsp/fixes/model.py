@@ -83,7 +83,7 @@ class Proposal:
     least_gain: float = 1.0
     """By how many times it must lower the traffic: more than 1 where it brings barriers and instructions."""
     promise: str = ""
-    """What a device's records say that it gains, for the title: `about 10 % → 95 % of copy bandwidth`."""
+    """What a device's records say that it gains, or where: `about 10 % → 95 % of copy bandwidth`."""
     choice: str = ""
     """Of proposals of one kernel with the same non-empty choice only the first verified one is offered."""
     restore: Restore | None = None

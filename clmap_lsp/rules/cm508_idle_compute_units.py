@@ -39,7 +39,6 @@ __kernel void twice(__global const float *restrict in, __global float *restrict 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -50,6 +49,7 @@ from clmap_lsp.rules.meta import RuleMeta
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.hierarchy.units import Units
 
 RULE = RuleMeta("CM508", "idle-compute-units", Severity.HINT)
 
@@ -58,20 +58,13 @@ FEW = 0.25
 """Part of the compute units."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Units:
-    """How many compute units a device has, and of which product that is known; `None` where it is not."""
-
-    count: int | None
-    product: str
-
-
 def check(context: RuleContext) -> Iterator[Finding]:
     """Yield one finding a kernel, at its name."""
+    from clmap_lsp.hierarchy.units import compute_units
     from clmap_lsp.launch.model import Origin
 
     device = context.analysis.device
-    units = _units(device)
+    units = compute_units(device)
     for kernel in context.kernels():
         launch = kernel.launch
         if launch is None or launch.origin is Origin.INFERRED or "local" in launch.inferred:
@@ -91,21 +84,6 @@ def check(context: RuleContext) -> Iterator[Finding]:
             )
 
 
-def _units(device: DeviceModel) -> _Units:
-    """Return the device's compute units: from its model, else of the one product that the records hold."""
-    if device.limits.compute_units is not None or not device.is_product:
-        return _Units(device.limits.compute_units, device.id)
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
-    from clmap_lsp.aristotle.nearest import choices
-
-    try:
-        found = [it.platform for it in choices(known_records(), device.id) if it.exact]
-    except DatabaseError:  # `db` says what is wrong with the records; here they only know nothing.
-        found = []
-    return _Units(found[0].compute_units, found[0].key) if len(found) == 1 else _Units(None, device.id)
-
-
 def _spreads(kernel: KernelAnalysis, device: DeviceModel) -> bool:
     """True if smaller work-groups would do: large ones whose work-items do not depend on each other."""
     from clmap_lsp.analysis.kernel import any_shape
@@ -115,7 +93,7 @@ def _spreads(kernel: KernelAnalysis, device: DeviceModel) -> bool:
     return large and any_shape(kernel.kernel)
 
 
-def _message(kernel: KernelAnalysis, device: DeviceModel, units: _Units, n_groups: int, spreads: bool) -> str:
+def _message(kernel: KernelAnalysis, device: DeviceModel, units: Units, n_groups: int, spreads: bool) -> str:
     from clmap_lsp.hierarchy.occupancy import residency
 
     groups = "1 work-group" if n_groups == 1 else f"{n_groups} work-groups"

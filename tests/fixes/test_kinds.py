@@ -40,6 +40,20 @@ def test_rows_of_their_own_are_loaded_by_neighbours_side_by_side():
     assert proof.after.totals.sectors < proof.before.totals.sectors / 3
 
 
+def test_tiles_of_rows_say_from_which_launch_on_they_pay():
+    """Measured on an H200: below 8 SIMD groups a compute unit slower, above up to 3 times faster."""
+    ((_, fix),) = offered(kernels.ROWS, "stage-loop")
+    assert "in launches of about 528 work-groups" in fix.title
+    assert fix.title.endswith("or more on H200 (verified on 256)")
+    ((_, fix),) = offered(kernels.ROWS, "stage-loop", PASCAL)
+    assert "in launches of 8 SIMD groups a compute unit or more" in fix.title
+    large = kernels.ROWS.replace("global=256", "global=33792").replace("rows=250", "rows=33792")
+    ((_, proposal),) = proposed(large.replace("N=100", "N=32"), "stage-loop")
+    assert proposal.promise == ""
+    ((_, proposal),) = proposed(kernels.MATMUL, "stage-loop")
+    assert proposal.promise == ""  # Shared tiles pay in small launches too.
+
+
 @pytest.mark.parametrize(
     "text",
     [
