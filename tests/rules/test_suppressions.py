@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clmap_lsp.analysis.session import AnalysisSession
+from clmap_lsp.devices import load_model
+from clmap_lsp.emulator.run import emulate
+from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.rules.context import RuleContext
+from clmap_lsp.rules.runner import run
+from clmap_lsp.rules.selection import Selection
 from clmap_lsp.rules.suppress import suppressions
+from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import SourceFile
 
 
@@ -61,3 +69,38 @@ def test_any_text_is_read_without_error(text: str) -> None:
     for it in suppressions(SourceFile.of("a.cl", text)):
         assert text[it.span.start : it.span.start + 2] in ("//", "/*")
         assert it.row is None or 1 <= it.row <= text.count("\n") + 1
+
+
+PAIR = """\
+// clmap: global=16 local=16 a=zeros(16)
+__kernel void one(__global int *a)
+{
+    a[get_global_id(0)] = 1;  // clmap: ignore[CM301] not needed
+}
+// clmap: global=16 local=16 a=zeros(16)
+__kernel void two(__global int *a)
+{
+    a[get_global_id(0)] = 2;  // clmap: ignore[CM301] not needed either
+}
+// clmap: ignore-file[CM302] nor this
+"""
+
+
+@pytest.mark.parametrize(
+    ("ran", "rows"),
+    [((), []), (("one",), [4]), (("two",), [9]), (("one", "two"), [4, 9, 11])],
+)
+def test_a_comment_about_the_emulator_is_judged_once_every_kernel_that_it_speaks_of_ran(
+    ran: tuple[str, ...], rows: list[int]
+) -> None:
+    program = read_program(PAIR, "k.cl")
+    analysis = AnalysisSession().analyse(program, load_model("generic-gpu"))
+    results = {
+        it.name: emulate(program, it.kernel, it.launch, EmulationSettings())
+        for it in analysis.kernels
+        if it.name in ran and it.launch is not None
+    }
+    found = run(RuleContext(program, analysis, emulations=results), Selection.of(("CM004",)))
+    assert found == ()  # A rule that is not selected is not judged.
+    found = run(RuleContext(program, analysis, emulations=results), Selection.of(("CM004", "CM3")))
+    assert sorted(program.position(it.span).row for it in found) == rows
