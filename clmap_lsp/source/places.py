@@ -191,10 +191,8 @@ def _field(low: Lowering, node: Node) -> Place:
             chosen = lane_numbers(name, lanes)
             if chosen:
                 return lanes_place(base, chosen, span)
-        case ScalarType() as scalar if scalar.bits and (chosen := lane_numbers(name, 1)):
-            value = read(low, base)
-            assert not isinstance(value, ObjectValue)
-            return Temporary(convert(value, scalar), scalar)
+        case ScalarType() as scalar if scalar.bits and lane_numbers(name, 1):
+            return base  # Its type was guessed, or it comes from a template for vectors.
         case _:
             pass
     if isinstance(base, Temporary) or not isinstance(base.type, VectorType | StructType):
