@@ -154,17 +154,19 @@ class Calibration:
         """Return the units that the database does not hold yet."""
         known = set() if self._again else self._database.keys(self._platform.key)
         return tuple(
-            unit
-            for unit in units_of(self.plan)
-            if not all(self._key(unit, parts) in known for parts in self._runnable(unit))
+            unit for unit in units_of(self.plan) if not all(it in known for it in self.keys_of(unit))
         )
 
-    def run(self, on_progress: Callable[[Progress], None]) -> int:
-        """Measure what is pending. Returns how many records were added.
+    def keys_of(self, unit: Unit) -> tuple[tuple[object, ...], ...]:
+        """Return the keys of the records that a unit makes."""
+        return tuple(self._key(unit, parts) for parts in self._runnable(unit))
+
+    def run(self, on_progress: Callable[[Progress], None], only: Sequence[Unit] | None = None) -> int:
+        """Measure what is pending, or `only` some units. Returns how many records were added.
 
         Raises: DeviceLostError (all units before are kept), BuildError, VerificationError, DatabaseError.
         """
-        pending = self.pending()
+        pending = self.pending() if only is None else tuple(only)
         total = sum(self._weight(it) for it in pending)
         spent = 0.0
         started = time.monotonic()

@@ -52,6 +52,9 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--database", type=Path, metavar="FILE", help="instead of the user's own")
     parser.add_argument("--again", action="store_true", help="measure again what the database holds")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be measured")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="measure on the devices of a Dask cluster's workers"
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 
@@ -67,6 +70,8 @@ def run(args: argparse.Namespace) -> int:
 
     plan = _plan(args)
     path = args.database or user_database_path()
+    if args.scheduler is not None:
+        return _on_cluster(args, plan, path)
     try:
         session = Session(args.platform)
         facts = session.facts
@@ -92,6 +97,42 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(error)) from None
     _report(args.format, facts.key, records, path)
     return 0
+
+
+def _on_cluster(args: argparse.Namespace, plan: Plan, path: Path) -> int:
+    """Measure on the devices of a cluster; 2 if units are left because their workers were lost."""
+    from clmap_lsp.aristotle.database import Database, DatabaseError
+    from clmap_lsp.commands.calibrating import calibrate_on_cluster
+
+    if args.dry_run:
+        raise UsageError("--dry-run says what one device lacks; leave --scheduler out")
+
+    def show(done: int, total: int, label: str) -> None:
+        if args.format != "json":
+            print(f"{done}/{total} {label}", file=sys.stderr, flush=True)
+
+    try:
+        with Database(path) as database:
+            outcome = calibrate_on_cluster(
+                args.scheduler, args.platform, plan, database, again=args.again, show=show
+            )
+    except DatabaseError as error:
+        raise UsageError(str(error)) from None
+    except KeyboardInterrupt:
+        raise UsageError(f"interrupted; what was measured is kept in {path}: run the same again") from None
+    if args.format == "json":
+        import json
+
+        devices = [{"device": key, "records": count} for key, count in outcome.records.items()]
+        print(json.dumps({"schema": 1, "devices": devices, "database": str(path)}, indent=2))
+    else:
+        for key, records in outcome.records.items():
+            print(f"{key}: {records} records added to {path}")
+    for key, count in outcome.left.items():
+        sys.stderr.write(
+            f"clmap-lsp: {key}: its workers were lost, {count} units are left: run the same again\n"
+        )
+    return 2 if outcome.left else 0
 
 
 def _plan(args: argparse.Namespace) -> Plan:

@@ -38,7 +38,7 @@ def check_on_cluster(
 
     Raises: UsageError if Dask is not installed, the scheduler does not answer, or a worker's version differs.
     """
-    client = _connected(address)
+    client = connected(address)
     chunks = [tuple(jobs[at : at + FILES_PER_TASK]) for at in range(0, len(jobs), FILES_PER_TASK)]
     done: dict[int, list[FileReport]] = {}
     try:
@@ -53,7 +53,11 @@ def check_on_cluster(
     return tuple(report for number in range(len(chunks)) for report in done[number])
 
 
-def _connected(address: str) -> Any:
+def connected(address: str) -> Any:
+    """Return a client of a cluster that has workers.
+
+    Raises: UsageError.
+    """
     try:
         from distributed import Client
     except ImportError:
