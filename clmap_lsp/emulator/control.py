@@ -24,6 +24,7 @@ from clmap_lsp.source.ir import (
     Binary,
     Break,
     Builtin,
+    Collective,
     Compare,
     Continue,
     Convert,
@@ -32,6 +33,8 @@ from clmap_lsp.source.ir import (
     FieldAddress,
     Goto,
     If,
+    ImageRead,
+    ImageWrite,
     Label,
     Leave,
     Load,
@@ -144,8 +147,11 @@ class Counters:
 
 
 def memory_operations(stretch: Counter[str]) -> int:
-    """Return the loads and stores of a stretch, private memory included; an atomic is one of each."""
-    plain = stretch["load"] + stretch["store"]
+    """Return the loads and stores of a stretch, private memory included.
+
+    An atomic is one of each, an image read one load, however many texels it takes.
+    """
+    plain = sum(stretch[name] for name in ("load", "store", "image read", "image write"))
     return plain + sum(2 * count for name, count in stretch.items() if name.startswith("atomic "))
 
 
@@ -164,6 +170,12 @@ def _operations(statement: Statement) -> Iterator[_Operation]:
         case CopyObject():
             yield "load", 1
             yield "store", 1
+        case ImageRead(variable=variable):
+            yield "image read", lanes_of(variable.type)
+        case ImageWrite(value=value):
+            yield "image write", lanes_of(value.type)
+        case Collective(name=name, variable=result):
+            yield name, 1 if result is None else lanes_of(result.type)
         case Atomic(op=op):
             yield f"atomic {op.value}", 1
         case Barrier():

@@ -186,6 +186,9 @@ def test_linear_reads_count_every_texel() -> None:
     assert not linear.faults
     reads = {it.op: it for it in linear.sites if it.buffer == "im"}
     assert (reads["load"].executions, reads["load"].requests) == (4 * 32, 4)
+    assert (linear.operations["image read"], linear.operations["store"]) == (32, 32)
+    assert linear.parallelism.accesses_to_barrier is not None
+    assert linear.parallelism.accesses_to_barrier.maximum == 2
     assert linear.metrics.accesses - nearest.metrics.accesses == 3 * 32
     texels = linear.buffers["im"].data.view(np.float32).reshape(4, 8, 4).astype(np.float64)
     found = linear.buffers["out"].data.view(np.float32).reshape(4, 8, 4)
