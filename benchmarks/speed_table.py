@@ -2,8 +2,9 @@
 
 usage: python benchmarks/speed_table.py > table.md
 
-CPU seconds of the process that does the work; the better of a few runs. Cost against size is the time
-of each size over that of the one before, which is half as large: 2 is linear.
+CPU seconds of the process that does the work, all its threads; the better of a few runs. Cost against size is
+the time of each size over that of the one before, which is half as large: 2 is linear. Takes less than a
+minute. Oclgrind is timed as a command; PoCL in this process, its launch alone and with building before it.
 """
 
 from __future__ import annotations
@@ -18,16 +19,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import count, pairwise
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from emulator import SETTINGS, matmul, oclgrind, ours
+from emulator import FIXTURES, MATMULS, SETTINGS, matmul, oclgrind, ours
 
 from clmap_lsp.analysis.session import AnalysisSession
 from clmap_lsp.devices import load_model
 from clmap_lsp.emulator.result import Engine
 from clmap_lsp.source.read import read_program
 
+os.environ["POCL_KERNEL_CACHE"] = "0"  # Building is timed, so none of it may come from a disk.
 KERNEL = "__kernel void k{0}(__global float *a, __global float *b) {{ int i = get_global_id(0);{1} }}\n"
 ACCESS = " a[i * {0}] = b[i + {0}];"
 
@@ -62,6 +67,55 @@ def file_of(kernels: int, accesses: int = 2) -> str:
     return "".join(KERNEL.format(it, body) for it in range(kernels))
 
 
+def processor() -> str:
+    """Return the processor's name, where the system tells."""
+    about = Path("/proc/cpuinfo")
+    lines = about.read_text().splitlines() if about.exists() else []
+    return next((it.partition(": ")[2] for it in lines if it.startswith("model name")), platform.processor())
+
+
+def load() -> str:
+    """Return how busy the machine was in the last minute."""
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+def pocl(file: str, n: int) -> tuple[float, float] | None:
+    """Return the CPU seconds of a launch in PoCL, built before and with building; None without PoCL."""
+    try:
+        import pyopencl as cl
+    except ImportError:
+        return None
+    try:
+        found = [it for it in cl.get_platforms() if "Portable" in it.name or "PoCL" in it.name]
+    except cl.Error:
+        return None
+    if not found:
+        return None
+    context = cl.Context(found[0].get_devices())
+    queue = cl.CommandQueue(context)
+    data = np.random.default_rng(1).random((n, n), np.float32)
+    flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+    buffers = [cl.Buffer(context, flags, hostbuf=data) for _ in range(3)]
+    text = (FIXTURES / f"{file}.cl").read_text()
+
+    def launch(kernel: Any) -> None:
+        cl.enqueue_nd_range_kernel(queue, kernel, (n, n), (16, 16))
+        queue.finish()
+
+    def built() -> Any:
+        # A comment makes another program of it: the driver keeps what it has built in this process.
+        program = cl.Program(context, f"// {next(numbers)}\n{text}").build(cache_dir=False)
+        kernel = cl.Kernel(program, MATMULS[file])
+        kernel.set_args(*buffers, np.int32(n))
+        return kernel
+
+    numbers = count()
+    with_building = cpu(lambda: launch(built()), 2)
+    kernel = built()
+    launch(kernel)
+    return cpu(lambda: launch(kernel), 5), with_building
+
+
 def growth(name: str, sizes: list[int], text_of: Callable[[int], str]) -> None:
     times = [cpu(lambda size=size: analyse(text_of(size)), 2) for size in sizes]  # type: ignore[misc]
     factors = ", ".join(f"{b / a:.1f}" for a, b in pairwise(times))
@@ -70,7 +124,10 @@ def growth(name: str, sizes: list[int], text_of: Callable[[int], str]) -> None:
 
 
 def main() -> None:
-    print(f"Machine: {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}.\n")
+    print(
+        f"Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores, {platform.system()}, "
+        f"Python {platform.python_version()}; load at the start {load()}.\n"
+    )
     print("| what | CPU ms | over an empty Python |\n|---|---|---|")
     empty = command("-c", "pass")
     simple = str(Path(__file__).parents[1] / "fixtures" / "matmul" / "simple.cl")
@@ -97,21 +154,27 @@ def main() -> None:
     print(f"| check of a kernel, cold, in process | {cold * 1e3:.1f} | {cold / empty:.2f} |")
     print(f"| check of a kernel, known | {warm * 1e3:.1f} | {warm / empty:.2f} |")
     print(f"| keystroke in a file of 20 kernels | {key * 1e3:.1f} | {key / empty:.2f} |", flush=True)
-    print("\n| emulator, matmul | ours, ms | ours by JIT, ms | Oclgrind over both |\n|---|---|---|---|")
+    print("\n| emulator, matmul | ours, ms | ours by JIT, ms | Oclgrind over both ", end="")
+    print("| PoCL's launch, ms | and building | JIT over both |\n|---|---|---|---|---|---|---|")
     for n in (64, 128):
         program, launch = matmul("simple", n)
         auto, _, _ = ours(program, launch, SETTINGS)
         jit, _, _ = ours(program, launch, replace(SETTINGS, engine=Engine.JIT))
         theirs = oclgrind("simple", n)
         ratio = "not installed" if theirs is None else f"{theirs / auto:.0f} and {theirs / jit:.0f}"
-        print(f"| N = {n} | {auto * 1e3:.0f} | {jit * 1e3:.0f} | {ratio} |", flush=True)
+        device = pocl("simple", n)
+        beside = "not installed | | |"
+        if device is not None:
+            ratios = f"{jit / device[0]:.0f} and {jit / device[1]:.2f}"
+            beside = f"{device[0] * 1e3:.1f} | {device[1] * 1e3:.0f} | {ratios} |"
+        print(f"| N = {n} | {auto * 1e3:.0f} | {jit * 1e3:.0f} | {ratio} | {beside}", flush=True)
     print("\n| grows with | sizes | CPU ms | factor for twice the size |\n|---|---|---|---|")
     growth("kernels in a file", [10, 20, 40, 80], file_of)
     growth("accesses in a kernel", [8, 16, 32, 64], lambda n: file_of(1, n // 2))
     growth("lines of comments", [2000, 4000, 8000, 16000], lambda n: "// text\n" * n + file_of(1))
     growth("NDRange", [4096, 8192, 16384, 32768], lambda n: f"// clmap: global={n} local=64\n" + file_of(1))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"\nPeak memory of this run: {peak:.0f} MB.")
+    print(f"\nPeak memory of this run, PoCL in it: {peak:.0f} MB. Load at the end {load()}.")
 
 
 if __name__ == "__main__":
