@@ -93,7 +93,7 @@ _LOGICAL = {it.value: it for it in LogicalOp}
 
 def named_children(node: Node) -> list[Node]:
     """Return the children that are no punctuation and no comment."""
-    return [it for it in node.children if it.is_named and it.type != "comment"]
+    return [it for it in node.named_children if it.type != "comment"]
 
 
 # ---------------------------------------------------------------------------------------- names, literals
@@ -190,7 +190,9 @@ def _unary(low: Lowering, node: Node) -> Value:
 
 @handles(VALUES, "binary_expression")
 def _binary(low: Lowering, node: Node) -> Value:
-    children = [it for it in node.children if it.type != "comment"]
+    children = node.children
+    if len(children) != 3:
+        children = [it for it in children if it.type != "comment"]
     operator = children[1].type
     if operator in _LOGICAL:
         return _logical(low, _LOGICAL[operator], children[0], children[2], low.span(node))
@@ -331,7 +333,9 @@ def assignment(low: Lowering, node: Node) -> Value | None:
 
     As compilers do it, the value of a scalar is computed before the place; a struct's place comes first.
     """
-    children = [it for it in node.children if it.type != "comment"]
+    children = node.children
+    if len(children) != 3:
+        children = [it for it in children if it.type != "comment"]
     target, operator, source = children[0], children[1].type, children[-1]
     span = low.span(node)
     if operator != "=":

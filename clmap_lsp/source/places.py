@@ -172,7 +172,9 @@ def _dereference(low: Lowering, node: Node) -> Place:
 
 @handles(PLACES, "field_expression")
 def _field(low: Lowering, node: Node) -> Place:
-    children = [it for it in node.children if it.type != "comment"]
+    children = node.children
+    if len(children) != 3:
+        children = [it for it in children if it.type != "comment"]
     if len(children) < 3:
         return Temporary(low.unsupported(node, "member without name"), INT)
     name = low.text(children[-1])
