@@ -234,6 +234,8 @@ GROUP_COPIES = 163
 """Address of words, one for each site: elements that asynchronous copies loaded or stored there."""
 GRANULE_SHIFT = 164
 UNINIT_ON, RACES_ON = 165, 166
+RACES_BETWEEN_SUB_GROUPS = 2
+"""Value of RACES_ON for kernels with `sub_group_barrier`, whose order within a sub-group is not followed."""
 SIMT_LIST = 167
 """Words: the used slots of the table of diverged accesses."""
 ROW_PARTS_BUFFER = 168

@@ -153,6 +153,8 @@ class MachineState:
         w[at.RING_ROWS] = sizes.rows
         w[at.TRACE_ON] = int(settings.trace)
         w[at.UNINIT_ON], w[at.RACES_ON] = int(settings.uninitialised), int(settings.races)
+        if settings.races and code.plan.has_sub_group_barriers:
+            w[at.RACES_ON] = at.RACES_BETWEEN_SUB_GROUPS
         w[at.GRANULE_SHIFT] = code.plan.granule.bit_length() - 1
         self.frames = self._array(at.FRAMES, sizes.items * sizes.frame_bytes // 8)
         self.ring = self._array(at.RING, sizes.items * sizes.ring_bytes // 8)

@@ -15,6 +15,8 @@ from clmap_lsp.source.ir import (
     Assign,
     AsyncCopy,
     Atomic,
+    Barrier,
+    BarrierScope,
     Block,
     Collective,
     Constant,
@@ -80,6 +82,7 @@ class Plan:
     """Bytes: every access's size and alignment is a multiple of it."""
     has_goto: bool
     has_atomics: bool
+    has_sub_group_barriers: bool
     assigned: frozenset[Variable] = field(default_factory=frozenset)
     """Variables with an assignment, a load or another write."""
 
@@ -101,6 +104,9 @@ def make_plan(kernel: Kernel) -> Plan:
         max_events=sum(_traced(it) for it in statements) + 2,
         granule=_granule(statements),
         has_atomics=any(isinstance(it, Atomic) for it in statements),
+        has_sub_group_barriers=any(
+            isinstance(it, Barrier) and it.scope is BarrierScope.SUB_GROUP for it in statements
+        ),
         has_goto=any(isinstance(it, Goto | Label) for it in statements),
         assigned=assigned,
     )

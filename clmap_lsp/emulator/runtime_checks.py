@@ -22,6 +22,7 @@ from clmap_lsp.emulator.layout import (
     EPOCH_GROUP,
     EPOCH_LOCAL,
     F_GLOBAL_LINEAR,
+    F_LINEAR,
     FAULT_COUNT,
     FAULT_KINDS,
     FAULT_OOB_READ,
@@ -35,12 +36,17 @@ from clmap_lsp.emulator.layout import (
     FAULTS,
     FAULTS_PER_SITE,
     FUEL,
+    GLOBAL_SIZE,
     GRANULE_SHIFT,
     GROUP,
     GROUP_COPIES,
+    GROUP_ID,
+    GROUP_SIZE,
     ITEM_BITS,
     ITEM_MASK,
     KIND_LOCAL,
+    LOCAL_SIZE,
+    RACES_BETWEEN_SUB_GROUPS,
     RACES_ON,
     SHADOW_WORDS,
     UNINIT_ON,
@@ -51,6 +57,7 @@ from clmap_lsp.emulator.layout import (
     W_READERS,
     W_SITES,
     W_WRITER,
+    WIDTH,
 )
 from clmap_lsp.emulator.native.words import Words, below, byte_pointer, words
 
@@ -75,6 +82,8 @@ def report(s: Words, frame: Words, code: int, first: int, second: int) -> int:
 
 def report_race(s: Words, frame: Words, kind: int, site: int, where: int, other: int) -> int:
     """Note a race: `where` is buffer << 48 | offset, `other` is the other site << 32 | its work-item."""
+    if s[RACES_ON] == RACES_BETWEEN_SUB_GROUPS and in_same_sub_group(s, frame, other & ITEM_MASK) != 0:
+        return 0
     tally = words(s[FAULT_TALLY])
     code = site * FAULT_KINDS + kind
     if tally[code] >= FAULTS_PER_SITE:
@@ -85,6 +94,21 @@ def report_race(s: Words, frame: Words, kind: int, site: int, where: int, other:
         entry[5] = other & ITEM_MASK
         entry[6] = other >> 32
     return 0
+
+
+def in_same_sub_group(s: Words, frame: Words, other: int) -> int:
+    """Return 1 if another work-item, by global linear id, is of the sub-group of the one that runs."""
+    rest = other
+    local = 0
+    step = 1
+    for d in range(3):
+        place = rest % s[GLOBAL_SIZE + d]
+        rest = rest // s[GLOBAL_SIZE + d]
+        if place // s[LOCAL_SIZE + d] != s[GROUP_ID + d]:
+            return 0
+        local += place % s[LOCAL_SIZE + d] * step
+        step = step * s[GROUP_SIZE + d]
+    return int(local // s[WIDTH] == frame[F_LINEAR] // s[WIDTH])
 
 
 def shadow_read(

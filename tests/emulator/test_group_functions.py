@@ -108,3 +108,15 @@ def test_work_group_functions_in_two_dimensions() -> None:
 def test_what_is_not_known_is_said() -> None:
     result = run("o[i] = sub_group_reduce_add((int2)(v, v)).x;")
     assert any("sub_group_reduce_add" in it for it in result.notes)
+
+
+def test_sub_group_barriers_leave_races_between_sub_groups_only() -> None:
+    body = """__local int t[64]; int l = get_local_id(0);
+      t[l] = l; sub_group_barrier(CLK_LOCAL_MEM_FENCE); o[i] = t[l ^ DISTANCE];"""
+    inside = run(body.replace("DISTANCE", "1"), (64,))
+    assert not inside.faults
+    assert any("sub_group_barrier" in it for it in inside.notes)
+    across = run(body.replace("DISTANCE", "32"), (64,))
+    assert {it.kind for it in across.faults} == {FaultKind.DATA_RACE}
+    plain = run(body.replace("DISTANCE", "1").replace("sub_group_barrier(CLK_LOCAL_MEM_FENCE);", ""), (64,))
+    assert {it.kind for it in plain.faults} >= {FaultKind.DATA_RACE}
