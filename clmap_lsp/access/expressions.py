@@ -382,10 +382,41 @@ class Expressions:
     def _reinterpret(self, it: ir.Reinterpret) -> Value:
         value = self.value(it.operand)
         source, target = element_of(it.operand.type), element_of(it.type)
-        same = isinstance(source, ScalarType) and isinstance(target, ScalarType)
-        if same and source.size == target.size and not source.is_float and not target.is_float:  # type: ignore[union-attr]
-            return value
-        return self.nothing_known(it.type, "its bits are read as another type")
+        lanes = value.lanes if isinstance(value, Vector) else (value,)
+        whole = [lane for lane in lanes if isinstance(lane, Polynomial)]
+        if (
+            not (isinstance(source, ScalarType) and isinstance(target, ScalarType))
+            or source.is_float
+            or target.is_float
+            or len(whole) != len(lanes)
+        ):
+            return self.nothing_known(it.type, "its bits are read as another type")
+        parts = self._same_bits(whole, source, target)
+        missing = lanes_of(it.type) - len(parts)
+        parts += [self.unknown("the last of three lanes has no fourth beside it")] * missing
+        return Vector(tuple(parts[: lanes_of(it.type)])) if lanes_of(it.type) > 1 else parts[0]
+
+    def _same_bits(self, lanes: list[Polynomial], source: ScalarType, target: ScalarType) -> list[Polynomial]:
+        """Return the elements that the bytes of some lanes are, the lowest first (little-endian)."""
+        if source.bits == target.bits:
+            if target.bits >= 32 or source.is_signed == target.is_signed:
+                return lanes
+            return [algebra.wrapped(it, target.bits, target.is_signed, self.facts) for it in lanes]
+        if source.bits > target.bits:
+            steps = [Polynomial.constant(1 << shift) for shift in range(0, source.bits, target.bits)]
+            pieces = [algebra.floor_div(it, step, self.facts) for it in lanes for step in steps]
+            return [algebra.wrapped(it, target.bits, target.is_signed, self.facts) for it in pieces]
+        n = target.bits // source.bits
+        joined = []
+        for start in range(0, len(lanes) - n + 1, n):
+            *low, high = lanes[start : start + n]
+            total = algebra.wrapped(high, source.bits, target.is_signed, self.facts)
+            for part in reversed(low):
+                total = total * Polynomial.constant(1 << source.bits) + algebra.wrapped(
+                    part, source.bits, False, self.facts
+                )
+            joined.append(total)
+        return joined
 
     def _pointer_cast(self, it: ir.PointerCast) -> Value:
         value = self.value(it.operand)
