@@ -152,17 +152,17 @@ def _distinct(alpha: Ints, beta: Ints, active: Ints, grain: int) -> Row | None:
         parts.append(np.where(active, values, base) - base // grain * grain)
     rows = np.ascontiguousarray(np.concatenate([*parts, active], axis=1), np.int64)
     data, width = rows.tobytes(), rows.strides[0]
-    first: dict[bytes, int] = {}
+    places: dict[bytes, int] = {}
     times: dict[bytes, int] = {}
     for at in range(len(rows)):  # A third of what `np.unique` takes, which sorts them.
         key = data[at * width : (at + 1) * width]
-        first.setdefault(key, at)
+        places.setdefault(key, at)
         times[key] = times.get(key, 0) + 1
     common = math.gcd(*times.values())
     shares = [it // common for it in times.values()]
     if sum(shares) > _MAX_ROWS:
         return None
-    chosen = np.repeat(list(first.values()), shares)
+    chosen = np.repeat(list(places.values()), shares)
     return parts[0][chosen], parts[1][chosen], active[chosen]
 
 
