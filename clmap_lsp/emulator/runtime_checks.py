@@ -45,6 +45,7 @@ from clmap_lsp.emulator.layout import (
     ITEM_BITS,
     ITEM_MASK,
     KIND_LOCAL,
+    KIND_PRIVATE,
     LOCAL_SIZE,
     RACES_BETWEEN_SUB_GROUPS,
     RACES_ON,
@@ -311,6 +312,13 @@ def copy_for_group(
         to_step = size * stride
     copies = words(s[GROUP_COPIES])
     done = 0
+    # Private memory is each work-item's own: a group's copy has no place there, and its base is no address.
+    if source[E_KIND] == KIND_PRIVATE:
+        report(s, frame, load_site * FAULT_KINDS + FAULT_OOB_READ, origin_offset, (origin << 32) | size)
+        return 0
+    if goal[E_KIND] == KIND_PRIVATE:
+        report(s, frame, store_site * FAULT_KINDS + FAULT_OOB_WRITE, to_offset, (to << 32) | size)
+        return 0
     while below(done, count):
         at = origin_offset + done * origin_step
         dest = to_offset + done * to_step
