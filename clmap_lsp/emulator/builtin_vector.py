@@ -16,6 +16,9 @@ from clmap_lsp.emulator.types import I64, lanes, zero
 
 def _shuffle(it: Arguments) -> ir.Value:
     *sources, mask = it.values
+    if not all(isinstance(value.type, ir.VectorType) for value in (*it.values, zero(it.result))):
+        it.ctx.unknowns.append((it.call.name, it.call.span))  # There is no such function.
+        return zero(it.result)
     parts = [part for source in sources for part in _padded(it, source)]
     whole: ir.Value = zero(it.result)
     for lane in range(lanes(it.result)):

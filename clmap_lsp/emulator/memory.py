@@ -342,7 +342,7 @@ class Memory:
 
     def _same_value(self, value: ir.Value | None, address: ir.Value | None) -> ir.Value:
         """Return 1 where the write leaves memory as it is: such writes do not race with each other."""
-        if value is None or address is None:
+        if value is None or address is None or isinstance(value.type, ir.ArrayType):
             return ir.Constant(I64, 0)
         builder = self.ctx.builder
         width = _byte_width(value.type)

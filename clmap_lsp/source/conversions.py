@@ -121,6 +121,8 @@ def _is_conversion(source: Type, target: Type) -> bool:
         return isinstance(target, UnknownType) or (
             isinstance(target, VectorType) and target.lanes == source.lanes
         )
+    if isinstance(target, PointerType):
+        return not (isinstance(source, ScalarType) and source.is_float)
     return not (isinstance(target, VectorType) and isinstance(source, PointerType))
 
 
