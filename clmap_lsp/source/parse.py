@@ -169,7 +169,9 @@ def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree:
         old_end_point=_point(old, apart.old_end),
         new_end_point=_point(new, apart.new_end),
     )
-    return parser.parse(encoded, edited)
+    tree = parser.parse(encoded, edited)
+    # How the grammar recovers from an error depends on what it reuses; only a fresh parse is always the same.
+    return parser.parse(encoded) if tree.root_node.has_error else tree
 
 
 def _point(text: str, offset: int) -> Point:

@@ -86,6 +86,8 @@ class Keys:
 
     def of(self, head: Head, outer: frozenset[str]) -> FunctionKey:
         """Return what a function's IR follows from; `outer` are the names that its body looked up outside."""
+        if head.node.has_error:
+            return (object(),)  # How the grammar recovers depends on what stands around: like no other.
         own = _text_key(self._tree, head.node.start_byte, head.node.end_byte)
         names = outer.union(self._in_head(head))
         meanings = [self._meaning(it) for it in sorted(names) if it in self._meanings and it != head.name]
