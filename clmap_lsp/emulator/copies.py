@@ -79,7 +79,7 @@ def async_copy(
         source.offset,
         count,
         stride,
-        ir.Constant(I64, statement.element.size),
+        ir.Constant(I64, max(statement.element.size, 1)),  # Of nothing, any number would fit.
         ir.Constant(I64, statement.load_site | statement.store_site << 32),
     ]
     for index, argument in enumerate(arguments):
