@@ -18,7 +18,8 @@ you can read, and its text then shows in hovers and findings; so it is said whic
 
 ## Use instead
 
-Nothing, if the file is one that you mean to include: `// clmap: ignore[CM009]` says so. Else take the line out.
+Nothing, if the file is one that you mean to include: `// clmap: ignore[CM009]` says so. Else take the line
+out.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ def vscode(
 ) -> Iterator[str]:
     """Yield the URL of a running VS Code.
 
-    `trust`: whether it asks before it trusts a workspace. `home`: a home folder to use; then nothing of ours is
-    on `PATH`.
+    `trust`: whether it asks before it trusts a workspace. `home`: a home folder to use; then nothing of ours
+    is on `PATH`.
     """
     server = host / "node_modules/code-server/lib/vscode/out/server-main.js"
     state = Path(tempfile.mkdtemp(prefix="vscode-"))
