@@ -158,3 +158,12 @@ def test_a_loop_in_a_branch_that_nobody_takes_ends(condition: str, mask_cells: i
     assert result.bail is None
     assert [it.executions for it in result.sites.values()][-1] == 96
     assert sum(it.executions or 0 for it in result.sites.values()) == 96
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_number_beyond_float_is_infinite_and_no_warning() -> None:
+    source = "__kernel void f(__global float *a, float x) { if (x > 1e38f) a[get_global_id(0)] = x; }"
+    arguments = {"a": BufferArgument(Fill.ZEROS, 64), "x": ScalarArgument((1e300,))}
+    launch = Launch("f", (64,), (64,), arguments, Origin.GIVEN, frozenset())
+    (store,) = count(read_program(source, "f.cl").kernels[0], launch, DEVICE).sites.values()
+    assert store.requests == 2

@@ -356,7 +356,8 @@ def _scalar_value(argument: ScalarArgument, kind: Type) -> Value:
 
     def one(number: float, scalar: ScalarType) -> Sym | Floats:
         if scalar.is_float:
-            return Floats(np.array([number], numpy_dtype(scalar)))
+            with np.errstate(over="ignore"):  # Beyond the type's range is its infinity, as in C.
+                return Floats(np.array([number], numpy_dtype(scalar)))
         return Sym(wrapped(int(number), scalar))
 
     match kind:
