@@ -167,3 +167,11 @@ def test_a_number_beyond_float_is_infinite_and_no_warning() -> None:
     launch = Launch("f", (64,), (64,), arguments, Origin.GIVEN, frozenset())
     (store,) = count(read_program(source, "f.cl").kernels[0], launch, DEVICE).sites.values()
     assert store.requests == 2
+
+
+def test_no_number_as_an_integer_is_unknown() -> None:
+    source = "__kernel void f(__global float *a, int n) { a[get_global_id(0) + n] = 1; }"
+    arguments = {"a": BufferArgument(Fill.ZEROS, 64), "n": ScalarArgument((float("nan"),))}
+    launch = Launch("f", (64,), (64,), arguments, Origin.GIVEN, frozenset())
+    (store,) = count(read_program(source, "f.cl").kernels[0], launch, DEVICE).sites.values()
+    assert store.method is Method.UNKNOWN

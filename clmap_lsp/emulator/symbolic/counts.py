@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
@@ -361,6 +362,8 @@ def _scalar_value(argument: ScalarArgument, kind: Type) -> Value:
         return Sym(wrapped(int(number), scalar))
 
     match kind:
+        case ScalarType(is_float=False) if not all(map(math.isfinite, argument.values)):
+            return Unknown("a number that is no integer")
         case ScalarType() if not argument.element:
             return one(argument.values[0], kind)
         case VectorType() if not argument.element:
