@@ -121,18 +121,6 @@ def test_samplers_follow_the_specification(kind: str, filtering: str, normalized
     assert np.abs(found - expected).max() < 1e-6
 
 
-@pytest.fixture(scope="module")
-def queue():
-    cl = pytest.importorskip("pyopencl")
-    try:
-        platforms = [it for it in cl.get_platforms() if "Portable" in it.name]
-    except cl.Error:
-        platforms = []
-    if not platforms:
-        pytest.skip("PoCL is not installed")
-    return cl.CommandQueue(cl.Context(platforms[0].get_devices()))
-
-
 # PoCL 3.1 scales the number of a layer by the number of layers where coordinates are normalized; layers never
 # are, so that only the specification's formulas hold there.
 POCL_CASES = [it for it in CASES if it[0] != "image2d_array_t" or it[2] == "FALSE"]

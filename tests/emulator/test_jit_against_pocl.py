@@ -19,19 +19,6 @@ PROGRAMS, KERNELS = 20, 16
 ITEMS = 64
 
 
-@pytest.fixture(scope="module")
-def queue():
-    cl = pytest.importorskip("pyopencl")
-    try:
-        platforms = [it for it in cl.get_platforms() if "Portable" in it.name]
-    except cl.Error:
-        platforms = []
-    if not platforms:
-        pytest.skip("PoCL is not installed")
-    context = cl.Context(platforms[0].get_devices())
-    return cl.CommandQueue(context)
-
-
 def settings():
     return EmulationSettings(engine=Engine.JIT, trace=False, control=False, races=False)
 
