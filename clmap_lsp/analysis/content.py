@@ -32,8 +32,7 @@ class ProgramContent:
         built = None if self._cache is None else self._cache.kernels.get(kernel.name)
         if self._cache is None or built is None:
             return kernel.name, 0, kernel
-        functions = self._cache.functions
-        parts = tuple([functions[it.function.name][0] for it in built.parts])
+        parts = tuple([self._cache.keys[it.function.name] for it in built.parts])
         return kernel.name, self._environment, hash(parts)
 
 

@@ -92,8 +92,7 @@ def as_kernels(program: Program, loops: Sequence[str] = ()) -> LoopNests:
 
     What cannot be done is reported in the program's `problems`.
     """
-    functions = {} if program.cache is None else program.cache.functions
-    lowered = {name: it for name, (_, it) in functions.items()}
+    lowered = {} if program.cache is None else program.cache.functions
     kernels, carried, problems = [], {}, list(program.problems)
     for name, it in lowered.items():
         if it.function.is_kernel or it.function.body is None:

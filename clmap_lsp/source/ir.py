@@ -21,10 +21,11 @@ stride bytes; one node for each subscript, so that `t[ly][lx]` keeps its two dim
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
+from clmap_lsp.source.record import record
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import Field, PointerType, ScalarType, Type
 
@@ -46,7 +47,7 @@ class VariableKind(Enum):
     """A program-scope `__constant` (or OpenCL 2.0 `__global`) variable."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Variable:
     """A named (or temporary) value. Two variables are equal only if they are the same object."""
 
@@ -135,7 +136,7 @@ class LogicalOp(Enum):
     OR = "||"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Constant:
     """A literal or folded constant. Vectors are never constants: see `Convert` and `VectorLiteral`."""
 
@@ -144,7 +145,7 @@ class Constant:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Read:
     """The value of a parameter or register variable."""
 
@@ -157,7 +158,7 @@ class Read:
         return self.variable.type
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ObjectAddress:
     """The address of a memory object's first byte."""
 
@@ -166,7 +167,7 @@ class ObjectAddress:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WorkItem:
     """A work-item function; `dimension` is `None` for those without one. A `size_t` or `uint`."""
 
@@ -176,7 +177,7 @@ class WorkItem:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unary:
     """One operand. `LOGICAL_NOT` yields int (vectors: 0 or -1 a lane)."""
 
@@ -186,7 +187,7 @@ class Unary:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Binary:
     """Two operands, both of type `type`."""
 
@@ -197,7 +198,7 @@ class Binary:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Compare:
     """Two operands of one type; yields int, or an integer vector of 0 and -1."""
 
@@ -208,7 +209,7 @@ class Compare:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Logical:
     """Both operands are pure, so that evaluating both is allowed; yields int."""
 
@@ -219,7 +220,7 @@ class Logical:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Select:
     """`condition ? if_true : if_false`. With a vector condition, by lane on the sign bit."""
 
@@ -230,7 +231,7 @@ class Select:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Convert:
     """A value conversion: casts, implicit ones, `convert_T_sat_rte`; a scalar to a vector splats."""
 
@@ -242,7 +243,7 @@ class Convert:
     saturate: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reinterpret:
     """`as_T(x)`: the same bits read as another type of the same size."""
 
@@ -251,7 +252,7 @@ class Reinterpret:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PointerCast:
     """A cast between pointer types, or between pointers and integers."""
 
@@ -260,7 +261,7 @@ class PointerCast:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class VectorLiteral:
     """`(float4)(a, b, c, d)`; parts are scalars or vectors of the element type whose lanes add up."""
 
@@ -269,7 +270,7 @@ class VectorLiteral:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Swizzle:
     """`v.xy`, `v.s3`, `v.lo`: the listed lanes; one lane gives a scalar."""
 
@@ -279,7 +280,7 @@ class Swizzle:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InsertLanes:
     """`vector` with the listed lanes replaced by those of `value` (a scalar for one lane)."""
 
@@ -290,7 +291,7 @@ class InsertLanes:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PointerOffset:
     """`pointer + index * stride` bytes. `index` is a signed or unsigned integer of any width."""
 
@@ -301,7 +302,7 @@ class PointerOffset:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class FieldAddress:
     """The address of a member of the struct that `pointer` points to."""
 
@@ -311,7 +312,7 @@ class FieldAddress:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Builtin:
     """A pure built-in function (math, integer, common, geometric, relational, image queries)."""
 
@@ -321,7 +322,7 @@ class Builtin:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Undefined:
     """A value that cannot be known from the source: an undefined name, a result of an unknown function."""
 
@@ -358,7 +359,7 @@ Site = int
 Block = tuple["Statement", ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Declare:
     """The lifetime of a variable starts: its value is undefined until it is written."""
 
@@ -366,7 +367,7 @@ class Declare:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Assign:
     """Write a register variable."""
 
@@ -375,7 +376,7 @@ class Assign:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Load:
     """Read `size` bytes at `pointer` into a register variable.
 
@@ -392,7 +393,7 @@ class Load:
     is_volatile: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Store:
     """Write `size` bytes of `value` at `pointer`; `size` and `alignment` as in `Load`."""
 
@@ -405,7 +406,7 @@ class Store:
     is_volatile: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CopyObject:
     """Copy a struct or array of `type`: one load at `source` (`load_site`) and one store (`store_site`)."""
 
@@ -435,7 +436,7 @@ class AtomicOp(Enum):
     XOR = "xor"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Atomic:
     """A read-modify-write; the old value goes to `variable` if there is one.
 
@@ -451,7 +452,7 @@ class Atomic:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class AsyncCopy:
     """`async_work_group_copy` (or `_strided_copy`): `count` elements of `element`, by the whole group.
 
@@ -469,7 +470,7 @@ class AsyncCopy:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class WaitEvents:
     """`wait_group_events`: synchronises the work-group."""
 
@@ -484,7 +485,7 @@ class BarrierScope(Enum):
     SUB_GROUP = "sub-group"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Barrier:
     """`barrier`, `work_group_barrier`, `sub_group_barrier`."""
 
@@ -495,7 +496,7 @@ class Barrier:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fence:
     """`mem_fence`, `read_mem_fence`, `write_mem_fence`, `atomic_work_item_fence`: orders, does not wait."""
 
@@ -503,7 +504,7 @@ class Fence:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ImageRead:
     """`read_imagef/i/ui/h`; `sampler` is `None` for sampler-less reads."""
 
@@ -515,7 +516,7 @@ class ImageRead:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ImageWrite:
     """`write_imagef/i/ui/h`."""
 
@@ -526,7 +527,7 @@ class ImageWrite:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Collective:
     """A sub-group or work-group function (`sub_group_reduce_add`, `work_group_broadcast`, votes)."""
 
@@ -537,7 +538,7 @@ class Collective:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Print:
     """`printf`."""
 
@@ -547,7 +548,7 @@ class Print:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Call:
     """A call of a function of the program. Struct arguments are passed as their address and copied in.
 
@@ -561,7 +562,7 @@ class Call:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OpaqueCall:
     """A call whose callee is not known: its result is unknown and it may write what its pointers reach."""
 
@@ -573,7 +574,7 @@ class OpaqueCall:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Unsupported:
     """A statement that was not understood. What follows may depend on it."""
 
@@ -583,7 +584,7 @@ class Unsupported:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class If:
     """`condition` is a scalar; non-zero is true."""
 
@@ -593,7 +594,7 @@ class If:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Loop:
     """`for`, `while` and `do`.
 
@@ -612,7 +613,7 @@ class Loop:
     """From `#pragma unroll N`; 0 for one without a number."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SwitchCase:
     """Statements that start at a label; `values` empty means `default`. Control falls through to the next."""
 
@@ -621,7 +622,7 @@ class SwitchCase:
     body: Block
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Switch:
     """`Break` leaves it."""
 
@@ -630,21 +631,21 @@ class Switch:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Break:
     """Leave the innermost `Loop` or `Switch`."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Continue:
     """Go to the `step` of the innermost `Loop`."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Return:
     """End the work-item (in a `Kernel`) or the function (in a `Function`, with its value)."""
 
@@ -652,7 +653,7 @@ class Return:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Scope:
     """An inlined call. `Leave(label)` inside it goes to its end; its result is already in a variable."""
 
@@ -662,7 +663,7 @@ class Scope:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Leave:
     """Go to the end of the enclosing `Scope` with this label."""
 
@@ -670,7 +671,7 @@ class Leave:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Label:
     """The target of a `Goto`; it stands anywhere in the function."""
 
@@ -678,7 +679,7 @@ class Label:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Goto:
     """Jump to a `Label` of the same function."""
 
@@ -728,7 +729,7 @@ class Severity(Enum):
     HINT = "hint"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Problem:
     """Something in the source that could not be read as it stands, with its cure where there is one."""
 
@@ -740,7 +741,7 @@ class Problem:
     related: tuple[tuple[Span, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Guess:
     """A value or role that was given to an undefined name so that analysis could go on."""
 
@@ -751,7 +752,7 @@ class Guess:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Attributes:
     """What a kernel's attributes say; `None` or empty where they say nothing."""
 
@@ -762,7 +763,7 @@ class Attributes:
     others: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Function:
     """A function as written. `body` is `None` for a declaration without one."""
 
@@ -778,7 +779,7 @@ class Function:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class CallFrame:
     """One step of the way from a kernel to an inlined statement."""
 
@@ -786,7 +787,7 @@ class CallFrame:
     call: Span
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False)
 class Kernel:
     """A kernel with every call of a known function inlined. Sites are unique in it, from 0 without gaps."""
 
@@ -806,7 +807,7 @@ class Kernel:
     """What it depends on that had to be guessed."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Initializer:
     """The bytes of a program-scope object, little-endian; `None` where an element could not be folded."""
 

@@ -35,6 +35,7 @@ from clmap_lsp.source.ir import (
     Variable,
     VariableKind,
 )
+from clmap_lsp.source.record import record
 from clmap_lsp.source.types import (
     INT,
     AddressSpace,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------------------------- values and places
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ObjectValue:
     """A struct or union as a value: it stays in memory, at `pointer`."""
 
@@ -67,7 +68,7 @@ class ObjectValue:
 Value = Expression | ObjectValue
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Register:
     """A variable that is read by `Read` and written by `Assign`."""
 
@@ -75,7 +76,7 @@ class Register:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Memory:
     """`type` at `pointer`. A bit-field is described by `bits`, its pointer is that of its storage unit."""
 
@@ -88,7 +89,7 @@ class Memory:
     is_packed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Lanes:
     """Lanes of a vector that stands at another place."""
 
@@ -97,7 +98,7 @@ class Lanes:
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Temporary:
     """A value that is no place but is used like one (`f(x).y`)."""
 
@@ -110,7 +111,7 @@ Place = Register | Memory | Lanes | Temporary
 # ---------------------------------------------------------------------------------------------- symbols
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Object:
     """A variable in scope. `space` is where it lives."""
 
@@ -122,14 +123,14 @@ class Object:
     """The value of a `const` integer that is a constant expression."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TypeName:
     """A typedef."""
 
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Enumerator:
     """A constant of an enum."""
 
@@ -140,7 +141,7 @@ class Enumerator:
 Symbol = Object | TypeName | Enumerator
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Signature:
     """What a call needs to know of a function of the program."""
 
@@ -149,7 +150,7 @@ class Signature:
     parameters: tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Reported:
     """A problem; of those with the same code and `name` only the first is shown."""
 

@@ -20,7 +20,7 @@ from clmap_lsp.source.parse import parse
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.reuse import (
     BuiltKernel,
-    FunctionKey,
+    FunctionKeys,
     Keys,
     ProgramCache,
     keep_objects,
@@ -75,17 +75,21 @@ def _lower(tree: SyntaxTree, options: BuildOptions, previous: ProgramCache | Non
     if previous is not None and previous.environment != keys.environment:
         previous = None
     moved = {} if previous is None else keep_objects(unit, low.initializers, previous)
-    functions: dict[str, tuple[FunctionKey, Lowered]] = {}
+    functions: dict[str, Lowered] = {}
+    known = FunctionKeys(keys)
     for head in heads:
         if head.body is None and head.unique in functions:
             continue
         before = None if previous is None else previous.functions.get(head.unique)
-        if previous and before and before[0] == (key := keys.of(head, before[1].outer)):
-            functions[head.unique] = key, reused(unit, previous.tree, head, before[1], moved)
+        if previous and before and previous.keys[head.unique] == (key := keys.of(head, before.outer)):
+            functions[head.unique] = reused(unit, previous.tree, head, before, moved)
+            known.know(head.unique, key)
         elif (lowered := _contained(low, head)) is not None:
-            functions[head.unique] = keys.of(head, lowered.outer), lowered
-    kernels = _kernels(low, {name: it for name, (_, it) in functions.items()}, previous)
-    cache = ProgramCache(tree, keys.environment, functions, kernels, program_objects(unit, low.initializers))
+            functions[head.unique] = lowered
+            known.expect(head, lowered.outer)
+    kernels = _kernels(low, functions, previous)
+    objects = program_objects(unit, low.initializers)
+    cache = ProgramCache(tree, keys.environment, functions, known, kernels, objects)
     return _program(low, kernels, cache)
 
 
@@ -93,7 +97,7 @@ def _program(low: Lowering, kernels: Mapping[str, BuiltKernel], cache: ProgramCa
     tree = low.unit.tree
     reported = list(low.problems)
     initializers = dict(low.initializers)
-    for _, lowered in cache.functions.values():
+    for lowered in cache.functions.values():
         reported += lowered.problems
         initializers.update(lowered.initializers)
     problems = dict.fromkeys((*tree.problems, *_first_of_each(reported)))
@@ -102,7 +106,7 @@ def _program(low: Lowering, kernels: Mapping[str, BuiltKernel], cache: ProgramCa
     return Program(
         tree.path,
         tree.files,
-        {name: it.function for name, (_, it) in cache.functions.items()},
+        {name: it.function for name, it in cache.functions.items()},
         tuple(it.kernel for it in kernels.values()),
         tuple(initializers.values()),
         tuple(problems),

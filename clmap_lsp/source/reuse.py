@@ -48,7 +48,9 @@ class ProgramCache:
 
     tree: SyntaxTree = field(repr=False)
     environment: FunctionKey
-    functions: Mapping[str, tuple[FunctionKey, Lowered]]
+    functions: Mapping[str, Lowered]
+    keys: FunctionKeys = field(repr=False)
+    """Of the functions."""
     kernels: Mapping[str, BuiltKernel]
     objects: Mapping[str, tuple[Object, Initializer | None]]
 
@@ -122,6 +124,30 @@ class Keys:
         if known is None:
             known = self._names[text] = self._meanings.keys() & set(_WORD.findall(text))
         return known
+
+
+class FunctionKeys:
+    """The keys of a reading's functions, made when first asked for: a file that is read once needs none."""
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self._known: dict[str, FunctionKey] = {}
+        self._waiting: dict[str, tuple[Head, frozenset[str]]] = {}
+
+    def __getitem__(self, function: str) -> FunctionKey:
+        """Return the key of the function with this unique name."""
+        known = self._known.get(function)
+        if known is None:
+            known = self._known[function] = self._keys.of(*self._waiting[function])
+        return known
+
+    def know(self, function: str, key: FunctionKey) -> None:
+        """Keep a key that is there already."""
+        self._known[function] = key
+
+    def expect(self, head: Head, outer: frozenset[str]) -> None:
+        """Keep what a function's key is made of."""
+        self._waiting[head.unique] = head, outer
 
 
 _WORD = re.compile(r"[A-Za-z_]\w*")

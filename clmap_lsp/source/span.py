@@ -10,8 +10,10 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from clmap_lsp.source.record import record
 
-@dataclass(frozen=True, slots=True, init=False)
+
+@record(frozen=True, slots=True)
 class Span:
     """A half-open range `[start, end)` of code points in the file `path`.
 
@@ -24,13 +26,6 @@ class Span:
     end: int
     definition: Span | None = None
 
-    def __init__(self, path: str, start: int, end: int, definition: Span | None = None) -> None:
-        # A file has more spans than anything else; the `__init__` that `frozen` gives takes twice as long.
-        _set_path(self, path)
-        _set_start(self, start)
-        _set_end(self, end)
-        _set_definition(self, definition)
-
     def cover(self, other: Span) -> Span:
         """Return the smallest span of this file that covers both; `self` where the files differ."""
         if other.path != self.path:
@@ -38,11 +33,6 @@ class Span:
         if self.definition is None and self.start <= other.start and other.end <= self.end:
             return self
         return Span(self.path, min(self.start, other.start), max(self.end, other.end))
-
-
-_set_path, _set_start, _set_end, _set_definition = (
-    getattr(Span, name).__set__ for name in ("path", "start", "end", "definition")
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ Source: OpenCL C Specification 3.0, section 6.3 (supported data types) and 6.3.5
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from clmap_lsp.source.record import record
 
 POINTER_BYTES = 8
 
@@ -32,7 +33,7 @@ class ScalarKind(Enum):
     FLOAT = "float"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ScalarType:
     """A scalar by its OpenCL name. `char` is signed; `size_t` is `ulong`, `ptrdiff_t` `long`."""
 
@@ -69,7 +70,7 @@ class ScalarType:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class VectorType:
     """`lanes` (2, 3, 4, 8, 16) elements; a vector of 3 has the size and alignment of one of 4."""
 
@@ -90,7 +91,7 @@ class VectorType:
         return f"{self.element.name}{self.lanes}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class PointerType:
     """A pointer to `pointee` in `space`; the qualifiers are those of the pointee."""
 
@@ -114,7 +115,7 @@ class PointerType:
         return f"__{self.space.value} {self.pointee}*"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ArrayType:
     """`length` elements side by side; `None` where the length is not known (`[]` or an unknown constant)."""
 
@@ -139,7 +140,7 @@ class ArrayType:
         return f"{inner}{dimensions}"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Field:
     """One member of a struct or union; `offset` in bytes from its start.
 
@@ -153,7 +154,7 @@ class Field:
     bits: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StructType:
     """A struct or union with its layout (`packed` and `aligned` are already applied)."""
 
@@ -176,7 +177,7 @@ class StructType:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class OpaqueType:
     """A type that programs only pass on: images, samplers, events, pipes, queues."""
 
@@ -193,7 +194,7 @@ class OpaqueType:
         return self.name
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class UnknownType:
     """A type whose definition is not in sight. It is taken for 4 bytes, and what depends on it says so."""
 
