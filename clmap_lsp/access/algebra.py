@@ -325,6 +325,15 @@ def power(base: Polynomial, exponent: Polynomial) -> Polynomial:
     return base if base == ONE else opaque(Op.POW, base, exponent)
 
 
+def is_wrapped(atom: Atom, bits: int) -> bool:
+    """True for a value that was wrapped at so many bits or more."""
+    return (
+        isinstance(atom, Operation)
+        and atom.op in (Op.WRAP_UNSIGNED, Op.WRAP_SIGNED)
+        and (atom.operands[1].value or 0) >= bits
+    )
+
+
 def wrapped(value: Polynomial, bits: int, signed: bool, facts: Facts) -> Polynomial:
     """Return the value as an integer type of so many bits holds it."""
     low, high = facts.interval(value)
@@ -336,6 +345,12 @@ def wrapped(value: Polynomial, bits: int, signed: bool, facts: Facts) -> Polynom
     if number is not None:
         number &= (1 << bits) - 1
         return Polynomial.constant(number - (1 << bits) if signed and number >> (bits - 1) else number)
+    for monomial, it in value.terms.items():
+        if len(monomial) == 1 and is_wrapped(
+            monomial[0], bits
+        ):  # Once is enough: it is the same modulo 2**bits.
+            inner = operands_of(monomial[0])[0].scaled(it)
+            return wrapped(value - Polynomial({monomial: it}) + inner, bits, signed, facts)
     return opaque(Op.WRAP_SIGNED if signed else Op.WRAP_UNSIGNED, value, Polynomial.constant(bits))
 
 

@@ -59,6 +59,7 @@ from clmap_lsp.source.types import (
 )
 
 if TYPE_CHECKING:
+    from clmap_lsp.access.looping import _Shape
     from clmap_lsp.launch.model import Launch
 
 
@@ -117,6 +118,10 @@ class _Reader:
         self.nest: tuple[LoopSymbol, ...] = ()
         self.quiet = 0
         """Greater than 0 while a loop is read only for what it does to variables."""
+        self.trial_statements = 0
+        """Statements read so."""
+        self.shapes: dict[int, tuple[ir.Loop, _Shape]] = {}
+        """What loops look like, by their ids."""
         self._identities = 0
         self._tracked: dict[Variable, dict[tuple[int, int], None]] = {}
         """Byte offsets and sizes of private objects at which any environment may hold a value."""
@@ -135,6 +140,8 @@ class _Reader:
 
     def block(self, block: Block, state: _State | None) -> _State | None:
         """Read a block; `None` means that its end is never reached."""
+        if self.quiet:
+            self.trial_statements += len(block)
         for statement in block:
             if state is None:
                 return None

@@ -1,4 +1,8 @@
-"""Values of polynomials for given values of their symbols, one at a time or for arrays of work-items."""
+"""Values of polynomials for given values of their symbols, one at a time or for arrays of work-items.
+
+Arrays are int64. Where a number on the way does not fit, the same is computed once more with Python's
+integers, and the result has to fit: what lies beyond 64 bits at last is unknown.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ from clmap_lsp.access.polynomial import (
     Op,
     Operation,
     Polynomial,
+    Unknown,
     parts_first,
 )
 
@@ -21,6 +26,8 @@ if TYPE_CHECKING:
     Value = int | NDArray[np.int64]
 
 Environment = Mapping[Atom, "Value"]
+_LEAST, _MOST = -(1 << 63), (1 << 63) - 1
+TOO_LARGE = Unknown("it is computed with numbers beyond 64 bits", 0)
 
 
 class UnknownValueError(Exception):
@@ -44,14 +51,17 @@ def evaluate(value: Polynomial, environment: Environment, load: Loader | None = 
     Args:
         environment: for each symbol a number, or an array; all arrays broadcast together.
         load: gives the values of `Indirect` atoms that are not in `environment`.
-    Returns: a number if everything that it depends on is one, else an int64 array.
-    Raises: UnknownValueError if a symbol has no value.
+    Returns: a number of 64 bits if everything that it depends on is one, else an int64 array.
+    Raises: UnknownValueError if a symbol has no value, or if the value is beyond 64 bits.
     """
     return Evaluator(environment, load)(value)
 
 
 class Evaluator:
     """Evaluates several polynomials over one environment and computes common parts once."""
+
+    takes_all = False
+    """Whether numbers of any size can stand in its arrays."""
 
     def __init__(self, environment: Environment, load: Loader | None = None) -> None:
         self.environment = environment
@@ -60,8 +70,30 @@ class Evaluator:
 
     def __call__(self, value: Polynomial) -> Value:
         """Return the value of a polynomial; raises `UnknownValueError`."""
+        try:
+            result = self.sum(value)
+        except OverflowError:
+            return self._in_64_bits(value)
+        if isinstance(result, int) and not _LEAST <= result <= _MOST:
+            raise UnknownValueError(TOO_LARGE)
+        return result
+
+    def _in_64_bits(self, value: Polynomial) -> Value:
+        import numpy as np
+
+        try:
+            result = _Exact(self.environment, self.load).sum(value)
+            fitting = np.asarray(result, dtype=np.int64)
+        except OverflowError:
+            raise UnknownValueError(TOO_LARGE) from None
+        return result if isinstance(result, int) else fitting
+
+    def sum(self, value: Polynomial) -> Value:
+        """Return the value of a part of what is evaluated; raises `OverflowError` where it does not fit."""
         total: Value = 0
         for monomial, coefficient in value.terms.items():
+            if not _LEAST <= coefficient <= _MOST and not self.takes_all:
+                raise OverflowError("a coefficient beyond 64 bits")
             term: Value = coefficient
             for atom in monomial:
                 term = term * self.atom(atom)
@@ -91,14 +123,35 @@ class Evaluator:
                 result: Value = payload.to_int(self)
                 return result
             case Operation(op=op, operands=operands):
-                values = [self(operand) for operand in operands]
+                values = [self.sum(operand) for operand in operands]
                 if all(isinstance(it, int) for it in values):
                     return _on_numbers(op, values)
-                return _on_arrays(op, values)
+                return self._on_arrays(op, values)
             case Indirect(index=index) if self.load is not None:
-                return self.load(atom, self(index))
+                return self.load(atom, self.sum(index))
             case _:
                 raise UnknownValueError(atom)
+
+    def _on_arrays(self, op: Op, values: list[Any]) -> Value:
+        return _on_arrays(op, values)
+
+
+class _Exact(Evaluator):
+    """Evaluates with Python's integers in arrays of objects: slower by far, and nothing is too large."""
+
+    takes_all = True
+
+    def atom(self, atom: Atom) -> Value:
+        import numpy as np
+
+        value = super().atom(atom)
+        return value if isinstance(value, int) else np.asarray(value).astype(object)
+
+    def _on_arrays(self, op: Op, values: list[Any]) -> Value:
+        import numpy as np
+
+        computed: Value = np.vectorize(_NUMBERS[op], otypes=[object])(*values)
+        return computed
 
 
 def _on_numbers(op: Op, values: list[Any]) -> int:
@@ -121,6 +174,12 @@ def _signed(value: int, bits: int) -> int:
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
+def _power(a: int, b: int) -> int:
+    if b > 64 and not -1 <= a <= 1:
+        raise OverflowError("a power beyond 64 bits")
+    return int(a ** max(b, 0))
+
+
 _NUMBERS: Mapping[Op, Callable[..., int]] = {
     Op.FLOOR_DIV: _floor_div,
     Op.TRUNC_DIV: _trunc_div,
@@ -136,7 +195,7 @@ _NUMBERS: Mapping[Op, Callable[..., int]] = {
     Op.MAX: max,
     Op.ABS: abs,
     Op.SELECT: lambda condition, a, b: a if condition else b,
-    Op.POW: lambda a, b: a ** max(b, 0),
+    Op.POW: _power,
     Op.PRODUCT: lambda a, b: a * b,
     Op.LT: lambda a, b: a < b,
     Op.LE: lambda a, b: a <= b,
@@ -195,8 +254,8 @@ def _array_operation(op: Op, values: list[NDArray[np.int64]]) -> Any:
             return np.abs(a)
         case Op.SELECT:
             return np.where(a != 0, b, values[2])
-        case Op.POW:
-            return np.power(a, np.maximum(b, 0))
+        case Op.WRAP_UNSIGNED | Op.WRAP_SIGNED:
+            return _array_wrapped(a, int(b), op is Op.WRAP_SIGNED)
         case Op.PRODUCT:
             return a * b
         case Op.LOGICAL_AND:
@@ -215,3 +274,14 @@ def _array_operation(op: Op, values: list[NDArray[np.int64]]) -> Any:
             return a != b
         case _:
             return np.vectorize(_NUMBERS[op], otypes=[np.int64])(*(it.astype(object) for it in values))
+
+
+def _array_wrapped(a: NDArray[np.int64], bits: int, signed: bool) -> Any:
+    """Wrap sums of products, which are right modulo 2 to the power 64 whatever their size."""
+    if signed:
+        return (a << (64 - bits)) >> (64 - bits)
+    if bits < 64:
+        return a & ((1 << bits) - 1)
+    if (a < 0).any():
+        raise OverflowError("an unsigned number of 64 bits")
+    return a

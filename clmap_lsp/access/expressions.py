@@ -8,6 +8,7 @@ from typing import Final
 
 from clmap_lsp.access import algebra, real
 from clmap_lsp.access.builtins import integer_builtin, real_builtin
+from clmap_lsp.access.evaluate import TOO_LARGE
 from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.polynomial import (
     ONE,
@@ -53,6 +54,8 @@ Environment = dict[object, Value]
 
 _LARGE: Final = 1 << 16
 """Coefficients from here on may make 32-bit arithmetic wrap; smaller ones are trusted not to."""
+_LARGE_OF_64: Final = 1 << 48
+"""The same for 64-bit arithmetic."""
 
 
 MAX_WEIGHT: Final = 400
@@ -107,10 +110,10 @@ class Expressions:
             case Polynomial():
                 return self.kept_scalar(value)
             case Vector(lanes=lanes):
-                if any(isinstance(lane, Polynomial) and lane.weight > MAX_WEIGHT for lane in lanes):
+                if any(isinstance(lane, Polynomial) and _is_too_large(lane) for lane in lanes):
                     return Vector(tuple(_scalar(self.kept(lane)) for lane in lanes))
                 return value
-            case Pointer(offset=offset) if offset.weight > MAX_WEIGHT:
+            case Pointer(offset=offset) if _is_too_large(offset):
                 kept = self.kept_scalar(offset)
                 return Pointer(value.root, value.space, kept, (), value.path, value.reason)
             case _:
@@ -120,6 +123,8 @@ class Expressions:
         """Return an integer that a variable may hold, or that memory is read at."""
         if value.weight > MAX_WEIGHT:
             return self.unknown("it is computed in more steps than are followed", value.leaves)
+        if has_large_numbers(value):
+            return self.unknown(TOO_LARGE.reason, value.leaves)
         return value
 
     def as_polynomial(self, value: Value, it: Expression) -> Polynomial:
@@ -145,7 +150,10 @@ class Expressions:
             return real.number(float(it.value)) if self.keeps_reals else UNKNOWN_REAL
         if isinstance(it.type, PointerType):
             return unknown_pointer(it.type.space, "the pointer is a fixed address" if it.value else NULL)
-        return Polynomial.constant(int(it.value))
+        value = Polynomial.constant(int(it.value))
+        if isinstance(it.type, ScalarType) and has_large_numbers(value):
+            return algebra.wrapped(value, it.type.bits, it.type.is_signed, self.facts)
+        return value
 
     def _read(self, it: ir.Read) -> Value:
         value = self.environment.get(it.variable)
@@ -268,10 +276,11 @@ class Expressions:
                 return _OPERATIONS[op](left, right, self.facts)
 
     def _kept(self, value: Polynomial, kind: ScalarType) -> Polynomial:
-        """Model 32-bit wrap-around where large constants make it likely to be meant (hashes, packing)."""
-        if kind.bits > 32 or all(abs(it) < _LARGE for it in value.terms.values()):
-            return value
-        if value.value is None and all(abs(it) < _LARGE for m, it in value.terms.items() if m):
+        """Model wrap-around where large constants make it likely to be meant (hashes, packing)."""
+        large = _LARGE if kind.bits <= 32 else _LARGE_OF_64
+        if all(abs(it) < large for m, it in value.terms.items() if m or len(value.terms) == 1) and not any(
+            algebra.is_wrapped(it, kind.bits) for it in value.atoms
+        ):
             return value
         return algebra.wrapped(value, kind.bits, kind.is_signed, self.facts)
 
@@ -365,6 +374,8 @@ class Expressions:
         if isinstance(a, Real):
             rounded = _rounded(a, it.rounding)
             whole = real.as_integer(rounded) if self.keeps_reals else None
+            if whole is not None and has_large_numbers(whole):  # Undefined in C.
+                return self.unknown(TOO_LARGE.reason)
             return whole if whole is not None else self.unknown("it is computed in floating point", a.leaves)
         if target.kind is ScalarKind.BOOL:
             return algebra.as_truth(a)
@@ -522,7 +533,7 @@ class Expressions:
         if len(integers) == len(arguments):
             result = integer_builtin(it.name, integers, kind, self.facts)
             if result is not None:
-                return result
+                return self._kept(result, kind)
         leaves: frozenset[Leaf] = frozenset().union(*(argument.leaves for argument in arguments))
         return self.unknown(f"`{it.name}` is not followed", leaves)
 
@@ -571,6 +582,15 @@ _HANDLERS: Final[Mapping[type, Callable[..., Value]]] = {
     ir.Builtin: Expressions._builtin,
     ir.Undefined: Expressions._undefined,
 }
+
+
+def has_large_numbers(value: Polynomial) -> bool:
+    """Tell whether a coefficient is beyond 64 bits; without an end to them arithmetic has none."""
+    return any(abs(it) >> 64 for it in value.terms.values())
+
+
+def _is_too_large(value: Polynomial) -> bool:
+    return value.weight > MAX_WEIGHT or has_large_numbers(value)
 
 
 def _each(value: Value, apply: Callable[[Scalar], Scalar]) -> Value:

@@ -14,7 +14,6 @@ from clmap_lsp.access.polynomial import (
     Parameter,
     Polynomial,
     WorkItemSymbol,
-    leaves_of,
     parts_first,
 )
 from clmap_lsp.source.ir import WorkItemQuery
@@ -58,6 +57,8 @@ class Facts:
         self._symbols = _launch_intervals(launch, group_size)
         self._cache: dict[Polynomial, Interval] = {}
         self._atoms: dict[Atom, Interval] = {}
+        self._with_turn: dict[LoopSymbol, list[Operation]] = {}
+        """The operations in `_atoms` that hold a loop's turn."""
 
     def interval(self, value: Polynomial) -> Interval:
         """Return bounds that hold for every work-item and turn."""
@@ -83,19 +84,25 @@ class Facts:
         """Take over what has become known about a loop's turns; values that held them are worked out anew."""
         self._atoms[turn] = self._of_atom(turn)
         self._cache.clear()
-        for known in [it for it in self._atoms if isinstance(it, Operation) and turn in leaves_of(it)]:
-            del self._atoms[known]
+        for known in self._with_turn.pop(turn, ()):
+            self._atoms.pop(known, None)
 
     def atom_interval(self, atom: Atom) -> Interval:
         """Return the bounds of one atom."""
         known = self._atoms.get(atom)
         if known is None:
             for part in parts_first(Polynomial.of(atom), self._atoms.__contains__):
-                self._atoms[part] = self._of_atom(part)
+                self._keep(part)
             known = self._atoms.get(atom)
-        if known is None:
-            known = self._atoms[atom] = self._of_atom(atom)
-        return known
+        return self._keep(atom) if known is None else known
+
+    def _keep(self, atom: Atom) -> Interval:
+        bounds = self._atoms[atom] = self._of_atom(atom)
+        if isinstance(atom, Operation):
+            for leaf in atom.leaves:
+                if isinstance(leaf, LoopSymbol):
+                    self._with_turn.setdefault(leaf, []).append(atom)
+        return bounds
 
     # ------------------------------------------------------------------------------------ details
 

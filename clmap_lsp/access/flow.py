@@ -16,6 +16,7 @@ class Flow:
     def __init__(self) -> None:
         self._assigned: dict[int, frozenset[Variable]] = {}
         self._reads: dict[int, frozenset[Variable]] = {}
+        self._carried: dict[int, frozenset[Variable]] = {}
         self._kept: list[object] = []
         """Keeps what the ids above name alive."""
 
@@ -51,6 +52,13 @@ class Flow:
 
     def carried(self, loop: ir.Loop) -> frozenset[Variable]:
         """Return the registers that a turn of the loop reads from the turn before."""
+        known = self._carried.get(id(loop))
+        if known is None:
+            known = self._carried[id(loop)] = self._carried_by(loop)
+            self._kept.append(loop)
+        return known
+
+    def _carried_by(self, loop: ir.Loop) -> frozenset[Variable]:
         exposed: set[Variable] = set()
         written: set[Variable] = set()
         if loop.tests_first:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access import algebra, loops
-from clmap_lsp.access.expressions import MAX_WEIGHT
+from clmap_lsp.access.expressions import MAX_WEIGHT, has_large_numbers
 from clmap_lsp.access.flow import Flow
 from clmap_lsp.access.polynomial import (
     ONE,
@@ -53,6 +53,14 @@ class _Shape:
     body: Block
     step: Block
     tests_first: bool
+    leaves_early: bool
+    """A `break` of this loop or a return may end it."""
+    may_return: bool
+    """A turn may end the work-item, or leave an inlined call that is around the loop."""
+    stores_privately: bool
+    """A turn may store to private memory, through a pointer if need be."""
+    continues: bool
+    """A `continue` may skip a part of a turn."""
 
 
 def read_loop(reader: _Reader, it: ir.Loop, state: _State) -> _State | None:
@@ -73,6 +81,10 @@ MAX_TRIALS: Final = 3
 """Trial readings inside each other. Each nest of loops is read twice, so a deeper limit would double the time
 with every level; a trial that stops early only loses what an outer turn makes of an inner loop's result."""
 
+MAX_TRIAL_STATEMENTS: Final = 10_000
+"""Statements of a kernel that are read on trial. Of n loops inside each other about n³/6 are, each with its
+body."""
+
 
 class _LoopReader:
     """One reading of one loop.
@@ -85,7 +97,7 @@ class _LoopReader:
         self.reader = reader
         self.facts = reader.facts
         self.loop = it
-        self.shape = _shape(it)
+        self.shape = _shape_once(it, reader.shapes)
         self.written = reader.flow.assigned(it)
         self.before = state.copy()
         self.head = state
@@ -165,7 +177,7 @@ class _LoopReader:
         """Return the loop's symbol with all that is known, and the conditions that guard its body."""
         trip = loops.trip_count(condition, self.turn, self.shape.tests_first, self.facts)
         variable, start, step = self._induction()
-        early = _leaves_early(self.shape.body)
+        early = self.shape.leaves_early
         symbol = replace(
             self.turn,
             name=variable or "loop",
@@ -221,12 +233,7 @@ class _LoopReader:
     def _forget_objects(self) -> None:
         """Drop tracked private memory that a turn may write."""
         names_objects = any(variable.is_object for variable in self.written)
-        through_pointers = not names_objects and any(
-            isinstance(s, ir.Store)
-            and isinstance(s.pointer.type, PointerType)
-            and s.pointer.type.space in (AddressSpace.PRIVATE, AddressSpace.GENERIC)
-            for s in ir.walk((self.loop,))
-        )
+        through_pointers = not names_objects and self.shape.stores_privately
         environment = self.head.environment
         for key in [key for key in environment if isinstance(key, tuple)]:
             if through_pointers or key[0] in self.written:
@@ -245,7 +252,7 @@ class _LoopReader:
             self.heads[variable] = reader.expressions.initial(variable) if start is None else start
             if not self._solve_simply(variable):
                 hard.append(variable)
-        if reader.quiet < MAX_TRIALS:
+        if reader.quiet < MAX_TRIALS and reader.trial_statements < MAX_TRIAL_STATEMENTS:
             if hard:
                 self._solve_by_reading(hard)
         else:
@@ -264,7 +271,7 @@ class _LoopReader:
         if _is_real(variable):
             self.heads[variable] = _unknown_real(start)
             return True
-        update = _only_update(self.loop, variable, reader.flow)
+        update = _only_update(self.loop, variable, reader.flow, self.shape.continues)
         if update is None or not (reader.flow.reads(update) - {variable}).isdisjoint(self.written):
             return False
         carried = Carried(variable.name, reader._fresh())
@@ -394,7 +401,7 @@ class _LoopReader:
         if not self.shape.conditions and not breaks:
             return None  # it never ends but by a return
         result = self.before.copy()
-        if _may_return(self.shape.body):
+        if self.shape.may_return:
             gone = Unknown("a turn of a loop before may have returned", self.reader._fresh())
             result.guard = (*result.guard, poly(gone))
         unrolled = self._unrolled(symbol)
@@ -422,7 +429,7 @@ class _LoopReader:
         start = self.before.environment.get(variable)
         if start is not None and self.enabled != ONE:
             value = choose(self.enabled, value, start, self.facts)
-        result.environment[variable] = value
+        result.environment[variable] = self.reader.expressions.kept(value)
 
     def _unrolled(self, symbol: LoopSymbol) -> dict[Variable, Polynomial]:
         """Return what scalars without a closed form hold after a loop of few turns: the turns, one by one."""
@@ -437,7 +444,9 @@ class _LoopReader:
                 variable: algebra.substitute(update, by, self.facts)
                 for variable, (_, _, update) in self.open.items()
             }
-            if any(it.weight > MAX_WEIGHT or _placeholders(it) for it in values.values()):
+            if any(
+                it.weight > MAX_WEIGHT or has_large_numbers(it) or _placeholders(it) for it in values.values()
+            ):
                 return {}
         return values
 
@@ -464,12 +473,35 @@ class _LoopReader:
 # ------------------------------------------------------------------------------------------------- shape
 
 
+def _shape_once(it: ir.Loop, known: dict[int, tuple[ir.Loop, _Shape]]) -> _Shape:
+    """Return the shape of a loop, which each trial reading of the loops around it asks for again."""
+    found = known.get(id(it))
+    if found is None:
+        found = known[id(it)] = it, _shape(it)  # The loop is kept: its id names no other.
+    return found[1]
+
+
 def _shape(it: ir.Loop) -> _Shape:
+    test, conditions, body = _head(it)
+    return _Shape(
+        test,
+        conditions,
+        body,
+        it.step,
+        it.tests_first,
+        _leaves_early(body),
+        _may_return(body),
+        any(_stores_privately(s) for s in ir.walk((it,))),
+        any(isinstance(s, ir.Continue) for s in ir.walk(it.body)),
+    )
+
+
+def _head(it: ir.Loop) -> tuple[Block, tuple[tuple[Expression, bool], ...], Block]:
+    """Return what is done before the test, the conditions to go on, and the rest of the body."""
     conditions: list[tuple[Expression, bool]] = [] if it.condition is None else [(it.condition, True)]
-    body = it.body
     if it.condition is None and it.tests_first:
         setup: list[Statement] = []
-        rest = list(body)
+        rest = list(it.body)
         while rest and isinstance(rest[0], (ir.Declare, ir.Assign)) and not conditions:
             setup.append(rest.pop(0))
         while rest and isinstance(rest[0], ir.If):
@@ -482,8 +514,16 @@ def _shape(it: ir.Loop) -> _Shape:
                 break
             rest.pop(0)
         if conditions:
-            return _Shape((*it.test, *setup), tuple(conditions), tuple(rest), it.step, True)
-    return _Shape(it.test, tuple(conditions), body, it.step, it.tests_first)
+            return (*it.test, *setup), tuple(conditions), tuple(rest)
+    return it.test, tuple(conditions), it.body
+
+
+def _stores_privately(statement: Statement) -> bool:
+    return (
+        isinstance(statement, ir.Store)
+        and isinstance(statement.pointer.type, PointerType)
+        and statement.pointer.type.space in (AddressSpace.PRIVATE, AddressSpace.GENERIC)
+    )
 
 
 def _only_breaks(block: Block) -> bool:
@@ -497,7 +537,6 @@ def _variables(expression: Expression) -> tuple[Variable, ...]:
 
 
 def _leaves_early(body: Block) -> bool:
-    """True if a `break` of this loop or a return may end it."""
     for statement in body:
         match statement:
             case ir.Break() | ir.Return() | ir.Leave() | ir.Goto():
@@ -518,7 +557,6 @@ def _leaves_early(body: Block) -> bool:
 
 
 def _may_return(body: Block) -> bool:
-    """True if a turn may end the work-item, or leave an inlined call that is around the loop."""
     inside = {it.label for it in ir.walk(body) if isinstance(it, ir.Scope)}
     return any(
         isinstance(it, ir.Return) or (isinstance(it, ir.Leave) and it.label not in inside)
@@ -556,10 +594,9 @@ def _unknown_real(start: Value) -> Value:
     return Vector((UNKNOWN_REAL,) * len(start.lanes)) if isinstance(start, Vector) else UNKNOWN_REAL
 
 
-def _only_update(it: ir.Loop, variable: Variable, flow: Flow) -> Expression | None:
+def _only_update(it: ir.Loop, variable: Variable, flow: Flow, continues: bool) -> Expression | None:
     """Return what the variable is assigned, if one statement does it, in every turn."""
     found: Expression | None = None
-    continues = any(isinstance(s, ir.Continue) for s in ir.walk(it.body))
     for block, always in ((it.step, True), (it.body, not continues), (it.test, it.tests_first is False)):
         for statement in block:
             if isinstance(statement, ir.Assign) and statement.variable is variable:

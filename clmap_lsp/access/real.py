@@ -61,7 +61,7 @@ class Real:
         values = [
             it.evaluate(evaluator)
             if isinstance(it, Real)
-            else evaluator(it)
+            else _number(evaluator.sum(it))
             if isinstance(it, Polynomial)
             else it
             for it in self.operands
@@ -69,11 +69,15 @@ class Real:
         return _FUNCTIONS[self.operation](*values)
 
     def to_int(self, evaluator: Evaluator) -> Any:
-        """Return its value rounded towards zero."""
+        """Return its value rounded towards zero; raises `OverflowError` for a number that has none."""
         import numpy as np
 
         value = np.trunc(self.evaluate(evaluator))
-        return np.asarray(value, dtype=np.int64) if np.ndim(value) else int(value)
+        if np.ndim(value):
+            return np.asarray(value, dtype=np.int64)
+        if not np.isfinite(value):
+            raise OverflowError("not finite")
+        return int(value)
 
     def text(self, write: Callable[[Polynomial], str]) -> str:
         """Return it as C text; `write` prints the integers in it."""
@@ -90,6 +94,12 @@ class Real:
                 return f"({condition} ? {left} : {right})"
             case _:
                 return f"{self.operation}({', '.join(parts)})"
+
+
+def _number(value: Any) -> Any:
+    """Return what floating-point functions take: arrays of Python's integers are none of theirs."""
+    is_array = not isinstance(value, int | float)
+    return value.astype(float) if is_array and value.dtype.kind == "O" else value
 
 
 Operand = Real | Polynomial | float

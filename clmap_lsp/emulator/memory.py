@@ -367,7 +367,7 @@ class Memory:
     def _private_read(self, target: Target, pointer: Pointer, size: int, site: int) -> None:
         ctx = self.ctx
         known = target.known
-        if not ctx.options.uninitialised or (known is not None and known.kind != KIND_PRIVATE):
+        if not ctx.options.uninitialised or (known is not None and known.kind != KIND_PRIVATE) or not size:
             return
         arguments = [
             ctx.state,

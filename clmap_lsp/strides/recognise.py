@@ -228,7 +228,7 @@ def _looked_at(turns: int) -> list[int]:
 
 def _exponent(index: NDArray[np.int64], ids: NDArray[np.int64], turns: int, items: int) -> int | None:
     stride = int(index[1, 0] - index[0, 0])
-    if stride < 1 or stride & (stride - 1):
+    if stride < 1 or stride & (stride - 1) or stride * turns >= _LARGEST:
         return None
     at = np.array(_looked_at(turns), dtype=np.int64)[:, None]
     low = ids & (stride - 1)
