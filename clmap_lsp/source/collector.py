@@ -5,10 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
-
-MANY: Final = 100_000
-"""Objects made in a pause from which on they are not looked at when it ends."""
 
 
 def collect_rarely() -> None:
@@ -33,8 +29,9 @@ def paused_collector() -> Iterator[None]:
         yield
     finally:
         if collects:
-            if gc.get_count()[0] > MANY:
+            if gc.get_count()[0] > gc.get_threshold()[0] and not gc.get_freeze_count():
                 # Puts everything among what is old, without a look at it: else all of it is walked now.
+                # Not where a part of the program is frozen for good.
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()

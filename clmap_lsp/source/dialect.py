@@ -47,7 +47,8 @@ class _Parameter:
 def plain(tokens: list[Token]) -> Plain:
     """Write what kernels use of C++ and of blocks in C. Never raises."""
     out = Plain(tokens)
-    texts = {token.text for token in tokens}
+    in_order = [token.text for token in tokens]
+    texts = set(in_order)
     if not _MARKS.isdisjoint(texts):
         out.tokens = _without_namespaces(out.tokens)
         out.tokens = _c_casts(out.tokens)
@@ -55,7 +56,7 @@ def plain(tokens: list[Token]) -> Plain:
             _leave_out_templates(out)
         if "auto" in texts:
             out.tokens = _automatic_types(out.tokens)
-    if "^" in texts:
+    if "^" in texts and _may_have_blocks(in_order):
         out.tokens = _without_blocks(out.tokens)
     if "&" in texts or "=" in texts:
         out.tokens = _pointers_for_references(out.tokens)
@@ -223,6 +224,18 @@ def _template(tokens: list[Token], at: int, closing: dict[int, int]) -> tuple[in
             name = _text(tokens, index + 1)
         index += 1
     return index, name
+
+
+def _may_have_blocks(texts: list[str]) -> bool:
+    """Tell whether a `^` stands where an operand, or the name of a variable in brackets, starts."""
+    at = -1
+    for _ in range(texts.count("^")):
+        at = texts.index("^", at + 1)
+        before = texts[at - 1] if at else ""
+        is_operator = before in (")", "]") or before[-1:].isalnum() or before[-1:] == "_"
+        if not is_operator or before in STATEMENT_KEYWORDS:
+            return True
+    return False
 
 
 def _without_blocks(tokens: list[Token]) -> list[Token]:

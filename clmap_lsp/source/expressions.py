@@ -92,8 +92,8 @@ _LOGICAL = {it.value: it for it in LogicalOp}
 
 
 def named_children(node: Node) -> list[Node]:
-    """Return the children that are no punctuation and no comment."""
-    return [it for it in node.named_children if it.type != "comment"]
+    """Return the children that are no punctuation. (What is parsed has no comments.)"""
+    return node.named_children
 
 
 # ---------------------------------------------------------------------------------------- names, literals
@@ -191,8 +191,6 @@ def _unary(low: Lowering, node: Node) -> Value:
 @handles(VALUES, "binary_expression")
 def _binary(low: Lowering, node: Node) -> Value:
     children = node.children
-    if len(children) != 3:
-        children = [it for it in children if it.type != "comment"]
     operator = children[1].type
     if operator in _LOGICAL:
         return _logical(low, _LOGICAL[operator], children[0], children[2], low.span(node))
@@ -334,8 +332,6 @@ def assignment(low: Lowering, node: Node) -> Value | None:
     As compilers do it, the value of a scalar is computed before the place; a struct's place comes first.
     """
     children = node.children
-    if len(children) != 3:
-        children = [it for it in children if it.type != "comment"]
     target, operator, source = children[0], children[1].type, children[-1]
     span = low.span(node)
     if operator != "=":
@@ -394,7 +390,7 @@ def _compound(low: Lowering, target: Node, op: BinaryOp, source: Node, span: Spa
 
 def update(low: Lowering, node: Node, *, is_used: bool) -> Value:
     """Lower `++` and `--` before or after a place."""
-    children = [it for it in node.children if it.type != "comment"]
+    children = node.children
     is_prefix = children[0].type in ("++", "--")
     operator = children[0].type if is_prefix else children[-1].type
     target = children[-1] if is_prefix else children[0]

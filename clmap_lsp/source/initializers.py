@@ -106,7 +106,7 @@ def _fill(low: Lowering, type_: Type, stream: _Stream, path: Path, found: Plan) 
     is_aggregate = isinstance(type_, ArrayType | StructType)
     if node.type == "initializer_list" and not isinstance(type_, VectorType):
         stream.at += 1
-        items = [it for it in node.children if it.is_named and it.type != "comment"]
+        items = node.named_children
         if is_aggregate:
             inner = _Stream(items)
             _aggregate(low, type_, inner, path, found, is_braced=True)
@@ -234,7 +234,7 @@ def _leaf_value(low: Lowering, leaf: Leaf) -> Expression | ObjectValue:
 
 def vector_from_list(low: Lowering, type_: Type, node: Node) -> Expression:
     """Return `{a, b, c, d}` as a vector (or its only item as a scalar)."""
-    items = [it for it in node.children if it.is_named and it.type != "comment"]
+    items = node.named_children
     span = low.span(node)
     if not isinstance(type_, VectorType):
         return convert(low.scalar(items[0]), type_) if items else Constant(0, INT, span)

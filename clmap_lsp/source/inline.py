@@ -36,7 +36,7 @@ from clmap_lsp.source.ir import (
 )
 from clmap_lsp.source.promote import Promoter, promotable
 from clmap_lsp.source.reuse import BuiltKernel
-from clmap_lsp.source.rewrite import Rewriter
+from clmap_lsp.source.rewrite import EXPRESSIONS, Rewriter
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace, PointerType, StructType, Type
 
@@ -182,20 +182,17 @@ class _Inliner(Rewriter):
     def expression(self, value: Expression) -> Expression:
         if self.scope is None:
             return value
-        # Most nodes are constants and reads: kept as they are, or without a detour over the table.
-        if type(value) is Constant:
+        # Most nodes are constants, which are kept as they are, and reads of what the callee's variables hold.
+        kind = type(value)
+        if kind is Constant:
             return value
-        if type(value) is Read:
-            return self.read(value)
-        return super().expression(value)
-
-    def read(self, value: Read) -> Expression:
-        """Return what a variable of the callee holds."""
-        address = self.addresses.get(value.variable)
-        if address is not None:
-            return ObjectAddress(address.variable, address.type, value.span)
+        if not isinstance(value, Read):
+            return EXPRESSIONS[kind](self, value)
         fresh = self.renamed.get(value.variable)
-        return value if fresh is None else Read(fresh, value.span)
+        if fresh is not None:
+            return Read(fresh, value.span)
+        address = self.addresses.get(value.variable)
+        return value if address is None else ObjectAddress(address.variable, address.type, value.span)
 
     def fresh_site(self) -> Site:
         """Return a site of the kernel, and keep the way to it."""

@@ -868,6 +868,11 @@ def expressions(statement: Statement) -> tuple[Expression, ...]:
     return () if parts is None else parts(statement)
 
 
+def is_leaf(expression: Expression) -> bool:
+    """Tell whether an expression is of a kind that has no operands."""
+    return type(expression) not in _OPERANDS
+
+
 def operands(expression: Expression) -> tuple[Expression, ...]:
     """Return the direct operands of an expression."""
     parts = _OPERANDS.get(type(expression))

@@ -36,6 +36,7 @@ from clmap_lsp.source.ir import (
     VariableKind,
 )
 from clmap_lsp.source.record import record
+from clmap_lsp.source.span import LazySpan
 from clmap_lsp.source.types import (
     INT,
     AddressSpace,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.span import Span
-    from clmap_lsp.source.syntax import SyntaxTree
+    from clmap_lsp.source.syntax import SyntaxTree, TokenPlaces
 
 # ------------------------------------------------------------------------------------- values and places
 
@@ -248,19 +249,25 @@ class Lowering:
     """The labels that were defined."""
     expected: Type | None = None
     """The type that the value being lowered will be converted to; only unknown calls look at it."""
+    normalised: str = field(init=False, repr=False)
+    places: TokenPlaces = field(init=False, repr=False)
+    """Of the unit's tree; kept here because every node asks for them."""
+
+    def __post_init__(self) -> None:
+        self.normalised, self.places = self.unit.tree.text, self.unit.tree.token_spans
 
     # -- places in the text
 
     def text(self, node: Node) -> str:
         """Return the normalised text of a node."""
-        return self.unit.tree.text[node.start_byte : node.end_byte]
+        return self.normalised[node.start_byte : node.end_byte]
 
     def span(self, node: Node) -> Span:
         """Return the place as typed of a node."""
         place = node.start_byte, node.end_byte
         found = self.spans.get(place)
         if found is None:
-            found = self.spans[place] = self.unit.tree.span(*place)
+            found = self.spans[place] = LazySpan(self.places, place)
         return found
 
     # -- dispatch

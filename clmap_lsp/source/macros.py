@@ -137,6 +137,12 @@ class Expander:
                 if top.at >= len(top.tokens) or (started and stop_at_base and len(stack) == 1):
                     return
                 started = True
+                if len(stack) > 1 or not stop_at_base:
+                    at = top.at
+                    top.at = _next_use(top.tokens, at, macros)
+                    if top.at > at:
+                        out += top.tokens[at : top.at]
+                        continue
                 token = top.tokens[top.at]
                 top.at += 1
                 macro = macros.get(token.text)
@@ -191,7 +197,11 @@ class Expander:
     def _plain_body(self, macro: Macro, use: Use) -> list[Token]:
         if macro.has_operators:
             return _Substitution(self, macro, [], use).tokens()
-        return [Token(it.text, it.start, it.end, it.gap, it.path, use) for it in macro.body]
+        new = tuple.__new__  # Calling the class costs twice as much.
+        return [
+            new(Token, (text, start, end, gap, path, use, False))
+            for text, start, end, gap, path, *_ in macro.body
+        ]
 
     def _arguments(
         self, macro: Macro, stack: list[_Context], refill: Callable[[], bool] | None
@@ -252,11 +262,12 @@ class _Substitution:
         arguments = self.arguments
         use = self.use
         if not self.macro.has_operators:
-            for token in body:
-                if token.text in arguments:
-                    out += _with_gap(self._expanded(token.text), token.gap)
+            new = tuple.__new__  # Calling the class costs twice as much.
+            for text, start, end, gap, path, *_ in body:
+                if text in arguments:
+                    out += _with_gap(self._expanded(text), gap)
                 else:
-                    out.append(Token(token.text, token.start, token.end, token.gap, token.path, use))
+                    out.append(new(Token, (text, start, end, gap, path, use, False)))
             return out
         at = 0
         # True where `##` stands before the next operand; an empty operand leaves nothing to paste with.
@@ -351,6 +362,14 @@ def _with_gap(tokens: list[Token], gap: int) -> list[Token]:
         return list(tokens)
     first = tokens[0]
     return [Token(first.text, first.start, first.end, gap, first.path, first.use, first.painted), *tokens[1:]]
+
+
+def _next_use(tokens: list[Token], at: int, macros: dict[str, Macro]) -> int:
+    """Return the index from `at` on of a token that may be a macro's, or the length."""
+    for index in range(at, len(tokens)):
+        if tokens[index][0] in macros:
+            return index
+    return len(tokens)
 
 
 def _pop_read(stack: list[_Context]) -> None:

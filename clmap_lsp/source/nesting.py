@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from clmap_lsp.source.ir import Block, Call, Expression, blocks, expressions, operands
+from clmap_lsp.source.ir import Block, Call, Expression, blocks, expressions, is_leaf, operands
 
 MAX_NESTING = 150
 """Blocks and operators inside each other. C99 asks for 127 blocks and 63 parentheses (section 5.2.4.1)."""
@@ -33,7 +33,7 @@ def nesting_of(body: Block) -> Nesting:
                 calls[statement.function] = max(depth, calls.get(statement.function, 0))
                 inside += 1  # arguments are given to parameters inside of the call's scope
             for it in expressions(statement):
-                if operands(it):
+                if not is_leaf(it):
                     deepest = max(deepest, inside + _levels(it))
             inner = blocks(statement)
             if inner:
@@ -68,10 +68,10 @@ def _depth(
 def _levels(root: Expression) -> int:
     """Return how many operators stand inside each other, the names at the bottom counted."""
     level = [root]
-    levels = 0
+    levels = 1
     while level and levels <= MAX_NESTING:
         levels += 1
-        below = [operand for it in level for operand in operands(it)]
+        below = [operand for it in level for operand in operands(it) if not is_leaf(operand)]
         # A shared operand counts once a level, so that the walk stays linear in what is written.
         level = below if len(below) < 2 else list({id(it): it for it in below}.values())
     return levels

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -47,10 +49,13 @@ _BEFORE_A_CAST = STATEMENT_KEYWORDS | {"sizeof", "alignof", "_Alignof", "__align
 class TokenSpans(Sequence[Span]):
     """The places of tokens as typed, made when asked for: most are never needed."""
 
-    __slots__ = ("_tokens",)
+    __slots__ = ("_following", "_starts", "_tokens")
 
-    def __init__(self, tokens: Sequence[Token]) -> None:
+    def __init__(self, tokens: Sequence[Token], starts: Sequence[int]) -> None:
+        """Take the tokens, and where each starts in the normalised text."""
         self._tokens = tokens
+        self._starts = starts
+        self._following = (*starts[1:], sys.maxsize)
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -61,11 +66,22 @@ class TokenSpans(Sequence[Span]):
     def __getitem__(self, index: slice) -> Sequence[Span]: ...
     def __getitem__(self, index: int | slice) -> Span | Sequence[Span]:
         if isinstance(index, slice):
-            return TokenSpans(self._tokens[index])
+            return TokenSpans(self._tokens[index], self._starts[index])
         return span_of_token(self._tokens[index])
 
-    def covering(self, first: int, last: int) -> Span:
-        """Return the smallest span of tokens `first` to `last`, both included."""
+    def between(self, start: int, end: int) -> Span:
+        """Return the smallest span of the tokens in the normalised text `[start, end)`."""
+        first = bisect_right(self._starts, start) - 1
+        if first < 0:
+            return self.between(self._starts[0], end)
+        if self._following[first] < end:
+            return self._covering(first, bisect_left(self._starts, end, first + 2) - 1)
+        token = self._tokens[first]
+        if token.use is None:
+            return Span(token.path, token.start, token.end)
+        return span_of_token(token)
+
+    def _covering(self, first: int, last: int) -> Span:
         start, end = self._tokens[first], self._tokens[last]
         use = start.use
         path, at = start.path, start.start

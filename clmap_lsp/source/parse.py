@@ -75,7 +75,7 @@ def _parse(
         normalised.text,
         _parsed(normalised, previous),
         normalised.starts,
-        TokenSpans(normalised.tokens),
+        TokenSpans(normalised.tokens, normalised.starts),
         normalised.qualifiers,
         normalised.attributes,
         normalised.pragmas,
@@ -184,5 +184,5 @@ def _refused(text: str, path: str) -> SyntaxTree:
     problem = Problem("file-too-large", Severity.ERROR, message, Span(path, 0, 0))
     tree = Parser(language()).parse(b"")
     return SyntaxTree(
-        path, "", tree, (), TokenSpans([]), files={path: SourceFile.of(path, text)}, problems=(problem,)
+        path, "", tree, (), TokenSpans([], ()), files={path: SourceFile.of(path, text)}, problems=(problem,)
     )

@@ -97,13 +97,13 @@ def object_place(low: Lowering, symbol: Object, span: Span) -> Register | Memory
 
 @handles(PLACES, "parenthesized_expression")
 def _parenthesized(low: Lowering, node: Node) -> Place:
-    inner = next((it for it in node.children if it.is_named and it.type != "comment"), None)
-    return low.place(inner) if inner is not None else Temporary(low.unsupported(node, "empty"), INT)
+    inner = node.named_children
+    return low.place(inner[0]) if inner else Temporary(low.unsupported(node, "empty"), INT)
 
 
 @handles(PLACES, "subscript_expression")
 def _subscript(low: Lowering, node: Node) -> Place:
-    parts = [it for it in node.named_children if it.type != "comment"]
+    parts = node.named_children
     span = low.span(node)
     if len(parts) != 2:
         return Temporary(low.unsupported(node, "subscript without index"), INT)
@@ -173,8 +173,6 @@ def _dereference(low: Lowering, node: Node) -> Place:
 @handles(PLACES, "field_expression")
 def _field(low: Lowering, node: Node) -> Place:
     children = node.children
-    if len(children) != 3:
-        children = [it for it in children if it.type != "comment"]
     if len(children) < 3:
         return Temporary(low.unsupported(node, "member without name"), INT)
     name = low.text(children[-1])

@@ -91,7 +91,7 @@ class Rewriter:
 
     def expression(self, value: Expression) -> Expression:
         """Copy an expression."""
-        return _EXPRESSIONS[type(value)](self, value)
+        return EXPRESSIONS[type(value)](self, value)
 
     def optional(self, value: Expression | None) -> Expression | None:
         """Copy an expression that may be missing."""
@@ -144,7 +144,7 @@ def _pair(
     return copy
 
 
-_EXPRESSIONS: dict[type, _ExpressionCopy] = {
+EXPRESSIONS: dict[type, _ExpressionCopy] = {
     Constant: lambda r, it: Constant(it.value, it.type, r.span(it.span)),
     Read: lambda r, it: Read(r.variable(it.variable), r.span(it.span)),
     ObjectAddress: lambda r, it: ObjectAddress(r.variable(it.variable), it.type, r.span(it.span)),

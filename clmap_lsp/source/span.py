@@ -9,11 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from clmap_lsp.source.record import record
 
 
-@record(frozen=True, slots=True)
+@record(frozen=True, slots=True, eq=False)
 class Span:
     """A half-open range `[start, end)` of code points in the file `path`.
 
@@ -33,6 +34,47 @@ class Span:
         if self.definition is None and self.start <= other.start and other.end <= self.end:
             return self
         return Span(self.path, min(self.start, other.start), max(self.end, other.end))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Span):
+            return NotImplemented
+        here, there = (self.path, self.start, self.end), (other.path, other.start, other.end)
+        return here == there and self.definition == other.definition
+
+    def __hash__(self) -> int:
+        return hash((self.path, self.start, self.end, self.definition))
+
+
+class Places(Protocol):
+    """What finds out where a piece of another text is typed."""
+
+    def between(self, start: int, end: int) -> Span:
+        """Return the smallest span of what is printed at `[start, end)`."""
+        ...
+
+
+class LazySpan(Span):
+    """A span that is found out when it is first looked at. Of a file's spans, few ever are."""
+
+    __slots__ = ("_at", "_places")
+
+    def __init__(self, places: Places, at: tuple[int, int]) -> None:
+        """Take what knows the place of `[at[0], at[1])`."""
+        self._places: Places | None = places
+        self._at = at
+
+    def __getattr__(self, name: str) -> Any:
+        # Called for what is not set yet. Threads that meet here find the same.
+        places = self._places
+        if places is not None:
+            found = places.between(*self._at)
+            for field_name in ("path", "start", "end", "definition"):
+                object.__setattr__(self, field_name, getattr(found, field_name))
+            self._places = None  # The tokens of a text that was edited since need not stay.
+        return object.__getattribute__(self, name)
+
+    def __reduce__(self) -> tuple[type[Span], tuple[object, ...]]:
+        return Span, (self.path, self.start, self.end, self.definition)
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,8 +124,7 @@ def declaration(low: Lowering, node: Node) -> None:
         initializer: Node | None = None
         inner = declarator
         if declarator.type == "init_declarator":
-            parts = [it for it in declarator.children if it.type != "comment"]
-            inner, initializer = parts[0], parts[-1]
+            inner, initializer = declarator.children[0], declarator.children[-1]
         declared = declare(low, spec, inner)
         if declared.name is None or declared.parameters is not None:
             continue
@@ -324,7 +323,7 @@ def _if(low: Lowering, node: Node) -> None:
             test_node = child
         elif child.type == "else_clause":
             else_node = child
-        elif child.is_named and child.type != "comment":
+        elif child.is_named:
             then_node = child
     if test_node is None:
         return
@@ -376,7 +375,7 @@ def _for_parts(node: Node) -> tuple[list[Node | None], Node | None]:
             is_inside, at = False, 3
         elif kind == ";":
             at += 1
-        elif kind == "comment" or not child.is_named:
+        elif not child.is_named:
             continue
         elif at >= 3:
             body = child
@@ -502,7 +501,7 @@ def _switch(low: Lowering, node: Node) -> None:
 
 
 def _case(low: Lowering, node: Node, value: Expression, cases: list[SwitchCase]) -> None:
-    children = [it for it in node.children if it.type != "comment"]
+    children = node.children
     is_default = children[0].type == "default"
     at = next((index for index, it in enumerate(children) if it.type == ":"), len(children) - 1)
     values: tuple[int, ...] = ()

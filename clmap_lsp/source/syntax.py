@@ -22,7 +22,7 @@ the grammar takes, and keeps what it took out in tables keyed by offset:
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
@@ -52,8 +52,8 @@ class TokenPlaces(Protocol):
 
     def __getitem__(self, index: int, /) -> Span: ...
 
-    def covering(self, first: int, last: int) -> Span:
-        """Return the smallest span of tokens `first` to `last`, both included."""
+    def between(self, start: int, end: int) -> Span:
+        """Return the smallest span of the tokens in the normalised text `[start, end)`."""
         ...
 
 
@@ -84,15 +84,7 @@ class SyntaxTree:
 
     def span(self, start: int, end: int) -> Span:
         """Return the place as typed of the normalised text `[start, end)`."""
-        starts = self.token_starts
-        if not starts:
-            return Span(self.path, 0, 0)
-        first = bisect_right(starts, start) - 1
-        first = max(first, 0)
-        following = first + 1
-        if following == len(starts) or starts[following] >= end:
-            return self.token_spans[first]
-        return self.token_spans.covering(first, bisect_left(starts, end, following) - 1)
+        return self.token_spans.between(start, end) if self.token_starts else Span(self.path, 0, 0)
 
     def span_of(self, node: Node) -> Span:
         """Return the place as typed of a node."""

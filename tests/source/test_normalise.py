@@ -104,7 +104,7 @@ ODD = [
 def test_the_text_and_its_tables_always_fit(parts):
     found = plain(" ".join(parts), ["T"])
     assert found.text.isascii()
-    assert len(found.starts) == len(found.tokens) == len(TokenSpans(found.tokens))
+    assert len(found.starts) == len(found.tokens) == len(TokenSpans(found.tokens, found.starts))
     for start, token in zip(found.starts, found.tokens, strict=True):
         shown = found.text[start:].split()[0]
         assert shown == token.text or start in found.spellings or start in found.elaborated
