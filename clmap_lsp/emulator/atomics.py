@@ -9,7 +9,7 @@ from clmap_lsp.emulator.invalid import Origins
 from clmap_lsp.emulator.layout import FAULT_OOB_READ, FAULT_OOB_WRITE
 from clmap_lsp.emulator.memory import Memory
 from clmap_lsp.emulator.operators import intrinsic_suffix
-from clmap_lsp.emulator.types import I64, integer, is_float, llvm_type, zero
+from clmap_lsp.emulator.types import I64, bits, integer, is_float, llvm_type, zero
 from clmap_lsp.source.ir import Atomic, AtomicOp
 from clmap_lsp.source.types import ScalarType
 
@@ -46,7 +46,7 @@ def emit(memory: Memory, expressions: Expressions, origins: Origins, statement: 
             memory.trace(target, pointer, 2 * site + 1)
             if statement.op is AtomicOp.COMPARE_EXCHANGE:
                 # One that fails does not write, so it cannot race with readers.
-                writes = ctx.builder.icmp_signed("==", old, operands[0])
+                writes = _same_bits(ctx.builder, old, operands[0])
                 with ctx.rarely(writes, "exchanged"):
                     memory.before_write(target, pointer, size, site, new, address, atomic=True)
             else:
@@ -86,7 +86,7 @@ def _new_value(memory: Memory, statement: Atomic, old: ir.Value, operands: list[
         case AtomicOp.DEC:
             return builder.sub(old, integer(1, kind))
         case AtomicOp.COMPARE_EXCHANGE:
-            same = builder.icmp_signed("==", old, operands[0])
+            same = _same_bits(builder, old, operands[0])
             return builder.select(same, operands[1], old)
         case AtomicOp.MIN | AtomicOp.MAX:
             return _extreme(memory, statement, old, operand)
@@ -96,6 +96,14 @@ def _new_value(memory: Memory, statement: Atomic, old: ir.Value, operands: list[
             return builder.or_(old, operand)
         case AtomicOp.XOR:
             return builder.xor(old, operand)
+
+
+def _same_bits(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
+    """Compare as `memcmp` does, floats too (C11, section 7.17.7.4)."""
+    if is_float(a.type):
+        whole = ir.IntType(bits(a.type))
+        a, b = builder.bitcast(a, whole), builder.bitcast(b, whole)
+    return builder.icmp_signed("==", a, b)
 
 
 def _extreme(memory: Memory, statement: Atomic, old: ir.Value, operand: ir.Value) -> ir.Value:

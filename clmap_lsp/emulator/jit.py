@@ -23,6 +23,7 @@ from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.site_table import SiteInfo, site_table
 from clmap_lsp.emulator.stride_tally import StrideTallies
 from clmap_lsp.emulator.tally import AddressCounts, SiteTallies, expand_pairs
+from clmap_lsp.emulator.well_typed import first_misfit
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.locality.definition import Definition
@@ -105,7 +106,8 @@ def run(
 
     With `follow_invalid`, uses of values that were read out of bounds are faults too.
 
-    Raises: LaunchError if the launch cannot be run: arguments missing, or over the memory limit.
+    Raises: LaunchError if the launch cannot be run: arguments missing, over the memory limit, or a kernel
+        that no compiler would take.
     """
     started = time.perf_counter()
     width = settings.device.simd_width if settings.device is not None else 32
@@ -122,7 +124,7 @@ def run(
         follow_invalid=follow_invalid,
     )
     kernel = with_pointed_objects(program, kernel)
-    code, machine_code = _compiled(kernel, options)
+    code, machine_code = _compiled(program, kernel, options)
     compiled = time.perf_counter()
     job = _prepare(program, kernel, launch, settings, code, machine_code, width)
     job.compile_s = compiled - started
@@ -136,13 +138,20 @@ _KEPT_KERNELS = 32
 _kept: OrderedDict[tuple[int, CodeOptions], tuple[Kernel, KernelCode, Code]] = OrderedDict()
 
 
-def _compiled(kernel: Kernel, options: CodeOptions) -> tuple[KernelCode, Code]:
+def _compiled(program: Program, kernel: Kernel, options: CodeOptions) -> tuple[KernelCode, Code]:
     """Compile a kernel, or find it among those compiled last."""
     key = (id(kernel), options)
     found = _kept.get(key)
     if found is not None and found[0] is kernel:
         _kept.move_to_end(key)
         return found[1], found[2]
+    misfit = first_misfit(kernel)
+    if misfit is not None:
+        line = program.position(misfit).row
+        raise LaunchError(
+            f"the kernel cannot run: types do not fit in line {line} of {misfit.path}",
+            "correct it, or define the types in it: no compiler of OpenCL C takes it so",
+        )
     code = generate(kernel, options)
     machine_code = load(code.text, ("kernel",), 0, symbols(options.sub_group_size))
     _kept[key] = (kernel, code, machine_code)

@@ -166,6 +166,7 @@ _OLD_STYLE = {
     "xor": AtomicOp.XOR,
 }
 _OPERANDS = {AtomicOp.INC: 0, AtomicOp.DEC: 0, AtomicOp.COMPARE_EXCHANGE: 2}
+_OF_INTEGERS = frozenset({AtomicOp.INC, AtomicOp.DEC, AtomicOp.AND, AtomicOp.OR, AtomicOp.XOR})
 _FETCH = {
     "add": AtomicOp.ADD,
     "sub": AtomicOp.SUB,
@@ -182,7 +183,7 @@ def _atomic(
     low: Lowering, op: AtomicOp, pointer: Expression, operands: list[Expression], span: Span
 ) -> Expression | None:
     type_ = pointee(pointer)
-    if not isinstance(type_, ScalarType) or type_.bits == 0:
+    if not isinstance(type_, ScalarType) or type_.bits == 0 or (type_.is_float and op in _OF_INTEGERS):
         return None
     variable = None if op is AtomicOp.STORE else low.temporary(type_, span)
     converted = tuple(convert(it, type_) for it in operands)
