@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from clmap_lsp.source.conversions import common_type, convert
 from clmap_lsp.source.ir import Builtin, Expression, WorkItemQuery
@@ -304,6 +305,7 @@ class Conversion:
 _CONVERSION = re.compile(r"(convert|as)_([a-z]+\d*)(_sat)?(?:_(rte|rtz|rtp|rtn))?$")
 
 
+@lru_cache(maxsize=1024)
 def parse_conversion(name: str) -> Conversion | None:
     """Return what a conversion function does, `None` for any other name."""
     if not name.startswith(("convert_", "as_")):

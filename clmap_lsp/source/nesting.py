@@ -22,11 +22,16 @@ class Nesting:
 
 
 def nesting_of(body: Block) -> Nesting:
-    """Return how deeply a body nests, calls not followed. Does not recurse."""
+    """Return how deeply a body nests, calls not followed.
+
+    Raises: RecursionError, far beyond `MAX_NESTING`.
+    """
     deepest, calls = 1, dict[str, int]()
     todo = [(body, 1)]
+    levels = _Levels()
     while todo:
         block, depth = todo.pop()
+        deepest = max(deepest, depth)
         for statement in block:
             inside = depth
             if isinstance(statement, Call):
@@ -34,11 +39,9 @@ def nesting_of(body: Block) -> Nesting:
                 inside += 1  # arguments are given to parameters inside of the call's scope
             for it in expressions(statement):
                 if not is_leaf(it):
-                    deepest = max(deepest, inside + _levels(it))
-            inner = blocks(statement)
-            if inner:
-                deepest = max(deepest, depth + 1)
-                todo.extend((it, depth + 1) for it in inner if it)
+                    deepest = max(deepest, inside + levels.of(it))
+            for inner in blocks(statement):
+                todo.append((inner, depth + 1))
     return Nesting(deepest, calls)
 
 
@@ -65,13 +68,21 @@ def _depth(
     return depths[name]
 
 
-def _levels(root: Expression) -> int:
-    """Return how many operators stand inside each other, the names at the bottom counted."""
-    level = [root]
-    levels = 1
-    while level and levels <= MAX_NESTING:
-        levels += 1
-        below = [operand for it in level for operand in operands(it) if not is_leaf(operand)]
-        # A shared operand counts once a level, so that the walk stays linear in what is written.
-        level = below if len(below) < 2 else list({id(it): it for it in below}.values())
-    return levels
+class _Levels:
+    """How many operators stand inside each other, the names at the bottom counted."""
+
+    def __init__(self) -> None:
+        self._shared: dict[int, int] = {}
+        """By the identity of expressions of several operands: shared ones are walked once."""
+
+    def of(self, root: Expression) -> int:
+        """Return the levels of an expression that has operands."""
+        inner = [it for it in operands(root) if not is_leaf(it)]
+        if not inner:
+            return 2
+        if len(inner) == 1:
+            return 1 + self.of(inner[0])
+        known = self._shared.get(id(root))
+        if known is None:
+            known = self._shared[id(root)] = 1 + max([self.of(it) for it in inner])
+        return known

@@ -81,6 +81,15 @@ class TokenSpans(Sequence[Span]):
             return Span(token.path, token.start, token.end)
         return span_of_token(token)
 
+    def uses_within(self, start: int, end: int, place: Span) -> bool:
+        """Tell whether every macro use that made tokens of `[start, end)` is typed inside of `place`."""
+        first, last = bisect_left(self._starts, start), bisect_left(self._starts, end)
+        uses = {token.use for token in self._tokens[first:last]} - {None}
+        return all(
+            it is not None and it.path == place.path and place.start <= it.start and it.end <= place.end
+            for it in uses
+        )
+
     def _covering(self, first: int, last: int) -> Span:
         start, end = self._tokens[first], self._tokens[last]
         use = start.use

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -227,6 +228,7 @@ def _member(low: Lowering, base: Place, structure: StructType, name: str, node: 
 _LETTERS = {letter: at for letters in ("xyzw", "rgba") for at, letter in enumerate(letters)}
 
 
+@lru_cache(maxsize=1024)
 def lane_numbers(name: str, lanes: int) -> tuple[int, ...]:
     """Return the lanes that a swizzle names; empty if it is none.
 

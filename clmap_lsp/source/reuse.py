@@ -258,37 +258,46 @@ def reused(
         and function.span == head.span
         and function.name_span == head.name_span
         and not any(it in moved_objects for it in before.objects)
-        and _stands_still(previous, unit.tree, before, head.span)
+        and _stands_still(previous, unit.tree, before, head)
     )
     return before if is_in_place else _Mover(unit, previous, head, before, moved_objects).lowered()
 
 
-def _stands_still(previous: SyntaxTree, tree: SyntaxTree, before: Lowered, now: Span) -> bool:
+def _stands_still(previous: SyntaxTree, tree: SyntaxTree, before: Lowered, head: Head) -> bool:
     """Tell whether every place in a function is what it was: white space may have moved inside of it."""
-    is_same = _is_typed_alike(previous, tree, before.function.span, now)
+    is_same = _is_typed_alike(previous, tree, before, head)
+    path = head.span.path
     return all(
-        (is_same and span.definition is None and span.path == now.path) or tree.span(*place) == span
+        (is_same and span.definition is None and span.path == path) or tree.span(*place) == span
         for place, span in before.spans.items()
     )
 
 
-def _is_typed_alike(previous: SyntaxTree, tree: SyntaxTree, before: Span, now: Span) -> bool:
-    """Tell whether a function is typed in its file character by character as it was."""
+def _is_typed_alike(previous: SyntaxTree, tree: SyntaxTree, lowered: Lowered, head: Head) -> bool:
+    """Tell whether a function is typed in its file character by character as it was, macro uses and all.
+
+    A use that is torn open runs on into the functions behind it, whose text is then part of its arguments.
+    """
+    before, now = lowered.function.span, head.span
+    start, end = head.node.start_byte, head.node.end_byte
+    old_end = lowered.origin + end - start
     return (
         now.path == before.path
         and before.definition is None
         and now.definition is None
         and previous.files[before.path].text[before.start : before.end]
         == tree.files[before.path].text[now.start : now.end]
+        and previous.token_spans.uses_within(lowered.origin, old_end, before)
+        and tree.token_spans.uses_within(start, end, now)
     )
 
 
 def _typed_again(
-    previous: SyntaxTree, tree: SyntaxTree, before: Span, now: Span
+    previous: SyntaxTree, tree: SyntaxTree, lowered: Lowered, head: Head
 ) -> Callable[[Span], Span | None]:
     """Return what gives a place in a function that is typed as before; `None` for places that take a look."""
-    path, moved = before.path, now.start - before.start
-    is_same = _is_typed_alike(previous, tree, before, now)
+    path, moved = head.span.path, head.span.start - lowered.function.span.start
+    is_same = _is_typed_alike(previous, tree, lowered, head)
 
     def place(span: Span) -> Span | None:
         if not is_same or span.path != path or span.definition is not None:
@@ -316,7 +325,7 @@ class _Mover(Rewriter):
         self.before = before
         self.places: dict[tuple[int, int], Span] = {}
         self.spans: dict[int, Span] = {}
-        typed_again = _typed_again(previous, tree, before.function.span, head.span)
+        typed_again = _typed_again(previous, tree, before, head)
         for (start, end), span in before.spans.items():
             place = start + delta, end + delta
             moved = typed_again(span) or tree.span(*place)

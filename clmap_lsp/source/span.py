@@ -73,6 +73,9 @@ class LazySpan(Span):
             self._places = None  # The tokens of a text that was edited since need not stay.
         return object.__getattribute__(self, name)
 
+    def __repr__(self) -> str:
+        return repr(Span(self.path, self.start, self.end, self.definition))
+
     def __reduce__(self) -> tuple[type[Span], tuple[object, ...]]:
         return Span, (self.path, self.start, self.end, self.definition)
 

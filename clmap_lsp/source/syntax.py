@@ -56,6 +56,10 @@ class TokenPlaces(Protocol):
         """Return the smallest span of the tokens in the normalised text `[start, end)`."""
         ...
 
+    def uses_within(self, start: int, end: int, place: Span) -> bool:
+        """Tell whether every macro use that made tokens of `[start, end)` is typed inside of `place`."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class SyntaxTree:

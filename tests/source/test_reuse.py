@@ -136,6 +136,20 @@ def test_white_space_in_a_macro_moves_the_places_of_its_body() -> None:
     check(SOURCE, moved)
 
 
+def test_a_macro_use_that_is_torn_open_takes_in_the_functions_behind_it() -> None:
+    """Their text is as it was, but what macros make in it is typed where the torn use is."""
+    whole = """
+#define N 64
+#define AT(i, j) ((i) * N + (j))
+__kernel void first(__global float *a, int n) { int i = n; a[i] = 0; }
+float helper(__global float *a, int i) { return a[i < N]; }
+__kernel void second(__global float *a, int n) { a[3] = helper(a, n); }
+"""
+    torn = whole.replace("int i = n", "int AT(i, i = n").replace("helper(a, n)", "helper(a, n))")
+    check(whole, torn)
+    check(torn, whole)
+
+
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.cl"))
 
 
