@@ -9,6 +9,7 @@ from clmap_lsp.emulator.address_space import Buffer
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.result import Fault, FaultKind
 from clmap_lsp.emulator.site_table import SPACES
+from clmap_lsp.emulator.unknowns import unsure_places
 from clmap_lsp.source.span import Span
 
 _KINDS = {
@@ -32,15 +33,38 @@ _KINDS = {
 }
 
 
+_OF_VALUES = frozenset(
+    {
+        FaultKind.OUT_OF_BOUNDS_READ,
+        FaultKind.OUT_OF_BOUNDS_WRITE,
+        FaultKind.DATA_RACE,
+        FaultKind.UNINITIALISED_READ,
+        FaultKind.MISALIGNED_ACCESS,
+        FaultKind.INDEX_PAST_ARRAY,
+        FaultKind.DIVISION_BY_ZERO,
+        FaultKind.INTEGER_OVERFLOW,
+    }
+)
+"""Faults that rest on an address or a divisor."""
+
+
 def faults_of(job: JitRun) -> tuple[Fault, ...]:
-    """Return the faults of a run, in the order in which they were met; one for each place and kind."""
-    logged = list(_logged(job))
+    """Return the faults of a run, in the order in which they were met; one for each place and kind.
+
+    Left out are those of accesses and divisions whose address or divisor rests on a value that is not known.
+    """
+    unsure = unsure_places(job.code.plan)
+    logged = [it for it in _logged(job) if it.kind not in _OF_VALUES or unsure.isdisjoint(_places(it))]
     past = [it.span for it in logged if it.kind is FaultKind.INDEX_PAST_ARRAY]
     # What lies past an array inside a larger object is often padding: one report of the access is enough.
     kept = (
         it for it in logged if it.kind is not FaultKind.UNINITIALISED_READ or not _overlaps(it.span, past)
     )
     return (*_distinct(kept), *_divergences(job), *_limits(job), *_stop(job))
+
+
+def _places(fault: Fault) -> tuple[Span, ...]:
+    return (fault.span,) if fault.other_span is None else (fault.span, fault.other_span)
 
 
 def _distinct(faults: Iterable[Fault]) -> Iterator[Fault]:

@@ -31,6 +31,7 @@ from clmap_lsp.emulator.result import (
     Spread,
 )
 from clmap_lsp.emulator.tally import SiteTally
+from clmap_lsp.emulator.unknowns import unsure_places
 from clmap_lsp.launch.contents import element_type, numpy_dtype, scalar_leaves
 from clmap_lsp.launch.image import TEXEL_BYTES, dimensions, extents, texel_type
 from clmap_lsp.launch.model import BufferArgument
@@ -267,5 +268,7 @@ def _notes(job: JitRun) -> Iterable[str]:
         yield "SIMD groups diverged for so long that requests may be counted more than once: upper bounds"
     for name in sorted({name for name, _ in job.code.unknowns}):
         yield f"the value of `{name}` is unknown and was taken for 0"
+    if unsure_places(job.code.plan):
+        yield "accesses and divisions that rest on an unknown value are not judged"
     reasons = {reason for tally in job.tallies.by_site.values() for reason in tally.reasons}
     yield from sorted(reasons)
