@@ -239,8 +239,8 @@ def _fixed(args: argparse.Namespace, jobs: Sequence[Any], report: Any) -> Any:
 
 
 def _against_baseline(args: argparse.Namespace, source: SettingsSource, report: Any) -> Any:
-    from clmap_lsp.commands.files import write_whole
     from clmap_lsp.report import baseline
+    from clmap_lsp.whole_files import write_whole
 
     if args.write_baseline is not None:
         path = Path(args.write_baseline)

@@ -248,7 +248,7 @@ def _export(args: argparse.Namespace, database: Any) -> int:
         case _:
             text = to_csv(database.strides())
     if args.output:
-        from clmap_lsp.commands.files import write_whole
+        from clmap_lsp.whole_files import write_whole
 
         write_whole(args.output, text.encode())
     else:

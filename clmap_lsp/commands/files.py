@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -57,25 +56,6 @@ def read_text(path: str) -> str:
         return decode(Path(path).read_bytes(), path)
     except OSError as error:
         raise UnreadableError(f"{path}: {(error.strerror or str(error)).lower()}") from None
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file: all of it, or nothing, so that a full disk costs nobody what stood there before.
-
-    Raises: OSError.
-    """
-    if path.exists() and not path.is_file():  # A pipe, a terminal: nothing to lose there.
-        path.write_bytes(data)
-        return
-    target = path.resolve()  # A link stays one.
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        if target.exists():
-            shutil.copymode(target, part)
-        part.replace(target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def decode(data: bytes, path: str) -> str:

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clmap_lsp.commands.files import write_whole
 from clmap_lsp.report.edits import apply, unified_diff
 from clmap_lsp.report.model import CheckReport
+from clmap_lsp.whole_files import write_whole
 
 if TYPE_CHECKING:
     from clmap_lsp.commands.checking import CheckJob

@@ -68,9 +68,10 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyse, emulate, write. Findings do not change the exit code; unreadable files do."""
     from clmap_lsp.commands.checking import progress
-    from clmap_lsp.commands.files import kernel_files, write_whole
+    from clmap_lsp.commands.files import kernel_files
     from clmap_lsp.report import html
     from clmap_lsp.report.html_model import Report
+    from clmap_lsp.whole_files import write_whole
 
     if not args.paths:
         raise UsageError("report needs a PATH; . is the current directory")

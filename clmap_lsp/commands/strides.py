@@ -140,7 +140,7 @@ def _show(args: argparse.Namespace, points: list[StridePoint]) -> None:
     else:
         chart.print_table(points)
     if args.chart:
-        from clmap_lsp.commands.files import write_whole
+        from clmap_lsp.whole_files import write_whole
 
         text = chart.svg(points) if args.chart.suffix == ".svg" else chart.html(points)
         write_whole(args.chart, text.encode())

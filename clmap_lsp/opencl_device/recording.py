@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.whole_files import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +86,7 @@ def record(path: str | Path = "clmap.toml") -> Iterator[dict[str, RecordedLaunch
         if launches:
             file = Path(path)
             before = file.read_text(encoding="utf-8") if file.exists() else ""
-            file.write_text(with_launches(before, launches), encoding="utf-8")
+            write_whole(file, with_launches(before, launches).encode())
 
 
 def _note(

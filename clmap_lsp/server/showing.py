@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import platformdirs
 from lsprotocol import types as lsp
 
+from clmap_lsp.whole_files import write_whole
+
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
 
@@ -34,5 +36,5 @@ def _written(name: str, text: str) -> Path:
     folder = Path(platformdirs.user_cache_dir("clmap-lsp", appauthor=False)) / "pages"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / "".join(it if it.isalnum() or it in "._-" else "_" for it in name)
-    path.write_text(text, encoding="utf-8")
+    write_whole(path, text.encode())
     return path

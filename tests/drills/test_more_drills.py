@@ -18,12 +18,12 @@ from typing import Any
 import pytest
 
 from clmap_lsp.commands.check import MAX_PRINTED, _bounded
-from clmap_lsp.commands.files import write_whole
 from clmap_lsp.commands.watching import changes
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.report import concise
 from clmap_lsp.report.model import CheckReport, FileReport
 from clmap_lsp.source.span import SourceFile, Span
+from clmap_lsp.whole_files import write_whole
 from clmap_lsp.worker import cache
 from clmap_lsp.worker.pool import Task, WorkerCrashedError, WorkerPool
 

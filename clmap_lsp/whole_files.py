@@ -1,0 +1,26 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file: all of it, or nothing, so that a full disk costs nobody what stood there before.
+
+    Raises: OSError.
+    """
+    if path.exists() and not path.is_file():  # A pipe, a terminal: nothing to lose there.
+        path.write_bytes(data)
+        return
+    target = path.resolve()  # A link stays one.
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
