@@ -15,7 +15,7 @@ from clmap_lsp.emulator.context import CodeOptions
 from clmap_lsp.emulator.kernel_code import KernelCode, generate
 from clmap_lsp.emulator.library import expand_function, run_function, settle_function, symbols
 from clmap_lsp.emulator.machine_state import MachineState, plan_sizes
-from clmap_lsp.emulator.native.machine import Code, is_huge, load
+from clmap_lsp.emulator.native.machine import Code, is_huge, load, optimising_s
 from clmap_lsp.emulator.recorder import Recorder
 from clmap_lsp.emulator.rendezvous import resolve
 from clmap_lsp.emulator.sampling import Sample, choose
@@ -240,19 +240,20 @@ def _run(job: JitRun) -> None:
             room = min(_SLICE_S, max(deadline - now, 0.001))
             fuel = max(1000, min(1 << 40, int(used * room / spent)))
         if not upgraded and now - started > _UPGRADE_AFTER_S:
-            upgraded = _upgrade(job, now - started)
+            upgraded = _upgrade(job, now - started, deadline - now)
     job.run_s = time.perf_counter() - started - job.metrics_s
     if job.sample is not None:
         job.sample.ended = int(words[at.GROUP])
     flush(job)
 
 
-def _upgrade(job: JitRun, elapsed: float) -> bool:
-    """Switch to optimised code if much is left to do. Frames are laid out alike in both."""
+def _upgrade(job: JitRun, elapsed: float, left: float) -> bool:
+    """Switch to optimised code if much is left to do and the time for it is. Frames are laid out alike."""
     words = job.state.words
     done = max(int(words[at.GROUP]), 0) + 0.5
     rest = elapsed / done * (int(words[at.GROUPS]) - done)
-    if rest < _UPGRADE_REST_S or is_huge(job.code.text):
+    cost = optimising_s(job.code.text)
+    if rest < max(_UPGRADE_REST_S, cost) or left < cost or is_huge(job.code.text):
         return False
     started = time.perf_counter()
     better = load(job.code.text, ("kernel",), 1, symbols(job.state.sizes.width))

@@ -39,11 +39,14 @@ def first_misfit(kernel: Kernel) -> Span | None:
     names = [it.name for it in kernel.parameters if it.name]
     if len(set(names)) < len(names):
         return kernel.name_span
+    known = {None, *kernel.parameters, *kernel.variables, *kernel.constants}
     for statement in ir.walk(kernel.body):
         check = _STATEMENTS.get(type(statement))
-        if check is not None and not check(statement):
+        if getattr(statement, "variable", None) not in known or (check is not None and not check(statement)):
             return statement.span
         for expression in _expressions_of(statement):
+            if getattr(expression, "variable", None) not in known:
+                return expression.span
             if not _EXPRESSIONS[type(expression)](expression):
                 return expression.span
     return None

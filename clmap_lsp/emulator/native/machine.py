@@ -23,11 +23,11 @@ from llvmlite import binding
 from clmap_lsp.launch.problem import LaunchError
 
 _LOCK = threading.RLock()
-_PIPELINE = 3
+_PIPELINE = 4
 """Raised whenever the passes change."""
 _LARGE_TEXT = 400_000
 """Characters of IR: about 10 000 instructions."""
-_HUGE_TEXT = 1_000_000
+_HUGE_TEXT = 600_000
 """From here on variables stay in memory: the time to promote them and to give out registers grows with the
 square of the text, and so many values that live at once have overrun the stack."""
 
@@ -66,6 +66,11 @@ def load(text: str, names: tuple[str, ...], optimisation: int, symbols: Mapping[
 def is_huge(text: str) -> bool:
     """Tell whether only the quickest compilation is possible: optimising would take minutes."""
     return len(text) > _HUGE_TEXT
+
+
+def optimising_s(text: str) -> float:
+    """Return about how many seconds level 1 takes: they grow with the square of the text."""
+    return 0.5 * (len(text) / 100_000) ** 2
 
 
 def _object_code(text: str, optimisation: int) -> bytes:

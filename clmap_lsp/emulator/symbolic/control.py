@@ -23,6 +23,8 @@ class Budget:
     """Elements of one array."""
     work_cells: int = 1 << 23
     """Elements of all arrays that are made or counted; below a second of work."""
+    computed_cells: int = 1 << 29
+    """Elements of all arrays that expressions give, those that they only read included; a second or two."""
     turns: int = 4_096
     """Loop turns run one by one, over all boxes."""
     boxes: int = 2_048
@@ -39,8 +41,15 @@ class Spending:
 
     budget: Budget
     cells: int = 0
+    computed: int = 0
     turns: int = 0
     boxes: int = 0
+
+    def compute(self, cells: int) -> None:
+        """Note the elements of an array that an expression gives. Raises: OverBudgetError."""
+        self.computed += cells
+        if self.computed > self.budget.computed_cells:
+            raise OverBudgetError("values that differ along too many loops, too many times")
 
     def spend(self, *, cells: int = 0, turns: int = 0, boxes: int = 0) -> None:
         """Note some work. Raises: OverBudgetError."""

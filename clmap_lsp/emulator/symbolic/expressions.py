@@ -51,11 +51,20 @@ class Evaluator:
         self.env: dict[Variable, Value] = {}
 
     def value(self, expression: ir.Expression) -> Value:
-        """Return the value of an expression. Raises: SplitError, NotRegularError."""
-        return _EVALUATE[type(expression)](self, expression)
+        """Return the value of an expression. Raises: SplitError, NotRegularError, OverBudgetError."""
+        value = _EVALUATE[type(expression)](self, expression)
+        if isinstance(value, Sym) and value.array is not None:
+            self.space.spending.compute(value.array.size)
+        return value
 
     def condition(self, expression: ir.Expression) -> Condition:
         """Return an expression as a condition."""
+        found = self._condition(expression)
+        if isinstance(found, np.ndarray):
+            self.space.spending.compute(found.size)
+        return found
+
+    def _condition(self, expression: ir.Expression) -> Condition:
         match expression:
             case ir.Compare(type=ScalarType()):
                 return self._compare(expression)

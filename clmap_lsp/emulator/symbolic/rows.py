@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clmap_lsp.emulator.symbolic.values import Sym
+from clmap_lsp.emulator.symbolic.values import Sym, affordable
 from clmap_lsp.source.ir import Variable
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace
@@ -49,13 +49,14 @@ def any_active(mask: Mask) -> bool:
 
 
 def both(left: Mask, right: Mask) -> Mask:
-    """Return the work-items of both masks, as `True` or `False` where all agree."""
+    """Return the work-items of both masks, as `True` or `False` where all agree; raises OverBudgetError."""
     if left is True:
         return right
     if right is True:
         return left
     if left is False or right is False:
         return False
+    affordable(left, right)
     return simplified(np.logical_and(left, right))
 
 
@@ -67,6 +68,7 @@ def either(left: Mask, right: Mask) -> Mask:
         return left
     if left is True or right is True:
         return True
+    affordable(left, right)
     return simplified(np.logical_or(left, right))
 
 
