@@ -447,10 +447,19 @@ def equal(a: Polynomial, b: Polynomial, facts: Facts) -> Polynomial:
     return opaque(Op.EQ, a, b)
 
 
-def negated(condition: Polynomial, facts: Facts = NO_FACTS) -> Polynomial:
-    """Return the condition that holds exactly where this one does not."""
+def negated(condition: Polynomial) -> Polynomial:
+    """Return the condition that holds exactly where this one does not.
+
+    It is kept with the condition: a `switch` asks for that of "none of the first n cases" with every case.
+    """
     if condition.value is not None:
         return ZERO if condition.value else ONE
+    if condition.opposite is None:
+        condition.opposite = _negated(condition)
+    return condition.opposite
+
+
+def _negated(condition: Polynomial) -> Polynomial:
     match condition.atom:
         case Operation(op=Op.LT, operands=(a, b)):
             return opaque(Op.LE, b, a)
@@ -543,7 +552,7 @@ def rebuilt(op: Op, operands: tuple[Polynomial, ...], facts: Facts = NO_FACTS) -
         case Op.BIT_NOT:
             return bit_not(operands[0])
         case Op.LOGICAL_NOT:
-            return negated(operands[0], facts)
+            return negated(operands[0])
         case Op.WRAP_UNSIGNED | Op.WRAP_SIGNED:
             return wrapped(operands[0], operands[1].value or 64, op is Op.WRAP_SIGNED, facts)
         case _:

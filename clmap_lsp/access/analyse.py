@@ -379,7 +379,7 @@ class _Reader:
         condition = self.expressions.condition(it.condition)
         if condition.value is not None:
             return self.block(it.then if condition.value else it.otherwise, state)
-        opposite = algebra.negated(condition, self.facts)
+        opposite = algebra.negated(condition)
         other = state.copy()
         then = _State(state.environment, (*state.guard, condition))
         otherwise = _State(other.environment, (*state.guard, opposite))
@@ -413,7 +413,7 @@ class _Reader:
             else:
                 environment[key] = self.expressions.kept(choose(condition, value, other, self.facts))
         guard = first.guard[:shared]
-        if opposite != algebra.negated(condition, self.facts) and condition != algebra.negated(opposite):
+        if opposite != algebra.negated(condition) and condition != algebra.negated(opposite):
             reached = algebra.either(condition, opposite)
             guard = guard if reached == ONE else (*guard, reached)
         return _State(environment, guard)

@@ -122,7 +122,10 @@ class Expressions:
     def kept_scalar(self, value: Polynomial) -> Polynomial:
         """Return an integer that a variable may hold, or that memory is read at."""
         if value.weight > MAX_WEIGHT:
-            return self.unknown("it is computed in more steps than are followed", value.leaves)
+            # What is unknown in it already stands for itself no longer: chains of such values, as in ciphers,
+            # would drag a growing tail along.
+            leaves = frozenset(it for it in value.leaves if not isinstance(it, Unknown))
+            return self.unknown("it is computed in more steps than are followed", leaves)
         if has_large_numbers(value):
             return self.unknown(TOO_LARGE.reason, value.leaves)
         return value

@@ -99,9 +99,8 @@ class Facts:
     def _keep(self, atom: Atom) -> Interval:
         bounds = self._atoms[atom] = self._of_atom(atom)
         if isinstance(atom, Operation):
-            for leaf in atom.leaves:
-                if isinstance(leaf, LoopSymbol):
-                    self._with_turn.setdefault(leaf, []).append(atom)
+            for turn in atom.loop_symbols:
+                self._with_turn.setdefault(turn, []).append(atom)
         return bounds
 
     # ------------------------------------------------------------------------------------ details

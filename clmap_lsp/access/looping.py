@@ -157,7 +157,7 @@ class _LoopReader:
         result = ONE
         for expression, wanted in self.shape.conditions:
             part = self.reader.expressions.condition(expression)
-            result = algebra.both(result, part if wanted else algebra.negated(part, self.facts))
+            result = algebra.both(result, part if wanted else algebra.negated(part))
         return result
 
     def _late_condition(self, head: _State) -> Polynomial:

@@ -160,6 +160,11 @@ class Indirect:
             object.__setattr__(self, "_others", self.index.leaves.union(self.turns))
         return self._others.union((self,))  # type: ignore[union-attr]
 
+    @property
+    def loop_symbols(self) -> frozenset[LoopSymbol]:
+        """The loops that it depends on."""
+        return self.index.loop_symbols.union(self.turns)
+
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
@@ -199,6 +204,7 @@ class Operation:
     """The same object for equal operations."""
     _hash: int = field(init=False, repr=False)
     _leaves: frozenset[Leaf] | None = field(init=False, repr=False, default=None)
+    _loop_symbols: frozenset[LoopSymbol] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_hash", hash((self.op.value, self.operands, self.payload)))
@@ -221,6 +227,16 @@ class Operation:
             object.__setattr__(self, "_leaves", found)
         return self._leaves  # type: ignore[return-value]
 
+    @property
+    def loop_symbols(self) -> frozenset[LoopSymbol]:
+        """The loops that it depends on: few, where its leaves may be hundreds."""
+        if self._loop_symbols is None:
+            found = _NO_LOOPS.union(*(operand.loop_symbols for operand in self.operands))
+            if self.payload is not None:
+                found |= _loops_in(self.payload.leaves)
+            object.__setattr__(self, "_loop_symbols", found)
+        return self._loop_symbols  # type: ignore[return-value]
+
 
 Leaf = WorkItemSymbol | Parameter | LoopSymbol | Indirect | Unknown | Carried
 Atom = Leaf | Operation
@@ -237,7 +253,7 @@ class Polynomial:
     `terms` maps each monomial to its coefficient, which is never 0.
     """
 
-    __slots__ = ("_atoms", "_hash", "_leaves", "_shape", "_weight", "terms")
+    __slots__ = ("_atoms", "_hash", "_leaves", "_loop_symbols", "_shape", "_weight", "opposite", "terms")
 
     terms: Mapping[Monomial, int]
 
@@ -246,8 +262,11 @@ class Polynomial:
         self._hash: int | None = None
         self._atoms: frozenset[Atom] | None = None
         self._leaves: frozenset[Leaf] | None = None
+        self._loop_symbols: frozenset[LoopSymbol] | None = None
         self._shape: Shape | None = None
         self._weight: int | None = None
+        self.opposite: Polynomial | None = None
+        """Of a condition: its negation, once it was asked for; see `algebra.negated`."""
 
     # ------------------------------------------------------------------------------------- making
 
@@ -337,6 +356,15 @@ class Polynomial:
                 _ = part.leaves
             self._leaves = _NO_LEAVES.union(*(leaves_of(atom) for atom in self.atoms))
         return self._leaves
+
+    @property
+    def loop_symbols(self) -> frozenset[LoopSymbol]:
+        """The loops that it depends on, through operations and indices of loads too."""
+        if self._loop_symbols is None:
+            for part in parts_first(self, _has_loop_symbols):
+                _ = part.loop_symbols
+            self._loop_symbols = _NO_LOOPS.union(*(_loop_symbols_of(atom) for atom in self.atoms))
+        return self._loop_symbols
 
     @property
     def weight(self) -> int:
@@ -484,6 +512,22 @@ def leaves_of(atom: Atom) -> frozenset[Leaf]:
             return frozenset((atom,))
 
 
+def _loop_symbols_of(atom: Atom) -> frozenset[LoopSymbol]:
+    match atom:
+        case Operation() | Indirect():
+            return atom.loop_symbols
+        case LoopSymbol():
+            return frozenset((atom,))
+        case Unknown():
+            return _loops_in(atom.leaves)
+        case _:
+            return _NO_LOOPS
+
+
+def _loops_in(leaves: Iterable[Leaf]) -> frozenset[LoopSymbol]:
+    return frozenset(it for it in leaves if isinstance(it, LoopSymbol))
+
+
 def operands_of(atom: Atom) -> tuple[Polynomial, ...]:
     """Return the polynomials that an atom is made of; none for a symbol."""
     match atom:
@@ -523,6 +567,11 @@ def _has_leaves(atom: Operation | Indirect) -> bool:
     return (atom._leaves if isinstance(atom, Operation) else atom._others) is not None
 
 
+def _has_loop_symbols(atom: Operation | Indirect) -> bool:
+    known = atom._loop_symbols if isinstance(atom, Operation) else atom.index._loop_symbols
+    return known is not None
+
+
 def _has_weight(atom: Operation | Indirect) -> bool:
     return all(operand._weight is not None for operand in operands_of(atom))
 
@@ -544,6 +593,7 @@ def weight_of(atom: Atom) -> int:
 
 
 _NO_LEAVES: Final[frozenset[Leaf]] = frozenset()
+_NO_LOOPS: Final[frozenset[LoopSymbol]] = frozenset()
 
 
 def multiply(left: Monomial, right: Monomial) -> Monomial:
