@@ -110,9 +110,12 @@ def vectorise(analysis: KernelAnalysis) -> Vectorisation:
 def vectorise_arrays(arrays: Sequence[Array], launch: Launch | None) -> Vectorisation:
     """Apply Algorithms 1 and 2 to arrays with their instances."""
     instances = [it for array in arrays for it in array.instances]
+    moved_by = _moved_by(instances)
     candidates: list[tuple[Row, dict[int, Relation]]] = []
     for row in _directions(instances):
-        related = {at: found for at, it in enumerate(instances) if (found := relate(it, row)) is not None}
+        # Only what all of the row's ids and loops move can be related to it.
+        some = min((moved_by[key] for key in row), key=len)
+        related = {at: found for at in some if (found := relate(instances[at], row)) is not None}
         candidates.append((row, related))
     most = max((len(related) for _, related in candidates), default=0)
     by_name = {it.name: it for it in arrays}
@@ -129,12 +132,21 @@ def vectorise_arrays(arrays: Sequence[Array], launch: Launch | None) -> Vectoris
 
 def _directions(instances: Iterable[Instance]) -> list[Row]:
     """Return the directions of all rows, each once, in the order in which Algorithm 1 meets them."""
-    found: list[Row] = []
+    found: dict[frozenset[tuple[ColumnKey, Polynomial]], Row] = {}
     for instance in instances:
         for row in instance.rows if not instance.is_random else ():
             direction = primitive(row)
-            if direction is not None and direction not in found:
-                found.append(direction)
+            if direction is not None:
+                found.setdefault(frozenset(direction.items()), direction)
+    return list(found.values())
+
+
+def _moved_by(instances: Sequence[Instance]) -> dict[ColumnKey, list[int]]:
+    """Return which instances each id or loop moves."""
+    found: dict[ColumnKey, list[int]] = {}
+    for at, instance in enumerate(instances):
+        for key in {key: None for row in instance.rows for key in row}:
+            found.setdefault(key, []).append(at)
     return found
 
 
