@@ -21,7 +21,8 @@ MAX_LENGTH = 1 << 25
 """Slots of one histogram: 256 MiB."""
 _ENUMERATE = 1 << 14
 """Below so many addresses a sum is cheaper spelt out."""
-_COUNTABLE = 1 << 22
+_SPARSE = 16
+"""Counts that reach more than so many times as high as there are counts are cheaper sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class AddressCounts:
 
 def _count_of_counts(counts: Ints) -> tuple[Ints, Ints]:
     """Return the distinct positive counts and how often each occurs."""
-    if int(counts.max(initial=0)) < _COUNTABLE:
+    if int(counts.max(initial=0)) < _SPARSE * len(counts):
         times = np.bincount(counts)
         values = np.flatnonzero(times[1:]) + 1 if len(times) else np.zeros(0, np.int64)
         return values.astype(np.int64), times[values].astype(np.int64)
