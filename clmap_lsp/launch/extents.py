@@ -15,6 +15,8 @@ from clmap_lsp.source.types import PointerType, ScalarType
 
 Interval = tuple[int, int]
 _MAX_TRIPS = 1 << 24
+_MAX_PROBED = 50_000
+"""Statements of a kernel that are walked to see what a turn does: each loop inside a loop doubles them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +74,19 @@ def _union(left: Value, right: Value) -> Value:
 
 
 class _Walker:
-    def __init__(self, sizes: Sizes) -> None:
+    def __init__(self, sizes: Sizes, probed: list[int] | None = None) -> None:
         self.sizes = sizes
         self.extents = Extents()
+        self.is_probe = probed is not None
+        self.probed = probed if probed is not None else [0]
+        """How many statements all probes have walked, in a list that they share."""
 
     # ---------------------------------------------------------------------------------------- statements
 
     def block(self, block: ir.Block, env: dict[Variable, Value]) -> bool:
         """Walk a block; False if its end cannot be reached."""
+        if self.is_probe:
+            self.probed[0] += len(block)
         return all(self.statement(it, env) for it in block)
 
     def statement(self, statement: ir.Statement, env: dict[Variable, Value]) -> bool:
@@ -159,7 +166,10 @@ class _Walker:
 
     def _loop(self, loop: ir.Loop, env: dict[Variable, Value]) -> None:
         """Guess how far one turn carries every value, widen by the number of turns, walk once more."""
-        probe = _Walker(self.sizes)
+        if self.probed[0] > _MAX_PROBED:
+            self._unknown_loop(loop, env)
+            return
+        probe = _Walker(self.sizes, self.probed)
         first = dict(env)
         probe.block(loop.test, first)
         before = dict(first)
@@ -177,6 +187,19 @@ class _Walker:
         self.block(loop.body, inside)
         self.block(loop.step, inside)
         self._join(env, inside)
+
+    def _unknown_loop(self, loop: ir.Loop, env: dict[Variable, Value]) -> None:
+        """Walk a loop once with all that it writes unknown."""
+        for statement in ir.walk((loop,)):
+            variable = getattr(statement, "variable", None)
+            if variable is not None:
+                env[variable] = None
+        self.block(loop.test, env)
+        inside = dict(env)
+        if loop.condition is not None and loop.tests_first and not self.narrow(loop.condition, True, inside):
+            return
+        self.block(loop.body, inside)
+        self.block(loop.step, inside)
 
     def _trips(self, loop: ir.Loop, before: Mapping[Variable, Value], after: Mapping[Variable, Value]) -> int:
         """Return how often a loop turns at most, from the variable that its condition compares."""
@@ -266,13 +289,13 @@ class _Walker:
                 return 0, 1
             case ir.Binary(op=op, type=ScalarType(is_integer=True)):
                 left, right = self.value(expression.left, env), self.value(expression.right, env)
-                return (
-                    _binary(op, left, right) if isinstance(left, tuple) and isinstance(right, tuple) else None
-                )
+                if not (isinstance(left, tuple) and isinstance(right, tuple)):
+                    return None
+                return _in_64_bits(_binary(op, left, right))
             case ir.Select():
                 return self._select(expression, env)
             case ir.Builtin(name=name, arguments=arguments):
-                return _builtin(name, [self.value(it, env) for it in arguments])
+                return _in_64_bits(_builtin(name, [self.value(it, env) for it in arguments]))
             case _:
                 return None
 
@@ -340,6 +363,11 @@ def _root(pointer: ir.Expression, env: Mapping[Variable, Value]) -> Variable | N
             return _root(pointer.operand, env)
         case _:
             return None
+
+
+def _in_64_bits(value: Value) -> Value:
+    """Return an interval unless it is beyond what a number can hold; without this, squares grow for ever."""
+    return value if isinstance(value, tuple) and max(map(abs, value)) <= 1 << 64 else None
 
 
 def _moved(pointer: Value, index: Value, stride: int) -> Value:
