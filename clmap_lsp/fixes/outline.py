@@ -3,8 +3,8 @@
 The IR has no statements without effects and no braces; edits need both. This reads the text itself, before
 preprocessing, so text whose structure comes out of macros or conditional compilation has no outline.
 
-A pragma, or an attribute before a loop, belongs to the statement after it: nothing comes between them. A loop
-with one is not found at the place where its `for` stands, so it is not rewritten; what is around it may be.
+A pragma, or an attribute before a loop, belongs to the statement after it: nothing comes between them. So a
+statement starts with its pragmas, and `begins` behind them.
 """
 
 from __future__ import annotations
@@ -33,6 +33,13 @@ class Node:
     children: tuple[Node, ...] = ()
     """A block's statements; what an `if` or loop governs (`if`: then, else)."""
     head: tuple[int, int] | None = None
+    behind: int | None = None
+    """Where the statement itself begins, if pragmas or attributes stand before it."""
+
+    @property
+    def begins(self) -> int:
+        """Where the statement itself begins."""
+        return self.start if self.behind is None else self.behind
 
     def holds(self, start: int, end: int) -> bool:
         """True if the range lies inside it."""
@@ -96,7 +103,8 @@ class _Reader:
         at = self._skip(at)
         if prefix := _PREFIX.match(self.text, at):
             after = prefix.end() if self.text[at] == "#" else self._closing(prefix.end()) + 1
-            return replace(self.statement(after), start=at)
+            statement = self.statement(after)
+            return replace(statement, start=at, behind=statement.begins)
         if self.text[at] == "{":
             return self._block(at)
         found = _WORD.match(self.text, at)

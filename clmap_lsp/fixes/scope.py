@@ -216,8 +216,12 @@ class Scope:
         return None
 
     def node_at(self, span: Span) -> Node | None:
-        """Return the statement that is exactly a span."""
-        return next((it for it in self.body.walk() if (it.start, it.end) == (span.start, span.end)), None)
+        """Return the statement that is exactly a span, pragmas before it apart."""
+        return next((it for it in self.body.walk() if (it.begins, it.end) == (span.start, span.end)), None)
+
+    def hints(self, node: Node) -> list[str]:
+        """Return the pragmas and attributes before a statement, each as a line of its own."""
+        return [it.strip() for it in self.text[node.start : node.begins].splitlines() if it.strip()]
 
     def has_word(self, node: Node, *names: str) -> bool:
         """True if a statement mentions any of the identifiers."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import fix_kernels as kernels
 import pytest
 from fixing import CPU, PASCAL, first_verified, offered, proposed, verified
@@ -97,11 +99,36 @@ def test_an_access_whose_macro_takes_the_index_is_tiled():
     assert "`A`" not in proposal.title  # Its element cannot be written anew; B's can.
 
 
-@pytest.mark.parametrize("hint", ["#pragma unroll 4", "__attribute__((opencl_unroll_hint(4)))"])
+HINTS = ["#pragma unroll 4", "__attribute__((opencl_unroll_hint(4)))"]
+
+
+@pytest.mark.parametrize("hint", HINTS)
 @pytest.mark.parametrize("newline", ["\n", "\r\n"], ids=["lf", "crlf"])
-def test_a_loop_with_a_pragma_stays_and_what_is_around_it_may_change(hint: str, newline: str):
+def test_a_pragma_stays_with_the_loop_that_takes_its_turns(hint: str, newline: str):
     text = kernels.MATMUL.replace("    for (int k", f"    {hint}\n    for (int k").replace("\n", newline)
-    assert proposed(text, "stage-loop") == [] and proposed(text, "vectorise") == []
+    after, proof = verified(text, "stage-loop")
+    assert f"{hint}{newline}        for (int k = k0; k < k0 + 16; k++)" in after
+    assert after.count(hint) == after.count("for (int k =")
+    assert proof.after.totals.sectors < proof.before.totals.sectors / 2
+    assert proposed(text, "vectorise") == []
+
+
+def test_a_pragma_at_the_start_of_its_line_leaves_the_code_in_its_column():
+    text = kernels.MATMUL.replace("    for (int k", "#pragma unroll 4\n    for (int k")
+    after, _ = verified(text, "stage-loop")
+    assert "\n    int k0 = 0;\n    for (; k0 + 16 <= N; k0 += 16) {\n" in after
+    assert "\n    #pragma unroll 4\n    for (int k = k0; k < N; k++)" in after
+
+
+@pytest.mark.parametrize("text", [kernels.GUARDED, kernels.IN_CONDITION], ids=["return", "condition"])
+def test_a_guarded_loop_with_a_pragma_is_put_in_braces(text: str):
+    after, _ = verified(re.sub(r"( +)for \(int k", r"\1#pragma unroll 4\n\1for (int k", text), "stage-loop")
+    assert len(re.findall(r"if \(inside\) \{\n +#pragma unroll 4\n +for", after)) == 2
+
+
+@pytest.mark.parametrize("hint", HINTS)
+def test_what_is_around_a_loop_with_a_pragma_may_change(hint: str):
+    text = kernels.MATMUL.replace("    for (int k", f"    {hint}\n    for (int k")
     swapped = text.replace("get_global_id(1)", "get_global_id(2)").replace(
         "get_global_id(0)", "get_global_id(1)"
     )

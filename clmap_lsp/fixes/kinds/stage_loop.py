@@ -265,8 +265,16 @@ class _Writer:
             uses.update({(it.span.start, it.span.end): use for it in tile.accesses})
         return (
             self.scope.before(self.top, [*self.declarations, *arrays]),
-            self.scope.replaced(self.loop.node.start, self.loop.node.end, self._loop(loads, uses)),
+            self._replacement(self._loop(loads, uses)),
         )
+
+    def _replacement(self, text: str) -> Edit:
+        """Replace the loop with its pragmas, which may stand in another column than the code."""
+        scope, node = self.scope, self.loop.node
+        before, indent = scope.indent(node.start), scope.indent(node.begins)
+        if before != indent and scope.text[: node.start].endswith(f"\n{before}"):
+            return scope.replaced(node.start - len(before), node.end, indent + text)
+        return scope.replaced(node.start, node.end, text)
 
     def _shape(self, tile: _Tile) -> str:
         if tile.own is None:
@@ -343,7 +351,7 @@ class _Writer:
 
     def _loop(self, loads: list[str], uses: dict[tuple[int, int], str]) -> str:
         scope, loop, unit = self.scope, self.loop, self.scope.unit
-        indent, line = scope.indent(loop.node.start), scope.newline
+        indent, line = scope.indent(loop.node.begins), scope.newline
         name, base, length = loop.name, self.base, self.length
         trip = loop.symbol.trip
         exact = trip is not None and trip.value is not None and trip.value % length == 0
@@ -359,14 +367,22 @@ class _Writer:
         gap = scope.text[loop.node.head[1] + 1 : loop.body.start]
         turns = f"for ({loop.type} {name} = {base}; {name} < {base} + {length}; {name}++)"
         body = scope.rewritten(loop.body.start, loop.body.end, uses)
-        inner = [turns + guarding.deeper(f"{gap}{body}", unit)]
+        hints = scope.hints(loop.node)
+        inner = [*hints, turns + guarding.deeper(f"{gap}{body}", unit)]
         rest = [
+            *hints,
             f"for ({loop.type} {name} = {base}; {name} < {loop.bound}; {name}++)"
-            + scope.text[loop.node.head[1] + 1 : loop.node.end]
+            + scope.text[loop.node.head[1] + 1 : loop.node.end],
         ]
         if self.opened.name:
-            inner = [f"if ({self.opened.name})", unit + guarding.deeper(inner[0], unit)]
-            rest = [f"if ({self.opened.name})", unit + guarding.deeper(rest[0], unit)]
+            inner, rest = self._guarded(inner), self._guarded(rest)
         wait = "barrier(CLK_LOCAL_MEM_FENCE);"
         lines = [*header, *(unit + it for it in (*loads, wait, *inner, wait)), "}", *(() if exact else rest)]
         return scope.governed(loop.node, f"{line}{indent}".join(lines))
+
+    def _guarded(self, lines: list[str]) -> list[str]:
+        """Put the lines of a statement under the condition that was opened."""
+        unit, *hints = self.scope.unit, *lines[:-1]
+        inner = [unit + guarding.deeper(it, unit) for it in lines]
+        guard = f"if ({self.opened.name})"
+        return [f"{guard} {{", *inner, "}"] if hints else [guard, *inner]

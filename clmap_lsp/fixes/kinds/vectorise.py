@@ -72,7 +72,7 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
         and _alignment(scope, loop, it) is not False
     ]
     trip = Facts(scope.subject.launch).number(loop.symbol.trip) if loop.symbol.trip is not None else None
-    if not loads or trip is None or trip < LANES or loop.start != "0" or "#" in scope.source(loop.node):
+    if not loads or trip is None or trip < LANES or loop.start != "0" or _has_hints(scope, loop):
         return None
     edits = _unrolled(scope, loop, loads)
     alignments = [_alignment(scope, loop, it) for it in loads]
@@ -118,6 +118,11 @@ def _is_contiguous(scope: Scope, loop: CountingLoop, access: Access) -> bool:
         and access.index.coefficient(loop.symbol) == ONE
         and loop.name in scope.words(access.span.start, access.span.end)
     )
+
+
+def _has_hints(scope: Scope, loop: CountingLoop) -> bool:
+    """Tell whether pragmas or attributes say how the loop, or one in it, is to be unrolled."""
+    return bool(scope.hints(loop.node)) or "#" in scope.source(loop.node)
 
 
 def _is_single(scope: Scope, access: Access) -> bool:
