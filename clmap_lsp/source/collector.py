@@ -5,6 +5,13 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
+
+MANY: Final = 50_000
+"""Objects made in a pause from which on they are not looked at when it ends."""
+SOME_DAY: Final = 10_000_000
+"""Objects that were not looked at from which on all are, once: the collector's own count starts anew each
+time."""
 
 
 def collect_rarely() -> None:
@@ -29,9 +36,28 @@ def paused_collector() -> Iterator[None]:
         yield
     finally:
         if collects:
-            if gc.get_count()[0] > gc.get_threshold()[0] and not gc.get_freeze_count():
-                # Puts everything among what is old, without a look at it: else all of it is walked now.
-                # Not where a part of the program is frozen for good.
-                gc.freeze()
-                gc.unfreeze()
+            if gc.get_count()[0] > MANY and not gc.get_freeze_count():
+                _AGEING.put_off()
             gc.enable()
+
+
+class _Ageing:
+    """Puts what is new among what is old, without a look at it: else all of it is walked now.
+
+    Not to be done where a part of the program is frozen for good: it would thaw.
+    """
+
+    def __init__(self) -> None:
+        self._unseen = 0
+
+    def put_off(self) -> None:
+        """Spare what was made since the last look, until much has been spared."""
+        self._unseen += gc.get_count()[0]
+        gc.freeze()
+        gc.unfreeze()
+        if self._unseen > SOME_DAY:
+            self._unseen = 0
+            gc.collect()
+
+
+_AGEING = _Ageing()

@@ -9,6 +9,7 @@ import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import count
 
 from clmap_lsp.source.conditions import BadConditionError, Number, evaluate
 from clmap_lsp.source.ir import Problem, Severity
@@ -163,10 +164,8 @@ class _Preprocessor:
         self.expander = Expander(self.macros, limit=MAX_EXPANDED, use_limit=MAX_USE)
         self.once: set[str] = set()
         self.including: list[str] = []
-        self.counter = -1
-        self.line_shift: dict[str, int] = {}
-        self.presumed: dict[str, str] = {}
-        self._define_dynamic()
+        self.places = _PresumedPlaces(self.out.files)
+        self.macros.update(self.places.macros())
         for complaint in complaints:
             self.problem("bad-option", f"{complaint} (build options)", Span(path, 0, 0), Severity.WARNING)
 
@@ -202,8 +201,10 @@ class _Preprocessor:
         self.expander.grant(EXPANDED_A_CHARACTER * len(text))
         reader = _FileReader(self, path, text)
         self.readers.append(reader)
-        reader.read()
-        self.readers.pop()
+        try:
+            reader.read()
+        finally:
+            self.readers.pop()
         self.including.pop()
 
     def include(self, directive: Directive, path: str) -> None:
@@ -338,9 +339,9 @@ class _Preprocessor:
             self.problem("bad-directive", "#line needs a number", _span_of(directive, path), Severity.WARNING)
             return
         row = self.out.files[path].position(directive.start).row
-        self.line_shift[path] = int(words[0].text[:12]) - row - 1
+        self.places.line_shift[path] = int(words[0].text[:12]) - row - 1
         if len(words) > 1 and words[1].text[0] == '"':
-            self.presumed[path] = words[1].text
+            self.places.names[path] = words[1].text
 
     # ------------------------------------------------------------------------------------ conditions
 
@@ -415,29 +416,34 @@ class _Preprocessor:
         found = operand and self._find(operand[0], posixpath.dirname(path) if operand[1] else None)
         return bool(found), end + 1
 
-    # --------------------------------------------------------------------------------- dynamic macros
 
-    def _define_dynamic(self) -> None:
-        for name, function in (
-            ("__LINE__", self._line_number),
-            ("__FILE__", self._file_name),
-            ("__COUNTER__", self._count),
-        ):
-            self.macros[name] = Macro(name, [], dynamic=function)
+class _PresumedPlaces:
+    """What `__LINE__`, `__FILE__` and `__COUNTER__` are. Nothing here leads back to the macros."""
 
-    def _line_number(self, token: Token) -> str:
+    def __init__(self, files: dict[str, SourceFile]) -> None:
+        self.files = files
+        self.line_shift: dict[str, int] = {}
+        self.names: dict[str, str] = {}
+        """By path, as `#line` gives them."""
+        self.counter = count()
+
+    def macros(self) -> dict[str, Macro]:
+        """Return the macros by name."""
+        functions = {"__LINE__": self._line, "__FILE__": self._file, "__COUNTER__": self._count}
+        return {name: Macro(name, [], dynamic=function) for name, function in functions.items()}
+
+    def _line(self, token: Token) -> str:
         path, start = (token.use.path, token.use.start) if token.use else (token.path, token.start)
-        file = self.out.files.get(path)
+        file = self.files.get(path)
         return str(file.position(start).row + self.line_shift.get(path, 0)) if file else "1"
 
-    def _file_name(self, token: Token) -> str:
+    def _file(self, token: Token) -> str:
         path = token.use.path if token.use else token.path
         escaped = path.replace("\\", "\\\\").replace('"', '\\"')
-        return self.presumed.get(path) or f'"{escaped}"'
+        return self.names.get(path) or f'"{escaped}"'
 
     def _count(self, token: Token) -> str:
-        self.counter += 1
-        return str(self.counter)
+        return str(next(self.counter))
 
 
 _ALWAYS_DEFINED = frozenset({"__has_include", "__has_builtin", "__has_extension", "__has_feature"})
