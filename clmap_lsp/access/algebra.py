@@ -351,6 +351,9 @@ def wrapped(value: Polynomial, bits: int, signed: bool, facts: Facts) -> Polynom
         ):  # Once is enough: it is the same modulo 2**bits.
             inner = operands_of(monomial[0])[0].scaled(it)
             return wrapped(value - Polynomial({monomial: it}) + inner, bits, signed, facts)
+    if any(abs(it) >> bits for it in value.terms.values()):
+        value = Polynomial({m: c for m, it in value.terms.items() if (c := it & ((1 << bits) - 1))})
+        return wrapped(value, bits, signed, facts)
     return opaque(Op.WRAP_SIGNED if signed else Op.WRAP_UNSIGNED, value, Polynomial.constant(bits))
 
 

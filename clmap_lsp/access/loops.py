@@ -217,12 +217,11 @@ def _trips_of(part: Polynomial, turn: LoopSymbol, facts: Facts) -> Polynomial | 
 
 def _enumerated(condition: Polynomial, turn: LoopSymbol) -> int | None:
     """Count by trying, where the condition depends on nothing but the turn."""
+    line = _line(condition, turn)
+    if line is not None:
+        found = _turns_of(*line)
+        return found if found is not None and found < MAX_ENUMERATED_TURNS else None
     try:
-        # Most loops that long have bounds that are linear in the turn: two tries tell.
-        if _is_linear(condition, turn) and all(
-            Evaluator({turn: it})(condition) for it in (0, MAX_ENUMERATED_TURNS - 1)
-        ):
-            return None
         for number in range(MAX_ENUMERATED_TURNS):
             if not Evaluator({turn: number})(condition):
                 return number
@@ -231,16 +230,24 @@ def _enumerated(condition: Polynomial, turn: LoopSymbol) -> int | None:
     return None
 
 
-def _is_linear(condition: Polynomial, turn: LoopSymbol) -> bool:
-    """Tell whether a condition compares two values whose difference is `a + b * turn`."""
+def _line(condition: Polynomial, turn: LoopSymbol) -> tuple[int, int] | None:
+    """Return (a, b) of a condition that is `a + b * turn > 0`; `None` for any other."""
     atom = condition.atom
-    if not isinstance(atom, Operation) or len(atom.operands) != 2 or atom.op not in (Op.LT, Op.LE):
-        return False
-    difference = atom.operands[1] - atom.operands[0]
+    if not isinstance(atom, Operation) or atom.op not in (Op.LT, Op.LE):
+        return None
+    difference = atom.operands[1] - atom.operands[0] + (1 if atom.op is Op.LE else 0)
     slope = difference.coefficient(turn)
-    return (
-        slope is not None and slope.value is not None and (difference - slope * poly(turn)).value is not None
-    )
+    if slope is None or slope.value is None:
+        return None
+    first = (difference - slope * poly(turn)).value
+    return None if first is None else (first, slope.value)
+
+
+def _turns_of(first: int, slope: int) -> int | None:
+    """Return how often `first + slope * turn` is positive before it is not; `None` if it always is."""
+    if first <= 0:
+        return 0
+    return -(-first // -slope) if slope < 0 else None
 
 
 def _until_zero(difference: Polynomial, turn: LoopSymbol, facts: Facts) -> Polynomial | None:

@@ -102,6 +102,10 @@ class Vectorisation:
         return self.groups[0] if self.groups else None
 
 
+MAX_DIRECTIONS = 64
+"""Each is compared with every instance that it may concern; kernels of real programs have a handful."""
+
+
 def vectorise(analysis: KernelAnalysis) -> Vectorisation:
     """Apply Algorithms 1 and 2 to the global and constant arrays of a kernel."""
     return vectorise_arrays(arrays_of(analysis), analysis.launch)
@@ -131,14 +135,20 @@ def vectorise_arrays(arrays: Sequence[Array], launch: Launch | None) -> Vectoris
 
 
 def _directions(instances: Iterable[Instance]) -> list[Row]:
-    """Return the directions of all rows, each once, in the order in which Algorithm 1 meets them."""
+    """Return the commonest directions of all rows, each once, in the order of Algorithm 1."""
     found: dict[frozenset[tuple[ColumnKey, Polynomial]], Row] = {}
+    times: Counter[frozenset[tuple[ColumnKey, Polynomial]]] = Counter()
     for instance in instances:
         for row in instance.rows if not instance.is_random else ():
             direction = primitive(row)
             if direction is not None:
-                found.setdefault(frozenset(direction.items()), direction)
-    return list(found.values())
+                key = frozenset(direction.items())
+                found.setdefault(key, direction)
+                times[key] += 1
+    if len(found) <= MAX_DIRECTIONS:
+        return list(found.values())
+    common = dict(times.most_common(MAX_DIRECTIONS))
+    return [direction for key, direction in found.items() if key in common]
 
 
 def _moved_by(instances: Sequence[Instance]) -> dict[ColumnKey, list[int]]:

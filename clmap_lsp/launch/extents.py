@@ -159,10 +159,10 @@ class _Walker:
         return reaches or other
 
     def _join(self, env: dict[Variable, Value], other: Mapping[Variable, Value]) -> None:
-        for variable in set(env) | set(other):
-            if variable not in other:
-                continue
-            env[variable] = _union(env[variable], other[variable]) if variable in env else other[variable]
+        for variable, theirs in other.items():
+            mine = env.get(variable)
+            if mine is not theirs or variable not in env:
+                env[variable] = _union(mine, theirs) if variable in env else theirs
 
     def _loop(self, loop: ir.Loop, env: dict[Variable, Value]) -> None:
         """Guess how far one turn carries every value, widen by the number of turns, walk once more."""
@@ -179,7 +179,8 @@ class _Walker:
         probe.block(loop.step, first)
         trips = self._trips(loop, before, first)
         for variable, start in before.items():
-            env[variable] = _widen(start, first.get(variable), trips - 1)
+            after = first.get(variable)
+            env[variable] = start if after is start else _widen(start, after, trips - 1)
         self.block(loop.test, env)
         inside = dict(env)
         if loop.condition is not None and loop.tests_first and not self.narrow(loop.condition, True, inside):

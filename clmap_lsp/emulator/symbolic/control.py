@@ -25,6 +25,8 @@ class Budget:
     """Elements of all arrays that are made or counted; below a second of work."""
     computed_cells: int = 1 << 29
     """Elements of all arrays that expressions give, those that they only read included; a second or two."""
+    patterns: int = 8_192
+    """Different patterns of addresses whose requests are counted; a second or two."""
     turns: int = 4_096
     """Loop turns run one by one, over all boxes."""
     boxes: int = 2_048
@@ -42,6 +44,7 @@ class Spending:
     budget: Budget
     cells: int = 0
     computed: int = 0
+    patterns: int = 0
     turns: int = 0
     boxes: int = 0
 
@@ -50,6 +53,12 @@ class Spending:
         self.computed += cells
         if self.computed > self.budget.computed_cells:
             raise OverBudgetError("values that differ along too many loops, too many times")
+
+    def count_pattern(self) -> None:
+        """Note a pattern that is counted. Raises: OverBudgetError."""
+        self.patterns += 1
+        if self.patterns > self.budget.patterns:
+            raise OverBudgetError("accesses in too many different patterns", by_size=False)
 
     def spend(self, *, cells: int = 0, turns: int = 0, boxes: int = 0) -> None:
         """Note some work. Raises: OverBudgetError."""

@@ -135,6 +135,7 @@ class Counter:
             rows.space,
         )
         if key not in self._cache:
+            self.spending.count_pattern()
             self._cache[key] = tuple(self._evaluate(rows, addresses, mask, found))
         return self._cache[key]
 

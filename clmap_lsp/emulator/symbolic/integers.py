@@ -210,7 +210,10 @@ def _divided(value: Sym, by: int, space: Space, *, remainder: bool, floors: bool
         return value if remainder else Sym(0)
     if any(coef % by for _, coef in value.coefs) or (value.array is None and not value.coefs):
         return None
-    rest = of_array((value.array if value.array is not None else np.zeros(1, np.int64)) + value.const)
+    own = Sym(value.const, (), value.array, value.low, value.high)
+    if not is_int64(own, space):
+        return None  # The parts do not fit where their sum does.
+    rest = of_array(numbers(own, space.counts))
     inner = numbers(rest, space.counts)
     if remainder:
         return of_array(inner % by)
@@ -224,7 +227,10 @@ def _low_bits(op: BinaryOp, value: Sym, bits: int, space: Space) -> Sym | None:
     span = 1 << bits.bit_length()
     if any(coef % span for _, coef in value.coefs):
         return None
-    rest = numbers(Sym(value.const, (), value.array, value.low, value.high), space.counts)
+    own = Sym(value.const, (), value.array, value.low, value.high)
+    if not is_int64(own, space):
+        return None
+    rest = numbers(own, space.counts)
     low = rest % span
     changed = of_array((low | bits if op is BinaryOp.OR else low ^ bits) - low + rest)
     return Sym(changed.const, value.coefs, changed.array, changed.low, changed.high)
