@@ -24,8 +24,14 @@ from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.source.syntax import SyntaxTree
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
 
+_PIECE = 1 << 16
 MAX_CHARACTERS = 8 << 20
 """Longer files are not OpenCL C that a person wrote, and are refused with one problem."""
+
+_STEPS_A_CHARACTER = 1
+_MAX_STEPS = 200_000
+"""Of the parser, a hundred operations each. Programs take 0.02 a character, also with errors; its recovery
+tries ever more ways where nothing fits for long, and eight thousand undefined names on end took seconds."""
 
 _RAW_STRING = re.compile(r'(?<!\w)R"([^()\\\s]{0,16})\(((?:[^)]|\)(?!\1"))*\n(?:[^)]|\)(?!\1"))*)\)\1"')
 
@@ -50,7 +56,8 @@ def parse(
     is missing. `previous` is an earlier tree of the same file: what did not change is not parsed again.
     """
     if len(text) > MAX_CHARACTERS:
-        return _refused(text, path)
+        message = f"the file has {len(text)} characters; more than {MAX_CHARACTERS} are not read"
+        return _refused(text, path, "file-too-large", message)
     with paused_collector():
         return _parse(text, path, options, read_file, previous)
 
@@ -70,10 +77,14 @@ def _parse(
     types = frozenset((AUTO_TYPE, *typedef_names([it.text for it in tokens])))
     undefined = judge(tokens, scan(tokens, types), types)
     normalised = normalise(apply(tokens, undefined.edits), Roles(types | undefined.types))
+    tree = _parsed(normalised, previous)
+    if tree is None:
+        message = "this is too far from OpenCL C for its structure to be found; nothing of it is read"
+        return _refused(text, path, "syntax-error", message)
     return SyntaxTree(
         path,
         normalised.text,
-        _parsed(normalised, previous),
+        tree,
         normalised.starts,
         TokenSpans(normalised.tokens, normalised.starts),
         normalised.qualifiers,
@@ -150,12 +161,14 @@ def without_raw_string(text: str) -> str:
     return _RAW_STRING.sub(blanked, text)
 
 
-def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree:
-    """Parse; where an earlier tree of the file is known, tree-sitter reuses what did not change."""
-    parser = Parser(language())
+def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree | None:
+    """Parse; where an earlier tree of the file is known, tree-sitter reuses what did not change.
+
+    `None` where it takes too many steps.
+    """
     encoded = normalised.text.encode("ascii", "replace")
     if previous is None:
-        return parser.parse(encoded)
+        return _within_steps(encoded)
     old, new = previous.text, normalised.text
     if old == new:
         return previous.tree
@@ -169,9 +182,30 @@ def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree:
         old_end_point=_point(old, apart.old_end),
         new_end_point=_point(new, apart.new_end),
     )
-    tree = parser.parse(encoded, edited)
+    tree = _within_steps(encoded, edited)
     # How the grammar recovers from an error depends on what it reuses; only a fresh parse is always the same.
-    return parser.parse(encoded) if tree.root_node.has_error else tree
+    return _within_steps(encoded) if tree is None or tree.root_node.has_error else tree
+
+
+def _within_steps(encoded: bytes, previous: Tree | None = None) -> Tree | None:
+    """Parse, unless that takes more steps than any program does."""
+    left = min(2_000 + _STEPS_A_CHARACTER * len(encoded), _MAX_STEPS)
+
+    def is_too_long(_at: int, _has_error: bool) -> bool:
+        nonlocal left
+        left -= 1
+        return left < 0
+
+    def piece(at: int, _: Point) -> bytes:
+        return encoded[at : at + _PIECE]
+
+    parser = Parser(language())
+    try:
+        if previous is None:
+            return parser.parse(piece, progress_callback=is_too_long)
+        return parser.parse(piece, previous, progress_callback=is_too_long)
+    except ValueError:  # So it says that it was stopped.
+        return None
 
 
 def _point(text: str, offset: int) -> Point:
@@ -179,9 +213,8 @@ def _point(text: str, offset: int) -> Point:
     return Point(text.count("\n", 0, offset), offset - line_start)
 
 
-def _refused(text: str, path: str) -> SyntaxTree:
-    message = f"the file has {len(text)} characters; more than {MAX_CHARACTERS} are not read"
-    problem = Problem("file-too-large", Severity.ERROR, message, Span(path, 0, 0))
+def _refused(text: str, path: str, code: str, message: str) -> SyntaxTree:
+    problem = Problem(code, Severity.ERROR, message, Span(path, 0, 0))
     tree = Parser(language()).parse(b"")
     return SyntaxTree(
         path, "", tree, (), TokenSpans([], ()), files={path: SourceFile.of(path, text)}, problems=(problem,)
