@@ -22,7 +22,7 @@ from clmap_lsp.devices.model import BankedLocal, CachedLocal, DeviceModel, Unkno
 from clmap_lsp.emulator.symbolic.control import Spending
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import dims_of
-from clmap_lsp.emulator.symbolic.values import Ints, Sym, spread
+from clmap_lsp.emulator.symbolic.values import Ints, Sym, affordable, spread
 from clmap_lsp.source.types import AddressSpace
 
 _CONSTANT_MODULUS = 256
@@ -210,7 +210,10 @@ def _ideal_table(device: DeviceModel, is_local: bool, size: int, op: rules.Op) -
 
 
 def dense(rows: Rows) -> tuple[Ints, NDArray[np.bool_], Sym]:
-    """Return addresses and mask of shape (rows, lanes), and what of the offset stays symbolic."""
+    """Return addresses and mask of shape (rows, lanes), and what of the offset stays symbolic.
+
+    Raises: OverBudgetError.
+    """
     mask = rows.mask
     mask_dims = (
         set()
@@ -221,6 +224,7 @@ def dense(rows: Rows) -> tuple[Ints, NDArray[np.bool_], Sym]:
     value = spread(rows.offset, (own | mask_dims) & {d for d, _ in rows.offset.coefs}, rows.counts)
     array = value.array if value.array is not None else np.zeros(1, np.int64)
     active = np.asarray(mask)
+    affordable(array, active, np.empty(rows.n_lanes, np.bool_))
     shape = np.broadcast_shapes(array.shape, active.shape, (rows.n_lanes,))
     addresses = np.broadcast_to(array, shape).reshape(-1, rows.n_lanes)
     flags = np.broadcast_to(active, shape).reshape(-1, rows.n_lanes)

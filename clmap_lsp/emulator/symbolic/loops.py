@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _WORTHWHILE = 3
 """Turns from which running them all at once is less work than one by one."""
 _SINGLE_GROUPS = 64
+_MAX_DIMENSIONS = 24
+"""Each is an axis of arrays, of which NumPy takes 32."""
 _UNREACHABLE = 1 << 40
 
 
@@ -205,6 +207,8 @@ def _run_at_once(
     assert loop.condition is not None
     env, space = machine.evaluator.env, machine.space
     turn = len(space.counts)
+    if turn >= _MAX_DIMENSIONS:
+        raise OverBudgetError(f"more than {_MAX_DIMENSIONS} loops inside each other", by_size=False)
     space.counts.append(2)
     _suppose(env, saved.env, steps, turn)
     for variable in machine.needs.changed[id(loop)] - set(steps):

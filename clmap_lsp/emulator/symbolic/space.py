@@ -8,7 +8,7 @@ from itertools import pairwise, product
 import numpy as np
 from numpy.typing import NDArray
 
-from clmap_lsp.emulator.symbolic.control import Budget, NotRegularError, Spending, SplitError
+from clmap_lsp.emulator.symbolic.control import Budget, NotRegularError, OverBudgetError, Spending, SplitError
 from clmap_lsp.emulator.symbolic.values import Ints, Sym, of_array
 from clmap_lsp.launch.model import Launch
 
@@ -131,6 +131,8 @@ class Space:
             raise NotRegularError
         count = self.counts[widest]
         parts = min(count, -(-cells // self.budget.cells))
+        if parts > self.budget.boxes:
+            raise OverBudgetError(f"more than {self.budget.boxes} parts of the launch")
         raise SplitError(widest, tuple(sorted({count * k // parts for k in range(1, parts)})))
 
 
