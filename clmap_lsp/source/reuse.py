@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from clmap_lsp.source.ir import Function, Initializer, Kernel, Variable
@@ -89,7 +90,7 @@ class Keys:
     def of(self, head: Head, outer: frozenset[str]) -> FunctionKey:
         """Return what a function's IR follows from; `outer` are the names that its body looked up outside."""
         if head.node.has_error:
-            return (object(),)  # How the grammar recovers depends on what stands around: like no other.
+            return (next(_TORN),)  # How the grammar recovers depends on what stands around: like no other.
         own = _text_key(self._tree, head.node.start_byte, head.node.end_byte)
         names = outer.union(self._in_head(head))
         meanings = [self._meaning(it) for it in sorted(names) if it in self._meanings and it != head.name]
@@ -124,6 +125,10 @@ class Keys:
         if known is None:
             known = self._names[text] = self._meanings.keys() & set(_WORD.findall(text))
         return known
+
+
+_TORN = count()
+"""Numbers, and no objects: later rooms keep a key's hash only, and a gone object's hash comes back."""
 
 
 class FunctionKeys:

@@ -150,6 +150,12 @@ __kernel void second(__global float *a, int n) { a[3] = helper(a, n); }
     check(torn, whole)
 
 
+def test_a_torn_function_is_like_no_other_even_when_that_one_is_gone() -> None:
+    torn = SOURCE.replace("S q = s[", "S q = = s[")
+    keys = [hash(read_program(torn, "k.cl").cache.keys["second"]) for _ in range(50)]
+    assert len(set(keys)) == len(keys)
+
+
 FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").rglob("*.cl"))
 
 
