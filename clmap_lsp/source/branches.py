@@ -18,6 +18,8 @@ from clmap_lsp.source.span import Span
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
 
 MAX_NAMES = 6
+_TRIAL_TOKENS = 100_000
+"""What all trials together may expand; conditions of programs expand to a few tokens each."""
 MAX_TRIALS = 3000
 
 _INTEGER = re.compile(r"(\d+)[uUlL]*\Z")
@@ -87,9 +89,10 @@ def solve(
     if not names or len(names) > MAX_NAMES:
         return None
     values = _values(wanted)
+    expander = Expander(macros, limit=_TRIAL_TOKENS, use_limit=10_000)
     for trial in islice(product(values, repeat=len(names)), MAX_TRIALS):
         assignment = dict(zip(names, trial, strict=True))
-        if all(_holds(guard, macros, assignment) for guard in wanted):
+        if all(_holds(guard, macros, expander, assignment) for guard in wanted):
             return assignment
     return None
 
@@ -167,7 +170,7 @@ def _values(guards: Iterable[Guard]) -> list[str | None]:
     return [None, *(str(it) for it in islice(numbers, 12))]
 
 
-def _holds(guard: Guard, macros: dict[str, Macro], assignment: Assignment) -> bool:
+def _holds(guard: Guard, macros: dict[str, Macro], expander: Expander, assignment: Assignment) -> bool:
     directive = guard.directive
     words = directive.tokens[1:]
     if not words:
@@ -194,7 +197,7 @@ def _holds(guard: Guard, macros: dict[str, Macro], assignment: Assignment) -> bo
             replaced.append(token)
         at += 1
     try:
-        expanded = Expander(macros, limit=10_000).expand_list(replaced)
+        expanded = expander.expand_list(replaced)
         tokens = [it._replace(text=assignment.get(it.text) or it.text) for it in expanded]
         return (evaluate(tokens)[0].value != 0) == guard.wanted
     except (BadConditionError, TooManyTokensError):

@@ -28,7 +28,7 @@ _PIECE = 1 << 16
 MAX_CHARACTERS = 8 << 20
 """Longer files are not OpenCL C that a person wrote, and are refused with one problem."""
 
-_STEPS_A_CHARACTER = 1
+_CHARACTERS_A_STEP = 10
 _MAX_STEPS = 200_000
 """Of the parser, a hundred operations each. Programs take 0.02 a character, also with errors; its recovery
 tries ever more ways where nothing fits for long, and eight thousand undefined names on end took seconds."""
@@ -189,7 +189,7 @@ def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree | None:
 
 def _within_steps(encoded: bytes, previous: Tree | None = None) -> Tree | None:
     """Parse, unless that takes more steps than any program does."""
-    left = min(2_000 + _STEPS_A_CHARACTER * len(encoded), _MAX_STEPS)
+    left = min(2_000 + len(encoded) // _CHARACTERS_A_STEP, _MAX_STEPS)
 
     def is_too_long(_at: int, _has_error: bool) -> bool:
         nonlocal left
