@@ -21,6 +21,8 @@ MAX_NAMES = 6
 _TRIAL_TOKENS = 100_000
 """What all trials together may expand; conditions of programs expand to a few tokens each."""
 MAX_TRIALS = 3000
+_CONDITION_TOKENS = 500
+"""Tokens of one condition, and what its macros may make in a trial; a longer one is not tried."""
 
 _INTEGER = re.compile(r"(\d+)[uUlL]*\Z")
 _OPENING = frozenset({"if", "ifdef", "ifndef"})
@@ -89,7 +91,7 @@ def solve(
     if not names or len(names) > MAX_NAMES:
         return None
     values = _values(wanted)
-    expander = Expander(macros, limit=_TRIAL_TOKENS, use_limit=10_000)
+    expander = Expander(macros, limit=_TRIAL_TOKENS, use_limit=_CONDITION_TOKENS)
     for trial in islice(product(values, repeat=len(names)), MAX_TRIALS):
         assignment = dict(zip(names, trial, strict=True))
         if all(_holds(guard, macros, expander, assignment) for guard in wanted):
@@ -173,7 +175,7 @@ def _values(guards: Iterable[Guard]) -> list[str | None]:
 def _holds(guard: Guard, macros: dict[str, Macro], expander: Expander, assignment: Assignment) -> bool:
     directive = guard.directive
     words = directive.tokens[1:]
-    if not words:
+    if not words or len(words) > _CONDITION_TOKENS:
         return False
 
     def is_defined(token: Token) -> bool:
