@@ -9,7 +9,7 @@ from typing import Final
 
 MANY: Final = 50_000
 """Objects made in a pause from which on they are not looked at when it ends."""
-SOME_DAY: Final = 10_000_000
+SOME_DAY: Final = 100_000_000
 """Objects that were not looked at from which on all are, once: the collector's own count starts anew each
 time."""
 
