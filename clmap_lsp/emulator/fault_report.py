@@ -9,7 +9,6 @@ from clmap_lsp.emulator.address_space import Buffer
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.result import Fault, FaultKind
 from clmap_lsp.emulator.site_table import SPACES
-from clmap_lsp.emulator.unknowns import unsure_places
 from clmap_lsp.source.span import Span
 
 _KINDS = {
@@ -48,12 +47,11 @@ _OF_VALUES = frozenset(
 """Faults that rest on an address or a divisor."""
 
 
-def faults_of(job: JitRun) -> tuple[Fault, ...]:
+def faults_of(job: JitRun, unsure: frozenset[Span]) -> tuple[Fault, ...]:
     """Return the faults of a run, in the order in which they were met; one for each place and kind.
 
-    Left out are those of accesses and divisions whose address or divisor rests on a value that is not known.
+    Left out are those at `unsure` places: what stands there rests on a value that is not known.
     """
-    unsure = unsure_places(job.code.plan)
     logged = [it for it in _logged(job) if it.kind not in _OF_VALUES or unsure.isdisjoint(_places(it))]
     past = [it.span for it in logged if it.kind is FaultKind.INDEX_PAST_ARRAY]
     # What lies past an array inside a larger object is often padding: one report of the access is enough.

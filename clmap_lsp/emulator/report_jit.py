@@ -47,6 +47,7 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
     started = time.perf_counter()
     factor = factor_of(job)
     sites = tuple(_sites(job, factor))
+    unsure = unsure_places(job.code.plan)
     metrics = metrics_of(_counts(sites), job.counts.histogram(), job.psl, job.settings.definition)
     buffers = {it.name: _buffer(it, job) for it in job.space.buffers if _is_shown(it)}
     job.metrics_s += time.perf_counter() - started
@@ -62,14 +63,14 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
         sites=sites,
         lines=lines_of(job.program, sites),
         buffers=buffers,
-        faults=faults_of(job),
+        faults=faults_of(job, unsure),
         seconds=Seconds(job.compile_s, job.run_s, job.metrics_s),
         parallelism=_parallelism(job, factor),
         control=_control(job, factor),
         operations=_operations(job, factor),
         printed=tuple(printed_lines(job)),
         sampling=sampling_of(job),
-        notes=tuple(_notes(job)),
+        notes=tuple(_notes(job, is_unsure=bool(unsure))),
     )
 
 
@@ -245,7 +246,7 @@ def _operations(job: JitRun, factor: float) -> Mapping[str, int]:
     return {name: round(count * factor) for name, count in total.most_common()}
 
 
-def _notes(job: JitRun) -> Iterable[str]:
+def _notes(job: JitRun, *, is_unsure: bool) -> Iterable[str]:
     yield from job.notes
     yield from sampling_notes(job)
     if job.stopped and not job.is_sampled:
@@ -268,7 +269,7 @@ def _notes(job: JitRun) -> Iterable[str]:
         yield "SIMD groups diverged for so long that requests may be counted more than once: upper bounds"
     for name in sorted({name for name, _ in job.code.unknowns}):
         yield f"the value of `{name}` is unknown and was taken for 0"
-    if unsure_places(job.code.plan):
+    if is_unsure:
         yield "accesses and divisions that rest on an unknown value are not judged"
     reasons = {reason for tally in job.tallies.by_site.values() for reason in tally.reasons}
     yield from sorted(reasons)

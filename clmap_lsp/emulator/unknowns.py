@@ -6,7 +6,7 @@ from that 0 (all work-items writing to element 0, a division by it) is no fault 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from clmap_lsp.emulator.plan import Plan, pointer_target, written_variables
@@ -27,11 +27,13 @@ from clmap_lsp.source.ir import (
     Undefined,
     Variable,
     expressions,
-    operands,
+    nodes,
     walk,
 )
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import PointerType
+
+_DIVISIONS = frozenset({BinaryOp.DIV, BinaryOp.REM})
 
 
 def unsure_places(plan: Plan) -> frozenset[Span]:
@@ -48,7 +50,8 @@ def unsure_places(plan: Plan) -> frozenset[Span]:
     places = {it.span for it in statements if rests.any_of(_addresses(it))}
     for statement in statements:
         for expression in expressions(statement):
-            places.update(it.span for it in _divisions(expression) if rests.on_unknown(it.right))
+            divisions = (it for it in nodes(expression) if isinstance(it, Binary) and it.op in _DIVISIONS)
+            places.update(it.span for it in divisions if rests.on_unknown(it.right))
     return frozenset(places)
 
 
@@ -67,13 +70,10 @@ class _Rests:
 
     def on_unknown(self, expression: Expression) -> bool:
         """Tell whether an expression's value rests on one."""
-        stack = [expression]
-        while stack:
-            top = stack.pop()
-            if isinstance(top, Undefined) or (isinstance(top, Read) and top.variable in self.variables):
-                return True
-            stack += operands(top)
-        return False
+        return any(
+            isinstance(it, Undefined) or (isinstance(it, Read) and it.variable in self.variables)
+            for it in nodes(expression)
+        )
 
     def any_of(self, values: tuple[Expression, ...]) -> bool:
         return any(self.on_unknown(it) for it in values)
@@ -122,12 +122,3 @@ _ADDRESSES: dict[type, Callable[..., tuple[Expression, ...]]] = {
 def _addresses(statement: Statement) -> tuple[Expression, ...]:
     of = _ADDRESSES.get(type(statement))
     return () if of is None else of(statement)
-
-
-def _divisions(expression: Expression) -> Iterator[Binary]:
-    stack = [expression]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, Binary) and top.op in (BinaryOp.DIV, BinaryOp.REM):
-            yield top
-        stack += operands(top)

@@ -55,11 +55,8 @@ def first_misfit(kernel: Kernel) -> Span | None:
 def _expressions_of(statement: Statement) -> Iterator[Expression]:
     if isinstance(statement, ir.Call | ir.OpaqueCall):
         return  # What such a call is given is never worked out.
-    waiting = list(ir.expressions(statement))
-    while waiting:
-        expression = waiting.pop()
-        yield expression
-        waiting.extend(ir.operands(expression))
+    for expression in ir.expressions(statement):
+        yield from ir.nodes(expression)
 
 
 # ------------------------------------------------------------------------------------------------- types

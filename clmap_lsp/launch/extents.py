@@ -181,13 +181,19 @@ class _Walker:
         for variable, start in before.items():
             after = first.get(variable)
             env[variable] = start if after is start else _widen(start, after, trips - 1)
+        inside = self._turn(loop, env)
+        if inside is not None:
+            self._join(env, inside)
+
+    def _turn(self, loop: ir.Loop, env: dict[Variable, Value]) -> dict[Variable, Value] | None:
+        """Walk one turn; return what holds at its end, `None` where there is no turn."""
         self.block(loop.test, env)
         inside = dict(env)
         if loop.condition is not None and loop.tests_first and not self.narrow(loop.condition, True, inside):
-            return
+            return None
         self.block(loop.body, inside)
         self.block(loop.step, inside)
-        self._join(env, inside)
+        return inside
 
     def _unknown_loop(self, loop: ir.Loop, env: dict[Variable, Value]) -> None:
         """Walk a loop once with all that it writes unknown."""
@@ -195,12 +201,7 @@ class _Walker:
             variable = getattr(statement, "variable", None)
             if variable is not None:
                 env[variable] = None
-        self.block(loop.test, env)
-        inside = dict(env)
-        if loop.condition is not None and loop.tests_first and not self.narrow(loop.condition, True, inside):
-            return
-        self.block(loop.body, inside)
-        self.block(loop.step, inside)
+        self._turn(loop, env)
 
     def _trips(self, loop: ir.Loop, before: Mapping[Variable, Value], after: Mapping[Variable, Value]) -> int:
         """Return how often a loop turns at most, from the variable that its condition compares."""

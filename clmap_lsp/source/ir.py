@@ -879,6 +879,15 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
     return () if parts is None else parts(expression)
 
 
+def nodes(expression: Expression) -> Iterator[Expression]:
+    """Yield an expression and all expressions inside of it. Does not recurse."""
+    waiting = [expression]
+    while waiting:
+        top = waiting.pop()
+        yield top
+        waiting += operands(top)
+
+
 def blocks(statement: Statement) -> tuple[Block, ...]:
     """Return the blocks nested directly in a statement, in the order of the source."""
     parts = _BLOCKS.get(type(statement))

@@ -382,7 +382,7 @@ class _Writer:
 
     def _guarded(self, lines: list[str]) -> list[str]:
         """Put the lines of a statement under the condition that was opened."""
-        unit, *hints = self.scope.unit, *lines[:-1]
+        unit = self.scope.unit
         inner = [unit + guarding.deeper(it, unit) for it in lines]
         guard = f"if ({self.opened.name})"
-        return [f"{guard} {{", *inner, "}"] if hints else [guard, *inner]
+        return [f"{guard} {{", *inner, "}"] if len(lines) > 1 else [guard, *inner]
