@@ -24,7 +24,7 @@ from clmap_lsp.source.ir import (
     Variable,
     VariableKind,
     expressions,
-    operands,
+    nodes,
     walk,
 )
 from clmap_lsp.source.rewrite import Rewriter
@@ -62,13 +62,7 @@ def _other_uses(statement: Statement) -> Iterator[Variable]:
 
 
 def _addresses(value: Expression) -> Iterator[Variable]:
-    stack = [value]
-    while stack:
-        top = stack.pop()
-        if isinstance(top, ObjectAddress):
-            yield top.variable
-        else:
-            stack += operands(top)
+    return (it.variable for it in nodes(value) if isinstance(it, ObjectAddress))
 
 
 class Promoter(Rewriter):
