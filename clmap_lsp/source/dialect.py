@@ -10,6 +10,7 @@ OpenCL C Specification 3.0, section 6.14 (blocks).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import compress, count
 
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.lexer import Token
@@ -44,10 +45,12 @@ class _Parameter:
     default: tuple[Token, ...] | None
 
 
-def plain(tokens: list[Token]) -> Plain:
-    """Write what kernels use of C++ and of blocks in C. Never raises."""
+def plain(tokens: list[Token], in_order: list[str]) -> Plain:
+    """Write what kernels use of C++ and of blocks in C. Never raises.
+
+    `in_order` are the texts of the tokens; the same list of tokens is returned where nothing is to be done.
+    """
     out = Plain(tokens)
-    in_order = [token.text for token in tokens]
     texts = set(in_order)
     if not _MARKS.isdisjoint(texts):
         out.tokens = _without_namespaces(out.tokens)
@@ -59,7 +62,10 @@ def plain(tokens: list[Token]) -> Plain:
     if "^" in texts and _may_have_blocks(in_order):
         out.tokens = _without_blocks(out.tokens)
     if "&" in texts or "=" in texts:
-        out.tokens = _pointers_for_references(out.tokens)
+        if out.tokens is not tokens:
+            in_order = [token.text for token in out.tokens]
+        if _has_special(in_order):
+            out.tokens = _References(out.tokens).run()
     return out
 
 
@@ -263,23 +269,16 @@ def _without_blocks(tokens: list[Token]) -> list[Token]:
 # ------------------------------------------------------------------------ references, default arguments
 
 
-def _pointers_for_references(tokens: list[Token]) -> list[Token]:
-    """Make references pointers, and write default arguments out."""
-    return _References(tokens).run() if _has_special(tokens) else tokens
-
-
 _SPECIAL = frozenset("(){}&=")
 
 
-def _has_special(tokens: list[Token]) -> bool:
+def _has_special(texts: list[str]) -> bool:
     """Tell whether `T &name` or a default argument may stand somewhere."""
     braces = parentheses = 0
-    for index, token in enumerate(tokens):
-        text = token.text
-        if text not in _SPECIAL:
-            continue
+    for index in compress(count(), map(_SPECIAL.__contains__, texts)):
+        text = texts[index]
         if text == "&":
-            after = _text(tokens, index + 2)
+            after = texts[index + 2] if index + 2 < len(texts) else ""
             if (after in (",", ")") and not braces) or after == "=":
                 return True
         elif text == "=":
@@ -294,6 +293,8 @@ def _has_special(tokens: list[Token]) -> bool:
 
 
 class _References:
+    """Makes references pointers, and writes default arguments out."""
+
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
         self.closing = _brackets(tokens)

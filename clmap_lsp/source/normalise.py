@@ -7,7 +7,7 @@ import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, compress, count
 from typing import overload
 
 from clmap_lsp.source.lexer import NEW_LINE, Token
@@ -129,15 +129,15 @@ class Normalised:
     spellings: dict[int, str] = field(default_factory=dict)
 
 
-def normalise(tokens: list[Token], roles: Roles) -> Normalised:
-    """Print tokens as plain C. Never raises."""
-    return _Normaliser(tokens, roles).run()
+def normalise(tokens: list[Token], texts: list[str], roles: Roles) -> Normalised:
+    """Print tokens, whose texts are given, as plain C. Never raises."""
+    return _Normaliser(tokens, texts, roles).run()
 
 
 class _Normaliser:
-    def __init__(self, tokens: list[Token], roles: Roles) -> None:
+    def __init__(self, tokens: list[Token], texts: list[str], roles: Roles) -> None:
         self.tokens = tokens
-        self.texts = [token.text for token in tokens]
+        self.texts = texts
         self.types = roles.types
         self.out = Normalised("", [], [])
         self.parts: list[str] = []
@@ -158,19 +158,13 @@ class _Normaliser:
 
     def run(self) -> Normalised:
         texts, actions, out = self.texts, self.actions, self.out
-        texts.append("")
+        texts += ("", "")
         special = [
             index
-            for index, text in enumerate(texts)
-            if text in actions
-            and (
-                text != "("
-                or self.may_be_cast_word(texts[index + 1])
-                or self.is_bracketed_operand(index)
-                or self.is_bracketed_call(index)
-            )
+            for index in compress(count(), map(actions.__contains__, texts))
+            if texts[index] != "(" or self.may_mislead(index)
         ]
-        texts.pop()
+        del texts[-2:]
         if self.call_ends:
             special = sorted({*special, *self.call_ends.values()})
         for index in special:
@@ -205,8 +199,16 @@ class _Normaliser:
         self.out.starts += ends[:-1]
         self.length = ends[-1] - 1
 
-    def may_be_cast_word(self, word: str) -> bool:
-        return word in NAMED_TYPES or word in QUALIFIERS or word in self.types
+    def may_mislead(self, index: int) -> bool:
+        """Tell whether the `(` at `index` may open what the grammar does not take for what it is."""
+        _, word, following = self.texts[index : index + 3]
+        return (
+            word in NAMED_TYPES
+            or word in QUALIFIERS
+            or word in self.types
+            or (following == ")" and self.is_bracketed_operand(index))
+            or (following == "(" and self.is_bracketed_call(index))
+        )
 
     def flush(self) -> None:
         for table, word, arguments in self.waiting:

@@ -72,11 +72,17 @@ def _parse(
     source, assumed = preprocess_some_branch(without_raw_string(text), path, options, read_file)
     source.files[path] = SourceFile.of(path, text)
     tokens = without_placeholders(source.tokens) if "@" in text else source.tokens
-    dialect = plain(tokens)
-    tokens = dialect.tokens
-    types = frozenset((AUTO_TYPE, *typedef_names([it.text for it in tokens])))
-    undefined = judge(tokens, scan(tokens, types), types)
-    normalised = normalise(apply(tokens, undefined.edits), Roles(types | undefined.types))
+    texts = [it.text for it in tokens]
+    dialect = plain(tokens, texts)
+    if dialect.tokens is not tokens:
+        tokens = dialect.tokens
+        texts = [it.text for it in tokens]
+    types = frozenset((AUTO_TYPE, *typedef_names(texts)))
+    undefined = judge(tokens, texts, scan(tokens, texts, types), types)
+    edited = apply(tokens, undefined.edits)
+    if edited is not tokens:
+        texts = [it.text for it in edited]
+    normalised = normalise(edited, texts, Roles(types | undefined.types))
     tree = _parsed(normalised, previous)
     if tree is None:
         message = "this is too far from OpenCL C for its structure to be found; nothing of it is read"

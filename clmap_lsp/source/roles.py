@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import compress, count
 
 from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.lexer import NEW_LINE, Token
@@ -32,6 +33,7 @@ _BEFORE_OPERANDS = frozenset(
         *("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="),
     }
 )
+_BEFORE_NO_VALUE = frozenset((".", "->", "goto", "struct", "union", "enum"))
 _COUNTS = frozenset(("[", "]", "<", "<=", ">", ">=", "+", "-", "*", "/", "%", "<<", ">>"))
 
 MAX_RUN = 16
@@ -48,9 +50,8 @@ class Undefined:
     edits: dict[int, list[str | None]] = field(default_factory=dict)
 
 
-def judge(tokens: list[Token], found: Scan, types: frozenset[str]) -> Undefined:
-    """Return what the undefined names of a file are taken for."""
-    texts = [token.text for token in tokens]
+def judge(tokens: list[Token], texts: list[str], found: Scan, types: frozenset[str]) -> Undefined:
+    """Return what the undefined names of a file are taken for; `texts` are those of the tokens."""
     out = Undefined(edits=dict(found.edits))
     for index in found.unclosed:
         message = "`}` is missing before this kernel"
@@ -62,10 +63,8 @@ def judge(tokens: list[Token], found: Scan, types: frozenset[str]) -> Undefined:
     }
     candidates = _candidates(texts, found, types, roles)
     places: dict[str, list[int]] = {name: [] for name in (*candidates, *roles)}
-    if places:
-        for index, text in enumerate(texts):
-            if text in places:
-                places[text].append(index)
+    for index in compress(count(), map(places.__contains__, texts)):
+        places[texts[index]].append(index)
     for name in candidates:
         judged = _from_places(texts, places[name], out.edits)
         if judged is not None:
@@ -142,7 +141,7 @@ def _from_places(
     for index in places:
         before = texts[index - 1] if index else ""
         after = texts[index + 1] if index + 1 < len(texts) else ""
-        if before in (".", "->", "goto", "struct", "union", "enum") or edits.get(index) == []:
+        if after == "(" or before in _BEFORE_NO_VALUE or edits.get(index) == []:
             continue
         if after == ":" and before in ("{", "}", ";", ""):
             continue
@@ -162,8 +161,6 @@ def _from_places(
             # `f(a, b MACRO)`: arguments with their comma.
             edits[index] = []
             judged = judged or (Role.PARAMETERS, index)
-            continue
-        if after == "(":
             continue
         if ends and _is_operand_start(after):
             edits[index] = ["+"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from itertools import compress, count
 
 from clmap_lsp.source.lexer import NEW_LINE, Token
 from clmap_lsp.source.normalise import REMOVED
@@ -70,7 +71,7 @@ _BRACES = (_Kind.TOP, _Kind.BLOCK, _Kind.STRUCT, _Kind.ENUM, _Kind.INITIALIZER)
 _HOLDS_DECLARATIONS = (_Kind.TOP, _Kind.BLOCK, _Kind.STRUCT)
 _STRUCTURE = frozenset("(){};,:")
 _TAGS = frozenset({"struct", "union", "enum"})
-_HEADERS = frozenset({"if", "while", "switch"})
+_HEADERS = frozenset({"for", "if", "while", "switch"})
 _AFTER_A_NAME = frozenset("=;,[):{(")
 _GOES_ON = frozenset(
     {
@@ -91,16 +92,15 @@ class _Frame:
     is_kernel: bool = False
 
 
-def scan(tokens: list[Token], types: frozenset[str]) -> Scan:
-    """Look over tokens; `types` are the names that typedefs give. Never raises."""
-    return _Scanner(tokens, types).run()
+def scan(tokens: list[Token], texts: list[str], types: frozenset[str]) -> Scan:
+    """Look over tokens with their texts; `types` are the names that typedefs give. Never raises."""
+    return _Scanner(tokens, texts, types).run()
 
 
 class _Scanner:
-    def __init__(self, tokens: list[Token], types: frozenset[str]) -> None:
+    def __init__(self, tokens: list[Token], texts: list[str], types: frozenset[str]) -> None:
         self.tokens = tokens
-        self.texts = [token.text for token in tokens]
-        self.texts.append("")
+        self.texts = [*texts, ""]
         self.count = len(tokens)
         self.types = types
         self.found = Scan()
@@ -109,40 +109,43 @@ class _Scanner:
         self.lists: dict[int, _Frame] = {}
 
     def run(self) -> Scan:
-        structure = _STRUCTURE
+        texts, frames = self.texts, self.frames
+        # Most brackets are those of expressions, in which nothing is declared.
+        expression = _Kind.EXPRESSION
         self.item(0)
-        for index, text in enumerate(self.texts):
-            if text in structure:
-                match text:
-                    case "(":
+        for index in compress(count(), map(_STRUCTURE.__contains__, texts)):
+            match texts[index]:
+                case "(":
+                    if index in self.lists or texts[index - 1] in _HEADERS:
                         self.open(index)
-                    case ")":
+                    else:
+                        frames.append(_Frame(expression, index))
+                case ")":
+                    if frames[-1].kind is expression:
+                        frames.pop()
+                    else:
                         self.close(index)
-                    case "{":
-                        self.open_brace(index)
-                    case "}":
-                        self.close_brace(index)
-                    case ";":
-                        self.semicolon(index)
-                    case ",":
+                case ",":
+                    if frames[-1].kind is not expression or frames[-1].declares:
                         self.comma(index)
-                    case _:
-                        if self.frames[-1].kind is _Kind.BLOCK and not self.frames[-1].declares:
-                            self.item(index + 1)
+                case "{":
+                    self.open_brace(index)
+                case "}":
+                    self.close_brace(index)
+                case ";":
+                    self.semicolon(index)
+                case _:
+                    if frames[-1].kind is _Kind.BLOCK and not frames[-1].declares:
+                        self.item(index + 1)
         return self.found
 
     # -------------------------------------------------------------------------------------- brackets
 
     def open(self, index: int) -> None:
-        before = self.texts[index - 1] if index else ""
+        """Open a list that was announced, or the head of a loop or branch."""
         frame = self.lists.pop(index, None)
         if frame is None:
-            kind = _Kind.EXPRESSION
-            if before == "for":
-                kind = _Kind.FOR
-            elif before in _HEADERS:
-                kind = _Kind.HEADER
-            frame = _Frame(kind, index)
+            frame = _Frame(_Kind.FOR if self.texts[index - 1] == "for" else _Kind.HEADER, index)
         self.frames.append(frame)
         if frame.kind in (_Kind.FOR, _Kind.PARAMETERS):
             self.item(index + 1)

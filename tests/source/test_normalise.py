@@ -11,7 +11,8 @@ from clmap_lsp.source.parse import parse
 
 
 def plain(text, types=()):
-    return normalise(lex_fragment("k.cl", text), Roles(frozenset(types)))
+    tokens = lex_fragment("k.cl", text)
+    return normalise(tokens, [it.text for it in tokens], Roles(frozenset(types)))
 
 
 def words(text, types=()):
