@@ -43,6 +43,7 @@ from clmap_lsp.source.types import (
 )
 
 _FLOATS = (DOUBLE, FLOAT, HALF)
+_SHIFTS = (BinaryOp.SHL, BinaryOp.SHR)
 
 
 def promote(value: Type) -> Type:
@@ -130,7 +131,7 @@ def binary(op: BinaryOp, left: Expression, right: Expression, span: Span) -> Exp
     """Return `left op right` with the conversions that C adds."""
     if isinstance(left.type, PointerType) or isinstance(right.type, PointerType):
         return _pointer_arithmetic(op, left, right, span)
-    if op in (BinaryOp.SHL, BinaryOp.SHR) and not isinstance(left.type, VectorType):
+    if op in _SHIFTS and not isinstance(left.type, VectorType):
         target = right.type if isinstance(right.type, VectorType) else promote(left.type)
     else:
         target = common_type(left.type, right.type)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
 from clmap_lsp.source.conversions import convert
@@ -54,7 +54,7 @@ class Head:
         return Signature(self.unique, self.result, tuple(it[1] for it in self.parameters))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lowered:
     """A function with what it depends on."""
 
@@ -73,7 +73,11 @@ class Lowered:
     """Its places by their offsets in the normalised text."""
     origin: int
     """Where it starts in the normalised text."""
-    nesting: Nesting
+
+    @cached_property
+    def nesting(self) -> Nesting:
+        """How deeply its body nests. Most functions of a header are in no kernel, and are never asked."""
+        return nesting_of(self.function.body or ())
 
 
 # ------------------------------------------------------------------------------------------------ heads
@@ -262,7 +266,6 @@ def lower_function(unit: Unit, head: Head) -> Lowered:
         tuple(low.problems),
         low.spans,
         head.node.start_byte,
-        nesting_of(body or ()),
     )
 
 

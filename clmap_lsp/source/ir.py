@@ -66,9 +66,7 @@ class Variable:
         return f"<{self.kind.value} {self.type} {self.name}>"
 
 
-_OBJECT_KINDS = frozenset(
-    {VariableKind.PRIVATE_OBJECT, VariableKind.LOCAL_OBJECT, VariableKind.CONSTANT_OBJECT}
-)
+_OBJECT_KINDS = (VariableKind.PRIVATE_OBJECT, VariableKind.LOCAL_OBJECT, VariableKind.CONSTANT_OBJECT)
 
 # ------------------------------------------------------------------------------------------- expressions
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from clmap_lsp.source.ir import (
@@ -223,8 +224,11 @@ class Lowering:
     result: Type
     is_kernel: bool = False
     out: list[Statement] = field(default_factory=list)
-    scopes: list[dict[str, Symbol]] = field(default_factory=lambda: [{}])
-    tag_scopes: list[dict[str, Type]] = field(default_factory=lambda: [{}])
+    names: dict[str, Symbol] = field(default_factory=dict)
+    tags: dict[str, Type] = field(default_factory=dict)
+    """What names and tags of the function mean here, inner scopes before outer ones."""
+    hidden: list[Callable[[], object]] = field(default_factory=list)
+    """For every name and tag of the open scopes, what brings back its meaning outside of them."""
     variables: list[Variable] = field(default_factory=list)
     in_memory: frozenset[str] = frozenset()
     """Names whose address is taken somewhere in the function."""
@@ -264,7 +268,7 @@ class Lowering:
 
     def span(self, node: Node) -> Span:
         """Return the place as typed of a node."""
-        place = node.start_byte, node.end_byte
+        place = node.byte_range
         found = self.spans.get(place)
         if found is None:
             found = self.spans[place] = LazySpan(self.places, place)
@@ -353,20 +357,22 @@ class Lowering:
 
     def block(self, action: Callable[[], T]) -> tuple[Block, T]:
         """Run `action` and return the statements that it emitted with its result."""
-        with self.nested() as out:
+        outer, self.out = self.out, []
+        try:
             result = action()
-        return tuple(out), result
+            return tuple(self.out), result
+        finally:
+            self.out = outer
 
     @contextmanager
     def scope(self) -> Iterator[None]:
         """Open a scope for names."""
-        self.scopes.append({})
-        self.tag_scopes.append({})
+        mark = len(self.hidden)
         try:
             yield
         finally:
-            self.scopes.pop()
-            self.tag_scopes.pop()
+            while len(self.hidden) > mark:
+                self.hidden.pop()()
 
     def load(self, place: Memory) -> Expression:
         """Read memory into a temporary."""
@@ -406,24 +412,25 @@ class Lowering:
 
     def lookup(self, name: str) -> Symbol | None:
         """Return what a name means here."""
-        for scope in reversed(self.scopes):
-            if name in scope:
-                return scope[name]
+        symbol = self.names.get(name)
+        if symbol is not None:
+            return symbol
         self.outer.add(name)
         return self.unit.symbols.get(name)
 
     def lookup_tag(self, name: str) -> Type | None:
         """Return the struct, union or enum of a tag."""
-        for scope in reversed(self.tag_scopes):
-            if name in scope:
-                return scope[name]
+        type_ = self.tags.get(name)
+        if type_ is not None:
+            return type_
         self.outer.add(name)
         return self.unit.tags.get(name)
 
     def define(self, name: str, symbol: Symbol) -> None:
         """Give a name a meaning in the innermost scope."""
         if self.function:
-            self.scopes[-1][name] = symbol
+            self.hidden.append(_restored(self.names, name))
+            self.names[name] = symbol
         else:
             self.unit.symbols[name] = symbol
             self.defined.append(name)
@@ -431,7 +438,8 @@ class Lowering:
     def define_tag(self, name: str, type_: Type) -> None:
         """Give a tag a meaning in the innermost scope."""
         if self.function:
-            self.tag_scopes[-1][name] = type_
+            self.hidden.append(_restored(self.tags, name))
+            self.tags[name] = type_
         else:
             self.unit.tags[name] = type_
             self.defined.append(name)
@@ -491,6 +499,12 @@ class Lowering:
         self.emit(Unsupported(self.site(), text, reason, span))
         self.report("unsupported", Severity.INFORMATION, f"{reason}: `{text}`", span)
         return Undefined(text, INT, span)
+
+
+def _restored(table: dict[str, T], name: str) -> Callable[[], object]:
+    """Return what gives a name the meaning again that it has now."""
+    before = table.get(name)
+    return partial(table.pop, name) if before is None else partial(table.__setitem__, name, before)
 
 
 def is_stable(value: Expression) -> bool:

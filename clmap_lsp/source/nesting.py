@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from clmap_lsp.source.ir import Block, Call, Expression, blocks, expressions, is_leaf, operands
 
@@ -45,21 +46,33 @@ def nesting_of(body: Block) -> Nesting:
     return Nesting(deepest, calls)
 
 
-def nests_too_deeply(name: str, functions: Mapping[str, Nesting]) -> bool:
+class HasNesting(Protocol):
+    """A function that can tell how deeply it nests."""
+
+    @property
+    def nesting(self) -> Nesting:
+        """How deeply its body nests."""
+        ...
+
+
+def nests_too_deeply(name: str, functions: Mapping[str, HasNesting]) -> bool:
     """Tell whether a function nests beyond what the other rooms can walk, with all its calls inlined."""
     depths: dict[str, int] = {}
     return _depth(name, functions, depths, frozenset()) > MAX_NESTING
 
 
 def _depth(
-    name: str, functions: Mapping[str, Nesting], depths: dict[str, int], callers: frozenset[str]
+    name: str, functions: Mapping[str, HasNesting], depths: dict[str, int], callers: frozenset[str]
 ) -> int:
     known = depths.get(name)
     if known is not None:
         return known
-    own = functions.get(name)
-    if own is None or name in callers or own.depth > MAX_NESTING:
-        return 0 if own is None or name in callers else own.depth
+    function = functions.get(name)
+    if function is None or name in callers:
+        return 0
+    own = function.nesting
+    if own.depth > MAX_NESTING:
+        return own.depth
     if len(callers) > MAX_NESTING:
         return MAX_NESTING + 1
     inside = callers | {name}

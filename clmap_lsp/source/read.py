@@ -237,7 +237,6 @@ def _kernels(
 ) -> dict[str, BuiltKernel]:
     """Put the kernels together, or take them from before where all their functions are the same objects."""
     kernels: dict[str, BuiltKernel] = {}
-    nesting = {name: it.nesting for name, it in functions.items()}
     for name, lowered in functions.items():
         if not lowered.function.is_kernel or lowered.function.body is None:
             continue
@@ -246,7 +245,7 @@ def _kernels(
             kernels[name] = before
             continue
         try:
-            if nests_too_deeply(name, nesting):
+            if nests_too_deeply(name, functions):
                 raise RecursionError
             kernels[name] = build_kernel(lowered, functions)
         except Exception as error:

@@ -33,6 +33,10 @@ class ScalarKind(Enum):
     FLOAT = "float"
 
 
+_INTEGERS = (ScalarKind.BOOL, ScalarKind.SIGNED, ScalarKind.UNSIGNED)
+"""A tuple: finding a member there takes less time than hashing it, or than looking it up in its class."""
+
+
 @record(frozen=True, slots=True)
 class ScalarType:
     """A scalar by its OpenCL name. `char` is signed; `size_t` is `ulong`, `ptrdiff_t` `long`."""
@@ -54,7 +58,7 @@ class ScalarType:
     @property
     def is_integer(self) -> bool:
         """True for bool and the signed and unsigned integers."""
-        return self.kind in (ScalarKind.BOOL, ScalarKind.SIGNED, ScalarKind.UNSIGNED)
+        return self.kind in _INTEGERS
 
     @property
     def is_signed(self) -> bool:
