@@ -128,6 +128,13 @@ class Scope:
         """Return an edit of a range."""
         return replace(Span(self.subject.path, start, end), text)
 
+    def replaced_with_hints(self, node: Node, text: str) -> Edit:
+        """Return an edit of a statement and its pragmas, which may stand in another column than the code."""
+        before, indent = self.indent(node.start), self.indent(node.begins)
+        if before != indent and self.text[: node.start].endswith(f"\n{before}"):
+            return self.replaced(node.start - len(before), node.end, indent + text)
+        return self.replaced(node.start, node.end, text)
+
     def governed(self, node: Node, text: str) -> str:
         """Return statements that replace one: in braces where a loop or condition governs just that one."""
         found = self.block_statement(node.start, node.end)

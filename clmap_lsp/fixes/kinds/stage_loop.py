@@ -265,16 +265,8 @@ class _Writer:
             uses.update({(it.span.start, it.span.end): use for it in tile.accesses})
         return (
             self.scope.before(self.top, [*self.declarations, *arrays]),
-            self._replacement(self._loop(loads, uses)),
+            self.scope.replaced_with_hints(self.loop.node, self._loop(loads, uses)),
         )
-
-    def _replacement(self, text: str) -> Edit:
-        """Replace the loop with its pragmas, which may stand in another column than the code."""
-        scope, node = self.scope, self.loop.node
-        before, indent = scope.indent(node.start), scope.indent(node.begins)
-        if before != indent and scope.text[: node.start].endswith(f"\n{before}"):
-            return scope.replaced(node.start - len(before), node.end, indent + text)
-        return scope.replaced(node.start, node.end, text)
 
     def _shape(self, tile: _Tile) -> str:
         if tile.own is None:

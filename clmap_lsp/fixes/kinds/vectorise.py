@@ -72,9 +72,12 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
         and _alignment(scope, loop, it) is not False
     ]
     trip = Facts(scope.subject.launch).number(loop.symbol.trip) if loop.symbol.trip is not None else None
-    if not loads or trip is None or trip < LANES or loop.start != "0" or _has_hints(scope, loop):
+    if not loads or trip is None or trip < LANES or loop.start != "0":
         return None
-    edits = _unrolled(scope, loop, loads)
+    hints = _hints(scope, loop)
+    if hints is None:
+        return None
+    edits = _unrolled(scope, loop, loads, hints)
     alignments = [_alignment(scope, loop, it) for it in loads]
     names = ", ".join(sorted({f"`{it.buffer}`" for it in loads}))
     return Proposal(
@@ -120,9 +123,28 @@ def _is_contiguous(scope: Scope, loop: CountingLoop, access: Access) -> bool:
     )
 
 
-def _has_hints(scope: Scope, loop: CountingLoop) -> bool:
-    """Tell whether pragmas or attributes say how the loop, or one in it, is to be unrolled."""
-    return bool(scope.hints(loop.node)) or "#" in scope.source(loop.node)
+_UNROLL = re.compile(r"\b(?P<word>unroll|opencl_unroll_hint)(?P<open>[\s(]*)(?P<factor>\d+)")
+
+
+def _hints(scope: Scope, loop: CountingLoop) -> list[str] | None:
+    """Return the pragmas and attributes for a loop that takes four turns at a time.
+
+    A factor of unrolling counts turns, so a quarter of it says the same. `None` where the author wants the
+    turns one by one, or where directives stand in the loop.
+    """
+    if "#" in scope.text[loop.node.begins : loop.node.end]:
+        return None
+    kept: list[str] = []
+    for hint in scope.hints(loop.node):
+        asked = _UNROLL.search(hint)
+        factor = int(asked["factor"]) if asked is not None else LANES
+        if "nounroll" in hint or factor <= 1:
+            return None
+        if asked is None:
+            kept.append(hint)
+        elif factor > LANES:
+            kept.append(f"{hint[: asked.start('factor')]}{factor // LANES}{hint[asked.end() :]}")
+    return kept
 
 
 def _is_single(scope: Scope, access: Access) -> bool:
@@ -138,8 +160,8 @@ def _is_single(scope: Scope, access: Access) -> bool:
     )
 
 
-def _unrolled(scope: Scope, loop: CountingLoop, loads: list[Access]) -> tuple[Edit, ...]:
-    unit, name, indent = scope.unit, loop.name, scope.indent(loop.node.start)
+def _unrolled(scope: Scope, loop: CountingLoop, loads: list[Access], hints: list[str]) -> tuple[Edit, ...]:
+    unit, name, indent = scope.unit, loop.name, scope.indent(loop.node.begins)
     counter = scope.fresh(f"{name}0")
     lines, vectors = [], {}
     for access in loads:
@@ -161,13 +183,14 @@ def _unrolled(scope: Scope, loop: CountingLoop, loads: list[Access]) -> tuple[Ed
     rest = scope.text[loop.node.head[1] + 1 : loop.node.end]
     written = [
         f"{loop.type} {counter} = {loop.start};",
+        *hints,
         f"for (; {counter} + {LANES} <= {loop.bound}; {counter} += {LANES}) {{",
         *(f"{unit}{it}" for it in lines),
         "}",
         f"for ({loop.type} {name} = {counter}; {name} < {loop.bound}; {name}++){rest}",
     ]
     text = scope.governed(loop.node, f"{scope.newline}{indent}".join(written))
-    return (scope.replaced(loop.node.start, loop.node.end, text),)
+    return (scope.replaced_with_hints(loop.node, text),)
 
 
 def _turn(scope: Scope, loop: CountingLoop, changes: dict[tuple[int, int], str], counter: str) -> str:
