@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from itertools import islice, product
 
 from clmap_lsp.source.conditions import BadConditionError, evaluate
-from clmap_lsp.source.lexer import Chunk, Directive, Token, is_name, lex
+from clmap_lsp.source.lexer import Token, is_name
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError
+from clmap_lsp.source.pieces import Chunk, Directive, lex
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
 
@@ -58,7 +59,7 @@ def hidden_kernels(path: str, text: str, inactive: Iterable[Span]) -> list[Hidde
     found: dict[str, HiddenKernel] = {}
     chunks = list(_guarded(path, text))
     for at, (chunk, guards) in enumerate(chunks):
-        start = chunk.tokens[0].start
+        start = chunk.start
         if not any(low <= start < high for low, high in spans) or KERNEL_WORDS.isdisjoint(chunk.texts):
             continue
         for name, offset in _kernels(chunk, chunks[at + 1 : at + 4]):

@@ -1,6 +1,6 @@
-"""Preprocessing tokens of one file, with their places as typed.
+"""Preprocessing tokens, with their places as typed.
 
-The file is cut by one regular expression that takes the white space before a token together with it, so that
+A text is cut by one regular expression that takes the white space before a token together with it, so that
 the work a token costs in Python stays small. Comments, line continuations and NUL bytes are white space.
 Source: ISO/IEC 9899:1999, 5.1.1.2 (translation phases) and 6.4 (lexical elements).
 """
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from itertools import islice
+from typing import NamedTuple
 
 from clmap_lsp.source.difference import Difference, difference
 
@@ -46,64 +46,58 @@ class Token(NamedTuple):
     painted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """Consecutive lines without directives. `texts[i]` is the text of `tokens[i]`."""
+class Cut(NamedTuple):
+    """A text that was cut into tokens, and where it starts in its file."""
 
+    text: str
+    at: int
     tokens: list[Token]
-    texts: list[str]
-    notes: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
-    """What was found out about the chunk; those of an included file serve every file that includes it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Directive:
-    """One directive: its tokens after `#`, and where it starts (`#`) and ends (before the line end)."""
-
-    tokens: list[Token]
-    start: int
-    end: int
-
-    @property
-    def name(self) -> str:
-        """Return the directive's name; empty for the null directive."""
-        return self.tokens[0].text if self.tokens else ""
-
-
-@dataclass(frozen=True, slots=True)
-class LexedFile:
-    """A file as chunks of text and directives, in order."""
-
-    path: str
-    items: list[Chunk | Directive] = field(repr=False)
 
 
 # The order of the alternatives matters: a comment before `/`, a number before `.`, long operators first.
-_COMMENT = r"//(?:[^\\\r\n]|\\(?:\r\n|[\s\S]))*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)"
-_SPLICE = r"\\[ \t]*(?:\r\n|\n|\r)"
-_GAP = rf"(?:[ \t\f\v\0\r\n\ufeff]+|{_SPLICE}|{_COMMENT})*"
+COMMENT = r"//(?:[^\\\r\n]|\\(?:\r\n|[\s\S]))*|/\*(?:[^*]|\*(?!/))*(?:\*/|\Z)"
+SPLICE = r"\\[ \t]*(?:\r\n|\n|\r)"
+GAP = rf"(?:[ \t\f\v\0\r\n\ufeff]+|{SPLICE}|{COMMENT})*"
 _WORD = r"[^\W\d][\w$]*"
 _NUMBER = r"\.?\d(?:[eEpP][+-]|[\w.])*"
-_STRING = r'"(?:[^"\\\r\n]|\\(?:\r\n|[\s\S]))*"'
-_CHARACTER = r"'(?:[^'\\\r\n]|\\(?:\r\n|[\s\S]))+'"
+STRING = r'"(?:[^"\\\r\n]|\\(?:\r\n|[\s\S]))*"'
+CHARACTER = r"'(?:[^'\\\r\n]|\\(?:\r\n|[\s\S]))+'"
 _OPERATOR = r"<<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|::|[\s\S]"
 _PLACEHOLDER = r"@[^\W\d]\w*"
-_TOKEN = re.compile(rf"({_GAP})({_WORD}|{_NUMBER}|{_STRING}|{_CHARACTER}|{_PLACEHOLDER}|{_OPERATOR}|\Z)")
-_ONE = re.compile(rf"(?:{_WORD}|{_NUMBER}|{_STRING}|{_CHARACTER}|{_OPERATOR})")
-_CONTINUATION = re.compile(_SPLICE)
+_TOKEN = re.compile(rf"({GAP})({_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_PLACEHOLDER}|{_OPERATOR}|\Z)")
+_ONE = re.compile(rf"(?:{_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_OPERATOR})")
+_CONTINUATION = re.compile(SPLICE)
 _GLUED = re.compile(r"[^\s]\\[ \t]*(?:\r\n|\n|\r)[^\s]")
-_NOT_A_LINE_END = re.compile(rf"{_SPLICE}|{_COMMENT}")
-_LARGE_CHARACTERS = 1 << 12
+_NOT_A_LINE_END = re.compile(rf"{SPLICE}|{COMMENT}")
+_WORDS = re.compile(rf"{GAP}({_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_PLACEHOLDER}|{_OPERATOR}|\Z)")
+_NAME = re.compile(_WORD)
+_ONLY_GAP = re.compile(GAP)
 
 
-def lex(path: str, text: str) -> LexedFile:
-    """Return the chunks and directives of a file; never raises. Files are remembered by content."""
-    return _lex_large(path, text) if len(text) > _LARGE_CHARACTERS else _lex_small(path, text)
+def words(text: str) -> list[str]:
+    """Return the texts of a text's tokens; twice as fast as the tokens."""
+    found: list[str] = _WORDS.findall(text)
+    while found and not found[-1]:  # the end of the text
+        found.pop()
+    return [_spelled(it) for it in found] if "\\" in text else found
 
 
-def lex_fragment(path: str, text: str) -> list[Token]:
-    """Return the tokens of a text in which `#` starts no directive."""
-    return _tokens(path, text)
+def words_at(text: str, at: int, count: int) -> list[str]:
+    """Return the texts of up to `count` tokens from `at` on, where a token ends."""
+    return [_spelled(it[1]) for it in islice(_WORDS.finditer(text, at), count) if it[1]]
+
+
+def name_at(text: str, at: int) -> str | None:
+    """Return the text of the token behind `at`, where a token ends, if it is a name."""
+    match = _NAME.match(text, gap_end(text, at))
+    return None if match is None else match[0]
+
+
+def gap_end(text: str, at: int) -> int:
+    """Return where the token behind `at` starts, where one ends; the length where none follows."""
+    match = _ONLY_GAP.match(text, at)
+    assert match is not None  # A gap may be empty.
+    return match.end()
 
 
 def is_one_token(text: str) -> bool:
@@ -117,61 +111,12 @@ def is_name(text: str) -> bool:
     return text.isidentifier() or (text[0].isidentifier() and "$" in text)
 
 
-def _lex(path: str, text: str) -> LexedFile:
-    return _items(path, _tokens(path, text))
-
-
-def _lex_like_before(path: str, text: str) -> LexedFile:
-    """Cut a text that may differ little from the last one of its file."""
-    before = _last.pop(path, None)
-    tokens = _tokens(path, text) if before is None else _tokens_of_edited(path, text, *before)
-    _last[path] = text, tokens
-    while len(_last) > _KEPT_FILES:
-        _last.pop(next(iter(_last)), None)
-    return _items(path, tokens)
-
-
-_KEPT_FILES = 8
-_last: dict[str, tuple[str, list[Token]]] = {}
-"""The last text of each large file with its tokens, youngest last."""
-
-
-def _items(path: str, tokens: list[Token]) -> LexedFile:
-    items: list[Chunk | Directive] = []
-    starts = [i for i, token in enumerate(tokens) if token.text == "#" and token.gap == NEW_LINE]
-    at = 0
-    for start in starts:
-        if start < at:
-            continue
-        if at < start:
-            items.append(_chunk(tokens[at:start]))
-        end = start + 1
-        while end < len(tokens) and tokens[end].gap != NEW_LINE:
-            end += 1
-        items.append(Directive(tokens[start + 1 : end], tokens[start].start, tokens[end - 1].end))
-        at = end
-    if at < len(tokens):
-        items.append(_chunk(tokens[at:]))
-    return LexedFile(path, items)
-
-
-_lex_small = lru_cache(maxsize=64)(_lex)
-# A token takes about 150 bytes, and every keystroke makes another text: of large files, few are kept.
-_lex_large = lru_cache(maxsize=16)(_lex_like_before)
-
-
-def _chunk(tokens: list[Token]) -> Chunk:
-    return Chunk(tokens, [token.text for token in tokens])
-
-
-def _tokens(path: str, text: str) -> list[Token]:
-    if "\\" in text and _GLUED.search(text):
-        return _tokens_of_spliced(path, text)
+def cut(path: str, text: str, at: int) -> list[Token]:
+    """Return the tokens of a text that starts at `at` in its file; no continued line joins what is glued."""
     tokens: list[Token] = []
     append = tokens.append
     new = tuple.__new__
-    at = 0
-    first = True
+    first = at == 0
     for gap_text, word in _TOKEN.findall(text):
         gap = NO_GAP
         if gap_text:
@@ -182,41 +127,31 @@ def _tokens(path: str, text: str) -> list[Token]:
         if not word:
             break
         end = at + len(word)
-        if word[0] in "\"'" and "\\" in word:
-            word = _CONTINUATION.sub("", word)  # noqa: PLW2901
         # Calling the class costs twice as much, and this line is where a file's time goes.
-        append(new(Token, (word, at, end, gap, path, None, False)))
+        append(new(Token, (_spelled(word) if word[0] in "\"'" else word, at, end, gap, path, None, False)))
         at = end
     return tokens
 
 
-def _tokens_of_edited(path: str, text: str, old: str, before: list[Token]) -> list[Token]:
-    """Cut a text as `_tokens` does, by the tokens of an earlier text where the two are alike.
+def cut_edited(path: str, text: str, at: int, before: Cut) -> list[Token]:
+    """Cut a text as `cut` does, by the tokens of an earlier text where the two are alike.
 
     What a token is depends on no more than the rest of its line, lines that a backslash joins being one. And
     where both texts have a token's end at the same place of their common rest, the same tokens follow.
     """
-    if "\\" in text and _GLUED.search(text):
-        return _tokens_of_spliced(path, text)
-    if "\\" in old and _GLUED.search(old):
-        return _tokens(path, text)
-    apart = difference(old, text)
-    kept = bisect_right(before, _line_start(text, apart.start), key=_end)
-    tokens = before[:kept]
-    rest = _cut_until_alike(path, text, tokens, before, apart)
-    moved, new = len(text) - len(old), tuple.__new__
-    if moved == 0:
-        return tokens + rest
-    tokens += [new(Token, (it, a + moved, b + moved, gap, path, None, False)) for it, a, b, gap, *_ in rest]
-    return tokens
+    apart = difference(before.text, text)
+    kept = bisect_right(before.tokens, before.at + _line_start(text, apart.start), key=_end)
+    tokens = _moved(before.tokens[:kept], at - before.at)
+    rest = _cut_until_alike(path, text, at, tokens, before, apart)
+    return tokens + _moved(rest, at - before.at + len(text) - len(before.text))
 
 
 def _cut_until_alike(
-    path: str, text: str, tokens: list[Token], before: list[Token], apart: Difference
+    path: str, text: str, start: int, tokens: list[Token], before: Cut, apart: Difference
 ) -> list[Token]:
     """Append the tokens behind those that are there; return the old ones that follow, at their old places."""
-    at = tokens[-1].end if tokens else 0
-    moved = apart.new_end - apart.old_end
+    at = tokens[-1].end - start if tokens else 0
+    moved = before.at + apart.old_end - apart.new_end
     while True:
         match = _TOKEN.match(text, at)
         assert match is not None  # The last alternative is the end of the text.
@@ -224,14 +159,26 @@ def _cut_until_alike(
         if not word:
             return []
         gap = (_GAPS.get(gap_text) or _gap(gap_text)) if gap_text else NO_GAP
-        start, at = match.span(2)
-        if word[0] in "\"'" and "\\" in word:
-            word = _CONTINUATION.sub("", word)
-        tokens.append(Token(word, start, at, gap if tokens else NEW_LINE, path))
+        at = match.end()
+        is_first = start == 0 and not tokens
+        place = start + at - len(word), start + at
+        tokens.append(Token(_spelled(word), *place, NEW_LINE if is_first else gap, path))
         if at >= apart.new_end:
-            follows = bisect_right(before, at - moved, key=_end)
-            if follows and before[follows - 1].end == at - moved:
-                return before[follows:]
+            follows = bisect_right(before.tokens, at + moved, key=_end)
+            if follows and before.tokens[follows - 1].end == at + moved:
+                return before.tokens[follows:]
+
+
+def _moved(tokens: list[Token], by: int) -> list[Token]:
+    new = tuple.__new__
+    if by == 0:
+        return tokens
+    return [new(Token, (it, a + by, b + by, gap, path, None, False)) for it, a, b, gap, path, *_ in tokens]
+
+
+def _spelled(word: str) -> str:
+    """Return the text of a token without the line continuations in it; only strings keep any until here."""
+    return _CONTINUATION.sub("", word) if word[0] in "\"'" and "\\" in word else word
 
 
 def _end(token: Token) -> int:
@@ -261,8 +208,25 @@ def _gap(text: str) -> int:
     return NEW_LINE
 
 
-def _tokens_of_spliced(path: str, text: str) -> list[Token]:
-    """Join continued lines first (phase 2), then cut; places are mapped back to the text as typed."""
+def joined(text: str) -> tuple[str, Callable[[int], int] | None]:
+    """Join continued lines (phase 2) where that matters: where they glue tokens together.
+
+    Return the text to be cut, and what maps its offsets to the text as typed; `None` where that is the same.
+    """
+    steps: list[Callable[[int], int]] = []
+    while "\\" in text and _GLUED.search(text):
+        text, step = _joined_once(text)
+        steps.append(step)
+
+    def typed(offset: int) -> int:
+        for step in reversed(steps):
+            offset = step(offset)
+        return offset
+
+    return text, typed if steps else None
+
+
+def _joined_once(text: str) -> tuple[str, Callable[[int], int]]:
     pieces: list[str] = []
     joined_starts, typed_starts = [0], [0]
     at = length = 0
@@ -278,7 +242,4 @@ def _tokens_of_spliced(path: str, text: str) -> list[Token]:
         piece = bisect_right(joined_starts, offset) - 1
         return typed_starts[piece] + offset - joined_starts[piece]
 
-    return [
-        token._replace(start=typed(token.start), end=typed(token.end - 1) + 1)
-        for token in _tokens(path, "".join(pieces))
-    ]
+    return "".join(pieces), typed

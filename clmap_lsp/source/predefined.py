@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from clmap_lsp.source.lexer import lex_fragment
 from clmap_lsp.source.macros import Macro, define
 from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.pieces import lex_fragment
 from clmap_lsp.source.span import SourceFile
 
 OPTIONS_PATH = "<build options>"

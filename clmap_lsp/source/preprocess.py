@@ -13,10 +13,11 @@ from itertools import count
 
 from clmap_lsp.source.conditions import BadConditionError, Number, evaluate
 from clmap_lsp.source.ir import Problem, Severity
-from clmap_lsp.source.lexer import NEW_LINE, SPACE, Chunk, Directive, Token, is_name, lex, lex_fragment
+from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, is_name
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError, define
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.outline import Item, State, outline
+from clmap_lsp.source.pieces import Chunk, Directive, Piece, lex, lex_fragment
 from clmap_lsp.source.predefined import initial_macros
 from clmap_lsp.source.span import SourceFile, Span
 
@@ -122,7 +123,7 @@ def _preprocess_reached(
         needed |= missing
 
 
-def _reached(result: Preprocessed, left_out: dict[str, set[str]]) -> set[str]:
+def _reached(result: Preprocessed, left_out: dict[str, list[Item]]) -> set[str]:
     """Return which of the definitions that were left out the output needs, through macros and each other."""
     reached: set[str] = set()
     waiting = list({token.text for token in result.tokens})
@@ -132,7 +133,7 @@ def _reached(result: Preprocessed, left_out: dict[str, set[str]]) -> set[str]:
         names: set[str] = set()
         if name in left_out:
             reached.add(name)
-            names |= left_out[name]
+            names = names.union(*(item.words for item in left_out[name]))
         if (macro := result.macros.get(name)) is not None:
             names |= {token.text for token in macro.body}
         waiting += names - seen
@@ -152,7 +153,7 @@ class _Preprocessor:
         self.read_file = read_file
         self.main_path = path
         self.needed = needed
-        self.left_out: dict[str, set[str]] = {}
+        self.left_out: dict[str, list[Item]] = {}
         self.readers: list[_FileReader] = []
         self.included_characters = 0
         self.outside: set[str] = set()
@@ -208,7 +209,7 @@ class _Preprocessor:
         self.including.pop()
 
     def include(self, directive: Directive, path: str) -> None:
-        operand = self._include_operand(directive)
+        operand = self._include_operand(directive.tokens[1:])
         span = _span_of(directive, path)
         if operand is None:
             self.problem("bad-directive", '#include needs "file" or <file>', span)
@@ -246,8 +247,7 @@ class _Preprocessor:
             message = f"`{name}` is read from outside the workspace: {text.place}"
             self.problem("outside-include", message, span, Severity.INFORMATION)
 
-    def _include_operand(self, directive: Directive) -> tuple[str, bool] | None:
-        tokens = directive.tokens[1:]
+    def _include_operand(self, tokens: list[Token]) -> tuple[str, bool] | None:
         if tokens and tokens[0].text[0] not in '"<':
             tokens = self.expander.expand_list(tokens)
         if not tokens:
@@ -410,8 +410,7 @@ class _Preprocessor:
 
     def _has_include(self, words: list[Token], at: int) -> tuple[bool, int]:
         end = next((i for i in range(at, len(words)) if words[i].text == ")"), len(words))
-        inner = Directive([words[0], *words[at + 1 : end]], 0, 0)
-        operand = self._include_operand(inner)
+        operand = self._include_operand(words[at + 1 : end])
         path = self.including[-1]
         found = operand and self._find(operand[0], posixpath.dirname(path) if operand[1] else None)
         return bool(found), end + 1
@@ -486,43 +485,44 @@ class _FileReader:
             if group.inactive_from is not None:
                 self.inactive(group.inactive_from, len(self.text))
 
-    def reached(self, chunk: Chunk) -> Chunk:
-        """Return a chunk of an included file without the definitions that nothing needs."""
+    def reached(self, chunk: Chunk) -> list[Piece]:
+        """Return the items of a chunk of an included file, without the definitions that nothing needs."""
         items, self.state = outline(chunk, self.state)
         needed = self.owner.needed or set()
-        kept: list[Item] = []
-        for item in items:
+        kept: list[Piece] = []
+        for index, item in enumerate(items):
             name = item.name
-            is_rest = item.start == 0 and self.leaving_out is not None
+            is_rest = index == 0 and self.leaving_out is not None
             if is_rest:
                 name = self.leaving_out
             if name is None or (name in needed and not is_rest) or name in self.owner.macros:
-                kept.append(item)
+                kept.append(item.piece)
                 continue
-            words = item.words or chunk.texts[item.start : item.end]
-            self.owner.left_out.setdefault(name, set()).update(words)
+            self.owner.left_out.setdefault(name, []).append(item)
             self.leaving_out = name if item.is_open else None
-        if len(kept) == len(items):
-            return chunk
-        tokens = [token for item in kept for token in chunk.tokens[item.start : item.end]]
-        return Chunk(tokens, [token.text for token in tokens])
+        return kept
 
     def chunk(self, chunk: Chunk) -> None:
         if self.prunes:
-            chunk = self.reached(chunk)
-        elif self.owner.needed is not None:
+            kept = self.reached(chunk)
+            if len(kept) == 1:
+                self.expanded(kept[0].tokens, kept[0].texts)
+            elif kept:
+                tokens = [token for piece in kept for token in piece.tokens]
+                self.expanded(tokens, [text for piece in kept for text in piece.texts])
+            return
+        if self.owner.needed is not None:
             self.state = State(max(self.state.depth + chunk.texts.count("{") - chunk.texts.count("}"), 0))
-        self.expanded(chunk)
+        self.expanded(chunk.tokens, chunk.texts)
 
-    def expanded(self, chunk: Chunk) -> None:
-        """Append a chunk to the output with its macros expanded."""
+    def expanded(self, tokens: list[Token], texts: list[str]) -> None:
+        """Append consecutive tokens to the output with their macros expanded."""
         macros = self.owner.macros
         out = self.owner.out.tokens
-        hits = [index for index, text in enumerate(chunk.texts) if text in macros]
+        hits = [index for index, text in enumerate(texts) if text in macros]
         if not hits:
-            out += chunk.tokens
+            out += tokens
             return
-        tokens = chunk.tokens
         done = 0
         for hit in hits:
             if hit < done:
@@ -531,7 +531,7 @@ class _FileReader:
             macro = macros[tokens[hit].text]
             if macro.parameters is not None and _may_run_on(tokens, hit):
                 # Only a call that is still open at the end of the chunk may go on behind directives.
-                tokens = self._expand_across(tokens, hit)
+                self._expand_across(tokens, hit)
                 return
             done = self.use(tokens, hit)
         out += tokens[done:]
@@ -551,14 +551,13 @@ class _FileReader:
                 owner.bomb = token, Span(self.path, token.start, token.end)
             raise
 
-    def _expand_across(self, tokens: list[Token], hit: int) -> list[Token]:
+    def _expand_across(self, tokens: list[Token], hit: int) -> None:
         """Expand a use whose arguments run past directives, and the text behind it."""
         open_tokens = list(tokens)
         end = self.use(open_tokens, hit, lambda: self._refill(open_tokens))
         rest = open_tokens[end:]
         if rest:
-            self.expanded(Chunk(rest, [token.text for token in rest]))
-        return open_tokens
+            self.expanded(rest, [token.text for token in rest])
 
     def _refill(self, tokens: list[Token]) -> bool:
         while self.at < len(self.items):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from clmap_lsp.source.ir import Label, Problem, Undefined, expressions, walk
-from clmap_lsp.source.lexer import lex_fragment
 from clmap_lsp.source.macros import Expander, TooManyTokensError, define
+from clmap_lsp.source.pieces import lex_fragment
 from clmap_lsp.source.preprocess import MAX_EXPANDED, MAX_USE
 from clmap_lsp.source.read import read_program
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmap_lsp.source.lexer import lex_fragment
 from clmap_lsp.source.normalise import Roles, TokenSpans, normalise, typedef_names
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.parse import parse
+from clmap_lsp.source.pieces import lex_fragment
 
 
 def plain(text, types=()):

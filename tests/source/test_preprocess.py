@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from clmap_lsp.source.lexer import lex_fragment
 from clmap_lsp.source.normalise import span_of_token
 from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.pieces import lex_fragment
 from clmap_lsp.source.preprocess import preprocess
 
 PLAIN = BuildOptions()
