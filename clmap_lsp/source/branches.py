@@ -60,7 +60,7 @@ def hidden_kernels(path: str, text: str, inactive: Iterable[Span]) -> list[Hidde
     chunks = list(_guarded(path, text))
     for at, (chunk, guards) in enumerate(chunks):
         start = chunk.start
-        if not any(low <= start < high for low, high in spans) or KERNEL_WORDS.isdisjoint(chunk.texts):
+        if not any(low <= start < high for low, high in spans) or not _has_kernel(chunk):
             continue
         for name, offset in _kernels(chunk, chunks[at + 1 : at + 4]):
             found.setdefault(name, HiddenKernel(name, offset, guards))
@@ -121,6 +121,11 @@ def _follow(stack: list[list[Guard]], directive: Directive) -> None:
         stack[-1] = group
     elif name == "endif" and stack:
         stack.pop()
+
+
+def _has_kernel(chunk: Chunk) -> bool:
+    # Most chunks are never cut into tokens for this.
+    return any(word in chunk.text for word in KERNEL_WORDS) and not KERNEL_WORDS.isdisjoint(chunk.texts)
 
 
 def _kernels(chunk: Chunk, following: list[tuple[Chunk, tuple[Guard, ...]]]) -> Iterator[tuple[str, int]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from clmap_lsp.source.lexer import Token, is_name
 from clmap_lsp.source.vocabulary import ESCAPES
@@ -53,13 +54,13 @@ class Number:
 
 @dataclass(slots=True)
 class _Parser:
-    tokens: list[Token]
+    texts: tuple[str, ...]
     at: int = 0
     depth: int = 0
-    unknown: list[Token] = field(default_factory=list)
+    unknown: list[int] = field(default_factory=list)
 
     def peek(self) -> str:
-        return self.tokens[self.at].text if self.at < len(self.tokens) else ""
+        return self.texts[self.at] if self.at < len(self.texts) else ""
 
     def next(self) -> str:
         text = self.peek()
@@ -132,7 +133,7 @@ class _Parser:
             return Number(_character(text))
         if is_name(text):
             if live:
-                self.unknown.append(self.tokens[self.at - 1])
+                self.unknown.append(self.at - 1)
             if self.peek() == "(":
                 self.skip_arguments()
             return Number(int(text == "true"))
@@ -141,7 +142,7 @@ class _Parser:
     def skip_arguments(self) -> None:
         """Pass over the arguments of a function-like name that is not defined; its value is 0."""
         depth = 0
-        while self.at < len(self.tokens):
+        while self.at < len(self.texts):
             text = self.next()
             depth += (text == "(") - (text == ")")
             if depth == 0:
@@ -154,13 +155,24 @@ def evaluate(tokens: list[Token]) -> tuple[Number, list[Token]]:
 
     `defined` and `__has_include` must already be replaced by numbers. Raises: BadConditionError.
     """
-    parser = _Parser(tokens)
-    if not tokens:
+    texts = tuple(token.text for token in tokens)
+    value, unknown = (_remembered if len(texts) <= _SHORT else _evaluated)(texts)
+    return value, [tokens[at] for at in unknown]
+
+
+def _evaluated(texts: tuple[str, ...]) -> tuple[Number, list[int]]:
+    parser = _Parser(texts)
+    if not texts:
         raise BadConditionError("the condition is empty")
     value = parser.expression(1, live=True)
-    if parser.at < len(tokens):
+    if parser.at < len(texts):
         raise BadConditionError(f"`{parser.peek()}` after the end of the expression")
-    return value, [it for it in parser.unknown if it.text not in ("true", "false")]
+    return value, [at for at in parser.unknown if texts[at] not in ("true", "false")]
+
+
+_SHORT = 64
+"""Tokens of a condition that is remembered once expanded: most come back with every file of a project."""
+_remembered = lru_cache(maxsize=1024)(_evaluated)
 
 
 def _apply(operator: str, left: Number, right: Number, *, live: bool) -> Number:

@@ -106,11 +106,13 @@ class Chunk(Piece):
 class Directive(Piece):
     """One directive: its tokens after `#`, and where it starts (`#`) and ends (before the line end)."""
 
-    __slots__ = ("_name",)
+    __slots__ = ("_name", "meaning")
 
     def __init__(self, origin: _Origin, text: str, at: int) -> None:
         super().__init__(origin, text, at)
         self._name: str | None = None
+        self.meaning: Any = None
+        """What was made of it; that of an included file serves every file that includes it."""
 
     @property
     def name(self) -> str:

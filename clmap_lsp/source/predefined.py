@@ -118,10 +118,7 @@ def initial_macros(options: BuildOptions) -> tuple[dict[str, Macro], tuple[Sourc
             if isinstance(macro, str):
                 problems.append(macro)
             else:
-                # dataclasses.replace costs four times as much, for every macro of every file.
-                macros[macro.name] = Macro(
-                    macro.name, macro.body, macro.parameters, macro.is_variadic, None, macro.has_operators
-                )
+                macros[macro.name] = macro.fresh()
     for name in options.undefines:
         macros.pop(name, None)
     return macros, tuple(files), problems

@@ -8,8 +8,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import count
+from functools import cache, lru_cache
+from itertools import compress, count
+from operator import itemgetter
 
 from clmap_lsp.source.conditions import BadConditionError, Number, evaluate
 from clmap_lsp.source.ir import Problem, Severity
@@ -100,6 +101,8 @@ def preprocess(
 
     Of large included files, functions and tables that nothing reaches are left out.
     """
+    if read_file is not None:
+        read_file = cache(read_file)
     try:
         return _Preprocessor(options, read_file, path, None).run(text)
     except _LargeIncludesError:
@@ -126,7 +129,7 @@ def _preprocess_reached(
 def _reached(result: Preprocessed, left_out: dict[str, list[Item]]) -> set[str]:
     """Return which of the definitions that were left out the output needs, through macros and each other."""
     reached: set[str] = set()
-    waiting = list({token.text for token in result.tokens})
+    waiting = list(set(map(itemgetter(0), result.tokens)))
     seen = set(waiting)
     while waiting:
         name = waiting.pop()
@@ -305,11 +308,13 @@ class _Preprocessor:
                 )
 
     def _define(self, directive: Directive, path: str) -> None:
-        macro = define(directive.tokens[1:])
+        macro = directive.meaning
+        if macro is None:
+            macro = directive.meaning = define(directive.tokens[1:])
         if isinstance(macro, str):
             self.problem("bad-directive", macro, _span_of(directive, path))
-            return
-        self.macros[macro.name] = macro
+        else:
+            self.macros[macro.name] = macro.fresh()
 
     def _pragma(self, directive: Directive, path: str) -> None:
         words = directive.tokens[1:]
@@ -519,7 +524,7 @@ class _FileReader:
         """Append consecutive tokens to the output with their macros expanded."""
         macros = self.owner.macros
         out = self.owner.out.tokens
-        hits = [index for index, text in enumerate(texts) if text in macros]
+        hits = list(compress(count(), map(macros.__contains__, texts)))
         if not hits:
             out += tokens
             return
