@@ -140,7 +140,8 @@ def _known_or_undefined(low: Lowering, name: str, span: Span) -> Expression:
 
 @handles(VALUES, "number_literal")
 def _number(low: Lowering, node: Node) -> Value:
-    text = low.unit.tree.spellings.get(node.start_byte) or low.text(node)
+    spellings = low.unit.tree.spellings
+    text = (spellings and spellings.get(node.start_byte)) or low.text(node)
     literal = parse_number(text)
     if literal is None:
         return low.unsupported(node, "number not understood")
@@ -157,7 +158,8 @@ def _character(low: Lowering, node: Node) -> Value:
 
 @handles(VALUES, "subscript_expression", "field_expression", "string_literal", "concatenated_string")
 def _read_place(low: Lowering, node: Node) -> Value:
-    return read(low, low.place(node), low.span(node))
+    place = low.place(node)
+    return read(low, place) if isinstance(place, Memory) else read(low, place, low.span(node))
 
 
 @handles(VALUES, "pointer_expression")

@@ -24,7 +24,7 @@ from clmap_lsp.source.ir import (
 )
 from clmap_lsp.source.lowering import Lowering, Object, Reported, Signature, Unit
 from clmap_lsp.source.nesting import Nesting, nesting_of
-from clmap_lsp.source.span import Span
+from clmap_lsp.source.span import LazySpan, Span
 from clmap_lsp.source.types import AddressSpace, StructType, Type
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ class Lowered:
     initializers: Mapping[Variable, Initializer]
     """The constant objects that it defines."""
     problems: tuple[Reported, ...]
-    spans: Mapping[tuple[int, int], Span]
-    """Its places by their offsets in the normalised text."""
+    spans: tuple[LazySpan, ...]
+    """Its places, head included."""
     origin: int
     """Where it starts in the normalised text."""
 
@@ -264,7 +264,7 @@ def lower_function(unit: Unit, head: Head) -> Lowered:
         frozenset(low.outer),
         low.initializers,
         tuple(low.problems),
-        low.spans,
+        tuple(low.spans),
         head.node.start_byte,
     )
 

@@ -244,8 +244,8 @@ class Lowering:
     initializers: dict[Variable, Initializer] = field(default_factory=dict)
     """The constant objects that it defines."""
     problems: list[Reported] = field(default_factory=list)
-    spans: dict[tuple[int, int], Span] = field(default_factory=dict)
-    """Every place that was asked for, by its offsets in the normalised text."""
+    spans: list[LazySpan] = field(default_factory=list)
+    """Every place that was asked for."""
     n_sites: int = 0
     writes: int = 0
     """Grows with every write to a named variable; see `sequence`."""
@@ -268,10 +268,8 @@ class Lowering:
 
     def span(self, node: Node) -> Span:
         """Return the place as typed of a node."""
-        place = node.byte_range
-        found = self.spans.get(place)
-        if found is None:
-            found = self.spans[place] = LazySpan(self.places, place)
+        found = LazySpan(self.places, node.byte_range)
+        self.spans.append(found)
         return found
 
     # -- dispatch

@@ -284,21 +284,24 @@ def read(low: Lowering, place: Place, span: Span | None = None) -> Value:
     match place:
         case Register(variable=variable):
             return Read(variable, span or variable.span)
+        case Memory():
+            return _read_memory(low, place)
         case Temporary(value=value):
             return value
         case Lanes(vector=vector, lanes=lanes, type=type_):
             whole = read(low, vector, span)
             assert not isinstance(whole, ObjectValue)
             return Swizzle(whole, lanes, type_, span or whole.span)
-        case Memory(type=ArrayType() as array, pointer=pointer):
-            assert isinstance(pointer.type, PointerType)
-            return retype(pointer, decayed(array, pointer.type))
-        case Memory(type=StructType() as structure, pointer=pointer):
-            return ObjectValue(pointer, structure, place.span)
-        case Memory(bits=Field() as bits):
-            return _read_bits(low, place, bits)
-        case Memory():
-            return low.load(place)
+
+
+def _read_memory(low: Lowering, place: Memory) -> Value:
+    pointer, type_ = place.pointer, place.type
+    if isinstance(type_, ArrayType):
+        assert isinstance(pointer.type, PointerType)
+        return retype(pointer, decayed(type_, pointer.type))
+    if isinstance(type_, StructType):
+        return ObjectValue(pointer, type_, place.span)
+    return low.load(place) if place.bits is None else _read_bits(low, place, place.bits)
 
 
 def write(low: Lowering, place: Place, value: Expression, span: Span) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.source.ir import Function, Initializer, Kernel, Variable
 from clmap_lsp.source.lowering import GUESSED_TYPES, Object, Reported
 from clmap_lsp.source.rewrite import Rewriter
-from clmap_lsp.source.span import Span
+from clmap_lsp.source.span import LazySpan, Span
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -273,8 +273,8 @@ def _stands_still(previous: SyntaxTree, tree: SyntaxTree, before: Lowered, head:
     is_same = _is_typed_alike(previous, tree, before, head)
     path = head.span.path
     return all(
-        (is_same and span.definition is None and span.path == path) or tree.span(*place) == span
-        for place, span in before.spans.items()
+        (is_same and span.definition is None and span.path == path) or tree.span(*span.at) == span
+        for span in before.spans
     )
 
 
@@ -297,19 +297,25 @@ def _is_typed_alike(previous: SyntaxTree, tree: SyntaxTree, lowered: Lowered, he
     )
 
 
-def _typed_again(
+def _moved_spans(
     previous: SyntaxTree, tree: SyntaxTree, lowered: Lowered, head: Head
-) -> Callable[[Span], Span | None]:
-    """Return what gives a place in a function that is typed as before; `None` for places that take a look."""
-    path, moved = head.span.path, head.span.start - lowered.function.span.start
+) -> tuple[LazySpan, ...]:
+    """Return the places of a function as they are now, in order.
+
+    Most are in text that is typed as before: those need no look at the tokens. What came out of a macro does,
+    because its definition may stand elsewhere now.
+    """
+    path, shift = head.span.path, head.span.start - lowered.function.span.start
     is_same = _is_typed_alike(previous, tree, lowered, head)
+    delta = head.node.start_byte - lowered.origin
 
-    def place(span: Span) -> Span | None:
+    def moved(span: LazySpan) -> LazySpan:
+        at = span.at[0] + delta, span.at[1] + delta
         if not is_same or span.path != path or span.definition is not None:
-            return None  # What came out of a macro: its definition may stand elsewhere now.
-        return Span(path, span.start + moved, span.end + moved)
+            return LazySpan(tree.token_spans, at)
+        return LazySpan.known(at, Span(path, span.start + shift, span.end + shift))
 
-    return place
+    return tuple([moved(it) for it in lowered.spans])
 
 
 class _Mover(Rewriter):
@@ -323,18 +329,11 @@ class _Mover(Rewriter):
         before: Lowered,
         moved_objects: Mapping[Variable, Variable],
     ) -> None:
-        delta = head.node.start_byte - before.origin
-        tree = unit.tree
         self.unit = unit
         self.head = head
         self.before = before
-        self.places: dict[tuple[int, int], Span] = {}
-        self.spans: dict[int, Span] = {}
-        typed_again = _typed_again(previous, tree, before, head)
-        for (start, end), span in before.spans.items():
-            place = start + delta, end + delta
-            moved = typed_again(span) or tree.span(*place)
-            self.spans[id(span)] = self.places[place] = moved
+        self.places = _moved_spans(previous, unit.tree, before, head)
+        self.spans: dict[int, Span] = dict(zip(map(id, before.spans), self.places, strict=True))
         self.spans[id(before.function.span)] = head.span
         self.spans[id(before.function.name_span)] = head.name_span
         self.variables: dict[Variable, Variable] = dict(moved_objects)

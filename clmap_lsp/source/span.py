@@ -54,22 +54,38 @@ class Places(Protocol):
 
 
 class LazySpan(Span):
-    """A span that is found out when it is first looked at. Of a file's spans, few ever are."""
+    """A span that is found out when it is first looked at. Of a file's spans, few ever are.
 
-    __slots__ = ("_at", "_places")
+    `at` is the range `[at[0], at[1])` of the other text; it is no part of what a span is equal by.
+    """
+
+    __slots__ = ("_places", "at")
 
     def __init__(self, places: Places, at: tuple[int, int]) -> None:
         """Take what knows the place of `[at[0], at[1])`."""
         self._places: Places | None = places
-        self._at = at
+        self.at = at
+
+    @classmethod
+    def known(cls, at: tuple[int, int], span: Span) -> LazySpan:
+        """Return a span that is known already, with its place in the other text."""
+        made = cls.__new__(cls)
+        made._places, made.at = None, at
+        made._become(span)
+        return made
+
+    def _become(self, span: Span) -> None:
+        put = object.__setattr__
+        put(self, "path", span.path)
+        put(self, "start", span.start)
+        put(self, "end", span.end)
+        put(self, "definition", span.definition)
 
     def __getattr__(self, name: str) -> Any:
         # Called for what is not set yet. Threads that meet here find the same.
         places = self._places
         if places is not None:
-            found = places.between(*self._at)
-            for field_name in ("path", "start", "end", "definition"):
-                object.__setattr__(self, field_name, getattr(found, field_name))
+            self._become(places.between(*self.at))
             self._places = None  # The tokens of a text that was edited since need not stay.
         return object.__getattribute__(self, name)
 
