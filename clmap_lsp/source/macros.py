@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import itemgetter
 
 from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token
 
@@ -112,11 +113,9 @@ class Expander:
 
     def expand_argument(self, tokens: list[Token], use: Use | None) -> list[Token]:
         """Return a list with every macro in it expanded, as part of a use. Raises: TooManyTokensError."""
+        if self.macros.keys().isdisjoint(map(_text, tokens)) or self._depth >= MAX_DEPTH:
+            return tokens
         out: list[Token] = []
-        if not any(token.text in self.macros for token in tokens):
-            return tokens
-        if self._depth >= MAX_DEPTH:
-            return tokens
         self._depth += 1
         try:
             self._run([_Context(tokens, 0, None)], use, out, None, stop_at_base=False)
@@ -202,11 +201,8 @@ class Expander:
     def _plain_body(self, macro: Macro, use: Use) -> list[Token]:
         if macro.has_operators:
             return _Substitution(self, macro, [], use).tokens()
-        new = tuple.__new__  # Calling the class costs twice as much.
-        return [
-            new(Token, (text, start, end, gap, path, use, False))
-            for text, start, end, gap, path, *_ in macro.body
-        ]
+        new, made = tuple.__new__, (use, False)  # Calling the class costs twice as much.
+        return [new(Token, token[:5] + made) for token in macro.body]
 
     def _arguments(
         self, macro: Macro, stack: list[_Context], refill: Callable[[], bool] | None
@@ -216,13 +212,13 @@ class Expander:
         wanted = len(macro.parameters)
         arguments: list[list[Token]] = [[]]
         depth = 0
+        top = stack[-1]
         while True:
-            _pop_read(stack)
-            top = stack[-1]
-            if top.at >= len(top.tokens):
-                if len(stack) == 1 and refill is not None and refill():
-                    continue
-                return None
+            while top.at >= len(top.tokens):
+                _pop_read(stack)
+                top = stack[-1]
+                if top.at >= len(top.tokens) and not (len(stack) == 1 and refill is not None and refill()):
+                    return None
             token = top.tokens[top.at]
             top.at += 1
             text = token.text
@@ -267,12 +263,12 @@ class _Substitution:
         arguments = self.arguments
         use = self.use
         if not self.macro.has_operators:
-            new = tuple.__new__  # Calling the class costs twice as much.
-            for text, start, end, gap, path, *_ in body:
-                if text in arguments:
-                    out += _with_gap(self._expanded(text), gap)
+            new, made = tuple.__new__, (use, False)  # Calling the class costs twice as much.
+            for token in body:
+                if token[0] in arguments:
+                    out += _with_gap(self._expanded(token[0]), token[3])
                 else:
-                    out.append(new(Token, (text, start, end, gap, path, use, False)))
+                    out.append(new(Token, token[:5] + made))
             return out
         at = 0
         # True where `##` stands before the next operand; an empty operand leaves nothing to paste with.
@@ -352,6 +348,9 @@ class _Substitution:
         # The operands are typed in different places: the body's one says more than the argument's.
         place = left if left.use is not None or right.use is None else right
         return [Token(text, place.start, place.end, left.gap, place.path, self.use)]
+
+
+_text = itemgetter(0)
 
 
 def _use_of(token: Token) -> Use:

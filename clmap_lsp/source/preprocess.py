@@ -20,6 +20,7 @@ from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.outline import Item, State, outline
 from clmap_lsp.source.pieces import Chunk, Directive, Piece, lex, lex_fragment
 from clmap_lsp.source.predefined import initial_macros
+from clmap_lsp.source.presumed import PresumedPlaces
 from clmap_lsp.source.span import SourceFile, Span
 
 ReadFile = Callable[[str], str | None]
@@ -112,18 +113,21 @@ def preprocess(
 def _preprocess_reached(
     text: str, path: str, options: BuildOptions, read_file: ReadFile | None
 ) -> Preprocessed:
-    """Leave everything out that may be left out, see what the rest needs, and read again with that.
+    """Leave everything out that may be left out, see what the rest needs, and put that in.
 
     Names that `##` makes inside functions show only when those are expanded, hence the loop.
     """
     needed: set[str] = set()
-    while True:
-        preprocessor = _Preprocessor(options, read_file, path, needed)
-        result = preprocessor.run(text)
-        missing = _reached(result, preprocessor.left_out) - needed
-        if not missing:
-            return result
-        needed |= missing
+    preprocessor = _Preprocessor(options, read_file, path, needed)
+    preprocessor.run(text)
+    while missing := _reached(preprocessor.out, preprocessor.left_out) - needed:
+        needed = needed | missing
+        if not preprocessor.put_in(needed):
+            preprocessor.pruned.clear()
+            preprocessor = _Preprocessor(options, read_file, path, needed)
+            preprocessor.run(text)
+    preprocessor.pruned.clear()  # They lead back here: all would stay until the collector of cycles runs.
+    return preprocessor.out
 
 
 def _reached(result: Preprocessed, left_out: dict[str, list[Item]]) -> set[str]:
@@ -148,6 +152,19 @@ _included = lru_cache(maxsize=64)(SourceFile.of)
 """The lines of an included file, which many files of a project have in common."""
 
 
+@dataclass(slots=True)
+class _Pruned:
+    """Text of an included file as it was expanded: what was kept of it, and where in the output that is."""
+
+    reader: _FileReader
+    items: list[Item]
+    kept: list[Piece]
+    start: int
+    end: int
+    changes: int
+    """How often macros had changed before."""
+
+
 class _Preprocessor:
     def __init__(
         self, options: BuildOptions, read_file: ReadFile | None, path: str, needed: set[str] | None
@@ -157,6 +174,9 @@ class _Preprocessor:
         self.main_path = path
         self.needed = needed
         self.left_out: dict[str, list[Item]] = {}
+        self.pruned: list[_Pruned] = []
+        self.is_repeatable = True
+        """Whether what is left out has no effect on what stands behind it."""
         self.readers: list[_FileReader] = []
         self.included_characters = 0
         self.outside: set[str] = set()
@@ -168,20 +188,70 @@ class _Preprocessor:
         self.expander = Expander(self.macros, limit=MAX_EXPANDED, use_limit=MAX_USE)
         self.once: set[str] = set()
         self.including: list[str] = []
-        self.places = _PresumedPlaces(self.out.files)
+        self.places = PresumedPlaces(self.out.files)
         self.macros.update(self.places.macros())
+        self.first_macros = dict(self.macros)
+        self.changes: list[tuple[str, Macro | None]] = []
+        """How macros were defined and undefined."""
         for complaint in complaints:
             self.problem("bad-option", f"{complaint} (build options)", Span(path, 0, 0), Severity.WARNING)
 
     def run(self, text: str) -> Preprocessed:
         try:
             self.file(self.main_path, text)
+            # What is put in counts at the end, wherever it stands: it must not need what includes grant.
+            self.expander.grant(-EXPANDED_A_CHARACTER * self.included_characters)
+            return self.out
         except _TooLargeError:
             message = f"more than {MAX_TOKENS} tokens with what is included; the rest is not read"
             self.problem("too-many-tokens", message, Span(self.main_path, 0, 0))
         except TooManyTokensError:
             self._too_many_tokens()
+        self.is_repeatable = False
         return self.out
+
+    def put_in(self, needed: set[str]) -> bool:
+        """Expand what was left out of included files and is needed; false where only another run can tell.
+
+        Macros are what they were, as definitions change none. What else they may have an effect on is the
+        number of tokens, `__COUNTER__`, and a call that is still open behind them.
+        """
+        self.needed, self.left_out = needed, {}
+        if not self.is_repeatable or self.places.vary or self.expander.is_used_up:
+            return False
+        try:
+            self._put_in()
+        except (TooManyTokensError, _TooLargeError):
+            return False
+        return self.is_repeatable and not self.places.vary and len(self.out.tokens) <= MAX_TOKENS
+
+    def _put_in(self) -> None:
+        old = self.out.tokens
+        new = self.out.tokens = []
+        self.macros.clear()
+        self.macros.update(self.first_macros)
+        changes = done = 0
+        for pruned in self.pruned:
+            pruned.reader.leaving_out = None
+        for pruned in self.pruned:
+            self._change(self.changes[changes : pruned.changes])
+            kept = pruned.reader.kept(pruned.items)
+            new += old[done : pruned.start]
+            changes, done, start = pruned.changes, pruned.end, len(new)
+            if kept == pruned.kept:
+                new += old[pruned.start : pruned.end]
+            else:
+                pruned.reader.put(kept)
+            pruned.kept, pruned.start, pruned.end = kept, start, len(new)
+        new += old[done:]
+        self._change(self.changes[changes:])
+
+    def _change(self, changes: list[tuple[str, Macro | None]]) -> None:
+        for name, macro in changes:
+            if macro is None:
+                self.macros.pop(name, None)
+            else:
+                self.macros[name] = macro
 
     def _too_many_tokens(self) -> None:
         is_one = self.bomb is not None and not self.expander.is_used_up
@@ -289,7 +359,7 @@ class _Preprocessor:
                 self._define(directive, path)
             case "undef":
                 if len(directive.tokens) > 1:
-                    self.macros.pop(directive.tokens[1].text, None)
+                    self._record(directive.tokens[1].text, None)
             case "include" | "include_next" | "import":
                 self.include(directive, path)
             case "pragma":
@@ -314,7 +384,11 @@ class _Preprocessor:
         if isinstance(macro, str):
             self.problem("bad-directive", macro, _span_of(directive, path))
         else:
-            self.macros[macro.name] = macro.fresh()
+            self._record(macro.name, macro.fresh())
+
+    def _record(self, name: str, macro: Macro | None) -> None:
+        self.changes.append((name, macro))
+        self._change(self.changes[-1:])
 
     def _pragma(self, directive: Directive, path: str) -> None:
         words = directive.tokens[1:]
@@ -421,35 +495,6 @@ class _Preprocessor:
         return bool(found), end + 1
 
 
-class _PresumedPlaces:
-    """What `__LINE__`, `__FILE__` and `__COUNTER__` are. Nothing here leads back to the macros."""
-
-    def __init__(self, files: dict[str, SourceFile]) -> None:
-        self.files = files
-        self.line_shift: dict[str, int] = {}
-        self.names: dict[str, str] = {}
-        """By path, as `#line` gives them."""
-        self.counter = count()
-
-    def macros(self) -> dict[str, Macro]:
-        """Return the macros by name."""
-        functions = {"__LINE__": self._line, "__FILE__": self._file, "__COUNTER__": self._count}
-        return {name: Macro(name, [], dynamic=function) for name, function in functions.items()}
-
-    def _line(self, token: Token) -> str:
-        path, start = (token.use.path, token.use.start) if token.use else (token.path, token.start)
-        file = self.files.get(path)
-        return str(file.position(start).row + self.line_shift.get(path, 0)) if file else "1"
-
-    def _file(self, token: Token) -> str:
-        path = token.use.path if token.use else token.path
-        escaped = path.replace("\\", "\\\\").replace('"', '\\"')
-        return self.names.get(path) or f'"{escaped}"'
-
-    def _count(self, token: Token) -> str:
-        return str(next(self.counter))
-
-
 _ALWAYS_DEFINED = frozenset({"__has_include", "__has_builtin", "__has_extension", "__has_feature"})
 
 
@@ -490,9 +535,8 @@ class _FileReader:
             if group.inactive_from is not None:
                 self.inactive(group.inactive_from, len(self.text))
 
-    def reached(self, chunk: Chunk) -> list[Piece]:
-        """Return the items of a chunk of an included file, without the definitions that nothing needs."""
-        items, self.state = outline(chunk, self.state)
+    def kept(self, items: list[Item]) -> list[Piece]:
+        """Return the items of an included file without the definitions that nothing needs."""
         needed = self.owner.needed or set()
         kept: list[Piece] = []
         for index, item in enumerate(items):
@@ -507,18 +551,25 @@ class _FileReader:
             self.leaving_out = name if item.is_open else None
         return kept
 
+    def put(self, pieces: list[Piece]) -> None:
+        """Append pieces to the output with their macros expanded."""
+        if len(pieces) == 1:
+            self.expanded(pieces[0].tokens, pieces[0].texts)
+        elif pieces:
+            tokens = [token for piece in pieces for token in piece.tokens]
+            self.expanded(tokens, [text for piece in pieces for text in piece.texts])
+
     def chunk(self, chunk: Chunk) -> None:
-        if self.prunes:
-            kept = self.reached(chunk)
-            if len(kept) == 1:
-                self.expanded(kept[0].tokens, kept[0].texts)
-            elif kept:
-                tokens = [token for piece in kept for token in piece.tokens]
-                self.expanded(tokens, [text for piece in kept for text in piece.texts])
+        owner = self.owner
+        if not self.prunes:
+            if owner.needed is not None:
+                self.state = State(max(self.state.depth + chunk.texts.count("{") - chunk.texts.count("}"), 0))
+            self.put([chunk])
             return
-        if self.owner.needed is not None:
-            self.state = State(max(self.state.depth + chunk.texts.count("{") - chunk.texts.count("}"), 0))
-        self.expanded(chunk.tokens, chunk.texts)
+        items, self.state = outline(chunk, self.state)
+        kept, start, changes = self.kept(items), len(owner.out.tokens), len(owner.changes)
+        self.put(kept)
+        owner.pruned.append(_Pruned(self, items, kept, start, len(owner.out.tokens), changes))
 
     def expanded(self, tokens: list[Token], texts: list[str]) -> None:
         """Append consecutive tokens to the output with their macros expanded."""
@@ -558,6 +609,7 @@ class _FileReader:
 
     def _expand_across(self, tokens: list[Token], hit: int) -> None:
         """Expand a use whose arguments run past directives, and the text behind it."""
+        self.owner.is_repeatable = self.owner.is_repeatable and not self.prunes
         open_tokens = list(tokens)
         end = self.use(open_tokens, hit, lambda: self._refill(open_tokens))
         rest = open_tokens[end:]

@@ -19,6 +19,7 @@ LARGE = "".join(f"float helper{it}(float x) {{ return x * {it}.0f; }}\n" for it 
     [
         FIXTURE,
         '#include "large.h"\n' + FIXTURE.replace("sum +=", "sum += helper17(__LINE__) +"),
+        '#include "large.h"\n' + FIXTURE.replace("sum +=", "sum += helper17(__COUNTER__) +"),
         "#define A(x) x __COUNTER__\n__kernel void k(__global int *a) { int b = A(1; a[0] = b }\n",
         "#define A(x) x x x x\n__kernel void k(__global int *a) { a[0] = "
         + "A(" * 12
@@ -27,7 +28,7 @@ LARGE = "".join(f"float helper{it}(float x) {{ return x * {it}.0f; }}\n" for it 
         + "; }\n",
         "#error no\n#include <missing>\n__kernel void k(",
     ],
-    ids=["fixture", "large include", "torn macro", "too many tokens", "errors"],
+    ids=["fixture", "large include", "large include read again", "torn macro", "too many tokens", "errors"],
 )
 def test_a_reading_leaves_no_cycles(text: str):
     def read(text: str) -> None:

@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -171,6 +172,63 @@ def test_unreached_parts_of_large_includes_are_left_out():
     assert {"f9", "g7", "g8", "f3", "s", "k"} <= set(texts)
     assert not {"f0", "f4", "t0"} & set(texts)
     assert texts.count("{") == texts.count("}")
+
+
+NAMES = [f"f{number}" for number in range(6)]
+
+
+@st.composite
+def headers(draw):
+    """Return functions that use each other, with what makes the one depend on whether another is there."""
+    calls = st.sampled_from([*(f"{it}(1)" for it in NAMES), "CALL(2)", "PASTE(3)", "SAME(5)", "M", "PASTE"])
+    values = st.sampled_from(["x", "__LINE__", "M"])
+    odd = st.sampled_from([*[""] * 8, "+ __COUNTER__", "SAME(", "SAME(x", ")", "{", "\n#line 7\n"])
+    odd_name, odd_part = draw(st.sampled_from(NAMES)), draw(odd)
+    lines = st.sampled_from(
+        [
+            "#define M f3(M)",
+            "#define M f1",
+            "#undef M",
+            "#define f2(a) a",
+            "#undef f2",
+            "#if M + 1\n#else\nint g(int x);\n#endif",
+            '#include "inner.h"',
+            "CALL(4);",
+            "int v;",
+            "#if 1\nint h(int x) { return f4(x); }\n#endif",
+        ]
+    )
+    parts = ["#define CALL(n) f##n(n)\n#define PASTE(n) CALL(n)\n#define SAME(a) a"]
+    for name in draw(st.permutations(NAMES)):
+        body = f"{draw(values)} + {draw(calls)} {odd_part if name == odd_name else ''}"
+        middle = draw(st.sampled_from(["", "", f"\n#ifdef M\n{draw(calls)}\n#endif\n"]))
+        parts += [f"int {name}(int x) {{ {middle}return {body}; }}", draw(lines)]
+    return "\n".join(parts) + "\n"
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    headers(),
+    headers(),
+    st.sampled_from([*NAMES, "PASTE"]),
+    st.sampled_from(["", "", "__COUNTER__", "SAME("]),
+)
+def test_what_is_put_in_is_what_another_run_finds(header, inner, name, more):
+    text = f'#include "big.h"\n__kernel void k() {{ {name}(0); {more} }}\n#include "inner.h"\n'
+    files = {"big.h": header, "inner.h": inner.replace('#include "inner.h"', "")}
+    with patch("clmap_lsp.source.preprocess.LARGE_INCLUDES", 10):
+        found = run(text, files=files)
+        with patch("clmap_lsp.source.preprocess._Preprocessor.put_in", return_value=False):
+            expected = run(text, files=files)
+    assert found.problems == expected.problems
+    unknown = [found.unknown_in_conditions.values(), expected.unknown_in_conditions.values()]
+    assert [_known(it) for it in unknown[0]] == [_known(it) for it in unknown[1]]
+    assert [_known(it) for it in found.tokens] == [_known(it) for it in expected.tokens]
+    assert [*found.macros] == [*expected.macros]
+
+
+def _known(token):
+    return *token[:5], token.use and (token.use.path, token.use.start, token.use.end), token.painted
 
 
 def test_line_numbers_files_and_counters():
