@@ -176,10 +176,14 @@ def lex_fragment(path: str, text: str) -> list[Token]:
 
 
 def _forget() -> None:
-    size = sum(len(it.text) for it in list(_kept.values()))
-    while len(_kept) > _KEPT_FILES or (size > _KEPT_CHARACTERS and len(_kept) > 1):
-        oldest = _kept.pop(next(iter(_kept)), None)
-        size -= 0 if oldest is None else len(oldest.text)
+    """Keep what was used last; at least that."""
+    files = list(_kept.items())  # Other threads may add to it.
+    size = sum(len(file.text) for _, file in files)
+    for at, (path, file) in enumerate(files[:-1]):
+        if len(files) - at <= _KEPT_FILES and size <= _KEPT_CHARACTERS:
+            break
+        _kept.pop(path, None)
+        size -= len(file.text)
 
 
 def _items(origin: _Origin, text: str) -> list[Chunk | Directive]:
