@@ -12,13 +12,14 @@ from functools import cache, lru_cache
 from itertools import compress, count
 from operator import itemgetter
 
-from clmap_lsp.source.conditions import BadConditionError, Number, evaluate
+from clmap_lsp.source.condition_words import condition_words, is_defined
+from clmap_lsp.source.conditions import BadConditionError, evaluate
 from clmap_lsp.source.ir import Problem, Severity
-from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, is_name
+from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError, define
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.outline import Item, State, outline
-from clmap_lsp.source.pieces import Chunk, Directive, Piece, lex, lex_fragment
+from clmap_lsp.source.pieces import Chunk, Directive, Piece, lex
 from clmap_lsp.source.predefined import initial_macros
 from clmap_lsp.source.presumed import PresumedPlaces
 from clmap_lsp.source.span import SourceFile, Span
@@ -431,9 +432,9 @@ class _Preprocessor:
             if not words:
                 self.problem("bad-directive", f"#{directive.name} needs a name", _span_of(directive, path))
                 return False
-            return self._is_defined(words[0]) != directive.name.endswith("ndef")
+            return is_defined(words[0], self.macros) != directive.name.endswith("ndef")
         try:
-            value, unknown = evaluate(self._condition_tokens(words))
+            value, unknown = evaluate(condition_words(words, self.expander, self._has_include))
         except (BadConditionError, TooManyTokensError) as error:
             bad = error if isinstance(error, BadConditionError) else "its macros expand to too many tokens"
             self.problem(
@@ -447,55 +448,12 @@ class _Preprocessor:
             self.out.unknown_in_conditions.setdefault(token.text, token)
         return value.value != 0
 
-    def _is_defined(self, token: Token) -> bool:
-        return token.text in self.macros or token.text in _ALWAYS_DEFINED
-
-    def _condition_tokens(self, words: list[Token]) -> list[Token]:
-        """Replace `defined` and `__has_include`, then expand macros."""
-        replaced: list[Token] = []
-        at = 0
-        while at < len(words):
-            token = words[at]
-            if token.text == "defined":
-                operand, at = _operand(words, at + 1)
-                replaced.append(
-                    token._replace(text=str(int(operand is not None and self._is_defined(operand))))
-                )
-            elif token.text == "__has_include":
-                value, at = self._has_include(words, at + 1)
-                replaced.append(token._replace(text=str(int(value))))
-            else:
-                replaced.append(token)
-                at += 1
-        expanded = self.expander.expand_list(replaced)
-        if any(token.text == "defined" for token in expanded):
-            return self._condition_tokens_again(expanded)
-        return expanded
-
-    def _condition_tokens_again(self, words: list[Token]) -> list[Token]:
-        """Handle a `defined` that came out of a macro (undefined in C; compilers take it as written)."""
-        replaced: list[Token] = []
-        at = 0
-        while at < len(words):
-            if words[at].text == "defined":
-                operand, end = _operand(words, at + 1)
-                value = operand is not None and self._is_defined(operand)
-                replaced.append(words[at]._replace(text=str(int(value))))
-                at = end
-            else:
-                replaced.append(words[at])
-                at += 1
-        return replaced
-
-    def _has_include(self, words: list[Token], at: int) -> tuple[bool, int]:
-        end = next((i for i in range(at, len(words)) if words[i].text == ")"), len(words))
-        operand = self._include_operand(words[at + 1 : end])
-        path = self.including[-1]
-        found = operand and self._find(operand[0], posixpath.dirname(path) if operand[1] else None)
-        return bool(found), end + 1
-
-
-_ALWAYS_DEFINED = frozenset({"__has_include", "__has_builtin", "__has_extension", "__has_feature"})
+    def _has_include(self, words: list[Token]) -> bool:
+        operand = self._include_operand(words)
+        if operand is None:
+            return False
+        name, is_quoted = operand
+        return self._find(name, posixpath.dirname(self.including[-1]) if is_quoted else None) is not None
 
 
 class _FileReader:
@@ -702,21 +660,5 @@ def _may_run_on(tokens: list[Token], at: int) -> bool:
     return True
 
 
-def _operand(words: list[Token], at: int) -> tuple[Token | None, int]:
-    """Return the name that `defined` asks for, in parentheses or not, and the index behind it."""
-    if at < len(words) and words[at].text == "(":
-        name = words[at + 1] if at + 1 < len(words) else None
-        end = at + 2
-        if end < len(words) and words[end].text == ")":
-            end += 1
-        return (name if name is not None and is_name(name.text) else None), end
-    if at < len(words) and is_name(words[at].text):
-        return words[at], at + 1
-    return None, at
-
-
 def _span_of(directive: Directive, path: str) -> Span:
     return Span(path, directive.start, directive.end)
-
-
-__all__ = ["MAX_TOKENS", "PRAGMA", "Number", "Preprocessed", "lex_fragment", "preprocess"]
