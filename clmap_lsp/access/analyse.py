@@ -46,7 +46,7 @@ from clmap_lsp.access.values import (
 )
 from clmap_lsp.access.wording import NameTable
 from clmap_lsp.source import ir
-from clmap_lsp.source.ir import Block, Expression, Kernel, Statement, Variable, VariableKind
+from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind
 from clmap_lsp.source.types import (
     AddressSpace,
     PointerType,
@@ -622,21 +622,15 @@ def _members(kind: Type, prefix: str = "", offset: int = 0) -> Iterable[tuple[st
 def _survey(body: Block) -> tuple[bool, int]:
     """Return (whether some floating-point value becomes an integer, the dimensions asked about)."""
     becomes, highest = False, 1
-
-    def visit(expression: Expression) -> None:
-        nonlocal becomes, highest
-        if isinstance(expression, ir.Convert):
-            source, target = element_of(expression.operand.type), element_of(expression.type)
-            if isinstance(source, ScalarType) and isinstance(target, ScalarType):
-                becomes = becomes or (source.is_float and not target.is_float)
-        elif isinstance(expression, ir.WorkItem) and isinstance(expression.dimension, ir.Constant):
-            highest = max(highest, min(int(expression.dimension.value) + 1, 3))
-        for operand in ir.operands(expression):
-            visit(operand)
-
     for statement in ir.walk(body):
         for expression in ir.expressions(statement):
-            visit(expression)
+            for node in ir.nodes(expression):
+                if isinstance(node, ir.Convert):
+                    source, target = element_of(node.operand.type), element_of(node.type)
+                    if isinstance(source, ScalarType) and isinstance(target, ScalarType):
+                        becomes = becomes or (source.is_float and not target.is_float)
+                elif isinstance(node, ir.WorkItem) and isinstance(node.dimension, ir.Constant):
+                    highest = max(highest, min(int(node.dimension.value) + 1, 3))
     return becomes, highest
 
 

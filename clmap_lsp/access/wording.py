@@ -59,30 +59,23 @@ _ATOM_BINDS: Final = 9
 
 def words(value: Polynomial, names: Names = _NO_NAMES) -> str:
     """Return the polynomial as C text, with `names` for the atoms that have one."""
-    return _writer(names).sum(value)[0]
+    return _Writer(names).sum(value)[0]
 
 
 def atom_words(atom: Atom, names: Names = _NO_NAMES) -> str:
     """Return one atom as C text."""
-    return _writer(names).atom(atom)[0]
+    return _Writer(names).atom(atom)[0]
 
 
 class NameTable(dict[Atom, str]):
     """The names of one kernel, complete before the first text is asked for; remembers what was written."""
 
-    __slots__ = ("writer",)
+    __slots__ = ("atoms", "sums")
 
     def __init__(self) -> None:
         super().__init__()
-        self.writer: _Writer | None = None
-
-
-def _writer(names: Names) -> _Writer:
-    if not isinstance(names, NameTable):
-        return _Writer(names)
-    if names.writer is None:
-        names.writer = _Writer(names)
-    return names.writer
+        self.atoms: dict[Atom, tuple[str, int]] = {}
+        self.sums: dict[Polynomial, tuple[str, int]] = {}
 
 
 class _Writer:
@@ -90,8 +83,8 @@ class _Writer:
 
     def __init__(self, names: Names) -> None:
         self.names = names
-        self._atoms: dict[Atom, tuple[str, int]] = {}
-        self._sums: dict[Polynomial, tuple[str, int]] = {}
+        known = names if isinstance(names, NameTable) else NameTable()
+        self._atoms, self._sums = known.atoms, known.sums
 
     def sum(self, value: Polynomial) -> tuple[str, int]:
         known = self._sums.get(value)
