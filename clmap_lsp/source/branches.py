@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, product
 
+from clmap_lsp.source.condition_words import answered
 from clmap_lsp.source.conditions import BadConditionError, evaluate
 from clmap_lsp.source.lexer import Token, is_name
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError
@@ -190,22 +191,8 @@ def _holds(guard: Guard, macros: dict[str, Macro], expander: Expander, assignmen
 
     if directive.name in ("ifdef", "ifndef", "elifdef", "elifndef"):
         return (is_defined(words[0]) != directive.name.endswith("ndef")) == guard.wanted
-    replaced: list[Token] = []
-    at = 0
-    while at < len(words):
-        token = words[at]
-        if token.text == "defined":
-            at += 1
-            has_parens = at < len(words) and words[at].text == "("
-            at += has_parens
-            value = at < len(words) and is_defined(words[at])
-            replaced.append(token._replace(text=str(int(value))))
-            at += has_parens
-        else:
-            replaced.append(token)
-        at += 1
     try:
-        expanded = expander.expand_list(replaced)
+        expanded = expander.expand_list(answered(words, is_defined))
         tokens = [it._replace(text=assignment.get(it.text) or it.text) for it in expanded]
         return (evaluate(tokens)[0].value != 0) == guard.wanted
     except (BadConditionError, TooManyTokensError):

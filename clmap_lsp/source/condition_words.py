@@ -6,6 +6,7 @@ Source: ISO/IEC 9899:1999, 6.10.1; ISO/IEC 9899:2024, 6.10.2 (`__has_include`).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from clmap_lsp.source.lexer import Token, is_name
 from clmap_lsp.source.macros import Expander, Macro
@@ -14,6 +15,8 @@ _ALWAYS_DEFINED = frozenset({"__has_include", "__has_builtin", "__has_extension"
 
 HasFile = Callable[[list[Token]], bool]
 """Tells whether there is the file that the words in the parentheses of `__has_include` name."""
+IsDefined = Callable[[Token], bool]
+"""Tells whether a name is that of a macro."""
 
 
 def is_defined(token: Token, macros: Mapping[str, Macro]) -> bool:
@@ -27,28 +30,29 @@ def condition_words(words: list[Token], expander: Expander, has_file: HasFile) -
     A `defined` that comes out of a macro is undefined in C; compilers take it as written.
     Raises: TooManyTokensError.
     """
-    expanded = expander.expand_list(_answered(words, expander.macros, has_file))
+    known = partial(is_defined, macros=expander.macros)
+    expanded = expander.expand_list(answered(words, known, has_file))
     if any(token.text == "defined" for token in expanded):
-        return _answered(expanded, expander.macros, None)
+        return answered(expanded, known)
     return expanded
 
 
-def _answered(words: list[Token], macros: Mapping[str, Macro], has_file: HasFile | None) -> list[Token]:
+def answered(words: list[Token], known: IsDefined, has_file: HasFile | None = None) -> list[Token]:
     """Replace `defined`, and `__has_include` where files can be asked for, by 1 or 0."""
-    answered: list[Token] = []
+    found: list[Token] = []
     at = 0
     while at < len(words):
         token = words[at]
         at += 1
         if token.text == "defined":
             operand, at = _operand(words, at)
-            token = token._replace(text=str(int(operand is not None and is_defined(operand, macros))))
+            token = token._replace(text=str(int(operand is not None and known(operand))))
         elif token.text == "__has_include" and has_file is not None:
             end = next((i for i in range(at, len(words)) if words[i].text == ")"), len(words))
             token = token._replace(text=str(int(has_file(words[at + 1 : end]))))
             at = end + 1
-        answered.append(token)
-    return answered
+        found.append(token)
+    return found
 
 
 def _operand(words: list[Token], at: int) -> tuple[Token | None, int]:

@@ -70,7 +70,7 @@ class Lowered:
     """The constant objects that it defines."""
     problems: tuple[Reported, ...]
     spans: tuple[LazySpan, ...]
-    """Its places, head included."""
+    """The places of its parameters and of its body."""
     origin: int
     """Where it starts in the normalised text."""
 

@@ -11,6 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
 from clmap_lsp.source.difference import Difference, difference
@@ -46,6 +47,10 @@ class Token(NamedTuple):
     painted: bool = False
 
 
+text_of = itemgetter(Token._fields.index("text"))
+"""Returns the text of a token, for the loops that run in C."""
+
+
 class Cut(NamedTuple):
     """A text that was cut into tokens, and where it starts in its file."""
 
@@ -64,12 +69,13 @@ STRING = r'"(?:[^"\\\r\n]|\\(?:\r\n|[\s\S]))*"'
 CHARACTER = r"'(?:[^'\\\r\n]|\\(?:\r\n|[\s\S]))+'"
 _OPERATOR = r"<<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|::|[\s\S]"
 _PLACEHOLDER = r"@[^\W\d]\w*"
-_TOKEN = re.compile(rf"({GAP})({_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_PLACEHOLDER}|{_OPERATOR}|\Z)")
+_ANY = rf"({_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_PLACEHOLDER}|{_OPERATOR}|\Z)"
+_TOKEN = re.compile(rf"({GAP}){_ANY}")
 _ONE = re.compile(rf"(?:{_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_OPERATOR})")
 _CONTINUATION = re.compile(SPLICE)
 _GLUED = re.compile(r"[^\s]\\[ \t]*(?:\r\n|\n|\r)[^\s]")
 _NOT_A_LINE_END = re.compile(rf"{SPLICE}|{COMMENT}")
-_WORDS = re.compile(rf"{GAP}({_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_PLACEHOLDER}|{_OPERATOR}|\Z)")
+_WORDS = re.compile(rf"{GAP}{_ANY}")
 _NAME = re.compile(_WORD)
 _ONLY_GAP = re.compile(GAP)
 

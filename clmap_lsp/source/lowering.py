@@ -355,12 +355,9 @@ class Lowering:
 
     def block(self, action: Callable[[], T]) -> tuple[Block, T]:
         """Run `action` and return the statements that it emitted with its result."""
-        outer, self.out = self.out, []
-        try:
+        with self.nested() as out:
             result = action()
-            return tuple(self.out), result
-        finally:
-            self.out = outer
+        return tuple(out), result
 
     @contextmanager
     def scope(self) -> Iterator[None]:

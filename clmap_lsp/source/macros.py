@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from operator import itemgetter
 
-from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token
+from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token, text_of
 
 MAX_DEPTH = 120
 """Arguments nested deeper than this are left unexpanded; real code stays below 20."""
@@ -113,7 +112,7 @@ class Expander:
 
     def expand_argument(self, tokens: list[Token], use: Use | None) -> list[Token]:
         """Return a list with every macro in it expanded, as part of a use. Raises: TooManyTokensError."""
-        if self.macros.keys().isdisjoint(map(_text, tokens)) or self._depth >= MAX_DEPTH:
+        if self.macros.keys().isdisjoint(map(text_of, tokens)) or self._depth >= MAX_DEPTH:
             return tokens
         out: list[Token] = []
         self._depth += 1
@@ -348,9 +347,6 @@ class _Substitution:
         # The operands are typed in different places: the body's one says more than the argument's.
         place = left if left.use is not None or right.use is None else right
         return [Token(text, place.start, place.end, left.gap, place.path, self.use)]
-
-
-_text = itemgetter(0)
 
 
 def _use_of(token: Token) -> Use:

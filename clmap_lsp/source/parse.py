@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from operator import itemgetter
 
 import tree_sitter_c
 from tree_sitter import Language, Parser, Point, Tree
@@ -16,7 +15,7 @@ from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.dialect import AUTO_TYPE, plain
 from clmap_lsp.source.difference import difference
 from clmap_lsp.source.ir import Guess, Problem, Severity
-from clmap_lsp.source.lexer import Token
+from clmap_lsp.source.lexer import text_of
 from clmap_lsp.source.normalise import Normalised, Roles, TokenSpans, normalise, typedef_names
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.preprocess import Preprocessed, preprocess
@@ -27,7 +26,6 @@ from clmap_lsp.source.syntax import SyntaxTree
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
 
 _PIECE = 1 << 16
-_TEXT = itemgetter(Token._fields.index("text"))
 MAX_CHARACTERS = 8 << 20
 """Longer files are not OpenCL C that a person wrote, and are refused with one problem."""
 
@@ -114,7 +112,7 @@ def preprocess_some_branch(
 ) -> tuple[Preprocessed, list[Guess]]:
     """Preprocess; if no kernel is active but one is behind undefined names, or `#error` is, assume values."""
     source = preprocess(text, path, options, read_file)
-    has_kernel = not KERNEL_WORDS.isdisjoint(map(_TEXT, source.tokens))
+    has_kernel = not KERNEL_WORDS.isdisjoint(map(text_of, source.tokens))
     if has_kernel and not source.errors:
         return source, []
     if not has_kernel:

@@ -10,12 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import compress, count
-from operator import itemgetter
 
 from clmap_lsp.source.condition_words import condition_words, is_defined
 from clmap_lsp.source.conditions import BadConditionError, evaluate
 from clmap_lsp.source.ir import Problem, Severity
-from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token
+from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, text_of
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError, define
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.outline import Item, State, outline
@@ -134,7 +133,7 @@ def _preprocess_reached(
 def _reached(result: Preprocessed, left_out: dict[str, list[Item]]) -> set[str]:
     """Return which of the definitions that were left out the output needs, through macros and each other."""
     reached: set[str] = set()
-    waiting = list(set(map(itemgetter(0), result.tokens)))
+    waiting = list(set(map(text_of, result.tokens)))
     seen = set(waiting)
     while waiting:
         name = waiting.pop()

@@ -123,7 +123,7 @@ def _is_contiguous(scope: Scope, loop: CountingLoop, access: Access) -> bool:
     )
 
 
-_UNROLL = re.compile(r"\b(?P<word>unroll|opencl_unroll_hint)(?P<open>[\s(]*)(?P<factor>\d+)")
+_UNROLL = re.compile(r"\b(?:unroll|opencl_unroll_hint)[\s(]*(\d+)")
 
 
 def _hints(scope: Scope, loop: CountingLoop) -> list[str] | None:
@@ -137,13 +137,13 @@ def _hints(scope: Scope, loop: CountingLoop) -> list[str] | None:
     kept: list[str] = []
     for hint in scope.hints(loop.node):
         asked = _UNROLL.search(hint)
-        factor = int(asked["factor"]) if asked is not None else LANES
+        factor = int(asked[1]) if asked is not None else LANES
         if "nounroll" in hint or factor <= 1:
             return None
         if asked is None:
             kept.append(hint)
         elif factor > LANES:
-            kept.append(f"{hint[: asked.start('factor')]}{factor // LANES}{hint[asked.end() :]}")
+            kept.append(f"{hint[: asked.start(1)]}{factor // LANES}{hint[asked.end() :]}")
     return kept
 
 
