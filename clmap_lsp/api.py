@@ -94,7 +94,7 @@ class KernelReport:
         rows = []
         for it in self.analysis.accesses:
             cost = it.per_request
-            shown = it.reason or "unknown" if cost is None else f"{cost.mean:.4g} {cost.unit}"
+            shown = it.missing_cost if cost is None else f"{cost.mean:.4g} {cost.unit}"
             ideal = "" if cost is None else f"{cost.ideal:.4g}"
             share = "" if it.share is None else f"{it.share:.0%}"
             stride = "" if it.stride.text is None else f"{it.stride.text} bytes"

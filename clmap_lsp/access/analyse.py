@@ -91,6 +91,7 @@ def analyse(
         reader.names,
         reader.expressions.n_dimensions,
         tuple(dict.fromkeys(reader.caveats)),
+        tuple(it for it in reader.left_out if it.space is not AddressSpace.PRIVATE),
     )
 
 
@@ -112,6 +113,8 @@ class _Reader:
         self.facts = facts
         self.flow = Flow()
         self.accesses: list[Access] = []
+        self.left_out: list[Access] = []
+        """Those in statements that the algebra holds to be never reached."""
         self.names = NameTable()
         self.caveats: list[str] = []
         self.loops_seen: list[LoopSymbol] = []
@@ -140,14 +143,35 @@ class _Reader:
 
     def block(self, block: Block, state: _State | None) -> _State | None:
         """Read a block; `None` means that its end is never reached."""
+        if state is None:
+            return None
         if self.quiet:
             self.trial_statements += len(block)
-        for statement in block:
-            if state is None:
-                return None
+        for at, statement in enumerate(block):
             self.expressions.environment = state.environment
-            state = _HANDLERS[type(statement)](self, statement, state)
+            after = _HANDLERS[type(statement)](self, statement, state)
+            if after is None:
+                self.unreached(block[at + 1 :], state)
+                return None
+            state = after
         return state
+
+    def unreached(self, block: Block, state: _State) -> None:
+        """Read statements that the algebra holds to be never reached, for the sake of their accesses.
+
+        Whether an access runs is for the engine that counts to say; nothing that is found here has an effect.
+        """
+        if self.quiet or not block:
+            return
+        accesses, self.accesses = self.accesses, self.left_out
+        breaking, self._breaking = self._breaking, [[]]
+        continuing, self._continuing = self._continuing, [[]]
+        leaving, self._leaving = self._leaving, {}
+        n_loops, n_caveats = len(self.loops_seen), len(self.caveats)
+        self.block(block, _State(dict(state.environment), (*state.guard, ZERO)))
+        del self.loops_seen[n_loops:], self.caveats[n_caveats:]
+        self._breaking, self._continuing, self._leaving = breaking, continuing, leaving
+        self.accesses = accesses
 
     def _nothing(self, _: Statement, state: _State) -> _State:
         return state
@@ -378,7 +402,9 @@ class _Reader:
     def _if(self, it: ir.If, state: _State) -> _State | None:
         condition = self.expressions.condition(it.condition)
         if condition.value is not None:
-            return self.block(it.then if condition.value else it.otherwise, state)
+            taken, dead = (it.then, it.otherwise) if condition.value else (it.otherwise, it.then)
+            self.unreached(dead, state)
+            return self.block(taken, state)
         opposite = algebra.negated(condition)
         other = state.copy()
         then = _State(state.environment, (*state.guard, condition))
@@ -442,6 +468,8 @@ class _Reader:
                 entering = untouched.copy()
                 entering.guard = (*entering.guard, *(() if matches == ONE else (matches,)))
             arrivals = [arriving for arriving in (entering, falling) if arriving is not None]
+            if not arrivals:
+                self.unreached(case.body, untouched)
             falling = self.block(case.body, self._joined(arrivals))
         ends = self._breaking.pop()
         if falling is not None:

@@ -15,6 +15,7 @@ from clmap_lsp.access.polynomial import (
     ZERO,
     Atom,
     Leaf,
+    LoopSymbol,
     Parameter,
     Polynomial,
     Unknown,
@@ -272,11 +273,15 @@ class Expressions:
             case BinaryOp.MUL:
                 return self._kept(left * right, kind)
             case BinaryOp.SHL:
-                return self._kept(algebra.shl(left, right, self.facts), kind)
+                return self._kept(algebra.shl(left, self._shift(right, kind), self.facts), kind)
+            case BinaryOp.SHR:
+                return algebra.shr(self.as_number(left, kind), self._shift(right, kind), self.facts)
             case _:
-                if kind.kind is ScalarKind.UNSIGNED:
-                    left, right = self.as_unsigned(left, kind), self.as_unsigned(right, kind)
-                return _OPERATIONS[op](left, right, self.facts)
+                return _OPERATIONS[op](self.as_number(left, kind), self.as_number(right, kind), self.facts)
+
+    def _shift(self, count: Polynomial, kind: ScalarType) -> Polynomial:
+        """Return a shift count, which OpenCL takes modulo the width (OpenCL C 3.0, section 6.3.10)."""
+        return algebra.mod(count, Polynomial.constant(kind.bits), self.facts)
 
     def _kept(self, value: Polynomial, kind: ScalarType) -> Polynomial:
         """Model wrap-around where large constants make it likely to be meant (hashes, packing)."""
@@ -287,13 +292,42 @@ class Expressions:
             return value
         return algebra.wrapped(value, kind.bits, kind.is_signed, self.facts)
 
-    def as_unsigned(self, value: Polynomial, kind: ScalarType) -> Polynomial:
-        """Return a value as an unsigned operand: differences of 32 bits wrap, others cannot be negative."""
-        if kind.bits > 32 or all(it > 0 for it in value.terms.values()):
+    def as_number(self, value: Polynomial, kind: ScalarType) -> Polynomial:
+        """Return a value as the number that it is, for an operation that does not work modulo 2^bits.
+
+        Polynomials of unsigned types stand for any number that is equal modulo 2^bits. Signed ones are their
+        numbers already, as signed arithmetic must not overflow.
+        """
+        if kind.is_signed:
             return value
-        if self.facts.is_non_negative(value):
-            return value
+        placed = self._placed(value, kind)
+        if placed is not None:
+            return placed
+        if any(
+            isinstance(it, Unknown) or (isinstance(it, LoopSymbol) and it.trip is None) for it in value.leaves
+        ):
+            return value  # What bounds the turns of a loop is the condition that is being read here.
+        if self.facts.launch is None and (kind.bits > 32 or all(it > 0 for it in value.terms.values())):
+            return value  # Arguments are not known to be anything; none is taken to be negative.
         return algebra.wrapped(value, kind.bits, signed=False, facts=self.facts)
+
+    def placed(self, value: Polynomial, kind: ScalarType) -> Polynomial:
+        """Return a value as the number that it is where that is proved, else as it stands."""
+        found = self._placed(value, kind)
+        return value if found is None else found
+
+    def _placed(self, value: Polynomial, kind: ScalarType) -> Polynomial | None:
+        """Return the number, where all work-items' values lie in one period of 2^bits; `None` otherwise."""
+        least = -(1 << (kind.bits - 1)) if kind.is_signed else 0
+        low, high = self.facts.interval(value)
+        if low is None:
+            return None
+        if high is None:
+            return value if low >= least else None
+        period = (low - least) >> kind.bits
+        if (high - least) >> kind.bits == period:
+            return value - (period << kind.bits) if period else value
+        return algebra.wrapped(value, kind.bits, kind.is_signed, self.facts) if low >= least else None
 
     def _compare(self, it: ir.Compare) -> Value:
         left, right = self.value(it.left), self.value(it.right)
@@ -312,8 +346,8 @@ class Expressions:
         """Return 1 or 0 for a comparison of two scalars."""
         if not isinstance(a, Polynomial) or not isinstance(b, Polynomial):
             return self.unknown("it compares floating-point values", a.leaves | b.leaves)
-        if isinstance(kind, ScalarType) and kind.kind is ScalarKind.UNSIGNED:
-            a, b = self.as_unsigned(a, kind), self.as_unsigned(b, kind)
+        if isinstance(kind, ScalarType):
+            a, b = self.as_number(a, kind), self.as_number(b, kind)
         match op:
             case CompareOp.EQ:
                 return algebra.equal(a, b, self.facts)
@@ -389,9 +423,10 @@ class Expressions:
             return algebra.minimum(raised, Polynomial.constant(high), self.facts)
         if target.bits < 32 and (source.bits > target.bits or source.kind is not target.kind):
             return algebra.wrapped(a, target.bits, target.is_signed, self.facts)
-        if a.value is not None and target.bits <= 32:
-            return algebra.wrapped(a, target.bits, target.is_signed, self.facts)
-        return a
+        if source.bits < target.bits and not source.is_signed:
+            a = self.placed(a, source)
+        narrows = source.bits > target.bits or (source.bits == target.bits and not source.is_signed)
+        return self.placed(a, target) if target.is_signed and narrows else a
 
     def _reinterpret(self, it: ir.Reinterpret) -> Value:
         value = self.value(it.operand)
@@ -489,8 +524,11 @@ class Expressions:
         return Vector(tuple(lanes))
 
     def _pointer_offset(self, it: ir.PointerOffset) -> Value:
-        pointer = self.address(it.pointer)
-        return self.moved(pointer, self.scalar(it.index), it.stride, isinstance(it.pointer, ir.Read))
+        pointer, index = self.address(it.pointer), self.scalar(it.index)
+        kind = it.index.type
+        if isinstance(kind, ScalarType) and kind.bits < 64 and not kind.is_signed:
+            index = self.placed(index, kind)
+        return self.moved(pointer, index, it.stride, isinstance(it.pointer, ir.Read))
 
     def moved(self, pointer: Address, index: Polynomial, stride: int, starts: bool) -> Address:
         """Return a pointer `index` steps of `stride` bytes on."""
@@ -558,7 +596,6 @@ OPAQUE_TYPE: Final = OpaqueType("pointer")
 _OPERATIONS: Final[Mapping[BinaryOp, Callable[[Polynomial, Polynomial, Facts], Polynomial]]] = {
     BinaryOp.DIV: algebra.trunc_div,
     BinaryOp.REM: algebra.rem,
-    BinaryOp.SHR: algebra.shr,
     BinaryOp.AND: algebra.bit_and,
     BinaryOp.OR: algebra.bit_or,
     BinaryOp.XOR: algebra.bit_xor,

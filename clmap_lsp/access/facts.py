@@ -302,9 +302,11 @@ def _shifted(intervals: list[Interval]) -> Interval:
     (low, high), (_, most) = intervals
     if low is None or low < 0:
         return EVERYTHING
+    if most is not None and most < 0:
+        return EVERYTHING  # A negative count means nothing here: C's is taken modulo the width before.
     if high is None or most is None or most > 62:
-        return low, None
-    return low, high << most
+        return 0, None
+    return 0, high << most
 
 
 def _integer_scalars(launch: Launch | None) -> dict[str, int]:

@@ -124,6 +124,7 @@ class _LoopReader:
         reader.expressions.environment = entered.environment
         condition = self._condition() if shape.tests_first else self._late_condition(entered)
         if shape.tests_first and condition == ZERO:
+            reader.unreached(shape.body + shape.step, entered)
             return self.before
         symbol, still = self._described(condition)
         inside = self._with_symbol(entered, symbol)

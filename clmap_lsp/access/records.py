@@ -174,6 +174,8 @@ class AccessSummary:
     """Of the launch, or as many as the kernel asks about."""
     caveats: tuple[str, ...] = ()
     """What the kernel does that the analysis does not follow, such as `goto`."""
+    unreached: tuple[Access, ...] = ()
+    """Accesses of public memory that the conditions around them seem to rule out."""
 
     def of_buffer(self, name: str) -> tuple[Access, ...]:
         """Return the accesses of one buffer."""

@@ -59,6 +59,23 @@ class LaunchCosts:
     sites: Mapping[int, SiteCost]
     bail: str | None = None
     notes: tuple[str, ...] = ()
+    sample: str | None = None
+    """What was counted, if that is a sample of the launch."""
+
+    def cost(self, site: int, space: AddressSpace) -> SiteCost | None:
+        """Return the cost of a site; `None` if the kernel was not followed.
+
+        The engine lists every site that somebody executes or may execute: any other is never executed.
+        """
+        known = self.sites.get(site)
+        if known is not None or self.bail is not None:
+            return known
+        unit: Unit = "sectors" if space is AddressSpace.GLOBAL else "wavefronts"
+        method: Method = "exact" if self.sample is None else "sampled"
+        return SiteCost(0, 0, unit, 0, 0, 0, 0, method, NEVER if self.sample is None else self.sample)
+
+
+NEVER = "never executed in this launch"
 
 
 def totals_of(accesses: Iterable[Access], costs: LaunchCosts) -> MemoryTotals:
@@ -72,7 +89,7 @@ def totals_of(accesses: Iterable[Access], costs: LaunchCosts) -> MemoryTotals:
         seen.add(access.site)
         if access.space not in _COUNTED:
             continue
-        cost = costs.sites.get(access.site)
+        cost = costs.cost(access.site, access.space)
         if cost is None or cost.count is None:
             complete = False
             continue

@@ -7,10 +7,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from clmap_lsp.analysis.costs import LaunchCosts, SiteCost
+from clmap_lsp.analysis.costs import NEVER, LaunchCosts, SiteCost
 from clmap_lsp.devices.model import DeviceModel, Unknown
 from clmap_lsp.devices.rules import local_wavefronts
-from clmap_lsp.emulator.symbolic import SiteCount
+from clmap_lsp.emulator.symbolic import Method, SiteCount
 from clmap_lsp.emulator.symbolic import count as count_symbolically
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source.ir import Initializer, Kernel
@@ -23,11 +23,13 @@ def count(
     result = count_symbolically(kernel, launch, device, constants=constants)
     if result.bail is not None:
         return LaunchCosts({}, bail=result.bail.reason, notes=(f"not counted: {result.bail.reason}",))
-    return LaunchCosts({site: _cost(it, device) for site, it in result.sites.items()})
+    return LaunchCosts({site: _cost(it, device) for site, it in result.sites.items()}, sample=result.sample)
 
 
 def _cost(it: SiteCount, device: DeviceModel) -> SiteCost:
     """Passes of constant memory and lines of cached local memory are wavefronts: turns that are served."""
+    if it.executions == 0 and it.method is Method.EXACT:
+        return SiteCost(0, 0, "sectors" if it.unit == "sectors" else "wavefronts", 0, ideal=0, reason=NEVER)
     requests, least, ideal = it.requests or 0, it.least_per_request or 0, it.ideal_units
     floor = _uniform_wavefronts(it.size, it.op, device) if it.unit == "wavefronts" else 0
     if ideal is not None and least >= floor:

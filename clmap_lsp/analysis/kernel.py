@@ -12,6 +12,7 @@ from clmap_lsp.access.classify import Classified, classify
 from clmap_lsp.access.facts import Facts
 from clmap_lsp.analysis.costs import LaunchCosts, totals_of
 from clmap_lsp.analysis.counting import count
+from clmap_lsp.analysis.existing import accesses_left_out
 from clmap_lsp.analysis.general import in_general
 from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotals, Variant
 from clmap_lsp.analysis.stride import stride
@@ -44,9 +45,17 @@ def analyse_kernel(
             kernel, None, problems, accesses, MemoryTotals(complete=False), notes=summary.caveats
         )
     costs = count(kernel, launch, device, constants)
-    totals = totals_of(summary.accesses, costs)
-    accesses = tuple(_joined(it, launch, facts, costs, totals, device) for it in classified)
-    counted = partial(_variant, accesses=summary.accesses, device=device, constants=constants)
+    others = accesses_left_out(summary, costs)
+    left_out = classify(dataclasses.replace(summary, accesses=others), launch=launch) if others else ()
+    everything = (*summary.accesses, *others)
+    totals = totals_of(everything, costs)
+    joined = partial(_joined, launch=launch, facts=facts, costs=costs, totals=totals, device=device)
+    found = [joined(it) for it in left_out]
+    unreached = tuple(it for it in found if it.is_never_executed)
+    accesses = (*map(joined, classified), *(it for it in found if not it.is_never_executed))
+    if len(unreached) < len(found):
+        accesses = tuple(sorted(accesses, key=lambda it: it.access.site))
+    counted = partial(_variant, accesses=everything, device=device, constants=constants)
     return KernelAnalysis(
         kernel,
         launch,
@@ -56,6 +65,7 @@ def analyse_kernel(
         swapped=_swapped(kernel, launch, counted),
         shapes=_shapes(kernel, launch, accesses, counted),
         notes=(*summary.caveats, *costs.notes),
+        unreached=unreached,
     )
 
 
@@ -90,9 +100,9 @@ def _joined(
     device: DeviceModel,
 ) -> AccessAnalysis:
     access = classified.access
-    cost = costs.sites.get(access.site)
+    cost = costs.cost(access.site, access.space)
     if cost is None:
-        return _uncounted(classified, facts, costs.bail or "it could not be followed")
+        return _uncounted(classified, facts, costs.bail or "the kernel could not be followed")
     whole = _traffic(access.space, totals)
     known = cost.count is not None
     along, across = _directions(launch)

@@ -93,6 +93,16 @@ class AccessAnalysis:
     share: float | None = None
     """Part of the kernel's traffic in this kind of memory (sectors or wavefronts), 0 to 1."""
 
+    @property
+    def is_never_executed(self) -> bool:
+        """True if it is known that no work-item of the launch executes it."""
+        return self.method == "exact" and self.totals is not None and not self.totals.requests
+
+    @property
+    def missing_cost(self) -> str:
+        """What stands in the place of the figures of a request where there are none."""
+        return self.reason if self.is_never_executed else f"unknown: {self.reason}"
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryTotals:
@@ -143,6 +153,8 @@ class KernelAnalysis:
     """The costs in other shapes of as many work-items, where the kernel works in any shape."""
     notes: tuple[str, ...] = ()
     """What the figures do not cover, such as control flow that was not followed."""
+    unreached: tuple[AccessAnalysis, ...] = ()
+    """Accesses in statements that this launch never reaches, whatever its data; not among `accesses`."""
     content: object = field(default=None, repr=False, compare=False)
     """What all of this follows from: analyses of equal content differ in places only. `None`: unknown."""
 

@@ -92,7 +92,8 @@ def _moved(known: KernelAnalysis, kernel: Kernel, launch: Launch | None) -> Kern
     """Return a result with the places of the kernel as it stands now."""
     moved = Moved(known.kernel, kernel)
     accesses = tuple(_at_new_place(it, moved) for it in known.accesses)
-    return replace(known, kernel=kernel, launch=launch, accesses=accesses)
+    unreached = tuple(_at_new_place(it, moved) for it in known.unreached)
+    return replace(known, kernel=kernel, launch=launch, accesses=accesses, unreached=unreached)
 
 
 def _at_new_place(known: AccessAnalysis, moved: Moved) -> AccessAnalysis:

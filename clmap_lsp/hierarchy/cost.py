@@ -92,7 +92,7 @@ def _excess(accesses: Sequence[AccessAnalysis], unit_bytes: int | None, total: i
         cost, totals = it.per_request, it.totals
         if cost is not None and totals is not None:
             excess += max(round((cost.mean - cost.ideal) * totals.requests), 0)
-        elif it.reason:
+        elif it.reason and not it.is_never_executed:
             return Part(None, None, None, it.reason)
     return _part(excess, unit_bytes, total, reason)
 

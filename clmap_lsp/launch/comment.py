@@ -64,7 +64,11 @@ def from_comments(program: Program, kernel: Kernel) -> PartialLaunch | LaunchPro
             return error.at(f"line {here}")
     parts.pop("kernel", None)
     try:
-        sizes = {name: parse_size(parts.pop(key)) for key, name in _SIZES.items() if key in parts}
+        sizes = {
+            name: parse_size(parts.pop(key), 0 if key == "offset" else 1)
+            for key, name in _SIZES.items()
+            if key in parts
+        }
     except LaunchError as error:
         return error.at(f"line {row}")
     return PartialLaunch(

@@ -50,8 +50,8 @@ class PartialLaunch:
         return not (sizes or self.arguments or self.parsed)
 
 
-def parse_size(text: str) -> tuple[int, ...]:
-    """Return `X[,Y[,Z]]` (also `XxYxZ`) as a tuple.
+def parse_size(text: str, least: int = 1) -> tuple[int, ...]:
+    """Return `X[,Y[,Z]]` (also `XxYxZ`) as a tuple of numbers of at least `least` (0 for an offset).
 
     Raises: LaunchError.
     """
@@ -59,8 +59,11 @@ def parse_size(text: str) -> tuple[int, ...]:
     if not 1 <= len(parts) <= 3 or not all(it.strip().isascii() and it.strip().isdigit() for it in parts):
         raise LaunchError(f"`{text}` is no size", "write 1 to 3 whole numbers, as in 256,256")
     sizes = tuple(int(it) for it in parts)
-    if not all(0 < it < 1 << 40 for it in sizes):
-        raise LaunchError(f"`{text}` is no size", "every dimension must be at least 1 and below 2^40")
+    if not all(least <= it < 1 << 40 for it in sizes):
+        what = "size" if least else "offset"
+        raise LaunchError(
+            f"`{text}` is no {what}", f"every dimension must be at least {least} and below 2^40"
+        )
     return sizes
 
 

@@ -67,7 +67,10 @@ def kernel_json(program: Program, kernel: KernelAnalysis) -> dict[str, Any]:
         **_range(program, kernel.kernel.name_span),
         "launch": None if kernel.launch is None else launch_json(kernel.launch),
         "launch_problems": list(kernel.launch_problems),
-        "accesses": [access_json(program, it) for it in kernel.accesses],
+        "accesses": [
+            access_json(program, it)
+            for it in sorted((*kernel.accesses, *kernel.unreached), key=lambda it: it.access.site)
+        ],
         "totals": totals_json(kernel.totals),
         "swapped_dimensions": None
         if kernel.swapped is None
@@ -169,6 +172,7 @@ def access_json(program: Program, it: AccessAnalysis) -> dict[str, Any]:
         "totals": None if totals is None else _totals(totals),
         "share": it.share,
         "method": it.method,
+        "never_executed": it.is_never_executed,
         "reason": it.reason or access.unknown,
         "calls": [{"function": frame.function, **_range(program, frame.call)} for frame in access.frames],
     }

@@ -42,6 +42,10 @@ def _kernel(program: Program, kernel: KernelAnalysis, device: DeviceModel) -> It
     for problem in kernel.launch_problems:
         yield f"  no launch: {problem}"
     yield from _table([_row(program, it) for it in kernel.accesses])
+    for it in kernel.unreached:
+        at = program.position(it.access.span)
+        what = f"`{it.access.buffer}[{it.access.index_text}]` ({it.access.direction.value})"
+        yield f"  line {at.row}: {what}: {it.reason}"
     yield from _totals(kernel)
     yield from hierarchy_lines(kernel, device)
     for note in kernel.notes:
@@ -63,9 +67,7 @@ def _row(program: Program, it: AccessAnalysis) -> tuple[str, ...]:
         f"{it.access.buffer}[{it.access.index_text}]",
         f"{it.access.space.value} {it.access.direction.value}",
         "" if it.classified is None else it.classified.map_name or ", ".join(it.classified.patterns),
-        f"unknown: {it.reason}"
-        if cost is None
-        else f"{cost.mean:.4g} {cost.noun if cost.mean == 1 else unit}",
+        it.missing_cost if cost is None else f"{cost.mean:.4g} {cost.noun if cost.mean == 1 else unit}",
         "" if cost is None else f"{cost.ideal:.4g}",
         amount,
         "" if it.share is None else f"{it.share:.0%}",

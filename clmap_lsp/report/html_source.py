@@ -118,7 +118,7 @@ def cost_text(it: AccessAnalysis) -> str:
     """Return `16 sectors, 4 would do`."""
     cost = it.per_request
     if cost is None:
-        return "unknown"
+        return "never executed" if it.is_never_executed else "unknown"
     noun = cost.noun if cost.mean == 1 else cost.unit
     ideal = f", {cost.ideal:.4g} would do" if cost.excess > 1.005 else ""
     return f"{cost.mean:.4g} {noun}{ideal}"

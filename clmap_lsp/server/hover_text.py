@@ -49,7 +49,7 @@ def _cost_lines(kernel: KernelAnalysis | None, it: AccessAnalysis) -> Iterator[s
     cost = it.per_request
     name = it.access.direction.value
     if cost is None:
-        yield f"- {name}: cost unknown, {it.reason}"
+        yield f"- {name}: {it.reason if it.is_never_executed else f'cost unknown, {it.reason}'}"
         return
     spread = "" if cost.min == cost.max else f" ({cost.min} to {cost.max})"
     share = "" if it.share is None else f", {it.share:.0%} of the kernel's {it.access.space.value} traffic"

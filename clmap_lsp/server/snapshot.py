@@ -36,7 +36,7 @@ class Snapshot:
         found = [
             access
             for kernel in self.analysis.kernels
-            for access in kernel.accesses
+            for access in (*kernel.accesses, *kernel.unreached)
             if _holds(access.access.span, path, offset)
         ]
         return tuple(sorted(found, key=lambda it: it.access.span.end - it.access.span.start))

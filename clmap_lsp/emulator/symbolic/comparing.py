@@ -35,10 +35,7 @@ def compare(op: CompareOp, left: Sym, right: Sym, scalar: ScalarType, space: Spa
     """
     one, two = settled(left, scalar, space), settled(right, scalar, space)
     if one is None or two is None:
-        if op in (CompareOp.EQ, CompareOp.NE):
-            one, two = left, right
-        else:
-            return _unsigned(op, left, right, space)
+        return _unsigned(op, left, right, space)
     difference = subtract(one, two)
     if op in (CompareOp.EQ, CompareOp.NE):
         return _equals(difference, op is CompareOp.EQ, space)
@@ -110,6 +107,7 @@ def sign_cuts(difference: Sym, dimension: int, coef: int, counts: Sequence[int])
 
 
 def _unsigned(op: CompareOp, left: Sym, right: Sym, space: Space) -> Condition:
+    """Compare modulo 2^64, number by number."""
     one = np.ascontiguousarray(spread_out(left, space)).view(np.uint64)
     two = np.ascontiguousarray(spread_out(right, space)).view(np.uint64)
     match op:
@@ -119,8 +117,12 @@ def _unsigned(op: CompareOp, left: Sym, right: Sym, space: Space) -> Condition:
             return simplified(one <= two)
         case CompareOp.GT:
             return simplified(one > two)
-        case _:
+        case CompareOp.GE:
             return simplified(one >= two)
+        case CompareOp.EQ:
+            return simplified(one == two)
+        case CompareOp.NE:
+            return simplified(one != two)
 
 
 def first_false(op: CompareOp, difference: Sym, dimension: int, space: Space) -> tuple[int, int] | None:

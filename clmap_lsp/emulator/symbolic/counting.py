@@ -107,7 +107,9 @@ class Counter:
     def _modulus(self, rows: Rows) -> int:
         """Return a number of bytes by which a shift of all lanes changes nothing."""
         match rows.space, self.device.local_rule:
-            case AddressSpace.LOCAL, BankedLocal(bank_bytes=width):
+            case AddressSpace.LOCAL, BankedLocal(banks=banks, bank_bytes=width, rows_joined=joined):
+                if joined > 1:  # Which words share a row depends on where the aligned rows begin.
+                    return banks * width * joined
                 return width * (2 if rows.size > width else 1)
             case AddressSpace.LOCAL, CachedLocal(line_bytes=line):
                 return line

@@ -97,13 +97,15 @@ class Total:
 
 @dataclass(frozen=True, slots=True)
 class SymbolicResult:
-    """Counts of a launch by site (a site that a launch does not reach has executions 0)."""
+    """Counts of a launch by site. A site that is not listed is executed by nobody."""
 
     sites: Mapping[Site, SiteCount]
     totals: Mapping[tuple[AddressSpace, str], Total]
     bail: Bail | None = None
     """Set if the kernel as a whole could not be followed; all sites are unknown then."""
     boxes: int = 0
+    sample: str | None = None
+    """What was counted, if that is a sample of the launch."""
 
     def total(self, space: AddressSpace, op: str) -> Total:
         """Return the sums for a space and `load`, `store` or `atomic`."""
@@ -203,7 +205,7 @@ def _count_boxes(
             found = sites.setdefault(doubt.site, _Sum.of(doubt))
             found.reason = found.reason or doubt.reason
     counts = {site: it.finished(site, device, scale, reason) for site, it in sorted(sites.items())}
-    return SymbolicResult(counts, _totals(counts), None, len(machines))
+    return SymbolicResult(counts, _totals(counts), None, len(machines), reason)
 
 
 def _count_sample(

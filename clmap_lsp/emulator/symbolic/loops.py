@@ -16,7 +16,7 @@ import numpy as np
 from clmap_lsp.emulator.symbolic.comparing import first_false
 from clmap_lsp.emulator.symbolic.control import NotRegularError, OverBudgetError, SplitError
 from clmap_lsp.emulator.symbolic.needs import reads
-from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both
+from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both, either
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
 from clmap_lsp.emulator.symbolic.values import (
     Floats,
@@ -54,7 +54,7 @@ def run_loop(machine: Machine, loop: ir.Loop, entry: Live) -> Live:
     frame = Frame(LOOP)
     machine.frames.append(frame)
     current = _test(machine, loop, entry) if loop.tests_first else entry
-    attempts = _Attempts()
+    attempts = _Attempts(tested=loop.tests_first)
     while not current.is_empty:
         if current.why is not None:
             _doubtful_turn(machine, loop, current)
@@ -68,6 +68,7 @@ def run_loop(machine: Machine, loop: ir.Loop, entry: Live) -> Live:
         if attempts.left:
             attempts.seen = [*attempts.seen[-1:], dict(machine.evaluator.env)]
         current = _turn(machine, loop, frame, current)
+        attempts.tested = True
     machine.frames.pop()
     return machine.rejoined(entry)
 
@@ -94,6 +95,8 @@ class _Attempts:
     """How often a loop may still be tried as a whole: first with the steps as written, then as observed."""
 
     left: int = 3
+    tested: bool = True
+    """The condition holds for everybody who is here: false at the first turn of a `do` loop only."""
     may_end: bool = False
     """That the loop has a way to its end is looked at once no attempt is left."""
     seen: list[dict[Variable, Value]] = field(default_factory=list)
@@ -193,14 +196,14 @@ def _all_at_once(machine: Machine, loop: ir.Loop, live: Live, attempts: _Attempt
     carried = needs.exposed[id(loop)] & needs.changed[id(loop)]
     try:
         steps = _steps(machine, loop, carried, attempts.seen)
-        return _run_at_once(machine, loop, live, steps, saved)
+        return _run_at_once(machine, loop, live, steps, saved, attempts.tested)
     except NotRegularError:
         saved.restore(machine)
         return None
 
 
 def _run_at_once(
-    machine: Machine, loop: ir.Loop, live: Live, steps: dict[Variable, int], saved: _Saved
+    machine: Machine, loop: ir.Loop, live: Live, steps: dict[Variable, int], saved: _Saved, tested: bool
 ) -> Live:
     from clmap_lsp.emulator.symbolic.machine import Live
 
@@ -221,6 +224,8 @@ def _run_at_once(
     condition = machine.evaluator.condition(loop.condition)
     if isinstance(condition, Unknown):
         raise NotRegularError
+    if not tested:
+        condition, least = either(condition, _first_turn(turn, most)), max(least, 1)
     taken = both(mask, condition)
     if taken is not mask and least == most and mask is True and taken is not True:
         raise NotRegularError
@@ -236,6 +241,13 @@ def _run_at_once(
     _leave_turns(machine, loop, saved, steps, taken, turn, most)
     del space.counts[turn:]
     return Live(False)
+
+
+def _first_turn(turn: int, n: int) -> Mask:
+    """Return the mask of the first of `n` turns, which a `do` loop makes whatever its condition says."""
+    first = np.zeros((n,) + (1,) * (turn + 1), np.bool_)
+    first[0] = True
+    return first
 
 
 def _anyone_left(machine: Machine, saved: _Saved) -> bool:
