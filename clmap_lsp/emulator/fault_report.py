@@ -169,6 +169,8 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
             return "an integer is divided by zero; the result is taken for 0", None
         case at.FAULT_OVERFLOW:
             return "the least integer is divided by -1; the result wraps", None
+        case at.FAULT_UNKNOWN_FUNCTION if first:
+            return "the function calls itself, which OpenCL C forbids; its result is taken for 0", None
         case at.FAULT_UNKNOWN_FUNCTION:
             return "the function's body is not in sight; its result is taken for 0", None
         case _:

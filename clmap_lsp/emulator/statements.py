@@ -32,6 +32,7 @@ from clmap_lsp.emulator.memory import Memory
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, POINTER, llvm_type, zero
 from clmap_lsp.source.ir import (
+    RECURSION,
     Assign,
     AsyncCopy,
     Atomic,
@@ -141,7 +142,8 @@ class Statements:
             case Print():
                 printing.emit(ctx, self.expressions, statement)
             case Call(site=site, variable=result) | OpaqueCall(site=site, variable=result):
-                ctx.fault(FAULT_UNKNOWN_FUNCTION, site)
+                is_recursion = isinstance(statement, OpaqueCall) and statement.reason == RECURSION
+                ctx.fault(FAULT_UNKNOWN_FUNCTION, site, int(is_recursion))
                 if result is not None:
                     self.assign(result, zero(llvm_type(result.type)))
             case Unsupported(site=site):

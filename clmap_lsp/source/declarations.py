@@ -233,14 +233,20 @@ def _tagged(low: Lowering, node: Node, name: str) -> Type:
 
 
 def _struct_attributes(low: Lowering, node: Node, body: Node) -> list[Removed]:
+    """Return the attributes of the type: between its keyword and its body, or directly behind that.
+
+    Those of `typedef struct { } T __attribute__((aligned(16)));` stand behind the name.
+    """
     tree = low.unit.tree
-    before = tree.attributes_in(node.start_byte, body.start_byte + 1)
+    found = list(tree.attributes_in(node.start_byte + 1, body.start_byte + 1))
+    following = bisect_left(tree.token_starts, body.end_byte)
+    if following < len(tree.token_starts):
+        start = tree.token_starts[following]
+        found += tree.attributes_in(start, start + 1)
     parent = node.parent
-    end = parent.end_byte if parent is not None and parent.type != "field_declaration_list" else body.end_byte
-    next_token = bisect_left(tree.token_starts, body.end_byte)
-    if next_token < len(tree.token_starts):
-        end = max(end, tree.token_starts[next_token] + 1)
-    return [*before, *tree.attributes_in(body.end_byte, end)]
+    if parent is not None and parent.type == "type_definition":
+        found += tree.attributes_in(start + 1, parent.end_byte)
+    return found
 
 
 def _alignment(low: Lowering, attribute: Removed) -> int:

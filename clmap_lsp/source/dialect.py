@@ -21,6 +21,8 @@ AUTO_TYPE = "__auto_type"
 """The type that a declaration takes from its value."""
 BLOCK = "__builtin_block_literal"
 """Stands for a block in the text that is parsed."""
+CASE_RANGE = "__builtin_case_range"
+"""Is called with both ends of `case 1 ... 3` in the text that is parsed."""
 
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "addrspace_cast"})
 _MARKS = frozenset({"::", "namespace", "using", "template", "auto", *_CASTS})
@@ -61,6 +63,8 @@ def plain(tokens: list[Token], in_order: list[str]) -> Plain:
             out.tokens = _automatic_types(out.tokens)
     if "^" in texts and _may_have_blocks(in_order):
         out.tokens = _without_blocks(out.tokens)
+    if "..." in texts and "case" in texts:
+        out.tokens = _case_ranges(out.tokens)
     if "&" in texts or "=" in texts:
         if out.tokens is not tokens:
             in_order = [token.text for token in out.tokens]
@@ -264,6 +268,28 @@ def _without_blocks(tokens: list[Token]) -> list[Token]:
         out.append(token)
         at += 1
     return out
+
+
+def _case_ranges(tokens: list[Token]) -> list[Token]:
+    """Write `case 1 ... 3:` as `case __builtin_case_range(1, 3):`."""
+    out: list[Token] = []
+    opened = -1
+    for token in tokens:
+        text = token.text
+        if text == "case":
+            opened = len(out) + 1
+        elif text in ("{", "}", ";", "?"):
+            opened = -1
+        elif text == "..." and 0 <= opened < len(out):
+            first = out[opened]
+            out[opened:opened] = [first._replace(text=CASE_RANGE), first._replace(text="(", gap=0)]
+            token = token._replace(text=",", gap=0)  # noqa: PLW2901
+        elif text == ":" and 0 <= opened < len(out):
+            if out[opened].text == CASE_RANGE:
+                out.append(out[-1]._replace(text=")", gap=0))
+            opened = -1
+        out.append(token)
+    return out if len(out) != len(tokens) else tokens
 
 
 # ------------------------------------------------------------------------ references, default arguments

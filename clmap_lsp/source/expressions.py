@@ -175,6 +175,22 @@ def _parenthesized(low: Lowering, node: Node) -> Value:
     return low.value(inner[0]) if inner else low.unsupported(node, "empty parentheses")
 
 
+@handles(VALUES, "compound_statement")
+def _statement_expression(low: Lowering, node: Node) -> Value:
+    """Lower GNU's `({ ...; value; })`, which compilers of OpenCL C take too."""
+    *before, last = named_children(node) or [node]
+    with low.scope():
+        for statement in before:
+            low.statement(statement)
+        parts = named_children(last) if last.type == "expression_statement" else []
+        if len(parts) == 1:
+            value = low.value(parts[0])
+            return value if isinstance(value, ObjectValue) else low.pin(value)
+        if last is not node:
+            low.statement(last)
+    return Undefined("void", VOID, low.span(node))
+
+
 # ------------------------------------------------------------------------------------------- operators
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from clmap_lsp.source.functions import Lowered
 from clmap_lsp.source.ir import (
+    RECURSION,
     Assign,
     Block,
     Call,
@@ -138,7 +139,7 @@ class _Work:
             problem = Problem("recursion", Severity.ERROR, message, call.span)
             if problem not in self.problems:
                 self.problems.append(problem)
-            return "recursion"
+            return RECURSION
         if self.n_statements > BUDGET:
             return f"inlining stops after {BUDGET} statements"
         return None

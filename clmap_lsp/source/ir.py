@@ -560,6 +560,10 @@ class Call:
     span: Span
 
 
+RECURSION = "recursion"
+"""Why a call of a function inside of itself is opaque."""
+
+
 @record(frozen=True, slots=True)
 class OpaqueCall:
     """A call whose callee is not known: its result is unknown and it may write what its pointers reach."""

@@ -251,6 +251,10 @@ class Lowering:
     """Grows with every write to a named variable; see `sequence`."""
     labels: set[str] = field(default_factory=set)
     """The labels that were defined."""
+    switch_ends: dict[int, str] = field(default_factory=dict)
+    """For each switch that is lowered as jumps, by its offset, the label behind it."""
+    switch_labels: dict[int, str] = field(default_factory=dict)
+    """For each case of such a switch, by its offset, its label."""
     expected: Type | None = None
     """The type that the value being lowered will be converted to; only unknown calls look at it."""
     normalised: str = field(init=False, repr=False)

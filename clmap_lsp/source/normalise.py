@@ -35,13 +35,11 @@ _BASE_ACTIONS: dict[str, int] = {
     "(": _OPEN,
     "_Pragma": _PRAGMA_OPERATOR,
 }
-_BINARY_OPERATORS = frozenset(
-    {"<", ">", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%", "|", "^", "&", "<<", ">>"}
-)
-_BEFORE_OPERAND = _BINARY_OPERATORS | {"[", "(", ",", "=", "+=", "-=", "*=", "?", ":", "return"}
-_ALSO_UNARY = frozenset({"&&", "&", "*", "+", "-"})
-_LONGEST_CALL = 256
-"""Tokens in which the end of a bracketed call is looked for, so that nested ones take linear time."""
+_ALSO_BEFORE_OPERAND = frozenset({"&&", "&", "*", "+", "-", "++", "--"})
+"""What may stand between a bracketed operand and another one, or before the operand of a cast."""
+_OPENING = frozenset("([{")
+_BRACKETS = frozenset("()[]{}")
+_STARTS_DECLARATOR = frozenset({")", "*", "[", "("})
 _HALF = re.compile(r"(\.?\d[\w.+-]*?)[hH]\Z")
 _BEFORE_A_CAST = STATEMENT_KEYWORDS | {"sizeof", "alignof", "_Alignof", "__alignof__"}
 
@@ -144,9 +142,9 @@ class _Normaliser:
         self.at = 0
         self.length = 0
         self.waiting: list[tuple[list[Removed], str, tuple[str, ...]]] = []
-        self.call_ends: dict[int, int] = {}
-        """For each bracket around a call that is to go, its closing bracket."""
-        self.dropped: set[int] = set()
+        self.doubled: set[int] = set()
+        """Closing brackets that are printed twice, as the opening ones are."""
+        self.ends: dict[int, int] | None = None
         self.actions = dict(_BASE_ACTIONS)
         for word in set(self.texts):
             if not word.isascii() or (word[-1] in "hH" and _HALF.match(word)):
@@ -165,17 +163,16 @@ class _Normaliser:
             if texts[index] != "(" or self.may_mislead(index)
         ]
         del texts[-2:]
-        if self.call_ends:
-            special = sorted({*special, *self.call_ends.values()})
+        if self.doubled:
+            special = sorted({*special, *self.doubled})
         for index in special:
             if index < self.at:
                 continue
+            self.keep_all(index)
             if texts[index] != ")":
-                self.keep_all(index)
                 self.act(actions[texts[index]])
-            elif index in self.dropped:
-                self.keep_all(index)
-                self.at += 1
+            else:
+                self.keep(self.tokens[index], ")")
         self.keep_all(len(texts))
         self.length += 1
         self.flush()
@@ -206,8 +203,7 @@ class _Normaliser:
             word in NAMED_TYPES
             or word in QUALIFIERS
             or word in self.types
-            or (following == ")" and self.is_bracketed_operand(index))
-            or (following == "(" and self.is_bracketed_call(index))
+            or (following in _STARTS_DECLARATOR and self.looks_like_a_cast(index))
         )
 
     def flush(self) -> None:
@@ -267,16 +263,10 @@ class _Normaliser:
 
     def open(self) -> None:
         """Keep `(`; where it opens `(T)` with a type that the grammar does not know, put `struct` in."""
-        if self.is_bracketed_operand(self.at):
-            operand = self.tokens[self.at + 1]
-            self.keep(operand, operand.text)
-            self.at += 3
-            return
-        if self.at in self.call_ends:
-            self.dropped.add(self.call_ends[self.at])
-            self.at += 1
-            return
         token = self.tokens[self.at]
+        if self.ends is not None and self.ends.get(self.at) in self.doubled:
+            self.keep(token, "(")
+            return
         self.keep(token, "(")
         self.at += 1
         name = self.cast_type(self.at)
@@ -289,33 +279,31 @@ class _Normaliser:
         offset = self.keep(typed._replace(end=typed.start), "struct")
         self.out.elaborated.add(offset)
 
-    def is_bracketed_operand(self, at: int) -> bool:
-        """Tell whether `(x)` is an operand whose brackets mean nothing and mislead the grammar.
+    def looks_like_a_cast(self, at: int) -> bool:
+        """Tell whether the grammar may take the operand that `(` opens, and what follows, for a cast.
 
-        It takes `(a) >= (b) && (c) <= (d)`, which macros print often, for a cast of `&&(c)` to `b`, and
-        `l[(x) + (y) * 3]` for one of `+(y)` to `x`.
+        It knows no types, and sees one in every name that only `*`, `[...]` and `(...)` follow: `(n) - 1`,
+        `(a[i]) & m` and `(x * (y * z)) - 1` are casts to it. Nothing in two pairs of brackets is one.
         """
         texts = self.texts
-        if at == 0 or at + 3 >= len(texts) or texts[at + 2] != ")":
+        before = texts[at - 1] if at else ""
+        if before == "]" or (before.isidentifier() and before not in _BEFORE_A_CAST):
             return False
-        if texts[at - 1] not in _BEFORE_OPERAND or texts[at + 3] not in _ALSO_UNARY:
+        if not self.is_plain_name(texts[at + 1]):
             return False
-        return self.is_plain_name(texts[at + 1])
-
-    def is_bracketed_call(self, at: int) -> bool:
-        """Tell whether `(f(x))` is such an operand: the grammar takes `(f(x)) & y` for a cast too.
-
-        Notes the closing bracket, which goes with the opening one.
-        """
-        texts = self.texts
-        if at == 0 or texts[at - 1] not in _BEFORE_OPERAND or texts[at + 2 : at + 3] != ["("]:
+        ends = self.ends = self.ends or _closing_brackets(texts)
+        end = ends.get(at)
+        if end is None or texts[end] != ")" or texts[end + 1] not in _ALSO_BEFORE_OPERAND:
             return False
-        if texts[at + 3 : at + 4] == ["*"] or not self.is_plain_name(texts[at + 1]):
-            return False
-        inner = self.closing(at + 2, limit=_LONGEST_CALL)
-        if inner is None or texts[inner + 1 : inner + 2] != [")"] or texts[inner + 2] not in _ALSO_UNARY:
-            return False
-        self.call_ends[at] = inner + 1
+        inner = at + 2
+        while inner < end:
+            text = texts[inner]
+            if text in ("(", "["):
+                inner = ends.get(inner, end)
+            elif text != "*" and text not in QUALIFIERS:
+                return False
+            inner += 1
+        self.doubled.add(end)
         return True
 
     def is_plain_name(self, name: str) -> bool:
@@ -434,6 +422,18 @@ class _Normaliser:
         else:
             plain = "?"
         self.out.spellings[self.keep(token, plain)] = text
+
+
+def _closing_brackets(texts: list[str]) -> dict[int, int]:
+    """Return for each bracket that opens the index of the one that closes it."""
+    ends: dict[int, int] = {}
+    opened: list[int] = []
+    for index in compress(count(), map(_BRACKETS.__contains__, texts)):
+        if texts[index] in _OPENING:
+            opened.append(index)
+        elif opened:
+            ends[opened.pop()] = index
+    return ends
 
 
 def typedef_names(texts: list[str]) -> Iterable[str]:

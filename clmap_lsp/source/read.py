@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import clmap_lsp.source.effects
 import clmap_lsp.source.groups
-import clmap_lsp.source.statements  # noqa: F401  (these three register their handlers)
+import clmap_lsp.source.statements
+import clmap_lsp.source.switches  # noqa: F401  (these four register their handlers)
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.declarations import define_typedef, named_type
 from clmap_lsp.source.functions import Head, Lowered, lower_function, read_head

@@ -170,7 +170,9 @@ class _Scanner:
         if kind is None:
             before = self.texts[index - 1] if index else ""
             inside = self.frames[-1].kind
-            if inside is _Kind.INITIALIZER or before in ("=", ",", "return") or inside is _Kind.EXPRESSION:
+            if before == "(":  # `({ ... })`, a statement that has a value
+                kind = _Kind.BLOCK
+            elif inside is _Kind.INITIALIZER or before in ("=", ",", "return") or inside is _Kind.EXPRESSION:
                 kind = _Kind.INITIALIZER
             elif before in _TAGS:
                 kind = _Kind.ENUM if before == "enum" else _Kind.STRUCT
@@ -226,7 +228,10 @@ class _Scanner:
         texts = self.texts
         while texts[at] in ("else", "do") or texts[at].startswith(PRAGMA):
             at += 1
-        if texts[at] in STATEMENT_KEYWORDS or texts[at] == "typedef" or not self.is_word(at):
+        if texts[at] == "typedef":
+            self.tagged(at + 1)
+            return
+        if texts[at] in STATEMENT_KEYWORDS or not self.is_word(at):
             return
         specifiers = _Specifiers()
         end = self.words(at, specifiers)
@@ -288,6 +293,13 @@ class _Scanner:
         if self.texts[at] == "{":
             self.braces[at] = kind
         return at
+
+    def tagged(self, at: int) -> None:
+        """Mark the brace of `typedef Q enum tag {`."""
+        while self.texts[at] in QUALIFIERS or self.texts[at] in ATTRIBUTE_WORDS:
+            at = self.closing(at + 1) + 1 if self.texts[at] in ATTRIBUTE_WORDS else at + 1
+        if self.texts[at] in _TAGS:
+            self.tag(at)
 
     def typed(self, specifiers: _Specifiers, end: int) -> None:
         """`Q float x`, `float Q x`, `Q float *x`: the type is known."""

@@ -28,7 +28,6 @@ from clmap_lsp.source.ir import (
     Constant,
     Continue,
     Declare,
-    Expression,
     Goto,
     If,
     Initializer,
@@ -36,8 +35,6 @@ from clmap_lsp.source.ir import (
     Loop,
     Return,
     Severity,
-    Switch,
-    SwitchCase,
     Undefined,
     Unsupported,
     Variable,
@@ -51,7 +48,6 @@ from clmap_lsp.source.lowering import (
     handles,
 )
 from clmap_lsp.source.types import (
-    INT,
     VOID,
     AddressSpace,
     ArrayType,
@@ -450,15 +446,18 @@ def _pragmas_at(low: Lowering, offset: int) -> list[Removed]:
 
 @handles(STATEMENTS, "break_statement")
 def _break(low: Lowering, node: Node) -> None:
-    if _stands_in(node, (*_LOOPS, "switch_statement")):
-        low.emit(Break(low.span(node)))
-    else:
+    outer = enclosing(node, (*_LOOPS, "switch_statement"))
+    if outer is None:
         low.unsupported(node, "a break outside loops and switches")
+    elif outer.start_byte in low.switch_ends:
+        low.emit(Goto(low.switch_ends[outer.start_byte], low.span(node)))
+    else:
+        low.emit(Break(low.span(node)))
 
 
 @handles(STATEMENTS, "continue_statement")
 def _continue(low: Lowering, node: Node) -> None:
-    if _stands_in(node, _LOOPS):
+    if enclosing(node, _LOOPS) is not None:
         low.emit(Continue(low.span(node)))
     else:
         low.unsupported(node, "a continue outside loops")
@@ -467,82 +466,14 @@ def _continue(low: Lowering, node: Node) -> None:
 _LOOPS = ("for_statement", "while_statement", "do_statement")
 
 
-def _stands_in(node: Node, kinds: tuple[str, ...]) -> bool:
+def enclosing(node: Node, kinds: tuple[str, ...]) -> Node | None:
+    """Return the innermost node of some kinds that a node of the same function stands in."""
     parent = node.parent
     while parent is not None and parent.type != "function_definition":
         if parent.type in kinds:
-            return True
+            return parent
         parent = parent.parent
-    return False
-
-
-# ------------------------------------------------------------------------------------------------ switch
-
-
-@handles(STATEMENTS, "switch_statement")
-def _switch(low: Lowering, node: Node) -> None:
-    parts = named_children(node)
-    if len(parts) < 2:
-        return
-    value = low.scalar(parts[0])
-    if not (isinstance(value.type, ScalarType) and value.type.is_integer and value.type.bits >= INT.bits):
-        value = convert(value, INT)
-    cases: list[SwitchCase] = []
-    with low.scope():
-        items = parts[1].children if parts[1].type == "compound_statement" else [parts[1]]
-        for item in items:
-            if item.type == "case_statement":
-                _case(low, item, value, cases)
-            elif item.is_named and cases:
-                _extend_case(low, item, cases)
-            elif item.type == "declaration":
-                low.statement(item)
-    low.emit(Switch(value, tuple(_merged(cases)), low.span(node)))
-
-
-def _case(low: Lowering, node: Node, value: Expression, cases: list[SwitchCase]) -> None:
-    children = node.children
-    is_default = children[0].type == "default"
-    at = next((index for index, it in enumerate(children) if it.type == ":"), len(children) - 1)
-    values: tuple[int, ...] = ()
-    if not is_default and len(children) > 1:
-        label = children[1]
-        with low.nested():
-            number = integer_value(convert(low.scalar(label), value.type))
-        if number is None:
-            low.unsupported(label, "case label is not a constant")
-        else:
-            values = (number,)
-    with low.nested() as out:
-        cases.append(SwitchCase(values, is_default, ()))
-        nested: list[SwitchCase] = []
-        for child in children[at + 1 :]:
-            if child.type == "case_statement":  # `case 1: case 2: ...` nests in some versions of the grammar
-                _case(low, child, value, nested)
-            else:
-                low.statement(child)
-    cases[-1] = SwitchCase(values, is_default, tuple(out))
-    cases.extend(nested)
-
-
-def _extend_case(low: Lowering, node: Node, cases: list[SwitchCase]) -> None:
-    with low.nested() as out:
-        low.statement(node)
-    last = cases[-1]
-    cases[-1] = SwitchCase(last.values, last.is_default, (*last.body, *out))
-
-
-def _merged(cases: list[SwitchCase]) -> list[SwitchCase]:
-    """Join `case 1: case 2:` into one case of two values."""
-    merged: list[SwitchCase] = []
-    for case in cases:
-        if merged and not merged[-1].body:
-            last = merged.pop()
-            is_default = last.is_default or case.is_default
-            merged.append(SwitchCase(last.values + case.values, is_default, case.body))
-        else:
-            merged.append(case)
-    return merged
+    return None
 
 
 # ------------------------------------------------------------------------------------------------- jumps

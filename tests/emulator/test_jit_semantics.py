@@ -80,6 +80,50 @@ def test_values(body, expected):
     assert not result.faults
 
 
+READ_AS_COMPILERS_DO = [
+    (
+        "switch (i) { case 1 ... 3: s = 5; break; case 5 ... 5: s = 7; default: s += 9; }",
+        [9, 5, 5, 5, 9, 16, 9, 9],
+    ),
+    ("switch (i) { case 0: { s = 1; case 1: s += 2; } }", [3, 2, 0, 0, 0, 0, 0, 0]),
+    (
+        "switch (i) { case 0: if (i > 5) { s = 1; case 1: s += 2; } else { case 2: s += 4; } s += 8; }",
+        [12, 10, 12, 0, 0, 0, 0, 0],
+    ),
+    (
+        "int n = (i + 3) / 4; switch (i % 4) { case 0: do { s += 1; case 3: s += 10; case 2: s += 100;"
+        " case 1: s += 1000; } while (--n > 0); }",
+        [1111, 1000, 1100, 1110, 1111, 2111, 2211, 2221],
+    ),
+    (
+        "int k = i; switch (i) { case 1: for (; k < 5; k++) { case 2: s += 1; if (s == 3) break; }"
+        " s += 10; break; default: s = 7; }",
+        [7, 13, 13, 7, 7, 7, 7, 7],
+    ),
+    (
+        "for (int k = 0; k < 3; k++) switch (i) { case 0: { case 1: if (k == 1) continue;"
+        " s += 1; break; } case 2: s += 5; }",
+        [2, 2, 15, 0, 0, 0, 0, 0],
+    ),
+    ("switch (i) { s = 1; case 0: s += 2; }", [2, 0, 0, 0, 0, 0, 0, 0]),
+    (
+        "switch (i) { case 0: switch (i + 1) { case 1: { s += 1; case 2: s += 2; } } { case 3: s += 4; } }",
+        [7, 0, 0, 4, 0, 0, 0, 0],
+    ),
+    ("s = 1 + (i) - (i * (i + 1)) * 2;", [1 + i - 2 * i * (i + 1) for i in range(8)]),
+    ("int p = i; s = (p * (i * (p))) - (p) * 2;", [i**3 - 2 * i for i in range(8)]),
+    ("s = ({ int t = i + 1; t *= 2; t + ({ t++; }); }) + 1;", [4 * i + 5 for i in range(8)]),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), READ_AS_COMPILERS_DO)
+def test_what_is_easily_misread(body, expected):
+    """What PoCL computes."""
+    result = run(f"int s = 0; {body} o[i] = s;")
+    assert out(result) == expected
+    assert not result.faults
+
+
 def test_structs_unions_and_pointers_in_memory():
     head = """
     struct S { char c; int a[3]; union { float f; int bits; } u; __private int *p; };
@@ -318,3 +362,10 @@ def test_a_pointer_that_swaps_between_local_arrays_is_watched_as_local():
     assert set(kinds(racing)) == {FaultKind.DATA_RACE}
     assert racing.faults[0].work_item[0] < 8  # Seen in the first group already.
     assert racing.faults[0].space == "local"
+
+
+def test_a_call_of_itself_is_called_so():
+    result = run("o[i] = f(i);", head="int f(int n) { return n > 100 ? 1 : f(n + 1); }")
+    (fault,) = result.faults
+    assert fault.kind is FaultKind.UNKNOWN_FUNCTION
+    assert "OpenCL C forbids" in fault.detail
