@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,13 @@ class PerformanceDatabase(BuildHookInterface[Any]):
         sys.path.insert(0, self.root)
         from clmap_lsp.aristotle.shipped import build
 
-        target = Path(self.directory) / "performance.sqlite"
+        # Beside the wheel it would be taken for something to upload.
+        self._folder = tempfile.TemporaryDirectory(prefix="clmap-build-")
+        target = Path(self._folder.name) / "performance.sqlite"
         build(target)
         build_data["force_include"][str(target)] = "clmap_lsp/aristotle/data/performance.sqlite"
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """Remove the folder once the wheel holds its file."""
+        if version == "standard":
+            self._folder.cleanup()

@@ -293,7 +293,7 @@ class _Preprocessor:
             self.out.missing_includes.append(name)
             self.problem(
                 "missing-include",
-                f"cannot find `{name}`; add its folder with -I FOLDER, or include_dirs in clmap.toml",
+                f"cannot find `{name}`; give -I FOLDER, or include under [build] in clmap.toml",
                 span,
                 Severity.WARNING,
             )
