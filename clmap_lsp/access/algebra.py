@@ -310,7 +310,7 @@ def _disjoint(high: Polynomial, low: Polynomial, facts: Facts) -> bool:
 
 def _ordered(op: Op, a: Polynomial, b: Polynomial) -> Polynomial:
     """Give a commutative operation one form, with a number on the right."""
-    if a.value is not None or (b.value is None and hash(b) < hash(a)):
+    if a.value is not None or (b.value is None and b.order < a.order):
         a, b = b, a
     return opaque(op, a, b)
 

@@ -16,6 +16,7 @@ from clmap_lsp.access.polynomial import (
     WorkItemSymbol,
     parts_first,
 )
+from clmap_lsp.launch.work_items import ranges
 from clmap_lsp.source.ir import WorkItemQuery
 
 if TYPE_CHECKING:
@@ -334,22 +335,4 @@ def _launch_intervals(
             found[query.LOCAL_ID, dimension] = 0, size - 1
             found[query.LOCAL_SIZE, dimension] = found[query.ENQUEUED_LOCAL_SIZE, dimension] = size, size
         return found
-    offsets = (*launch.global_offset, 0, 0, 0)
-    n_dimensions = len(launch.global_size)
-    found[query.WORK_DIM, 0] = n_dimensions, n_dimensions
-    for dimension in range(3):
-        inside = dimension < n_dimensions
-        total = launch.global_size[dimension] if inside else 1
-        size = launch.local_size[dimension] if inside else 1
-        groups = -(-total // size)
-        smallest = size if total % size == 0 else 1
-        offset = offsets[dimension]
-        found[query.GLOBAL_ID, dimension] = offset, offset + total - 1
-        found[query.GLOBAL_OFFSET, dimension] = offset, offset
-        found[query.LOCAL_ID, dimension] = 0, min(size, total) - 1
-        found[query.GROUP_ID, dimension] = 0, groups - 1
-        found[query.GLOBAL_SIZE, dimension] = total, total
-        found[query.NUM_GROUPS, dimension] = groups, groups
-        found[query.ENQUEUED_LOCAL_SIZE, dimension] = size, size
-        found[query.LOCAL_SIZE, dimension] = smallest, size
-    return found
+    return dict(ranges(launch.global_size, launch.local_size, launch.global_offset))

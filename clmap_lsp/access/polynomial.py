@@ -13,6 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import lru_cache
+from hashlib import blake2b
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access.shapes import Shape, shape_of
@@ -64,16 +67,35 @@ class Op(Enum):
     """The integer that a `Real` converts to; see `clmap_lsp.access.real`."""
 
 
+Order = tuple[int, str | bytes, int]
+"""Where an atom stands in products: its kind, then what tells it from others of its kind.
+
+A total order: two atoms are equal exactly if their orders are. It does not depend on the process, so neither
+do products, nor what is printed of them.
+"""
+
+
+@lru_cache(maxsize=4096)
+def _hash_of(name: str) -> int:
+    """Return a hash of a name that is the same in every process (`hash` of a text is not).
+
+    With it, sets of atoms are walked in the same order in every process too.
+    """
+    return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=7).digest(), "little")
+
+
 @dataclass(frozen=True, slots=True)
 class WorkItemSymbol:
     """A work-item function of one dimension: an id, or a size of the launch."""
 
     query: WorkItemQuery
     dimension: int = 0
+    order: Order = field(init=False, compare=False, repr=False)
     _hash: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.query.value, self.dimension)))
+        object.__setattr__(self, "order", (0, self.query.value, self.dimension))
+        object.__setattr__(self, "_hash", hash((_hash_of(self.query.value), self.dimension)))
 
     def __hash__(self) -> int:
         return self._hash
@@ -91,8 +113,13 @@ class Parameter:
     name: str
     unsigned: bool = field(default=False, compare=False)
 
+    @property
+    def order(self) -> Order:
+        """See `Order`."""
+        return 1, self.name, 0
+
     def __hash__(self) -> int:
-        return hash(self.name)
+        return _hash_of(self.name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +144,11 @@ class LoopSymbol:
     span: Span | None = field(default=None, compare=False, repr=False)
     exits_early: bool = field(default=False, compare=False)
     """A `break` or a return may end it before `trip` turns."""
+
+    @property
+    def order(self) -> Order:
+        """See `Order`."""
+        return 2, "", self.identity
 
     def __hash__(self) -> int:
         return self.identity
@@ -143,9 +175,19 @@ class Indirect:
     _others: frozenset[Leaf] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.buffer, self.site, self.index, self.lane)))
-        parts = (self.buffer, self.site, self.index.shape, self.lane, self.turns)
-        object.__setattr__(self, "shape", shape_of(parts))
+        index = self.index.shape
+        shape = shape_of((self.buffer, self.site, index, self.lane, self.turns), self._digest)
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "_hash", shape.number)
+
+    def _digest(self) -> bytes:
+        turns = [it.identity for it in self.turns]
+        return _digest((self.buffer, self.site, self.index.shape.digest, self.lane, turns))
+
+    @property
+    def order(self) -> Order:
+        """See `Order`."""
+        return 3, self.shape.digest, 0
 
     def __hash__(self) -> int:
         return self._hash
@@ -177,8 +219,13 @@ class Unknown:
     leaves: frozenset[Leaf] = field(default=frozenset(), compare=False, repr=False)
     """What it is known to depend on; a buffer's `Indirect` among them makes it data-dependent."""
 
+    @property
+    def order(self) -> Order:
+        """See `Order`."""
+        return 4, self.reason, self.identity
+
     def __hash__(self) -> int:
-        return hash((self.reason, self.identity))
+        return hash((_hash_of(self.reason), self.identity))
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +234,11 @@ class Carried:
 
     name: str
     identity: int
+
+    @property
+    def order(self) -> Order:
+        """See `Order`."""
+        return 5, self.name, self.identity
 
     def __hash__(self) -> int:
         return -self.identity - 2
@@ -207,9 +259,19 @@ class Operation:
     _loop_symbols: frozenset[LoopSymbol] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.op.value, self.operands, self.payload)))
-        parts = (self.op, tuple(operand.shape for operand in self.operands), self.payload)
-        object.__setattr__(self, "shape", shape_of(parts))
+        operands = tuple(operand.shape for operand in self.operands)
+        shape = shape_of((self.op, operands, self.payload), self._digest)
+        object.__setattr__(self, "shape", shape)
+        object.__setattr__(self, "_hash", shape.number)
+
+    def _digest(self) -> bytes:
+        payload = None if self.payload is None else self.payload.digest
+        return _digest((self.op.value, [it.shape.digest for it in self.operands], payload))
+
+    @property
+    def order(self) -> Order:
+        """See `Order`."""
+        return 6, self.shape.digest, 0
 
     def __hash__(self) -> int:
         return self._hash
@@ -241,7 +303,14 @@ class Operation:
 Leaf = WorkItemSymbol | Parameter | LoopSymbol | Indirect | Unknown | Carried
 Atom = Leaf | Operation
 Monomial = tuple[Atom, ...]
-"""A product of atoms in the order of their hashes; the empty product is 1."""
+"""A product of atoms, sorted by their `order`; the empty product is 1."""
+_by_order: Final = attrgetter("order")
+
+
+def _digest(parts: object) -> bytes:
+    """Return 16 bytes that tell a structure from all others; `parts` are numbers, texts, digests, lists."""
+    return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
 
 MAX_TERMS: Final = 96
 """Products with more terms than this stay unexpanded."""
@@ -300,12 +369,20 @@ class Polynomial:
     def shape(self) -> Shape:
         """The same object for equal polynomials."""
         if self._shape is None:
-            self._shape = shape_of(
-                frozenset(
-                    (tuple(_part(atom) for atom in monomial), it) for monomial, it in self.terms.items()
-                )
-            )
+            terms = self.terms.items()
+            parts = frozenset((tuple(_part(atom) for atom in monomial), it) for monomial, it in terms)
+            self._shape = shape_of(parts, self._digest)
         return self._shape
+
+    @property
+    def order(self) -> Order:
+        """A total order of polynomials, in which the order of single atoms is that of `Order`."""
+        atom = self.atom
+        return (7, self.shape.digest, 0) if atom is None else atom.order
+
+    def _digest(self) -> bytes:
+        terms = [([atom.order for atom in monomial], it) for monomial, it in self.terms.items()]
+        return _digest(sorted(terms))
 
     def __repr__(self) -> str:
         from clmap_lsp.access.wording import words
@@ -602,7 +679,7 @@ def multiply(left: Monomial, right: Monomial) -> Monomial:
         return right
     if not right:
         return left
-    return tuple(sorted(left + right, key=hash))
+    return tuple(sorted(left + right, key=_by_order))
 
 
 def divide(monomial: Monomial, by: Monomial) -> Monomial | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from clmap_lsp.access.polynomial import Indirect, Leaf, Op, Operation, Polynomial
@@ -27,10 +28,15 @@ class Real:
     operation: str
     operands: tuple[Operand, ...] = ()
     size: int = field(default=1, compare=False)
+    digest: bytes = field(init=False, compare=False, repr=False)
+    """16 bytes that follow from the expression alone; see `access.shapes`."""
     _hash: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.operation, self.operands)))
+        parts = (self.operation, [_part(it) for it in self.operands])
+        digest = blake2b(repr(parts).encode(), digest_size=16).digest()
+        object.__setattr__(self, "digest", digest)
+        object.__setattr__(self, "_hash", int.from_bytes(digest[:7], "little"))
 
     def __hash__(self) -> int:
         return self._hash
@@ -104,6 +110,16 @@ def _number(value: Any) -> Any:
 
 Operand = Real | Polynomial | float
 UNKNOWN_REAL: Final = Real("unknown")
+
+
+def _part(operand: Operand) -> object:
+    match operand:
+        case Real():
+            return operand.digest
+        case Polynomial():
+            return operand.shape.digest
+        case _:
+            return operand
 
 
 def unknown_from(operands: Sequence[Operand]) -> Real:

@@ -63,7 +63,7 @@ class AnalysisSession:
                 continue
             own = content.key(kernel), options
             launch = self._launches.launch_of(program, kernel, sources, own)
-            key = (*own, _launch_key(launch), device.id, device.simd_width)
+            key = (*own, _launch_key(launch), device)
             kernels.append(self._kernel(key, program, kernel, launch, device))
         return FileAnalysis(program.path, device, tuple(kernels))
 
@@ -103,13 +103,4 @@ def _at_new_place(known: AccessAnalysis, moved: Moved) -> AccessAnalysis:
 
 
 def _launch_key(launch: Launch | LaunchProblem) -> object:
-    if isinstance(launch, LaunchProblem):
-        return str(launch)
-    return (
-        launch.global_size,
-        launch.local_size,
-        launch.global_offset,
-        tuple(launch.arguments.items()),
-        launch.origin,
-        launch.inferred,
-    )
+    return str(launch) if isinstance(launch, LaunchProblem) else launch.fingerprint()

@@ -173,27 +173,27 @@ class DeviceModel:
 
     `simd_width` is the number of lanes that this model counts with; `simd_widths` are those that the
     hardware and its compiler can choose. Sizes are bytes. `facts` holds every figure with its source, by the
-    name it has in the TOML file (`limits.max_work_group_size`). Two models are equal, and hash alike, if
-    their id and width are: they can be keys of caches.
+    name it has in the TOML file (`limits.max_work_group_size`). Two models are equal if all but `facts` and
+    `notes` is, from which the rest was read: they can be keys of caches.
     """
 
     id: str
-    name: str = field(compare=False)
-    vendor: str = field(compare=False)
-    aliases: tuple[str, ...] = field(compare=False)
+    name: str = field(hash=False)
+    vendor: str = field(hash=False)
+    aliases: tuple[str, ...] = field(hash=False)
     simd_width: int
-    simd_widths: tuple[int, ...] = field(compare=False)
-    line_bytes: int | None = field(compare=False)
-    global_rule: GlobalRule = field(compare=False)
-    local_rule: LocalRule = field(compare=False)
-    constant_rule: ConstantRule = field(compare=False)
-    limits: Limits = field(compare=False)
-    matcher: Matcher = field(compare=False)
+    simd_widths: tuple[int, ...] = field(hash=False)
+    line_bytes: int | None = field(hash=False)
+    global_rule: GlobalRule = field(hash=False)
+    local_rule: LocalRule = field(hash=False)
+    constant_rule: ConstantRule = field(hash=False)
+    limits: Limits = field(hash=False)
+    matcher: Matcher = field(hash=False)
     facts: Mapping[str, Fact] = field(repr=False, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)
-    has_scratchpad: bool | None = field(default=None, compare=False)
+    has_scratchpad: bool | None = field(default=None, hash=False)
     """True where local memory is an on-chip scratchpad; False where it is ordinary cached memory."""
-    constant_gains: bool | None = field(default=None, compare=False)
+    constant_gains: bool | None = field(default=None, hash=False)
     """False where one address for all work-items was measured to be read as fast from global memory as from
     constant memory; `None` where nobody measured."""
 

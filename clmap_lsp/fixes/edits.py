@@ -35,6 +35,39 @@ def apply(text: str, edits: Iterable[Edit], path: str) -> str:
     return "".join([*parts, text[at:]])
 
 
+class Relocation:
+    """Where the text of a file stands after edits of it."""
+
+    def __init__(self, edits: Iterable[Edit], path: str) -> None:
+        self._edits = sorted(
+            (it for it in edits if it.span.path == path), key=lambda it: (it.span.start, it.span.end)
+        )
+        self._path = path
+        self._new: list[tuple[int, int]] = []
+        moved = 0
+        for it in self._edits:
+            start = it.span.start + moved
+            self._new.append((start, start + len(it.text)))
+            moved += len(it.text) - (it.span.end - it.span.start)
+
+    def after(self, span: Span) -> Span | None:
+        """Return where a span is afterwards; `None` where an edit changes text inside it."""
+        if span.path != self._path:
+            return Span(span.path, span.start, span.end)
+        moved = 0
+        for it in self._edits:
+            if it.span.end <= span.start:
+                moved += len(it.text) - (it.span.end - it.span.start)
+            elif it.span.start < span.end:
+                return None
+        return Span(span.path, span.start + moved, span.end + moved)
+
+    def is_new(self, span: Span) -> bool:
+        """Tell whether a span of the text afterwards holds text that an edit wrote."""
+        mine = span.path == self._path
+        return mine and any(start < span.end and span.start < end for start, end in self._new)
+
+
 def insert(path: str, at: int, text: str) -> Edit:
     """Return an edit that inserts text."""
     return Edit(Span(path, at, at), text)

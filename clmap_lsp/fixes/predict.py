@@ -44,7 +44,7 @@ def _in_lines(device: DeviceModel) -> DeviceModel | None:
     if device.line_bytes is None:
         return None
     rule = replace(device.global_rule, load_granule=device.line_bytes, store_granule=device.line_bytes)
-    return replace(device, id=f"{device.id} in lines", global_rule=rule)
+    return replace(device, global_rule=rule)
 
 
 def rewritten(subject: Subject, edits: Iterable[Edit]) -> Program | str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import BufferResult, EmulationResult, Engine, FaultKind
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.fixes.edits import Relocation
 from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
 from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
 from clmap_lsp.launch.problem import LaunchError
@@ -51,8 +53,8 @@ def verify(subject: Subject, proposal: Proposal, settings: EmulationSettings) ->
     The run before is the subject's `emulation` where it has one (see `baseline`).
 
     It is verified if the rewritten source reads without new errors, both runs end within their budgets, the
-    new version has no fault that the old one lacks, and all buffers are equal afterwards: bit for bit, or
-    within `RELATIVE_TOLERANCE` where the rewrite changes the order of floating-point sums.
+    new version has no fault that the old one lacks at that place, and all buffers are equal afterwards: bit
+    for bit, or within `RELATIVE_TOLERANCE` where the rewrite changes the order of floating-point sums.
     """
     after_program = rewritten(subject, proposal.edits)
     if isinstance(after_program, str):
@@ -69,7 +71,8 @@ def verify(subject: Subject, proposal: Proposal, settings: EmulationSettings) ->
         after = _run(after_program, after_kernel, after_launch, settings)
     except LaunchError as error:
         return Rejected(proposal, f"the launch cannot be run: {error}")
-    if reason := _new_fault(before, after) or _still_faulty(proposal, after):
+    edited = Relocation(proposal.edits, subject.path)
+    if reason := _new_fault(before, after, edited) or _still_faulty(proposal, after):
         return Rejected(proposal, reason)
     if proposal.cures in _UNDEFINED and any(it.kind is proposal.cures for it in before.faults):
         compared: str | None = f"no {proposal.cures.value} is left; what the original gave was undefined"
@@ -92,15 +95,31 @@ def _run(program: Program, kernel: Kernel, launch: Launch, settings: EmulationSe
     return emulate(program, kernel, launch, settings)
 
 
-def _new_fault(before: EmulationResult, after: EmulationResult) -> str | None:
+def _new_fault(before: EmulationResult, after: EmulationResult, edited: Relocation) -> str | None:
+    """Return why the rewrite is rejected for a fault that its original lacks.
+
+    A fault is known by its kind and its place. All that a rewrite wrote anew stands for all that it replaced:
+    there may be as many faults of one kind and buffer.
+    """
     for name, result in (("original", before), ("rewritten", after)):
         if any(it.kind in _BUDGETS for it in result.faults):
             return f"the {name} kernel does not end within its budget on this launch"
         if any(it.kind in (FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED) for it in result.faults):
             return f"the {name} kernel uses something that the emulator does not know"
-    known = {it.kind for it in before.faults}
-    new = next((it for it in after.faults if it.kind not in known), None)
-    return None if new is None else f"the rewritten kernel has a new fault: {new.kind.value}, {new.detail}"
+    kept, replaced = set(), Counter[object]()
+    for it in before.faults:
+        place = edited.after(it.span)
+        if place is not None:
+            kept.add((it.kind, place.start, place.end))
+        else:
+            replaced[it.kind, it.buffer] += 1
+    for it in after.faults:
+        if (it.kind, it.span.start, it.span.end) in kept:
+            continue
+        replaced[it.kind, it.buffer] -= 1
+        if not edited.is_new(it.span) or replaced[it.kind, it.buffer] < 0:
+            return f"the rewritten kernel has a new fault: {it.kind.value}, {it.detail}"
+    return None
 
 
 def _still_faulty(proposal: Proposal, after: EmulationResult) -> str | None:

@@ -237,4 +237,4 @@ def _column_key(column: Column) -> ColumnKey:
         return "loop", column.loop.identity
     if isinstance(symbol, LoopSymbol):
         return "loop", symbol.identity
-    return f"other {column.name}", hash(symbol)
+    return f"other {symbol.order}", 0

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from clmap_lsp.launch.work_items import ranges
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.types import PointerType, ScalarType
 
 Interval = tuple[int, int]
+_ZERO_OUTSIDE = frozenset(
+    {WorkItemQuery.GLOBAL_ID, WorkItemQuery.LOCAL_ID, WorkItemQuery.GROUP_ID, WorkItemQuery.GLOBAL_OFFSET}
+)
 _MAX_TRIPS = 1 << 24
 _MAX_PROBED = 50_000
 """Statements of a kernel that are walked to see what a turn does: each loop inside a loop doubles them."""
@@ -32,11 +36,12 @@ Value = Interval | Reach | None
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """The launch as far as it is known, all three dimensions filled up with 1."""
+    """The launch as far as it is known."""
 
-    global_size: tuple[int, int, int]
-    local_size: tuple[int, int, int]
+    global_size: tuple[int, ...]
+    local_size: tuple[int, ...]
     scalars: Mapping[Variable, int]
+    global_offset: tuple[int, ...] = ()
     loaded: Mapping[Variable, Interval] = field(default_factory=dict)
     """For buffers whose contents are assumed: the range of their values."""
 
@@ -76,6 +81,7 @@ def _union(left: Value, right: Value) -> Value:
 class _Walker:
     def __init__(self, sizes: Sizes, probed: list[int] | None = None) -> None:
         self.sizes = sizes
+        self.ranges = ranges(sizes.global_size, sizes.local_size, sizes.global_offset)
         self.extents = Extents()
         self.is_probe = probed is not None
         self.probed = probed if probed is not None else [0]
@@ -310,38 +316,15 @@ class _Walker:
         return _union(self.value(select.if_true, yes), self.value(select.if_false, no))
 
     def _work_item(self, item: ir.WorkItem, env: dict[Variable, Value]) -> Value:
-        dimension = 0 if item.dimension is None else self.value(item.dimension, env)
-        at = dimension if isinstance(dimension, int) else dimension[0] if isinstance(dimension, tuple) else 0
-        at = min(max(at, 0), 2)
-        whole, group = self.sizes.global_size[at], self.sizes.local_size[at]
-        all_items, group_items = _product(self.sizes.global_size), _product(self.sizes.local_size)
-        groups = -(-whole // group)
-        highest = {
-            WorkItemQuery.GLOBAL_ID: whole - 1,
-            WorkItemQuery.LOCAL_ID: group - 1,
-            WorkItemQuery.GROUP_ID: groups - 1,
-            WorkItemQuery.GLOBAL_LINEAR_ID: all_items - 1,
-            WorkItemQuery.LOCAL_LINEAR_ID: group_items - 1,
-            WorkItemQuery.SUB_GROUP_LOCAL_ID: group_items - 1,
-            WorkItemQuery.SUB_GROUP_ID: group_items - 1,
-        }
-        fixed = {
-            WorkItemQuery.GLOBAL_SIZE: whole,
-            WorkItemQuery.LOCAL_SIZE: group,
-            WorkItemQuery.ENQUEUED_LOCAL_SIZE: group,
-            WorkItemQuery.NUM_GROUPS: groups,
-            WorkItemQuery.GLOBAL_OFFSET: 0,
-        }
-        if item.query in fixed:
-            return (fixed[item.query],) * 2
-        return (0, highest[item.query]) if item.query in highest else None
-
-
-def _product(sizes: tuple[int, ...]) -> int:
-    result = 1
-    for size in sizes:
-        result *= size
-    return result
+        dimension: Value = (0, 0) if item.dimension is None else self.value(item.dimension, env)
+        low, high = dimension if isinstance(dimension, tuple) else (0, 2)
+        found = [self.ranges.get((item.query, at)) for at in range(max(low, 0), min(high, 2) + 1)]
+        if low < 0 or high > 2:  # No dimension: OpenCL C 3.0, section 6.15.1.
+            found.append((0, 0) if item.query in _ZERO_OUTSIDE else (1, 1))
+        known = [it for it in found if it is not None]
+        if len(known) < len(found):
+            return None
+        return min(it[0] for it in known), max(it[1] for it in known)
 
 
 def _plain(expression: ir.Expression) -> Variable | None:

@@ -24,7 +24,7 @@ class Id:
 
 Atom = Id | Variable
 Monomial = tuple[Atom, ...]
-"""A product; the empty one is 1. Atoms stand in the order of their hash, so that equal products are equal."""
+"""A product; the empty one is 1. Atoms are sorted by `_order`, so that equal products are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +65,15 @@ def add(left: Form, right: Form, factor: int = 1) -> Form:
     return Form({mono: coef for mono, coef in terms.items() if coef})
 
 
+def _order(value: Atom) -> tuple[int, str, int]:
+    """Sort atoms totally: variables of one name are told apart by which object they are."""
+    match value:
+        case Id(query=query, dimension=dimension):
+            return 0, query.value, dimension
+        case _:
+            return 1, value.name, id(value)
+
+
 def multiply(left: Form, right: Form) -> Form | None:
     """Return the product; `None` if it would have too many terms to be an index."""
     if len(left.terms) * len(right.terms) > 64:
@@ -72,7 +81,7 @@ def multiply(left: Form, right: Form) -> Form | None:
     terms: dict[Monomial, int] = {}
     for one, a in left.terms.items():
         for two, b in right.terms.items():
-            mono = tuple(sorted(one + two, key=hash))
+            mono = tuple(sorted(one + two, key=_order))
             terms[mono] = terms.get(mono, 0) + a * b
     return Form({mono: coef for mono, coef in terms.items() if coef})
 

@@ -37,6 +37,7 @@ class Draft:
 
     global_size: tuple[int, ...] = ()
     local_size: tuple[int, ...] = ()
+    global_offset: tuple[int, ...] = ()
     arguments: dict[str, Argument] = field(default_factory=dict)
     inferred: set[str] = field(default_factory=set)
 
@@ -46,6 +47,11 @@ class Draft:
         if isinstance(argument, ScalarArgument) and isinstance(argument.values[0], int):
             return argument.values[0]
         return None
+
+    def end_of_ids(self, dimension: int) -> int:
+        """Return one past the highest global id of a dimension whose size is known."""
+        offset = self.global_offset[dimension] if dimension < len(self.global_offset) else 0
+        return offset + self.global_size[dimension]
 
 
 def complete(kernel: ir.Kernel, draft: Draft) -> None:
@@ -118,14 +124,14 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
     looped = parameter in clues.limits or parameter in clues.factors
     if bounded:
         if draft.global_size:
-            return draft.global_size[bounded[0]]
+            return draft.end_of_ids(bounded[0])
         return _PROBLEM_WITH_LOOPS if n == 1 and looped else _PROBLEM[n]
     if parameter in clues.pitches:
         dimension = clues.pitches[parameter]
-        return draft.global_size[dimension] if dimension < len(draft.global_size) else _PROBLEM[n]
+        return draft.end_of_ids(dimension) if dimension < len(draft.global_size) else _PROBLEM[n]
     in_product = any(parameter in form.atoms() for form in clues.bounds.values())
     if looped or in_product:
-        whole = draft.global_size[0] if draft.global_size and n > 1 else _LIMIT[n]
+        whole = draft.end_of_ids(0) if draft.global_size and n > 1 else _LIMIT[n]
         return min(whole, _LIMIT[n])
     return 1
 
@@ -181,12 +187,13 @@ def _buffers(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
 
 
 def _images(kernel: ir.Kernel, draft: Draft) -> None:
-    """An image has a texel for each work-item; one that is read as floats holds some."""
+    """An image has a texel for each global id; one that is read as floats holds some."""
     for parameter in kernel.parameters:
         kind = parameter.type
         if parameter.name in draft.arguments or not (isinstance(kind, OpaqueType) and kind.is_image):
             continue
-        sides = (*draft.global_size, 1, 1)[: dimensions(kind.name)]
+        ends = [draft.end_of_ids(it) for it in range(len(draft.global_size))]
+        sides = (*ends, 1, 1)[: dimensions(kind.name)]
         made = _is_float(texel_type(kernel, parameter))
         fill = Fill.RANDOM if made else Fill.ZEROS
         draft.arguments[parameter.name] = BufferArgument(fill, _product(sides), sides=sides)
@@ -194,9 +201,7 @@ def _images(kernel: ir.Kernel, draft: Draft) -> None:
 
 
 def _sizes(draft: Draft, scalars: Mapping[Variable, int], loaded: Mapping[Variable, Interval]) -> Sizes:
-    whole = (*draft.global_size, 1, 1)[:3]
-    group = (*draft.local_size, 1, 1)[:3]
-    return Sizes((whole[0], whole[1], whole[2]), (group[0], group[1], group[2]), scalars, loaded)
+    return Sizes(draft.global_size, draft.local_size, scalars, draft.global_offset, loaded)
 
 
 def _given_count(draft: Draft, name: str) -> int:

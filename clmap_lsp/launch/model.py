@@ -6,9 +6,12 @@ every figure holds for its launch only.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from enum import Enum
+
+from clmap_lsp.launch.file_state import file_state
 
 
 class Origin(Enum):
@@ -116,6 +119,13 @@ class ScalarArgument:
 Argument = BufferArgument | LocalArgument | ScalarArgument
 
 
+def _described(argument: Argument) -> tuple[object, ...]:
+    contents = ""
+    if isinstance(argument, BufferArgument) and argument.fill is Fill.FILE:
+        contents = file_state(argument.text)
+    return type(argument).__name__, *astuple(argument), contents
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """One NDRange launch of one kernel.
@@ -161,11 +171,27 @@ class Launch:
         argument = self.arguments.get(name)
         return argument.values[0] if isinstance(argument, ScalarArgument) else None
 
+    def fingerprint(self) -> str:
+        """Return what changes whenever a figure of this launch may; results are kept under it.
+
+        It holds the contents of the files that buffers are read from as they are now, and every argument to
+        the last bit, but not `source`, which only says where the launch was found. The same in every process.
+        """
+        arguments = [(name, *_described(it)) for name, it in sorted(self.arguments.items())]
+        sizes = self.global_size, self.local_size, self.global_offset
+        whole = self.kernel, sizes, arguments, self.origin.value, sorted(self.inferred)
+        return hashlib.blake2b(repr(whole).encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+
     def describe(self) -> str:
-        """Return it for a person: `256x256 in groups of 16x16, N=256 (inferred)`."""
+        """Return it for a person: `256x256 in groups of 16x16, N=256 (inferred)`.
+
+        With a global offset: `256 from 64 in groups of …`.
+        """
         sizes = "x".join(map(str, self.global_size))
         groups = "x".join(map(str, self.local_size))
+        offset = f" from {'x'.join(map(str, self.global_offset))}" if any(self.global_offset) else ""
         scalars = ", ".join(
             f"{name}={value}" for name, value in self.arguments.items() if isinstance(value, ScalarArgument)
         )
-        return f"{sizes} in groups of {groups}{', ' + scalars if scalars else ''} ({self.origin.value})"
+        given = f"{groups}, {scalars}" if scalars else groups
+        return f"{sizes}{offset} in groups of {given} ({self.origin.value})"

@@ -56,19 +56,18 @@ def resolve(
 def launch_from(kernel: ir.Kernel, sources: Sequence[PartialLaunch]) -> Launch | LaunchProblem:
     """Return the launch that sources, strongest first, and the kernel itself give; nothing else counts."""
     draft = Draft()
-    offset: tuple[int, ...] = ()
     for source in sources:
         problem = _take(draft, source, kernel)
         if problem is not None:
             return problem
-        offset = offset or source.global_offset
+        draft.global_offset = draft.global_offset or source.global_offset
     try:
         _pad(draft)
         complete(kernel, draft)
         _check_sizes(draft, kernel)
     except LaunchError as error:
         return error.at(sources[0].source if sources else f"kernel {kernel.name}")
-    return _launch(kernel, draft, sources, offset)
+    return _launch(kernel, draft, sources)
 
 
 def source_text(sources: Sequence[PartialLaunch]) -> str:
@@ -77,9 +76,8 @@ def source_text(sources: Sequence[PartialLaunch]) -> str:
     return ", ".join(texts) or "inferred from the kernel"
 
 
-def _launch(
-    kernel: ir.Kernel, draft: Draft, sources: Sequence[PartialLaunch], offset: tuple[int, ...]
-) -> Launch:
+def _launch(kernel: ir.Kernel, draft: Draft, sources: Sequence[PartialLaunch]) -> Launch:
+    offset = draft.global_offset
     origin = next((it.origin for it in sources if not it.is_empty), Origin.INFERRED)
     names = [it.name for it in kernel.parameters]
     return Launch(
@@ -244,9 +242,15 @@ def open_parts(launch: Launch) -> Iterator[str]:
 
 def as_comment(launch: Launch) -> str:
     """Return the `// clmap:` comment that pins a launch."""
-    sizes = f"global={','.join(map(str, launch.global_size))} local={','.join(map(str, launch.local_size))}"
+    sizes = f"global={_listed(launch.global_size)} local={_listed(launch.local_size)}"
+    if any(launch.global_offset):
+        sizes += f" offset={_listed(launch.global_offset)}"
     arguments = " ".join(f"{name}={_pinned(it)}" for name, it in launch.arguments.items())
     return f"// clmap: {sizes} {arguments}".rstrip()
+
+
+def _listed(sizes: Sequence[int]) -> str:
+    return ",".join(map(str, sizes))
 
 
 def _pinned(argument: Argument) -> str:

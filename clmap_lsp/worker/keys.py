@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clmap_lsp.devices import DeviceModel
     from clmap_lsp.source.program import Program
 
-FORMAT = 3
+FORMAT = 4
 """Of what results look like; another number makes those on disk unknown."""
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
@@ -30,16 +30,6 @@ def content_key(program: Program, kernel: KernelAnalysis, settings: Settings, de
     span = kernel.span
     own = program.main_file.text[span.start : span.end] if span.path == program.path else ""
     launch = kernel.launch
-    described = (
-        None
-        if launch is None
-        else (
-            launch.global_size,
-            launch.local_size,
-            launch.global_offset,
-            sorted((name, str(it)) for name, it in launch.arguments.items()),
-        )
-    )
     whole = (
         __version__,
         FORMAT,
@@ -47,10 +37,15 @@ def content_key(program: Program, kernel: KernelAnalysis, settings: Settings, de
         own,
         _shared(program),
         settings.build,
-        described,
-        device.id,
+        None if launch is None else launch.fingerprint(),
+        _described(device),
     )
     return hashlib.sha256(repr(whole).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@lru_cache(maxsize=4)
+def _described(device: DeviceModel) -> str:
+    return repr(device)
 
 
 @lru_cache(maxsize=4)  # Every kernel of a program asks, one after the other.

@@ -403,3 +403,10 @@ def test_a_null_pointer_is_no_choice() -> None:
 def test_pointers_kept_in_integers_are_followed() -> None:
     access = access_of(body("ulong p = (ulong)A; p += 4 * x; B[0] = *(__global float *)p;"), "A")
     assert access.index_text == "x"
+
+
+@pytest.mark.parametrize("head", ["int i = 0; i < 0; i--", "int i = 9; i < 5; i--"])
+def test_a_loop_that_never_starts_has_no_turns(head: str) -> None:
+    (loop,) = summary_of(body(f"for ({head}) A[i] = 0;")).loops
+    assert loop.trip is not None
+    assert loop.trip.value == 0

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from pathlib import Path
+
 from kernels import analysed, program
 
 from clmap_lsp.analysis.session import AnalysisSession
@@ -114,3 +117,42 @@ def test_old_results_are_forgotten() -> None:
     for step in (1, 2, 3, 4, 1):
         analysed(FIRST.replace("* 32", f"* {step}"), session=session)
     assert session.n_analysed == 5
+
+
+def sectors(session: AnalysisSession, launch: str) -> int:
+    """Return the sectors of a kernel whose stride is its argument N."""
+    text = f"""// clmap: global=256 local=64 x=zeros(65536) {launch}
+__kernel void strided(__global float *x, int N) {{ x[get_global_id(0) * N] = 1.0f; }}
+"""
+    (kernel,) = session.analyse(program(text), load_model("nvidia-hopper")).kernels
+    return kernel.totals.sectors
+
+
+def test_each_launch_has_a_result_of_its_own() -> None:
+    session = AnalysisSession()
+    assert sectors(session, "N=1") == 32
+    assert sectors(session, "N=2") == 64
+    assert sectors(session, "N=256") == 256
+    assert sectors(session, "N=1") == 32
+    assert session.n_analysed == 3
+
+
+def test_a_changed_input_file_is_counted_again(tmp_path: Path) -> None:
+    """A gather by an index that a file gives: 4 sectors a request, then 32."""
+    file = tmp_path / "idx.bin"
+    text = f"""// clmap: global=256 local=64 idx=file:{file} A=zeros(65536) out=zeros(256)
+__kernel void gather(__global const int *idx, __global const float *A, __global float *out)
+{{
+    int i = get_global_id(0);
+    out[i] = A[idx[i]];
+}}
+"""
+    session, device = AnalysisSession(), load_model("nvidia-hopper")
+    found = []
+    for step in (1, 256):
+        file.write_bytes(struct.pack("<256i", *range(0, 256 * step, step)))
+        (kernel,) = session.analyse(program(text), device).kernels
+        (gathered,) = (it.per_request for it in kernel.accesses if it.access.buffer == "A")
+        assert gathered is not None
+        found.append(gathered.mean)
+    assert found == [4.0, 32.0]

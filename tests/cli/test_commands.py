@@ -403,3 +403,17 @@ def test_the_headless_path_needs_no_server_libraries() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
     )
     assert done.stderr == "1 []\n"
+
+
+def test_a_global_offset_is_known_to_all(tmp_path: Path) -> None:
+    """The inferred buffer is as long as the ids with their offset reach, so no store is out of bounds."""
+    (tmp_path / "fill.cl").write_text("__kernel void fill(__global float *x) { x[get_global_id(0)] = 1.0f; }")
+    launch = "[launch.fill]\nglobal = [256]\nlocal = [64]\noffset = [1024]\n"
+    (tmp_path / "clmap.toml").write_text(launch)
+    done = clmap("check", "fill.cl", "--emulate", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "CM301" not in done.stdout
+    done = clmap("analyze", "fill.cl", "--format", "json", cwd=tmp_path)
+    (kernel,) = json.loads(done.stdout)["files"][0]["kernels"]
+    assert kernel["launch"]["args"] == {"x": "zeros(1280)"}
+    assert kernel["launch"]["offset"] == [1024]

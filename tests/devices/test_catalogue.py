@@ -1,6 +1,7 @@
 """The shipped models: complete, equal to the table they were made from, and found by name."""
 
 import csv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,13 @@ def test_a_missing_model_file(tmp_path):
 )
 def test_detected_devices_are_matched(vendor, name, extra, expected):
     assert match_device(vendor, name, extra) == expected
+
+
+def test_models_are_equal_if_they_count_alike():
+    """They are keys of caches: another granule under the same id must not be answered from there."""
+    model = load_model("nvidia-hopper")
+    rule = replace(model.global_rule, load_granule=128)
+    assert replace(model, global_rule=rule) != model
+    assert replace(model, line_bytes=64) != model
+    assert replace(model) == model
+    assert len({model, replace(model), replace(model, global_rule=rule)}) == 2

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from clmap_lsp.devices import load_model
 from clmap_lsp.emulator.symbolic import Budget, Method, SymbolicResult, count
+from clmap_lsp.emulator.symbolic.control import Spending
+from clmap_lsp.emulator.symbolic.loops import NotRegularError, _check_end
+from clmap_lsp.emulator.symbolic.machine import Machine
+from clmap_lsp.emulator.symbolic.memory import KnownData
+from clmap_lsp.emulator.symbolic.needs import find_needs
+from clmap_lsp.emulator.symbolic.space import Space, boxes_of
+from clmap_lsp.emulator.symbolic.values import Sym
 from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin, ScalarArgument
+from clmap_lsp.source import ir
 from clmap_lsp.source.read import read_program
 
 DEVICE = load_model("nvidia-hopper")
@@ -175,3 +185,26 @@ def test_no_number_as_an_integer_is_unknown() -> None:
     launch = Launch("f", (64,), (64,), arguments, Origin.GIVEN, frozenset())
     (store,) = count(read_program(source, "f.cl").kernels[0], launch, DEVICE).sites.values()
     assert store.method is Method.UNKNOWN
+
+
+@pytest.mark.parametrize(("turns", "is_end"), [(9, False), (10, True), (11, True)])
+def test_turns_are_taken_at_once_only_if_nobody_takes_another(turns: int, is_end: bool) -> None:
+    """The number of turns is worked out from the condition; that it is false then is checked on its own."""
+    source = "__kernel void f(__global int *a) { for (int i = 0; i < 10; i++) a[i] = 1; }"
+    (kernel,) = read_program(source, "f.cl").kernels
+    launch = Launch("f", (64,), (64,), {"a": BufferArgument(Fill.ZEROS, 64)}, Origin.GIVEN)
+    (box,) = boxes_of(launch)
+    needs = find_needs(kernel)
+    data = KnownData(kernel, launch, needs.written, ())
+    machine = Machine(kernel, Space(box, launch, 32, Spending(Budget())), needs, data)
+    (loop,) = (it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop))
+    (i,) = (it for it in kernel.variables if it.name == "i")
+    env = machine.evaluator.env
+    now = env[i] = Sym(3)
+    ends = partial(_check_end, machine, loop.condition, {i: Sym(0)}, {i: 1}, turns, 0)
+    if is_end:
+        ends()
+    else:
+        with pytest.raises(NotRegularError):
+            ends()
+    assert env[i] is now

@@ -137,7 +137,7 @@ def count(
     the program) and given inputs that it does not change; elsewhere unknown with the reason, site by site.
     Results are cached by kernel, launch and device.
     """
-    key = (id(kernel), _launch_key(launch), device.id, device.simd_width, budget)
+    key = (id(kernel), launch.fingerprint(), device, budget)
     hit = _cache.get(key)
     if hit is not None and hit[0] is kernel:
         _cache.move_to_end(key)
@@ -147,16 +147,6 @@ def count(
     if len(_cache) > _CACHE_SIZE:
         _cache.popitem(last=False)
     return result
-
-
-def _launch_key(launch: Launch) -> tuple[Any, ...]:
-    return (
-        launch.global_size,
-        launch.local_size,
-        launch.global_offset,
-        tuple(launch.arguments.items()),
-        launch.inferred,
-    )
 
 
 def needs_of(kernel: Kernel) -> Needs:
