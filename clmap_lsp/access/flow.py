@@ -139,22 +139,13 @@ def _always_left_with(scope: ir.Scope) -> frozenset[Variable]:
 
 
 def _written(statement: Statement) -> tuple[Variable, ...]:
-    match statement:
-        case ir.Assign() | ir.Load() | ir.ImageRead() | ir.Declare():
-            return (statement.variable,)
-        case ir.Atomic() | ir.Collective() | ir.Call() | ir.OpaqueCall():
-            own = () if statement.variable is None else (statement.variable,)
-            return (
-                own
-                if isinstance(statement, (ir.Atomic, ir.Collective))
-                else own + _passed(statement.arguments)
-            )
-        case ir.AsyncCopy(event=event):
-            return () if event is None else (event,)
-        case ir.Store(pointer=pointer) | ir.CopyObject(destination=pointer):
-            return _objects_in(pointer)
-        case _:
-            return ()
+    """Return the registers that a statement writes or declares and the private objects it may store to."""
+    if isinstance(statement, ir.Declare):
+        return (statement.variable,)
+    found = ir.written(statement)
+    for pointer in ir.written_through(statement):
+        found += _objects_in(pointer)
+    return found
 
 
 def _objects_in(pointer: Expression) -> tuple[Variable, ...]:
@@ -162,7 +153,3 @@ def _objects_in(pointer: Expression) -> tuple[Variable, ...]:
     if isinstance(pointer, ir.ObjectAddress):
         return (pointer.variable,)
     return tuple(it for operand in ir.operands(pointer) for it in _objects_in(operand))
-
-
-def _passed(arguments: tuple[Expression, ...]) -> tuple[Variable, ...]:
-    return tuple(it for argument in arguments for it in _objects_in(argument))

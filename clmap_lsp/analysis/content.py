@@ -90,9 +90,8 @@ def site_spans(kernel: ir.Kernel) -> dict[int, Span]:
     """Return where the statement of each site stands."""
     spans: dict[int, Span] = {}
     for statement in ir.walk(kernel.body):
-        for name in ("site", "load_site", "store_site"):
-            if (site := getattr(statement, name, None)) is not None:
-                spans[site] = statement.span
+        for site in ir.sites(statement):
+            spans[site] = statement.span
     return spans
 
 

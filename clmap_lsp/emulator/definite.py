@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clmap_lsp.emulator.plan import written_variables
 from clmap_lsp.source.ir import (
     Assign,
     Block,
@@ -29,6 +28,7 @@ from clmap_lsp.source.ir import (
     operands,
     walk,
 )
+from clmap_lsp.source.ir import written as written_by
 from clmap_lsp.source.types import lanes_of
 
 
@@ -106,7 +106,7 @@ class _Flow:
                 known |= {(variable, lane) for lane in lanes}
                 return known | {variable} if _lanes_of(variable) <= known else known
             case _:
-                for variable in written_variables(statement):
+                for variable in written_by(statement):
                     known |= {variable} | _lanes_of(variable)
                 return known
 

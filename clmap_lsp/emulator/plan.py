@@ -18,7 +18,6 @@ from clmap_lsp.source.ir import (
     Barrier,
     BarrierScope,
     Block,
-    Collective,
     Constant,
     CopyObject,
     Expression,
@@ -31,7 +30,6 @@ from clmap_lsp.source.ir import (
     Load,
     Loop,
     ObjectAddress,
-    OpaqueCall,
     PointerCast,
     PointerOffset,
     Read,
@@ -43,6 +41,7 @@ from clmap_lsp.source.ir import (
     expressions,
     operands,
     walk,
+    written,
 )
 from clmap_lsp.source.types import AddressSpace, OpaqueType, PointerType, StructType, Type
 
@@ -92,7 +91,7 @@ def make_plan(kernel: Kernel) -> Plan:
     statements = tuple(walk(kernel.body))
     buffers, private_bytes = _buffers(kernel, statements)
     numbers = {it.variable: it.number for it in buffers}
-    assigned = frozenset(it for statement in statements for it in written_variables(statement))
+    assigned = frozenset(it for statement in statements for it in written(statement))
     targets = _targets(kernel, statements, numbers)
     return Plan(
         kernel=kernel,
@@ -110,19 +109,6 @@ def make_plan(kernel: Kernel) -> Plan:
         has_goto=any(isinstance(it, Goto | Label) for it in statements),
         assigned=assigned,
     )
-
-
-def written_variables(statement: Statement) -> tuple[Variable, ...]:
-    """Return the register variables that a statement itself writes."""
-    match statement:
-        case Assign(variable=variable) | Load(variable=variable) | ImageRead(variable=variable):
-            return (variable,)
-        case Atomic(variable=result) | Collective(variable=result) | OpaqueCall(variable=result):
-            return () if result is None else (result,)
-        case AsyncCopy(event=event):
-            return () if event is None else (event,)
-        case _:
-            return ()
 
 
 def _traced(statement: Statement) -> int:
@@ -194,7 +180,7 @@ def _targets(
         it for it in statements if isinstance(it, Assign) and isinstance(it.variable.type, PointerType)
     ]
     for statement in statements:
-        for variable in written_variables(statement):
+        for variable in written(statement):
             if isinstance(variable.type, PointerType) and not isinstance(statement, Assign):
                 found[variable] = _ANY
     changed = True

@@ -10,14 +10,13 @@ from clmap_lsp.emulator.plan import Plan, pointer_target
 from clmap_lsp.source.ir import (
     AsyncCopy,
     Atomic,
-    CopyObject,
     Expression,
     ImageRead,
     ImageWrite,
-    Load,
     Read,
     Site,
-    Store,
+    Touch,
+    touches,
     walk,
 )
 from clmap_lsp.source.span import Span
@@ -53,39 +52,23 @@ def site_table(plan: Plan) -> tuple[SiteInfo, ...]:
 def _all_sites(plan: Plan) -> Iterator[SiteInfo]:
     for it in walk(plan.kernel.body):
         match it:
-            case Load():
-                buffer, space = _where(plan, it.pointer)
-                yield SiteInfo(it.site, False, it.span, buffer, space, it.size, it.alignment, "load")
-            case Store():
-                buffer, space = _where(plan, it.pointer)
-                yield SiteInfo(it.site, True, it.span, buffer, space, it.size, it.alignment, "store")
-            case CopyObject(type=kind):
-                for site, address, store in (
-                    (it.load_site, it.source, False),
-                    (it.store_site, it.destination, True),
-                ):
-                    buffer, space = _where(plan, address)
-                    op = "store" if store else "load"
-                    yield SiteInfo(site, store, it.span, buffer, space, kind.size, kind.alignment, op)
-            case Atomic(type=scalar):
-                buffer, space = _where(plan, it.pointer)
-                for store in (False, True):
-                    op = "atomic-store" if store else "atomic-load"
-                    yield SiteInfo(it.site, store, it.span, buffer, space, scalar.size, scalar.size, op)
-            case AsyncCopy(element=element):
-                for site, address, store in (
-                    (it.load_site, it.source, False),
-                    (it.store_site, it.destination, True),
-                ):
-                    buffer, space = _where(plan, address)
-                    op = "async-store" if store else "async-load"
-                    yield SiteInfo(site, store, it.span, buffer, space, element.size, element.alignment, op)
             case ImageRead():
                 yield SiteInfo(it.site, False, it.span, _image(it.image), "global", 16, 16, "load")
             case ImageWrite():
                 yield SiteInfo(it.site, True, it.span, _image(it.image), "global", 16, 16, "store")
             case _:
-                pass
+                prefix = (
+                    "async-" if isinstance(it, AsyncCopy) else "atomic-" if isinstance(it, Atomic) else ""
+                )
+                for touch in touches(it):
+                    yield from _halves(plan, touch, it.span, prefix)
+
+
+def _halves(plan: Plan, touch: Touch, span: Span, prefix: str) -> Iterator[SiteInfo]:
+    buffer, space = _where(plan, touch.pointer)
+    for op in ("load", "store") if touch.op == "atomic" else (touch.op,):
+        is_store, name = op == "store", f"{prefix}{op}"
+        yield SiteInfo(touch.site, is_store, span, buffer, space, touch.size, touch.alignment, name)
 
 
 def _image(image: Expression) -> str | None:

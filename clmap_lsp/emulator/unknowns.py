@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from clmap_lsp.emulator.plan import Plan, pointer_target, written_variables
+from clmap_lsp.emulator.plan import Plan, pointer_target
 from clmap_lsp.source.ir import (
     AsyncCopy,
     Atomic,
@@ -29,6 +29,7 @@ from clmap_lsp.source.ir import (
     expressions,
     nodes,
     walk,
+    written,
 )
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import PointerType
@@ -105,7 +106,7 @@ class _Rests:
             case _:
                 pass
         if rests:
-            self.variables.update(written_variables(statement))
+            self.variables.update(written(statement))
 
 
 _ADDRESSES: dict[type, Callable[..., tuple[Expression, ...]]] = {

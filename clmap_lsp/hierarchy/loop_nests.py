@@ -25,7 +25,6 @@ from clmap_lsp.source.ir import (
     Continue,
     Convert,
     CopyObject,
-    Declare,
     Expression,
     If,
     Kernel,
@@ -46,6 +45,7 @@ from clmap_lsp.source.ir import (
     expressions,
     operands,
     walk,
+    written,
 )
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.rewrite import Rewriter
@@ -281,17 +281,9 @@ def _leaving(block: Block, label: int) -> Block:
 
 def _carried(loop: Loop, variable: Variable) -> tuple[str, ...]:
     """Return the scalars whose value one turn leaves to the next: read before they are surely written."""
-    written = {target for it in walk(loop.body) if (target := _target(it)) is not None}
+    changed = {variable for it in walk(loop.body) for variable in written(it)}
     pending = _read_first(loop.body, set())
-    return tuple(sorted(it.name for it in pending if it in written and it is not variable))
-
-
-def _target(statement: Statement) -> Variable | None:
-    """Return the register that a statement gives a value."""
-    if isinstance(statement, Declare):
-        return None
-    target = getattr(statement, "variable", None)
-    return target if isinstance(target, Variable) else None
+    return tuple(sorted(it.name for it in pending if it in changed and it is not variable))
 
 
 def _read_first(block: Block, sure: set[Variable]) -> set[Variable]:
@@ -311,8 +303,7 @@ def _read_first(block: Block, sure: set[Variable]) -> set[Variable]:
             case Scope():
                 found |= _read_first(it.body, sure)
             case _:
-                if (target := _target(it)) is not None:
-                    sure.add(target)
+                sure.update(written(it))
                 for part in blocks(it):
                     found |= _read_first(part, set(sure))
     return found

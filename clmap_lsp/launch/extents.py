@@ -102,15 +102,6 @@ class _Walker:
             case ir.Load(variable=variable, pointer=pointer, size=size):
                 reach = self.touch(pointer, size, env)
                 env[variable] = self.sizes.loaded.get(reach.root) if reach else None
-            case ir.Store(pointer=pointer, size=size):
-                self.touch(pointer, size, env)
-            case ir.Atomic(pointer=pointer, type=scalar, variable=result):
-                self.touch(pointer, scalar.size, env)
-                if result is not None:
-                    env[result] = None
-            case ir.CopyObject(destination=destination, source=source, type=copied):
-                self.touch(source, copied.size, env)
-                self.touch(destination, copied.size, env)
             case ir.AsyncCopy():
                 self._async_copy(statement, env)
             case ir.If():
@@ -126,13 +117,11 @@ class _Walker:
                 self.block(body, env)
             case ir.Return() | ir.Break() | ir.Continue() | ir.Leave() | ir.Goto():
                 return False
-            case ir.ImageRead(variable=variable):
-                env[variable] = None
-            case ir.Collective(variable=result) | ir.OpaqueCall(variable=result) | ir.Call(variable=result):
-                if result is not None:
-                    env[result] = None
             case _:
-                pass
+                for touch in ir.touches(statement):
+                    self.touch(touch.pointer, touch.size, env)
+                for variable in ir.written(statement):
+                    env[variable] = None
         return True
 
     def touch(self, pointer: ir.Expression, size: int, env: dict[Variable, Value]) -> Reach | None:
@@ -204,8 +193,7 @@ class _Walker:
     def _unknown_loop(self, loop: ir.Loop, env: dict[Variable, Value]) -> None:
         """Walk a loop once with all that it writes unknown."""
         for statement in ir.walk((loop,)):
-            variable = getattr(statement, "variable", None)
-            if variable is not None:
+            for variable in ir.written(statement):
                 env[variable] = None
         self._turn(loop, env)
 

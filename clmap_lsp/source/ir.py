@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from enum import Enum
-from typing import Any
+from typing import Any, TypeVar
 
 from clmap_lsp.source.record import record
 from clmap_lsp.source.span import Span
@@ -819,7 +819,10 @@ class Initializer:
     """Pointers in it: the byte where one stands (zero in `data`), the object it points into, and how far."""
 
 
-# Every analysis goes through these; a table is several times as fast as a chain of `match` cases.
+_Part = TypeVar("_Part")
+
+# What each node holds, reads, writes and touches is said here, once for all rooms: a new node has its
+# lines in these tables. A table is several times as fast as a chain of `match` cases.
 
 _EXPRESSIONS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
     Assign: lambda it: (it.value,),
@@ -860,8 +863,81 @@ _BLOCKS: dict[type, Callable[[Any], tuple[Block, ...]]] = {
 }
 
 
-def _present(*parts: Expression | None) -> tuple[Expression, ...]:
+def _present(*parts: _Part | None) -> tuple[_Part, ...]:
     return tuple(it for it in parts if it is not None)
+
+
+_WRITTEN: dict[type, Callable[[Any], tuple[Variable, ...]]] = {
+    **dict.fromkeys((Assign, Load, ImageRead), lambda it: (it.variable,)),
+    **dict.fromkeys((Atomic, Collective, Call, OpaqueCall), lambda it: _present(it.variable)),
+    AsyncCopy: lambda it: _present(it.event),
+}
+
+
+@record(frozen=True, slots=True)
+class Touch:
+    """One access of memory that a statement makes: `size` bytes at `pointer`, of a value of `type`.
+
+    `alignment` is what OpenCL promises of the address, in bytes. Copies by the whole work-group touch one
+    element at a time, each by some work-item.
+    """
+
+    site: Site
+    op: str
+    """`load`, `store` or `atomic`."""
+    pointer: Expression
+    type: Type
+    size: int
+    alignment: int
+
+
+_TOUCHES: dict[type, Callable[[Any], tuple[Touch, ...]]] = {
+    Load: lambda it: (Touch(it.site, "load", it.pointer, it.variable.type, it.size, it.alignment),),
+    Store: lambda it: (Touch(it.site, "store", it.pointer, it.value.type, it.size, it.alignment),),
+    Atomic: lambda it: (Touch(it.site, "atomic", it.pointer, it.type, it.type.size, it.type.size),),
+    CopyObject: lambda it: _copied(it, it.type),
+    AsyncCopy: lambda it: _copied(it, it.element),
+}
+
+
+def _copied(it: CopyObject | AsyncCopy, unit: Type) -> tuple[Touch, ...]:
+    return (
+        Touch(it.load_site, "load", it.source, unit, unit.size, unit.alignment),
+        Touch(it.store_site, "store", it.destination, unit, unit.size, unit.alignment),
+    )
+
+
+_WRITTEN_THROUGH: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
+    **dict.fromkeys((Store, Atomic), lambda it: (it.pointer,)),
+    **dict.fromkeys((CopyObject, AsyncCopy), lambda it: (it.destination,)),
+    **dict.fromkeys((OpaqueCall, Call), lambda it: it.arguments),
+}
+
+
+def written(statement: Statement) -> tuple[Variable, ...]:
+    """Return the register variables that a statement itself writes, not those of nested blocks."""
+    found = _WRITTEN.get(type(statement))
+    return () if found is None else found(statement)
+
+
+def touches(statement: Statement) -> tuple[Touch, ...]:
+    """Return the accesses of memory that a statement itself makes; images are not among them."""
+    found = _TOUCHES.get(type(statement))
+    return () if found is None else found(statement)
+
+
+def written_through(statement: Statement) -> tuple[Expression, ...]:
+    """Return the pointers through which a statement may write memory."""
+    found = _WRITTEN_THROUGH.get(type(statement))
+    return () if found is None else found(statement)
+
+
+def sites(statement: Statement) -> tuple[Site, ...]:
+    """Return the sites of a statement itself: one, two for copies, none for control flow."""
+    if isinstance(statement, CopyObject | AsyncCopy):
+        return statement.load_site, statement.store_site
+    site = getattr(statement, "site", None)
+    return () if site is None else (site,)
 
 
 def expressions(statement: Statement) -> tuple[Expression, ...]:

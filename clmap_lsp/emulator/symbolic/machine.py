@@ -15,7 +15,7 @@ from clmap_lsp.emulator.symbolic.comparing import compare
 from clmap_lsp.emulator.symbolic.control import Bail, BailError
 from clmap_lsp.emulator.symbolic.expressions import Evaluator, negate
 from clmap_lsp.emulator.symbolic.memory import Cells, KnownData, load_private
-from clmap_lsp.emulator.symbolic.needs import Needs, targets
+from clmap_lsp.emulator.symbolic.needs import Needs
 from clmap_lsp.emulator.symbolic.rows import Mask, Rows, both, either, without
 from clmap_lsp.emulator.symbolic.space import Space
 from clmap_lsp.emulator.symbolic.values import Pointer, Sym, Unknown, Value, add, same
@@ -409,7 +409,7 @@ class Machine:
     def havoc(self, statements: Iterable[ir.Statement], reason: str) -> None:
         """Forget every variable that some statements may write."""
         for statement in statements:
-            for variable in targets(statement):
+            for variable in ir.written(statement):
                 if variable in self.needs.variables:
                     self.evaluator.env[variable] = Unknown(reason)
         self.private = dict.fromkeys(self.needs.objects)

@@ -31,7 +31,7 @@ def find_needs(kernel: ir.Kernel) -> Needs:
     needs = Needs()
     for statement in statements:
         _seed(needs, statement)
-        for pointer in _written_through(statement):
+        for pointer in ir.written_through(statement):
             needs.written |= _roots_of(pointer, roots)
     _close(needs, statements, roots)
     for statement in statements:
@@ -60,18 +60,6 @@ def _seed(needs: Needs, statement: ir.Statement) -> None:
                 reads(expression, needs.variables)
         case _:
             pass
-
-
-def _written_through(statement: ir.Statement) -> tuple[ir.Expression, ...]:
-    match statement:
-        case ir.Store(pointer=pointer) | ir.Atomic(pointer=pointer):
-            return (pointer,)
-        case ir.CopyObject(destination=destination) | ir.AsyncCopy(destination=destination):
-            return (destination,)
-        case ir.OpaqueCall(arguments=arguments) | ir.Call(arguments=arguments):
-            return arguments
-        case _:
-            return ()
 
 
 def _points_to(kernel: ir.Kernel, statements: list[ir.Statement]) -> dict[Variable, set[Variable]]:
@@ -139,28 +127,11 @@ def _loop(needs: Needs, loop: ir.Loop, roots: dict[Variable, set[Variable]]) -> 
             _read_exposed(loop.condition, written, exposed)
     changed: set[Variable] = set()
     for statement in ir.walk(loop.test + loop.body + loop.step):
-        changed.update(targets(statement))
-        if any(needs.objects & _roots_of(it, roots) for it in _written_through(statement)):
+        changed.update(ir.written(statement))
+        if any(needs.objects & _roots_of(it, roots) for it in ir.written_through(statement)):
             needs.stores_private.add(id(loop))
     needs.exposed[id(loop)] = frozenset(exposed & needs.variables)
     needs.changed[id(loop)] = frozenset(changed & needs.variables)
-
-
-def targets(statement: ir.Statement) -> tuple[Variable, ...]:
-    """Return the variables that a statement itself writes."""
-    match statement:
-        case ir.Assign(variable=variable) | ir.Load(variable=variable) | ir.ImageRead(variable=variable):
-            return (variable,)
-        case (
-            ir.Atomic(variable=result)
-            | ir.Collective(variable=result)
-            | ir.OpaqueCall(variable=result)
-            | ir.Call(variable=result)
-            | ir.AsyncCopy(event=result)
-        ):
-            return (result,) if result is not None else ()
-        case _:
-            return ()
 
 
 def _read_exposed(expression: ir.Expression, written: set[Variable], exposed: set[Variable]) -> None:
@@ -195,4 +166,4 @@ def _expose(block: ir.Block, written: set[Variable], exposed: set[Variable]) -> 
             case ir.Declare(variable=variable):
                 written.add(variable)
             case _:
-                written.update(targets(statement))
+                written.update(ir.written(statement))
