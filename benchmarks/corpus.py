@@ -28,13 +28,12 @@ from clmap_lsp.source.branches import Guard, hidden_kernels, solve
 from clmap_lsp.source.collector import collect_rarely
 from clmap_lsp.source.ir import Unsupported, walk
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.source.parse import parse
+from clmap_lsp.source.parse import parse, without_raw_string
 from clmap_lsp.source.preprocess import preprocess
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import lower
 from clmap_lsp.source.syntax import SyntaxTree
 from clmap_lsp.source.types import AddressSpace
-from clmap_lsp.source.wrapped import without_wrapping
 
 SUFFIXES = (".cl", ".opencl")
 SLOW_SECONDS = 1.0
@@ -261,7 +260,7 @@ def _configurations(
     text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None]
 ) -> list[BuildOptions]:
     """Return the options given, and those that make kernels in inactive branches active."""
-    plain = without_wrapping(text)
+    plain = without_raw_string(text)
     source = preprocess(plain, path, options, read_file)
     found = [options]
     for hidden in hidden_kernels(path, plain, source.inactive):
@@ -278,7 +277,7 @@ def _configurations(
 def _hidden_names(
     text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None]
 ) -> list[str]:
-    plain = without_wrapping(text)
+    plain = without_raw_string(text)
     source = preprocess(plain, path, options, read_file)
     return [
         it.name
@@ -350,7 +349,7 @@ def parsed_kernels(tree: SyntaxTree) -> dict[str, bool]:
     return found
 
 
-_HEAD = re.compile(r"[^(){};]*?(\w+)\s\(")
+_HEAD = re.compile(r"[^(){};]*?(\w+) \(")
 
 
 # ---------------------------------------------------------------------------------------------- printing

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from clmap_lsp.access.classify import Classified
     from clmap_lsp.access.records import Access
+    from clmap_lsp.compiled.summary import CompiledKernel
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Guess, Kernel
@@ -155,6 +156,8 @@ class KernelAnalysis:
     """What the figures do not cover, such as control flow that was not followed."""
     unreached: tuple[AccessAnalysis, ...] = ()
     """Accesses in statements that this launch never reaches, whatever its data; not among `accesses`."""
+    compiled: CompiledKernel | str | None = field(default=None, compare=False)
+    """What a compiler's back end leaves of it, or why that is unknown; `None`: nobody asked."""
     content: object = field(default=None, repr=False, compare=False)
     """What all of this follows from: analyses of equal content differ in places only. `None`: unknown."""
 

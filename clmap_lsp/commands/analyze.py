@@ -21,6 +21,7 @@ _EXAMPLES = """\
 examples:
   clmap-lsp analyze mm.cl --kernel mm_simple --global 256,256 --local 16,16 --arg N=256
   clmap-lsp analyze kernels/ --device nvidia-hopper --format json > analysis.json
+  clmap-lsp analyze mm.cl --as-compiled --device nvidia-hopper
   clmap-lsp analyze --loops nest.c --work-items j,i --global 256,256 --arg n=256
 """
 
@@ -42,6 +43,11 @@ def register(subparsers: Any) -> None:
         "--loops",
         action="store_true",
         help="read C functions whose loops carry // clmap: work-item(D) as kernels",
+    )
+    parser.add_argument(
+        "--as-compiled",
+        action="store_true",
+        help="also say what LLVM's back end for the device leaves: merged accesses, registers, spills, ISA",
     )
     parser.add_argument(
         "--work-items",
@@ -104,6 +110,10 @@ def _analysed(args: argparse.Namespace, source: SettingsSource, path: str) -> An
         beside=sim_beside(name),
         only=args.kernel,
     )
+    if args.as_compiled:
+        from clmap_lsp.analysis.as_compiled import with_compiled
+
+        analysis = with_compiled(program, analysis)
     return AnalysedFile(name, program, analysis if nests is None else nests.annotated(analysis))
 
 

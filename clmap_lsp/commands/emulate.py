@@ -46,8 +46,8 @@ def register(subparsers: Any) -> None:
         "--access-view",
         choices=("as-written", "optimised"),
         default="as-written",
-        help="accesses as in the source (default); which of them AIWC's compiler leaves after optimising is "
-        "not known here: `optimised` gives the figures as written and says so",
+        help="accesses as in the source (default), or the sites' requests, sectors and wavefronts as LLVM's "
+        "back end for the device leaves them; metrics and outputs are those of the source in both",
     )
     run.add_argument("--engine", choices=("auto", "symbolic", "jit"), default="auto")
     run.add_argument("--time-limit", type=float, metavar="S", help="seconds (default: 10)")
@@ -104,10 +104,21 @@ def run(args: argparse.Namespace) -> int:
         result = emulate(program, kernel, launch, _emulation_settings(args, settings))
     except LaunchError as error:
         raise UsageError(str(error.at(launch.source or "the launch"))) from None
+    result = _as_viewed(args, program, kernel, launch, settings, result)
     measured = _on_device(args, program, kernel, launch, settings, result)
     render = emulation_json.render if args.format == "json" else emulation_text.render
     sys.stdout.write(render(program, launch, result, measured))
     return 1 if result.faults or (measured is not None and not measured.outputs_equal) else 0
+
+
+def _as_viewed(
+    args: argparse.Namespace, program: Any, kernel: Any, launch: Any, settings: Any, result: Any
+) -> Any:
+    if args.access_view == "as-written":
+        return result
+    from clmap_lsp.analysis.as_compiled import sites_as_compiled
+
+    return sites_as_compiled(program, kernel, launch, device_of(settings), result)
 
 
 def _on_device(

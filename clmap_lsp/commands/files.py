@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from clmap_lsp.errors import UsageError
-from clmap_lsp.source.encoding import decoded
 
 SUFFIXES = frozenset({".cl", ".clc", ".ocl", ".opencl", ".clcpp"})
 """Files that a directory walk takes for kernels; a file named on the command line may be called anything."""
@@ -51,7 +50,7 @@ def _walk(folder: str) -> Iterator[str]:
 def read_text(path: str) -> str:
     """Read a source file.
 
-    Raises: UnreadableError for what cannot be read or is binary.
+    Raises: UnreadableError for what cannot be read, is binary, or is not UTF-8.
     """
     try:
         return decode(Path(path).read_bytes(), path)
@@ -60,7 +59,7 @@ def read_text(path: str) -> str:
 
 
 def decode(data: bytes, path: str) -> str:
-    """Return the text of a file's bytes; a byte-order mark is dropped. What is not UTF-8 is marked as such.
+    """Return the text of a file's bytes; a byte-order mark is dropped.
 
     Raises: UnreadableError.
     """
@@ -68,7 +67,14 @@ def decode(data: bytes, path: str) -> str:
         raise UnreadableError(f"{path}: UTF-16 text; save it as UTF-8")
     if b"\0" in data:
         raise UnreadableError(f"{path}: a binary file, not OpenCL C source")
-    return decoded(data)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start]
+        row = before.count(b"\n") + 1
+        raise UnreadableError(
+            f"{path}:{row}: not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8"
+        ) from None
 
 
 def include_reader(includer: str) -> Callable[[str], str | None]:
@@ -88,10 +94,11 @@ def include_reader(includer: str) -> Callable[[str], str | None]:
 def read_included(path: str) -> str | None:
     """Read an included file; `None` where there is none or it is not text.
 
-    A header may be in an old encoding: what matters are its definitions.
+    A header may be in an old encoding: what matters are its definitions, so bytes that are not UTF-8 are
+    replaced rather than the whole header dropped.
     """
     try:
         data = Path(path).read_bytes()
     except (OSError, ValueError):
         return None
-    return None if b"\0" in data else decoded(data)
+    return None if b"\0" in data else data.decode("utf-8-sig", errors="replace")

@@ -252,8 +252,6 @@ def _notes(job: JitRun, *, is_unsure: bool) -> Iterable[str]:
     if job.stopped and not job.is_sampled:
         groups = int(job.state.words[at.GROUP])
         yield f"stopped by the {job.stopped} limit in group {groups + 1} of {int(job.state.words[at.GROUPS])}"
-    if job.settings.access_view is AccessView.OPTIMISED:
-        yield "what an optimising compiler would leave is unknown; the figures are for accesses as written"
     for buffer in job.space.buffers:
         kind, argument = buffer.plan.variable.type, job.launch.arguments.get(buffer.name)
         if isinstance(kind, OpaqueType) and isinstance(argument, BufferArgument):

@@ -105,10 +105,7 @@ def symbolic_result(
             device.simd_width if device is not None else 32,
             None,
         ),
-        notes=(
-            "nothing was run: outputs, faults, barriers and branches are unknown",
-            *_view_note(settings),
-        ),
+        notes=("nothing was run: outputs, faults, barriers and branches are unknown",),
     )
 
 
@@ -143,11 +140,6 @@ def joined(
         seconds=Seconds(seconds.compile, seconds.run, seconds.metrics + figures.seconds),
         notes=tuple(notes),
     )
-
-
-def _view_note(settings: EmulationSettings) -> Iterator[str]:
-    if settings.access_view is AccessView.OPTIMISED:
-        yield "what an optimising compiler would leave is unknown; the figures are for accesses as written"
 
 
 def _sites(counts: SymbolicResult) -> Iterator[SiteResult]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.analysis.model import AccessAnalysis, AccessTotals, FileAnalysis, KernelAnalysis, MemoryTotals
 from clmap_lsp.launch.model import Launch, ScalarArgument
+from clmap_lsp.report.compiled_json import compiled_access_json, compiled_json
 from clmap_lsp.report.hierarchy_json import hierarchy_json
 from clmap_lsp.report.json_check import SCHEMA_VERSION, place
 from clmap_lsp.source.program import Program
@@ -68,9 +69,10 @@ def kernel_json(program: Program, kernel: KernelAnalysis) -> dict[str, Any]:
         "launch": None if kernel.launch is None else launch_json(kernel.launch),
         "launch_problems": list(kernel.launch_problems),
         "accesses": [
-            access_json(program, it)
+            {**access_json(program, it), **compiled_access_json(kernel, it.access.site)}
             for it in sorted((*kernel.accesses, *kernel.unreached), key=lambda it: it.access.site)
         ],
+        **compiled_json(program, kernel),
         "totals": totals_json(kernel.totals),
         "swapped_dimensions": None
         if kernel.swapped is None

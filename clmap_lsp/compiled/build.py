@@ -1,0 +1,66 @@
+"""From a kernel to its machine code."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from clmap_lsp.compiled import amdgcn, ptx
+from clmap_lsp.compiled.backend import BackendError, assembly
+from clmap_lsp.compiled.code import NotCompiledError, generate
+from clmap_lsp.compiled.machine_code import MachineCode
+from clmap_lsp.compiled.probes import ProbedKernel, with_probes
+from clmap_lsp.compiled.ptxas import assemble
+from clmap_lsp.compiled.target import Target
+from clmap_lsp.source.ir import Initializer, Kernel
+from clmap_lsp.source.span import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A kernel's machine code for one target."""
+
+    target: Target
+    probed: ProbedKernel
+    code: MachineCode
+    spans: tuple[Span, ...]
+    """By statement number: where it stands."""
+    unknown: tuple[str, ...]
+    """Functions whose cost is missing."""
+
+
+_KEPT = 64
+_kept: OrderedDict[tuple[int, str], tuple[Kernel, Compiled | str]] = OrderedDict()
+
+
+def compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled | str:
+    """Return a kernel's machine code, or why there is none. Results are kept by kernel and target."""
+    key = (id(kernel), target.name)
+    hit = _kept.get(key)
+    if hit is not None and hit[0] is kernel:
+        _kept.move_to_end(key)
+        return hit[1]
+    try:
+        found: Compiled | str = _compiled(kernel, target, constants)
+    except (NotCompiledError, BackendError) as error:
+        found = str(error)
+    _kept[key] = (kernel, found)
+    if len(_kept) > _KEPT:
+        _kept.popitem(last=False)
+    return found
+
+
+def _compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled:
+    probed = with_probes(kernel)
+    made = generate(probed, target, constants)
+    text = assembly(made.text, target)
+    if not target.is_nvidia:
+        return Compiled(target, probed, amdgcn.read(text, kernel.name), made.spans, made.unknown)
+    code = ptx.read(text, kernel.name)
+    real = assemble(text, target.cpu)
+    if real is not None:
+        code = dataclasses.replace(
+            code, registers=real.registers, registers_exact=True, spill_bytes=real.spill_bytes
+        )
+    return Compiled(target, probed, code, made.spans, made.unknown)

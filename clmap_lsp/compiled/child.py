@@ -1,0 +1,48 @@
+"""The process that runs LLVM's optimiser and back ends: a fatal error inside LLVM ends only this.
+
+Started as `python -m clmap_lsp.compiled.child`. One JSON object a line comes in, one goes out: `triple`,
+`cpu`, `features`, `text` for `asm` or `error`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import llvmlite.binding as llvm
+
+from clmap_lsp.compiled.target import NVIDIA_OPTIONS
+
+
+def compile_text(request: dict[str, Any]) -> str:
+    """Return the assembly of a module. Raises: RuntimeError with LLVM's message."""
+    target = llvm.Target.from_triple(request["triple"])
+    machine = target.create_target_machine(cpu=request["cpu"], features=request["features"], opt=3)
+    text = request["text"].replace(
+        'target datalayout = ""', f'target datalayout = "{machine.target_data}"', 1
+    )
+    module = llvm.parse_assembly(text)
+    module.verify()
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    passes.getModulePassManager().run(module, passes)
+    return str(machine.emit_assembly(module))
+
+
+def main() -> None:
+    """Serve requests until standard input ends."""
+    for option in NVIDIA_OPTIONS:
+        llvm.set_option("clmap-lsp", option)
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    for line in sys.stdin:
+        try:
+            answer = {"asm": compile_text(json.loads(line))}
+        except RuntimeError as error:
+            answer = {"error": str(error)}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,215 @@
+"""What a launch executes of machine code: executions of blocks, and what each access asks of the memory."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from clmap_lsp.compiled.build import Compiled
+from clmap_lsp.compiled.machine_code import Instruction
+from clmap_lsp.compiled.weights import block_weights
+from clmap_lsp.emulator.symbolic.control import BailError, Budget, OverBudgetError, Spending
+from clmap_lsp.emulator.symbolic.counting import Counter, Tally
+from clmap_lsp.emulator.symbolic.counts import run_boxes
+from clmap_lsp.emulator.symbolic.machine import Doubt
+from clmap_lsp.emulator.symbolic.rows import Rows
+from clmap_lsp.emulator.symbolic.space import boxes_of
+from clmap_lsp.emulator.symbolic.values import Sym
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace
+
+if TYPE_CHECKING:
+    from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.launch.model import Launch
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The executions of a launch, before it is known which instructions they are of."""
+
+    rows: Mapping[int, list[Rows]]
+    """By site of the source."""
+    probes: Mapping[int, float]
+    """Executions of each probe by SIMD groups with an active lane."""
+    probe_items: Mapping[int, float]
+    """The same by work-items."""
+    simd_groups: int
+    doubts: Mapping[int, str]
+    """Sites that could not be followed, and why."""
+
+
+def profile(
+    compiled: Compiled, launch: Launch, device: DeviceModel, constants: tuple[ir.Initializer, ...]
+) -> Profile | str:
+    """Follow the launch symbolically; the answer is why not, if that cannot be done."""
+    probed = compiled.probed
+    spending = Spending(Budget())
+    try:
+        machines = run_boxes(
+            probed.kernel,
+            launch,
+            device.simd_width,
+            spending,
+            (*constants, probed.initializer),
+            boxes_of(launch),
+        )
+        counter = Counter(device, spending)
+        rows: dict[int, list[Rows]] = {}
+        probes: dict[int, float] = {}
+        items: dict[int, float] = {}
+        doubts: dict[int, str] = {}
+        for machine in machines:
+            for one in machine.rows:
+                number = probed.number_of_site(one.site)
+                if number is None:
+                    rows.setdefault(one.site, []).append(one)
+                    continue
+                tally = counter.count(one)
+                probes[number] = probes.get(number, 0.0) + tally.requests
+                items[number] = items.get(number, 0.0) + tally.executions
+            for doubt in machine.doubts:
+                doubts.setdefault(doubt.site, _reason(doubt))
+    except BailError as error:
+        return error.bail.reason
+    except OverBudgetError as error:
+        return error.reason
+    width = device.simd_width
+    groups = sum(
+        box.n_groups * -(-(box.local_size[0] * box.local_size[1] * box.local_size[2]) // width)
+        for box in boxes_of(launch)
+    )
+    hidden = [probed.number_of_site(site) for site in doubts if probed.number_of_site(site) is not None]
+    if hidden:
+        return next(why for site, why in doubts.items() if probed.number_of_site(site) is not None)
+    return Profile(rows, probes, items, groups, doubts)
+
+
+def _reason(doubt: Doubt) -> str:
+    return doubt.reason
+
+
+@dataclass(frozen=True, slots=True)
+class MachineAccess:
+    """One memory instruction and what all its executions ask for."""
+
+    instruction: Instruction
+    block: int
+    site: int | None
+    requests: float
+    """Executions by SIMD groups with an active lane."""
+    units: float | None
+    """Sectors or wavefronts; `None` where they are unknown."""
+    merged: int
+    """How many accesses of the source it stands for."""
+    row: Rows | None = field(default=None, repr=False)
+    """The addresses of the access as the machine makes it, for one box."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A launch of machine code."""
+
+    compiled: Compiled
+    weights: tuple[float, ...]
+    """Executions of each block by SIMD groups."""
+    accesses: tuple[MachineAccess, ...]
+
+
+def executed(compiled: Compiled, found: Profile, device: DeviceModel) -> Executed:
+    """Return what runs of the machine code."""
+    weights = block_weights(compiled.code.blocks, found.probes, float(found.simd_groups))
+    counter = Counter(device, Spending(Budget()))
+    sizes = {site: rows[0].size for site, rows in found.rows.items() if rows}
+    lost = _LostSites(compiled, found)
+    accesses = []
+    for number, block in enumerate(compiled.code.blocks):
+        for instruction in block.instructions:
+            memory = instruction.memory
+            if memory is None or memory.space == "private":
+                continue
+            site = instruction.site
+            if site is None or site not in found.rows:
+                site = lost.take(instruction)
+            merged = 1
+            if site is not None and site in sizes:
+                merged = max(1, round(memory.size / min(sizes[site], 16)))
+            requests = weights[number]
+            units, row = _units(counter, found, site, merged, requests, memory.size)
+            accesses.append(MachineAccess(instruction, number, site, requests, units, merged, row))
+    return Executed(compiled, tuple(weights), tuple(accesses))
+
+
+class _LostSites:
+    """Sites of merged instructions whose place LLVM forgot: those that no instruction names, in order."""
+
+    def __init__(self, compiled: Compiled, found: Profile) -> None:
+        named = {
+            it.site for block in compiled.code.blocks for it in block.instructions if it.memory is not None
+        }
+        self.waiting: dict[tuple[str, str], list[int]] = {}
+        for site in sorted(found.rows):
+            rows = found.rows[site]
+            if site not in named and rows:
+                key = (rows[0].op, _space(rows[0].space))
+                self.waiting.setdefault(key, []).append(site)
+        self.rows = found.rows
+
+    def take(self, instruction: Instruction) -> int | None:
+        memory = instruction.memory
+        assert memory is not None
+        waiting = self.waiting.get((memory.op, memory.space), [])
+        if not waiting:
+            return None
+        first = waiting.pop(0)
+        left = memory.size - self.rows[first][0].size
+        root = self.rows[first][0].root
+        while left > 0 and waiting and self.rows[waiting[0]][0].root is root:
+            left -= self.rows[waiting.pop(0)][0].size
+        return first
+
+
+def _space(space: AddressSpace) -> str:
+    return {AddressSpace.LOCAL: "local", AddressSpace.CONSTANT: "constant"}.get(space, "global")
+
+
+def _units(
+    counter: Counter, found: Profile, site: int | None, merged: int, requests: float, size: int
+) -> tuple[float | None, Rows | None]:
+    """Return the sectors or wavefronts of `requests` executions, from the mean of the site's addresses."""
+    if site is None or site not in found.rows or site in found.doubts:
+        return None, None
+    total = Tally()
+    shown: Rows | None = None
+    for rows in found.rows[site]:
+        wide = widened(rows, merged, size)
+        total.add(counter.count(wide))
+        shown = shown or wide
+    if total.unknown or not total.requests:
+        return (None if total.unknown else 0.0), shown
+    return requests * total.units / total.requests, shown
+
+
+def widened(rows: Rows, merged: int, size: int) -> Rows:
+    """Return the addresses of an access that stands for `merged` neighbouring ones of `rows`."""
+    if size < rows.size:  # One of the pieces of a wide access: they are counted alike.
+        return dataclasses.replace(rows, size=size)
+    if merged == 1:
+        return rows
+    coefs, counts = dict(rows.offset.coefs), list(rows.counts)
+    for dimension in range(len(counts) - 1, 2, -1):
+        if coefs.get(dimension) == rows.size and counts[dimension] >= merged:
+            counts[dimension] //= merged
+            coefs[dimension] = rows.size * merged
+            offset = Sym(
+                rows.offset.const,
+                tuple(sorted(coefs.items())),
+                rows.offset.array,
+                rows.offset.low,
+                rows.offset.high,
+            )
+            return dataclasses.replace(
+                rows, offset=offset, counts=tuple(counts), size=size, alignment=max(rows.alignment, size)
+            )
+    return dataclasses.replace(rows, size=size, alignment=max(rows.alignment, size))

@@ -1,0 +1,220 @@
+"""Machine code without a driver: against counters of a GPU, against LLVM's own figures, and from outside."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clmap_lsp import cli
+from clmap_lsp.compiled import amdgcn, ptx, ptxas
+from clmap_lsp.compiled.backend import BackendError, assembly
+from clmap_lsp.compiled.build import Compiled, compiled
+from clmap_lsp.compiled.counts import executed, profile
+from clmap_lsp.compiled.target import amd, nvidia
+from clmap_lsp.compiled.weights import block_weights
+from clmap_lsp.devices import load_model
+from clmap_lsp.launch import Launch, PartialLaunch, resolve
+from clmap_lsp.source.read import read_program
+
+ROOT = Path(__file__).parents[2]
+TRUTH = json.loads((ROOT / "tests/data/hardware_truth/nvidia_h200.json").read_text("utf-8"))["whole_kernel"]
+KNOWN_TO_DIFFER = {"tri_loop", "warp_cond"}
+"""See docs/compiled.md; they are tested to be as far off as it says."""
+HOPPER = load_model("nvidia-hopper")
+
+
+def built(source: str, kernel: str, target: Any = None) -> Compiled:
+    program = read_program(source, "kernel.cl")
+    found = program.kernel(kernel)
+    assert found is not None
+    result = compiled(found, target or nvidia("sm_90"), program.constants)
+    assert isinstance(result, Compiled), result
+    return result
+
+
+def counted(case: Mapping[str, Any]) -> dict[str, list[float]]:
+    program = read_program(case["source"], "kernel.cl")
+    kernel = program.kernel(case["kernel"])
+    assert kernel is not None
+    arguments = {name: str(value) for name, value in case["args"].items()}
+    if any(it.name == "I" for it in kernel.parameters):
+        arguments["I"] = "permutation(4096,7)"
+    given = PartialLaunch(None, tuple(case["global_size"]), tuple(case["local_size"]), arguments=arguments)
+    launch = resolve(program, kernel, given=given)
+    assert isinstance(launch, Launch), str(launch)
+    made = compiled(kernel, nvidia("sm_90"), program.constants)
+    assert isinstance(made, Compiled), made
+    found = profile(made, launch, HOPPER, program.constants)
+    assert not isinstance(found, str), found
+    sums: dict[str, list[float]] = {}
+    for it in executed(made, found, HOPPER).accesses:
+        memory = it.instruction.memory
+        assert memory is not None and it.units is not None
+        total = sums.setdefault(f"{memory.space}_{memory.op}", [0.0, 0.0])
+        total[0] += it.requests
+        total[1] += it.units
+    return sums
+
+
+@pytest.mark.parametrize("case", TRUTH, ids=[it["name"] for it in TRUTH])
+def test_whole_kernels_are_counted_as_the_gpu_ran_them(case: dict[str, Any]) -> None:
+    sums = counted(case)
+    wrong = []
+    for key, measured in case["measured"].items():
+        requests, units = sums.get(key, [0.0, 0.0])
+        pairs = [(units, measured.get("sectors", measured.get("wavefronts")))]
+        if "requests" in measured:
+            pairs.append((requests, measured["requests"]))
+        wrong += [(key, mine, real) for mine, real in pairs if abs(mine - real) > 0.05 * max(real, 1)]
+    assert bool(wrong) == (case["name"] in KNOWN_TO_DIFFER), wrong
+
+
+FIXTURES = sorted((ROOT / "fixtures").glob("*/*.cl"))
+
+
+@pytest.mark.parametrize("cpu", ["gfx90a", "gfx942", "gfx1100"])
+def test_registers_and_spills_of_amd_are_those_that_llvm_wrote(cpu: str) -> None:
+    """The kernel descriptor's own numbers, which the assembler encodes, against the metadata read here."""
+    seen = 0
+    for path in FIXTURES:
+        program = read_program(path.read_text("utf-8"), path.name)
+        for kernel in program.kernels:
+            made = compiled(kernel, amd(cpu), program.constants)
+            assert isinstance(made, Compiled), (path.name, kernel.name, made)
+            text = made.code.text
+            used = max(int(re.search(r"\.set \S+\.num_vgpr, (\d+)", text)[1]), 1)  # type: ignore[index]
+            assert made.code.registers is not None
+            assert used <= made.code.registers <= used + 8, (path.name, kernel.name)
+            spilled = re.search(r"\.vgpr_spill_count: (\d+)", text)
+            assert spilled is not None and made.code.spill_bytes == 4 * int(spilled[1])
+            local = re.search(r"\.amdhsa_group_segment_fixed_size (\d+)", text)
+            assert local is not None and made.code.local_bytes == int(local[1])
+            seen += 1
+    assert seen >= 30
+
+
+def test_registers_of_nvidia_are_near_those_of_its_assembler() -> None:
+    if ptxas.find_ptxas() is None:
+        pytest.skip("no ptxas here")
+    near = total = 0
+    for path in FIXTURES:
+        program = read_program(path.read_text("utf-8"), path.name)
+        for kernel in program.kernels:
+            made = compiled(kernel, nvidia("sm_90"), program.constants)
+            assert isinstance(made, Compiled) and made.code.registers_exact, (path.name, kernel.name)
+            estimate = ptx.live_registers(list(made.code.blocks))
+            assert made.code.registers is not None
+            near += abs(estimate - made.code.registers) <= 8
+            total += 1
+    assert total >= 30
+    assert near >= 0.75 * total
+
+
+def test_four_neighbouring_loads_become_one() -> None:
+    source = """kernel void k(global const float4 *a, global float *b, int n) {
+        local float t[64]; int l = get_local_id(0); t[l] = b[l]; barrier(CLK_LOCAL_MEM_FENCE);
+        float s = 0; for (int i = 0; i < 4; i++) s += t[4 * (l & 15) + i];
+        b[get_global_id(0)] = s + a[get_global_id(0)].x; }"""
+    made = built(source, "k")
+    local = [
+        it.memory.size
+        for block in made.code.blocks
+        for it in block.instructions
+        if it.memory is not None and it.memory.space == "local" and it.memory.op == "load"
+    ]
+    assert local == [16]
+
+
+def test_an_unrolled_loop_runs_a_quarter_as_often() -> None:
+    source = """kernel void k(global const float *a, global float *b, int n) {
+        float s = 0; for (int i = 0; i < n; i++) s += a[i * 64 + get_global_id(0)];
+        b[get_global_id(0)] = s; }"""
+    made = built(source, "k")
+    blocks = made.code.blocks
+    weights = block_weights(blocks, {1: 10.0, 2: 1030.0}, 10.0)
+    copies = sum(weight * block.probes.get(2, 0) for weight, block in zip(weights, blocks, strict=True))
+    assert copies == pytest.approx(1030)
+    main = max(range(len(blocks)), key=lambda it: blocks[it].probes.get(2, 0))
+    unrolled = blocks[main].probes[2]
+    assert unrolled > 1
+    assert weights[main] == pytest.approx(10 * (103 // unrolled))
+
+
+def test_a_private_array_with_run_time_indices_stays_in_memory() -> None:
+    source = """kernel void k(global float *b, global const int *i) { float t[32];
+        for (int j = 0; j < 32; j++) t[i[j] & 31] = b[j];
+        b[get_global_id(0)] = t[i[get_global_id(0)] & 31]; }"""
+    for target, bytes_ in ((nvidia("sm_90"), 128), (amd("gfx90a"), 128)):
+        assert built(source, "k", target).code.private_bytes >= bytes_
+
+
+def test_what_is_not_compiled_is_named() -> None:
+    source = """kernel void k(read_only image2d_t i, global float4 *o, sampler_t s) {
+        *o = read_imagef(i, s, (int2)(0)); }"""
+    program = read_program(source, "k.cl")
+    assert compiled(program.kernels[0], nvidia("sm_90"), ()) == "images are not compiled"
+
+
+def test_a_module_that_llvm_refuses_is_an_error_and_the_next_one_works() -> None:
+    with pytest.raises(BackendError):
+        assembly("define void @k( {", nvidia("sm_90"))
+    with pytest.raises(BackendError):
+        # A fatal error of the back end, which ends its process.
+        text = 'target triple = "nvptx64-nvidia-cuda"\ntarget datalayout = ""\n'
+        assembly(text + 'define void @k() { call void asm "nonsense $9", ""() ret void }', nvidia("sm_90"))
+    assert built("kernel void k(global int *a) { *a = 1; }", "k").code.blocks
+
+
+def test_the_command_line_gives_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(ROOT / "fixtures/matmul/coalesced_ab.cl")
+    arguments = ["analyze", path, "--kernel", "mm_coalesced_ab", "--as-compiled", "--device", "nvidia-hopper"]
+    assert cli.main([*arguments, "--format", "json"]) == 0
+    kernel = json.loads(capsys.readouterr().out)["files"][0]["kernels"][0]
+    whole = kernel["compiled"]
+    assert whole["target"] == "nvptx sm_90"
+    assert whole["registers"] > 8 and whole["local_bytes"] == 2048
+    assert any(it["row"] == 21 and "ld.shared.v4" in it["text"] for it in whole["isa_lines"])
+    tile = next(it for it in kernel["accesses"] if it["buffer"] == "a_tile" and it["op"] == "load")
+    assert tile["compiled"]["instructions"] == [{"bytes": 16, "count": 4}]
+    assert tile["compiled"]["requests"] * 4 == tile["totals"]["instructions"]
+    assert cli.main(arguments) == 0
+    assert "4 merged into one" in capsys.readouterr().out
+    assert cli.main([*arguments[:-1], "arm-mali-g71", "--format", "json"]) == 0
+    kernel = json.loads(capsys.readouterr().out)["files"][0]["kernels"][0]
+    assert kernel["compiled"] is None and "no back end" in kernel["compiled_reason"]
+
+
+def test_emulate_shows_sites_as_optimised(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(ROOT / "fixtures/matmul/coalesced_ab.cl")
+    arguments = [
+        "emulate",
+        path,
+        "--kernel",
+        "mm_coalesced_ab",
+        "--device",
+        "nvidia-hopper",
+        "--format",
+        "json",
+    ]
+    cli.main(arguments)
+    plain = json.loads(capsys.readouterr().out)
+    cli.main([*arguments, "--access-view", "optimised"])
+    seen = json.loads(capsys.readouterr().out)
+    assert seen["access_view"] == "optimised"
+    requests = [sum(it["requests"] for it in one["sites"]) for one in (seen, plain)]
+    assert requests[0] < requests[1]
+    assert seen["metrics"] == plain["metrics"]
+
+
+def test_amd_code_is_read_into_loops() -> None:
+    source = """kernel void k(global const float *a, global float *b, int n) {
+        float s = 0; for (int i = 0; i < n; i++) s += a[i * 64 + get_global_id(0)];
+        b[get_global_id(0)] = s; }"""
+    made = built(source, "k", amd("gfx942"))
+    assert any(block.loop_depth == 1 and block.probes for block in made.code.blocks)
+    assert amdgcn.read(made.code.text, "k").registers == made.code.registers
