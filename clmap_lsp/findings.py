@@ -22,7 +22,7 @@ class FixSafety(Enum):
     SAFE = "safe"
     """The kernel's results stay the same for every launch, and the host needs no change."""
     UNSAFE = "unsafe"
-    """Verified on the launch, but the host must change too or other launches may differ."""
+    """It holds on launches that fulfil its assumptions, or the host must change too."""
     DISPLAY = "display"
     """A sketch for a person to adapt."""
 
@@ -45,6 +45,8 @@ class Fix:
     verified: Mapping[str, Any] | None = None
     host_change: str | None = None
     """What the host program must change, in one sentence."""
+    assumptions: tuple[str, ...] = ()
+    """What must hold of launches, builds and buffers, and is not tested in the kernel: `n % 4 == 0`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clmap_lsp.report.edits import apply, unified_diff
-from clmap_lsp.report.model import CheckReport
+from clmap_lsp.report.model import AppliedFix, CheckReport
 from clmap_lsp.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -30,18 +30,22 @@ def fixed(
 ) -> CheckReport:
     """Apply fixes round by round, and return the report of what is left (with `diff`: the first one).
 
-    With `diff` the change is printed and no file is written. Standard input is never written.
+    With `diff` the change is printed and no file is written. Standard input is never written. What the host
+    must change, and what is assumed, is said of every fix, although the finding is gone by then.
     """
     before: dict[str, str] = {}
     texts: dict[str, str] = {}
-    n_fixes, last = 0, report
+    done: list[AppliedFix] = []
+    last = report
     current = list(jobs)
     for _ in range(MOST_PASSES):
         here = {path: source.text for it in last.files for path, source in it.sources.items()}
-        applied = apply(_one_a_kernel(last, unsafe), here, unsafe=unsafe)
-        if not applied.n_fixes:
+        chosen = list(_one_a_kernel(last, unsafe))
+        applied = apply((it for _, it in chosen), here, unsafe=unsafe)
+        if not applied.fixes:
             break
-        n_fixes += applied.n_fixes
+        taken = set(map(id, applied.fixes))
+        done += (_applied(where, it) for where, it in chosen if id(it) in taken)
         for path, text in applied.texts.items():
             before.setdefault(path, here[path])
             texts[path] = text
@@ -49,37 +53,57 @@ def fixed(
         last = check(current)
         if any(path not in {it.path for it in jobs} for path in applied.texts):
             break  # A header changed: what includes it is read from the disk.
-    noun = "fix" if n_fixes == 1 else "fixes"
+    noun = "fix" if len(done) == 1 else "fixes"
     if diff:
         for path, text in sorted(texts.items()):
             sys.stdout.write(unified_diff(path, before[path], text))
-        sys.stderr.write(f"{n_fixes} {noun} would be applied\n")
-        return report
+        sys.stderr.write(f"{len(done)} {noun} would be applied\n")
+        _say(done)
+        return replace(report, applied=tuple(done))
     stdin = {it.path for it in jobs if it.text is not None}
     for path, text in texts.items():
         if path not in stdin:
             _write(path, text)
-    if n_fixes:
-        sys.stderr.write(f"{n_fixes} {noun} applied\n")
-    return last
+    if done:
+        sys.stderr.write(f"{len(done)} {noun} applied\n")
+        _say(done)
+    return replace(last, applied=tuple(done))
 
 
-def _one_a_kernel(report: CheckReport, unsafe: bool) -> Iterator[Fix]:
-    """Yield the fixes of one round: rewrites are proved one by one, so each kernel gets its best one only."""
+_Where = tuple[str, str | None]
+"""A file and a kernel in it."""
+
+
+def _applied(where: _Where, fix: Fix) -> AppliedFix:
+    return AppliedFix(*where, fix.title, fix.safety, fix.assumptions, fix.host_change)
+
+
+def _say(done: Sequence[AppliedFix]) -> None:
+    """Print what each fix asks for beyond the text."""
+    for it in done:
+        where = f"{it.path}: {it.kernel}" if it.kernel else it.path
+        if it.host_change:
+            sys.stderr.write(f"{where}: the host must change too: {it.host_change}\n")
+        if it.assumptions:
+            sys.stderr.write(f"{where}: {it.title} assumes: {', '.join(it.assumptions)}\n")
+
+
+def _one_a_kernel(report: CheckReport, unsafe: bool) -> Iterator[tuple[_Where, Fix]]:
+    """Yield the fixes of one round: rewrites are tested one by one, so each kernel gets its best one only."""
     from clmap_lsp.findings import FixSafety
 
-    best: dict[tuple[str, str | None], Fix] = {}
+    best: dict[_Where, Fix] = {}
     for file, finding in report.pairs():
         fix = finding.fix
         if fix is None or fix.safety is FixSafety.DISPLAY or (fix.safety is FixSafety.UNSAFE and not unsafe):
             continue
         if fix.verified is None:
-            yield fix
+            yield (file.path, finding.kernel), fix
             continue
         key = (file.path, finding.kernel)
         if key not in best or _cost(fix) < _cost(best[key]):
             best[key] = fix
-    yield from best.values()
+    yield from best.items()
 
 
 def _cost(fix: Fix) -> int:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from clmap_lsp.access.analyse import analyse
 from clmap_lsp.access.polynomial import (
     GROUP_QUERIES,
     LANE_QUERIES,
@@ -27,9 +29,17 @@ if TYPE_CHECKING:
     from clmap_lsp.source.types import Type
 
 
+@lru_cache(maxsize=4)
+def _on_every_launch(kernel: ir.Kernel) -> tuple[Access, ...]:
+    return analyse(kernel).accesses
+
+
 def accesses(analysis: KernelAnalysis) -> tuple[Access, ...]:
-    """Return the accesses of a kernel, in the order of the source."""
-    return tuple(it.access for it in analysis.accesses)
+    """Return the accesses of a kernel as they are on every launch, in the order of the source.
+
+    Those of the analysis itself are sharpened by the launch's values; what they show may not hold on another.
+    """
+    return _on_every_launch(analysis.kernel)
 
 
 def extended(launch: Launch) -> tuple[int, ...]:
@@ -90,6 +100,63 @@ def opaque(kernel: ir.Kernel) -> bool:
     """True if the kernel does something that analysis does not follow: unknown calls, `goto`."""
     kinds = (ir.OpaqueCall, ir.Unsupported, ir.Goto, ir.AsyncCopy)
     return any(isinstance(it, kinds) for it in ir.walk(kernel.body))
+
+
+_LEAVING = (ir.Return, ir.Break, ir.Continue, ir.Goto, ir.Leave)
+
+
+def in_every_turn(block: ir.Block, site: int) -> bool:
+    """True if a block makes the access of a site whenever it runs: under no condition and in no inner loop.
+
+    Conditions that came out of macros or short circuits count like those that are typed.
+    """
+    for statement in block:
+        if site in _sites(statement):
+            return True
+        if isinstance(statement, ir.Scope):
+            if in_every_turn(statement.body, site):
+                return True
+        elif any(isinstance(it, _LEAVING) for it in ir.walk((statement,))):
+            return False
+    return False
+
+
+def changes_besides(loop: ir.Loop, site: int, counter: str) -> bool:
+    """True if an access's address depends on a variable that the loop assigns, other than its counter.
+
+    Such an address cannot be written for another turn by putting another counter into its text.
+    """
+    assigned: dict[ir.Variable, list[ir.Statement]] = {}
+    found: list[ir.Expression] = []
+    for statement in ir.walk((*loop.test, *loop.body, *loop.step)):
+        match statement:
+            case ir.Assign(variable=variable) | ir.Load(variable=variable):
+                assigned.setdefault(variable, []).append(statement)
+            case _:
+                pass
+        if site in _sites(statement):
+            found += ir.expressions(statement)[:1]
+    seen: set[ir.Variable] = set()
+    while found:
+        for node in ir.nodes(found.pop()):
+            if not isinstance(node, ir.Read) or node.variable in seen or node.variable not in assigned:
+                continue
+            seen.add(node.variable)
+            if node.variable.is_temporary:
+                found += (it for made in assigned[node.variable] for it in ir.expressions(made))
+            elif node.variable.name != counter:
+                return True
+    return False
+
+
+def _sites(statement: ir.Statement) -> tuple[int, ...]:
+    match statement:
+        case ir.Load(site=site) | ir.Store(site=site) | ir.Atomic(site=site):
+            return (site,)
+        case ir.CopyObject(load_site=one, store_site=other):
+            return one, other
+        case _:
+            return ()
 
 
 def synchronises(block: Iterable[ir.Statement]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from clmap_lsp.fixes.assumptions import Assumption, group_size
 from clmap_lsp.fixes.edits import insert
 
 if TYPE_CHECKING:
@@ -32,9 +33,11 @@ def required_size(scope: Scope) -> tuple[Edit, ...] | None:
     return (insert(subject.path, at, f"{attribute} "),)
 
 
-def host_note(scope: Scope) -> str | None:
-    """Return what the host must heed, if the kernel did not require a size before."""
+def size_assumed(scope: Scope) -> tuple[Assumption, ...]:
+    """Return the work-group size that is assumed, if the kernel did not require it before.
+
+    The host need not change for it: it is the launch's own, and another makes the launch fail.
+    """
     if scope.subject.analysis.kernel.attributes.reqd_work_group_size is not None:
-        return None
-    size = "x".join(map(str, scope.subject.launch.local_size))
-    return f"launch in work-groups of {size} only"
+        return ()
+    return (group_size(scope.subject.launch.local_size),)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.scope import as_typed
 from clmap_lsp.source import ir
 
@@ -54,8 +55,8 @@ def counting_loops(scope: Scope) -> Iterator[CountingLoop]:
 
 def _symbol(scope: Scope, loop: ir.Loop) -> LoopSymbol | None:
     """Return the symbol of a loop that some access stands in."""
-    for access in scope.subject.analysis.accesses:
-        for symbol in access.access.loops:
+    for access in facts.accesses(scope.subject.analysis):
+        for symbol in access.loops:
             if symbol.span == loop.span:
                 usable = symbol.step is not None and symbol.step.value == 1 and not symbol.exits_early
                 return symbol if usable else None

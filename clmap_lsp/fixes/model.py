@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.findings import FixSafety
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -13,7 +15,8 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis, MemoryTotals
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.emulator.result import EmulationResult, FaultKind
-    from clmap_lsp.findings import Edit, FixSafety
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.assumptions import Assumption
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
@@ -67,10 +70,13 @@ class Proposal:
 
     kind: str
     title: str
-    safety: FixSafety
     edits: tuple[Edit, ...]
     codes: tuple[str, ...] = ()
     """Codes of the findings that it answers."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What must hold for it to be right, and is not tested in the kernel itself."""
+    is_sketch: bool = False
+    """Shown, never applied."""
     sites: frozenset[int] = frozenset()
     """Sites of the accesses that it is meant to improve; empty means the whole kernel."""
     relaunch: Callable[[Launch], Launch] | None = None
@@ -88,6 +94,14 @@ class Proposal:
     """Of proposals of one kernel with the same non-empty choice only the first verified one is offered."""
     restore: Restore | None = None
     """For rewrites that lay buffers out otherwise: gives the original's buffers from the rewritten one's."""
+
+    @property
+    def safety(self) -> FixSafety:
+        """Safe only with nothing assumed, nothing for the host, and no fault to cure."""
+        if self.is_sketch:
+            return FixSafety.DISPLAY
+        free = not self.assumptions and self.host_change is None and self.cures is None
+        return FixSafety.SAFE if free else FixSafety.UNSAFE
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,21 +3,37 @@
 from __future__ import annotations
 
 import importlib
+import logging
 import pkgutil
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.emulator.result import FaultKind
-from clmap_lsp.findings import Finding, Fix
+from clmap_lsp.findings import Edit, Finding, Fix
+from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
 from clmap_lsp.fixes.verification import baseline, verify
+from clmap_lsp.launch.comment import pinned
 from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.launch.resolve import as_comment
+from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.model import Proposal, Subject
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A kind of rewrite that broke on a kernel: a bug of ours."""
+
+    kind: str
+    error: str
+
 
 UNDEFINED = frozenset(
     {
@@ -39,10 +55,23 @@ def kinds() -> tuple[Propose, ...]:
     return tuple(importlib.import_module(f"{package.__name__}.{it}").propose for it in names)
 
 
-def proposals(subject: Subject) -> Iterator[Proposal]:
-    """Yield every rewrite whose preconditions hold in the source."""
+def proposals(subject: Subject, failed: list[Failure] | None = None) -> Iterator[Proposal]:
+    """Yield every rewrite whose preconditions hold in the source.
+
+    A kind that fails takes neither the others nor what it proposed before: it is noted in `failed`, and
+    raises only where that is not given.
+    """
+    wide = general(subject)
     for propose in kinds():
-        yield from propose(subject)
+        try:
+            for proposal in propose(wide.subject):
+                typed = wide.typed(proposal)
+                if typed is not None:
+                    yield typed
+        except Exception as error:
+            if failed is None:
+                raise
+            failed.append(Failure(propose.__module__.rpartition(".")[2].replace("_", "-"), repr(error)))
 
 
 def attached(
@@ -79,28 +108,56 @@ def offers(subject: Subject, settings: EmulationSettings) -> Iterator[tuple[Veri
     chosen: set[str] = set()
     emulation = subject.emulation
     faulty = emulation is not None and any(it.kind in UNDEFINED for it in emulation.faults)
-    for proposal in proposals(subject):
+    failed: list[Failure] = []
+    for proposal in proposals(subject, failed):
         if proposal.choice in chosen or (faulty and proposal.cures is None):
             continue  # Nothing is gained by making wrong results come faster.
-        outcome = verify(subject, proposal, settings)
+        outcome = _verified(subject, proposal, settings)
         if isinstance(outcome, Rejected):
             continue
         if proposal.choice:
             chosen.add(proposal.choice)
-        yield outcome, fix_of(outcome)
+        yield outcome, fix_of(subject, outcome)
 
 
-def fix_of(verified: Verified) -> Fix:
-    """Return a verified rewrite as a fix, with its gain in the title."""
+def _verified(subject: Subject, proposal: Proposal, settings: EmulationSettings) -> Verified | Rejected:
+    """Return what verifying shows; whatever breaks on the way breaks this proposal only."""
+    try:
+        return verify(subject, proposal, settings)
+    except Exception as error:
+        log.warning("%s of %s could not be verified: %r", proposal.kind, subject.analysis.name, error)
+        return Rejected(proposal, f"it could not be verified: {error!r}")
+
+
+def fix_of(subject: Subject, verified: Verified) -> Fix:
+    """Return a verified rewrite as a fix, with its gain in the title and the launch comment rewritten."""
     proposal = verified.proposal
     size = "x".join(map(str, verified.launch.global_size))
     return Fix(
         title=f"{proposal.title}: {_gains(verified)} (verified on {size})",
         safety=proposal.safety,
-        edits=proposal.edits,
+        edits=(*proposal.edits, *_relaunched(subject, verified)),
         verified=_evidence(verified),
         host_change=proposal.host_change,
+        assumptions=tuple(it.text for it in proposal.assumptions),
     )
+
+
+def _relaunched(subject: Subject, verified: Verified) -> tuple[Edit, ...]:
+    """Return the edit of the launch comment where the rewritten kernel is launched otherwise.
+
+    A launch that `clmap.toml` or a `.sim` file gives is not ours to change: the host change says what to do.
+    """
+    after = verified.after_launch
+    change = None
+    if after != verified.launch and not after.source.endswith((".toml", ".sim")):
+        change = pinned(subject.program, subject.analysis.kernel, as_comment(after))
+    if change is None:
+        return ()
+    start, end, text = change
+    if any(it.span.start <= end and start <= it.span.end for it in verified.proposal.edits):
+        return ()
+    return (Edit(Span(subject.path, start, end), text),)
 
 
 def _gains(verified: Verified) -> str:

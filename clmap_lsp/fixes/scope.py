@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.analyse import analyse
 from clmap_lsp.access.polynomial import (
     Atom,
     Carried,
@@ -20,6 +19,7 @@ from clmap_lsp.access.polynomial import (
     local_id,
 )
 from clmap_lsp.access.wording import Names, words
+from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.edits import indent_of, insert, replace
 from clmap_lsp.fixes.outline import Node, masked, outline
 from clmap_lsp.source import ir
@@ -65,7 +65,7 @@ class Scope:
     @cached_property
     def general(self) -> Mapping[int, Access]:
         """The accesses by site, for every launch: with the conditions that this launch happens to fulfil."""
-        return {it.site: it for it in analyse(self.subject.analysis.kernel).accesses}
+        return {it.site: it for it in facts.accesses(self.subject.analysis)}
 
     # ------------------------------------------------------------------------------------------- text
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.emulator.result import BufferResult, EmulationResult, Engine, FaultKind
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.settings import EmulationSettings
-from clmap_lsp.fixes.edits import Relocation
+from clmap_lsp.fixes.edits import OverlapError, Relocation
 from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
 from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
 from clmap_lsp.launch.problem import LaunchError
@@ -56,7 +56,10 @@ def verify(subject: Subject, proposal: Proposal, settings: EmulationSettings) ->
     new version has no fault that the old one lacks at that place, and all buffers are equal afterwards: bit
     for bit, or within `RELATIVE_TOLERANCE` where the rewrite changes the order of floating-point sums.
     """
-    after_program = rewritten(subject, proposal.edits)
+    try:
+        after_program = rewritten(subject, proposal.edits)
+    except OverlapError as error:
+        return Rejected(proposal, str(error))
     if isinstance(after_program, str):
         return Rejected(proposal, f"the rewritten source has an error: {after_program}")
     kernel = subject.analysis.kernel

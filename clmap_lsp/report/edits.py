@@ -14,10 +14,10 @@ __all__ = ["Applied", "apply", "unified_diff"]
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """New text by path, and how many fixes went into it."""
+    """New text by path, and the fixes that went into it."""
 
     texts: Mapping[str, str]
-    n_fixes: int
+    fixes: tuple[Fix, ...]
 
 
 def apply(fixes: Iterable[Fix], texts: Mapping[str, str], *, unsafe: bool = False) -> Applied:
@@ -27,7 +27,7 @@ def apply(fixes: Iterable[Fix], texts: Mapping[str, str], *, unsafe: bool = Fals
     """
     allowed = {FixSafety.SAFE, FixSafety.UNSAFE} if unsafe else {FixSafety.SAFE}
     taken: dict[str, list[Edit]] = {}
-    n_fixes = 0
+    applied: list[Fix] = []
     for fix in fixes:
         if fix.safety not in allowed or not fix.edits:
             continue
@@ -35,12 +35,12 @@ def apply(fixes: Iterable[Fix], texts: Mapping[str, str], *, unsafe: bool = Fals
             continue
         if any(it.span.path not in texts or _overlaps(it, taken.get(it.span.path, ())) for it in fix.edits):
             continue
-        n_fixes += 1
+        applied.append(fix)
         for edit in fix.edits:
             if edit not in taken.setdefault(edit.span.path, []):
                 taken[edit.span.path].append(edit)
     return Applied(
-        {path: edits_of_text.apply(texts[path], edits, path) for path, edits in taken.items()}, n_fixes
+        {path: edits_of_text.apply(texts[path], edits, path) for path, edits in taken.items()}, tuple(applied)
     )
 
 

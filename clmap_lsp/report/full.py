@@ -72,6 +72,8 @@ def _finding(file: FileReport, finding: Finding) -> Iterator[Piece]:
     if finding.fix is not None:
         yield "  = fix", "green"
         yield f" ({finding.fix.safety.value}): {finding.fix.title}\n", ""
+        if finding.fix.assumptions:
+            yield f"    it assumes: {', '.join(finding.fix.assumptions)}\n", ""
         if finding.fix.host_change:
             yield f"    the host must change too: {finding.fix.host_change}\n", ""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from clmap_lsp.findings import Finding, Fix
 from clmap_lsp.links import rule_url
-from clmap_lsp.report.model import CheckReport, FileReport
+from clmap_lsp.report.model import AppliedFix, CheckReport, FileReport
 from clmap_lsp.report.statistics import counts_by_rule
 from clmap_lsp.source.span import Position, Span
 
@@ -20,6 +20,8 @@ def render(report: CheckReport, *, statistics: bool = False) -> str:
         "schema": SCHEMA_VERSION,
         "findings": [finding_json(file, finding) for file, finding in report.pairs()],
     }
+    if report.applied:
+        document["applied"] = [_applied(it) for it in report.applied]
     if statistics:
         document["statistics"] = [
             {"code": code, "name": name, "count": count} for (code, name), count in counts_by_rule(report)
@@ -65,6 +67,18 @@ def _fix(file: FileReport, fix: Fix) -> dict[str, Any]:
             {"filename": it.span.path, **_range(file, it.span), "content": it.text} for it in fix.edits
         ],
         "verified": None if fix.verified is None else dict(fix.verified),
+        "host_change": fix.host_change,
+        "assumptions": list(fix.assumptions),
+    }
+
+
+def _applied(fix: AppliedFix) -> dict[str, Any]:
+    return {
+        "filename": fix.path,
+        "kernel": fix.kernel,
+        "title": fix.title,
+        "safety": fix.safety.value,
+        "assumptions": list(fix.assumptions),
         "host_change": fix.host_change,
     }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.findings import Finding, FixSafety, Severity
 from clmap_lsp.source.span import Position, SourceFile, Span
 
 SEVERITY_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFORMATION: 2, Severity.HINT: 3}
@@ -43,10 +43,23 @@ class FileReport:
 
 
 @dataclass(frozen=True, slots=True)
+class AppliedFix:
+    """A fix that `--fix` applied (or `--diff` would), with what it asks for besides the new text."""
+
+    path: str
+    kernel: str | None
+    title: str
+    safety: FixSafety
+    assumptions: tuple[str, ...] = ()
+    host_change: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class CheckReport:
     """All files of one run, in the order in which they are shown."""
 
     files: tuple[FileReport, ...]
+    applied: tuple[AppliedFix, ...] = ()
 
     def pairs(self) -> Iterator[tuple[FileReport, Finding]]:
         """Yield every finding with its file."""
@@ -64,7 +77,7 @@ class CheckReport:
         for file in self.files:
             files.append(replace(file, findings=file.findings[:room]))
             room -= len(files[-1].findings)
-        return CheckReport(tuple(files))
+        return replace(self, files=tuple(files))
 
     def fails(self, fail_on: str) -> bool:
         """Tell whether a finding is at or above the threshold of `--fail-on`."""

@@ -108,6 +108,7 @@ def fix_data(fix: Fix, places: Places) -> dict[str, Any]:
         "safety": fix.safety.value,
         "verified": fix.verified is not None,
         "hostChange": fix.host_change,
+        "assumptions": list(fix.assumptions),
         "edits": [edit_data(it, places) for it in fix.edits],
     }
 

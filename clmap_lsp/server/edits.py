@@ -21,12 +21,14 @@ def workspace_edit(
     capabilities: lsp.ClientCapabilities,
     versions: Mapping[str, int],
     host_change: str | None = None,
+    assumptions: Sequence[str] = (),
 ) -> lsp.WorkspaceEdit:
     """Return edits as one workspace edit.
 
     Args:
         versions: what the edits hold for, by URI; documents that are not open have none.
         host_change: what the user must change elsewhere.
+        assumptions: what must hold of launches, builds and buffers.
     """
     workspace = capabilities.workspace
     can = workspace.workspace_edit if workspace else None
@@ -38,7 +40,10 @@ def workspace_edit(
         return lsp.WorkspaceEdit(
             changes={uri: [text_edit(it) for it in mine] for uri, mine in by_uri.items()}
         )
-    annotate = host_change is not None and can.change_annotation_support is not None
+    notes = [] if host_change is None else [host_change]
+    notes += [f"it assumes: {', '.join(assumptions)}"] if assumptions else []
+    annotate = bool(notes) and can.change_annotation_support is not None
+    label = "It holds under assumptions" if host_change is None else "The host must change too"
     changes = [
         lsp.TextDocumentEdit(
             lsp.OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri)),
@@ -48,7 +53,7 @@ def workspace_edit(
     ]
     annotations = {
         HOST_CHANGE: lsp.ChangeAnnotation(
-            "The host must change too", needs_confirmation=True, description=host_change
+            label, needs_confirmation=host_change is not None, description="; ".join(notes)
         )
     }
     return lsp.WorkspaceEdit(document_changes=changes, change_annotations=annotations if annotate else None)

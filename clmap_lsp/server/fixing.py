@@ -68,6 +68,7 @@ def _offers(fixes: Sequence[Mapping[str, Any]], kernel: Span, text: str) -> Iter
             continue
         edits = tuple(Edit(span_at(edit["place"], kernel), str(edit["text"])) for edit in it["edits"])
         verified = it.get("verified") or None
-        fix = Fix(str(it["title"]), FixSafety(it["safety"]), edits, verified, it.get("host_change"))
+        assumed = tuple(it.get("assumptions") or ())
+        fix = Fix(str(it["title"]), FixSafety(it["safety"]), edits, verified, it.get("host_change"), assumed)
         places = frozenset(span_at(place, kernel) for place in it["places"])
         yield Offer(fix, str(it["kind"]), int(it["cost"]), frozenset(it["codes"]), places)

@@ -63,18 +63,19 @@ def verified(
 
 
 def _key(payload: Mapping[str, Any]) -> str:
-    return f"{payload['key']}-fixes"
+    return f"{payload['key']}-fixes-2"
 
 
 def _data(subject: Subject, proof: Verified, fix: Fix) -> dict[str, Any]:
     proposal, kernel = proof.proposal, subject.analysis.span
     spans = {it.access.span for it in subject.analysis.accesses if it.access.site in proposal.sites}
-    edits = (*fix.edits, *_relaunch(subject, proof, fix))
+    edits = fix.edits
     return {
         "kind": proposal.kind,
         "title": fix.title,
         "safety": fix.safety.value,
         "host_change": fix.host_change,
+        "assumptions": list(fix.assumptions),
         "verified": dict(fix.verified or {}),
         "cost": proof.after.cost,
         "codes": list(proposal.codes),
@@ -82,27 +83,6 @@ def _data(subject: Subject, proof: Verified, fix: Fix) -> dict[str, Any]:
         "edits": [{"place": place_of(it.span, kernel), "text": it.text} for it in edits],
         "region": _region(subject, edits),
     }
-
-
-def _relaunch(subject: Subject, proof: Verified, fix: Fix) -> tuple[Edit, ...]:
-    """Return the edit of the launch comment where the rewritten kernel is launched otherwise.
-
-    A launch that `clmap.toml` or a `.sim` file gives is not ours to change: the host change says what to do.
-    """
-    from clmap_lsp.launch.comment import pinned
-    from clmap_lsp.launch.resolve import as_comment
-
-    before, after = proof.launch, proof.after_launch
-    if after == before:
-        return ()
-    change = pinned(subject.program, subject.analysis.kernel, as_comment(after))
-    if change is None:
-        return ()
-    start, end, text = change
-    span = Span(subject.path, start, end)
-    if any(it.span.start <= end and start <= it.span.end for it in fix.edits):
-        return ()
-    return (Edit(span, text),)
 
 
 def _region(subject: Subject, edits: Sequence[Edit]) -> dict[str, Any]:

@@ -417,3 +417,29 @@ def test_a_global_offset_is_known_to_all(tmp_path: Path) -> None:
     (kernel,) = json.loads(done.stdout)["files"][0]["kernels"]
     assert kernel["launch"]["args"] == {"x": "zeros(1280)"}
     assert kernel["launch"]["offset"] == [1024]
+
+
+def test_what_the_host_must_change_is_said_of_fixes_that_were_applied(tmp_path: Path) -> None:
+    """The finding that a swap answers is gone by then, and with it where this used to be said."""
+    path = tmp_path / "mm.cl"
+    path.write_text("""\
+// clmap: global=48,80 local=8,16 M=48 N=80 K=32 A=random(1536) B=random(2560) C=zeros(3840)
+__kernel void mm(__global const float *A, __global const float *B, __global float *C,
+                 const int M, const int N, const int K)
+{
+    const int row = get_global_id(0);
+    const int col = get_global_id(1);
+    float sum = 0.0f;
+    for (int k = 0; k < K; k++)
+        sum += A[row * K + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+""")
+    assert "applied" not in clmap("check", str(path), "--fix").stderr  # Nothing is safe.
+    done = clmap("check", str(path), "--diff", "--unsafe-fixes")
+    assert "the host must change too: swap the first two entries" in done.stderr
+    done = clmap("check", str(path), "--fix", "--unsafe-fixes", "--format", "json")
+    assert "the host must change too: swap the first two entries" in done.stderr
+    applied = json.loads(done.stdout)["applied"]
+    assert any("swap the first two entries" in str(it["host_change"]) for it in applied)
+    assert "global=80,48 local=16,8" in path.read_text()  # The launch comment is the launch's place.

@@ -21,7 +21,12 @@ def test_a_matrix_multiply_is_tiled_and_keeps_its_text():
     assert "sum += A[row * N + k] * B[k * N + column]; // one product" in text  # The turns left over.
     assert "__attribute__((reqd_work_group_size(16, 16, 1)))" in text
     assert proof.compared == "bit for bit"
-    assert proof.proposal.host_change == "launch in work-groups of 16x16 only"
+    assert proof.proposal.host_change is None  # The launch has that size.
+    assert [it.text for it in proof.proposal.assumptions] == [
+        "local size 16x16",
+        "A and C do not overlap",
+        "B and C do not overlap",
+    ]
     # 64 turns of 2 + 2 sectors for 128 SIMD groups, and 4 to store; then each element is loaded once a group.
     assert proof.before.totals.sectors == 128 * (64 * 4 + 4)
     assert proof.after.totals.sectors == 128 * (4 * (4 + 4) + 4)
@@ -377,9 +382,11 @@ def test_four_elements_a_work_item():
     assert (proof.before.requests, proof.after.requests) == (96, 24)
 
 
-def test_alignment_that_holds_on_the_launch_only_is_unsafe():
-    _, proof = verified(kernels.MATMUL.replace("B[k * N + column]", "B[column]"), "vectorise")
-    assert proof.proposal.safety is FixSafety.UNSAFE
+def test_alignment_that_holds_on_some_launches_is_tested_in_the_kernel():
+    text, proof = verified(kernels.MATMUL.replace("B[k * N + column]", "B[column]"), "vectorise")
+    assert "for (; N % 4 == 0 && k0 + 4 <= N; k0 += 4) {" in text
+    assert proof.proposal.assumptions == ()
+    assert proof.proposal.safety is FixSafety.SAFE  # Nothing is stored in the loop.
 
 
 @pytest.mark.parametrize(

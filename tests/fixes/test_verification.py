@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from fixing import SETTINGS, rejected, subject_of
 
-from clmap_lsp.findings import Edit, FixSafety
+from clmap_lsp.findings import Edit
 from clmap_lsp.fixes.edits import Relocation, apply
 from clmap_lsp.fixes.model import Proposal, Verified
 from clmap_lsp.fixes.verification import baseline, verify
@@ -26,7 +26,7 @@ def proposal(*changes: tuple[str, str]) -> Proposal:
     for before, after in changes:
         start = FAULTY.index(before)
         edits.append(Edit(Span("k.cl", start, start + len(before)), after))
-    return Proposal("test", "test", FixSafety.UNSAFE, tuple(edits), lowers_traffic=False, least_gain=0)
+    return Proposal("test", "test", tuple(edits), lowers_traffic=False, least_gain=0)
 
 
 def test_a_fault_that_was_there_before_is_no_reason():

@@ -27,13 +27,13 @@ def fix(*edits: tuple[int, int, str], safety: FixSafety = FixSafety.SAFE) -> Fix
 def test_edits_of_one_file_are_applied_together() -> None:
     applied = apply([fix((4, 5, "XY")), fix((0, 1, ""), (6, 6, "!"))], {PATH: "abcdefg"})
     assert applied.texts == {PATH: "bcdXYf!g"}
-    assert applied.n_fixes == 2
+    assert len(applied.fixes) == 2
 
 
 def test_of_overlapping_fixes_the_first_is_taken_whole() -> None:
     applied = apply([fix((1, 3, "-")), fix((2, 4, "+"), (6, 7, "+")), fix((3, 4, "_"))], {PATH: "abcdefg"})
     assert applied.texts == {PATH: "a-_efg"}
-    assert applied.n_fixes == 2
+    assert len(applied.fixes) == 2
 
 
 def test_the_same_edit_twice_is_done_once() -> None:

@@ -128,20 +128,37 @@ def test_the_ladder_is_climbed_by_code_actions_alone(session: Session):
 
 def test_an_action_says_what_the_host_must_change(session: Session):
     ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
-    action = next(it for it in ladder.actions() if it["title"].startswith("Stage"))
+    action = next(it for it in ladder.actions() if it["title"].startswith("Swap"))
     assert "edit" not in action
     edit = session.request("codeAction/resolve", action)["edit"]
     (annotation,) = edit["changeAnnotations"].values()
-    assert "16x16" in annotation["description"] and annotation["needsConfirmation"]
+    assert "global and local size" in annotation["description"] and annotation["needsConfirmation"]
     assert edit["documentChanges"][0]["textDocument"]["version"] == 1
     assert action["command"]["command"] == "clmap.note"
 
 
-def test_fix_all_applies_safe_fixes_only(session: Session):
+def test_an_action_says_what_it_assumes(session: Session):
     ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
+    action = next(it for it in ladder.actions() if it["title"].startswith("Stage"))
+    edit = session.request("codeAction/resolve", action)["edit"]
+    (annotation,) = edit["changeAnnotations"].values()
+    assert "local size 16x16" in annotation["description"] and not annotation["needsConfirmation"]
+
+
+def test_fix_all_applies_safe_fixes_only(session: Session):
+    swap = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
+    assert not [it for it in swap.actions() if it["kind"] == "source.fixAll.clmap"]
+    text = (
+        "// clmap: global=1024 local=64 a=random(65536) sums=zeros(1024) n=64\n"
+        "__kernel void rows(__global const float *a, __global float *sums, const int n)\n{\n"
+        "    const int row = get_global_id(0);\n    float sum = 0.0f;\n"
+        "    for (int k = 0; k < n; k++)\n        sum += a[row * n + k];\n    sums[row] = sum;\n}\n"
+    )
+    ladder = Ladder(session, text, "rows")
     (fix_all,) = [it for it in ladder.actions() if it["kind"] == "source.fixAll.clmap"]
     ladder.take(fix_all)
-    assert "row = get_global_id(1)" in ladder.text and "__local" not in ladder.text
+    assert "for (; n % 4 == 0 && k0 + 4 <= n; k0 += 4) {" in ladder.text
+    assert "__local" not in ladder.text
 
 
 def test_a_changed_text_is_offered_no_fix_of_before(session: Session):

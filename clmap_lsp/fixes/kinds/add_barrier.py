@@ -11,7 +11,6 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import FaultKind
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, as_typed
 
@@ -43,7 +42,6 @@ def propose(subject: Subject) -> Iterator[Proposal]:
             yield Proposal(
                 KIND,
                 "Add the missing barrier" if count == 1 else f"Add the {count} missing barriers",
-                FixSafety.UNSAFE,
                 chosen,
                 ("CM302",),
                 cures=FaultKind.DATA_RACE,

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import varies_in_group
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.assumptions import at_most
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.parameters import pointer_parameters
 from clmap_lsp.fixes.scope import Scope
@@ -46,17 +46,23 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         if not accesses or space is None or not isinstance(argument, BufferArgument):
             continue
         kind = parameter.variable.type
-        size = argument.count * (kind.pointee.size if isinstance(kind, PointerType) else 1)
+        element = max(kind.pointee.size if isinstance(kind, PointerType) else 1, 1)
+        size = argument.count * element
         if not 0 < size <= limit or any(not it.known or varies_in_group(it.index) for it in accesses):
             continue
         yield Proposal(
             KIND,
             f"Put `{parameter.variable.name}` into constant memory",
-            FixSafety.UNSAFE,
             (scope.replaced(space.start(), space.end(), f"{space[1] or ''}constant"),),
             ("CM501",),
-            frozenset(it.site for it in accesses),
-            host_change=f"keep the buffer of `{parameter.variable.name}` at {limit:,} bytes at most",
+            (
+                at_most(
+                    parameter.variable.name,
+                    limit // element,
+                    f"{parameter.variable.name} has {limit:,} bytes at most",
+                ),
+            ),
+            sites=frozenset(it.site for it in accesses),
         )
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from clmap_lsp.access.polynomial import ONE, Parameter, global_id
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.emulator.result import Fault, FaultKind
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope
@@ -41,16 +40,17 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     if scope is None:
         return
     sites = _sites(scope, faults)
-    for title, edits in (*_leaving(scope, sites), *_tested(scope, sites)):
+    leaving = list(_leaving(scope, sites))
+    for title, edits in (*leaving, *_tested(scope, sites)):
         yield Proposal(
             KIND,
             title,
-            FixSafety.UNSAFE,
             edits,
             ("CM301",),
-            frozenset(it.site for it in sites),
+            sites=frozenset(it.site for it in sites),
             cures=faults[0].kind,
-            choice=KIND,
+            # Bounds between which nothing decides are all offered: a person must choose.
+            choice=title if len(leaving) > 1 else KIND,
             lowers_traffic=False,
         )
 
@@ -87,7 +87,8 @@ def _leaving(scope: Scope, sites: Sequence[Access]) -> Iterator[tuple[str, tuple
     for dimension, size in enumerate(launch.global_size):
         bounds = [name for name, value in _integers(scope).items() if 0 < value < size]
         choices.append([*((dimension, it) for it in bounds)] or [None])
-    for chosen in sorted(product(*choices), key=lambda it: _unlikely(it, sites)):
+    ranked = sorted(product(*choices), key=lambda it: _unlikely(it, sites))
+    for chosen in (it for it in ranked if _unlikely(it, sites) == _unlikely(ranked[0], sites)):
         tests = [f"{names[global_id(it[0])]} >= {it[1]}" for it in chosen if it is not None]
         if tests:
             condition = " || ".join(tests)

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.facts import Facts
+from clmap_lsp.access.polynomial import ZERO
 from clmap_lsp.access.records import Access, Direction
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.assumptions import Assumption, overlaps, positive
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope
@@ -54,9 +55,7 @@ def _may_move(scope: Scope, loop: CountingLoop, access: Access) -> bool:
         return False
     if not scope.source(access.span).endswith("]"):
         return False
-    inside = loop.body.path(access.span.start, access.span.end)
-    statement = scope.shown[inside[-1].start : inside[-1].end]
-    if any(it.kind in ("if", "switch") for it in inside) or any(it in statement for it in ("?", "&&", "||")):
+    if not facts.in_every_turn(loop.statement.body, access.site):
         return False
     if any(isinstance(it, (ir.Return, ir.Continue, ir.Break)) for it in ir.walk(loop.statement.body)):
         return False
@@ -90,16 +89,39 @@ def _proposal(scope: Scope, loop: CountingLoop, access: Access) -> Proposal | No
     return Proposal(
         KIND,
         title,
-        FixSafety.SAFE if _always_turns(loop) else FixSafety.UNSAFE,
         tuple(edits),
         ("CM101", "CM102", "CM103"),
-        frozenset(it.site for it in mine),
+        (*_apart(scope, loop, access.buffer, bool(stores)), *_turns(scope, loop, access, bool(stores))),
+        sites=frozenset(it.site for it in mine),
     )
 
 
-def _always_turns(loop: CountingLoop) -> bool:
-    """True if the loop makes a turn in every launch, so that nothing new is loaded."""
+def _apart(scope: Scope, loop: CountingLoop, buffer: str, is_stored: bool) -> tuple[Assumption, ...]:
+    """Return which buffers must not overlap, so that nothing in the loop changes what was loaded before it.
+
+    A sum that is stored after the loop only must not be what the loop loads, either.
+    """
+    others = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
+    stored = {it.buffer for it in others if it.direction is not Direction.LOAD}
+    loaded = {it.buffer for it in others} if is_stored else {buffer}
+    kernel = scope.subject.analysis.kernel
+    mine = {buffer} if is_stored else stored
+    return overlaps(kernel, loaded, mine)
+
+
+def _turns(scope: Scope, loop: CountingLoop, access: Access, is_stored: bool) -> tuple[Assumption, ...]:
+    """Return that the loop makes a turn, so that nothing new is loaded, unless that is known.
+
+    It is known where the trip count says so, and nothing is new where the element was accessed before.
+    """
     if loop.symbol.trip is None:
-        return False
+        return (positive(ZERO, f"the loop over `{loop.name}` makes a turn"),)
     low, _ = Facts().interval(loop.symbol.trip)
-    return low is not None and low >= 1
+    if low is not None and low >= 1:
+        return ()
+    for other in facts.accesses(scope.subject.analysis):
+        same = (other.buffer, other.offset, other.guard) == (access.buffer, access.offset, access.guard)
+        before = other.span.end <= loop.node.start and other.loops == access.loops[:-1]
+        if same and before and (not is_stored or other.direction is Direction.STORE):
+            return ()
+    return (positive(loop.symbol.trip, f"{loop.start} < {loop.bound}"),)

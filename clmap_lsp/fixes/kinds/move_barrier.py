@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import FaultKind
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes.guarding import deeper
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, as_typed
@@ -36,7 +35,6 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         yield Proposal(
             KIND,
             title,
-            FixSafety.UNSAFE,
             edits,
             ("CM303",),
             cures=FaultKind.BARRIER_DIVERGENCE,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.access.records import Access
 from clmap_lsp.devices.model import BankedLocal
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.assumptions import Assumption, local_elements
 from clmap_lsp.fixes.local_arrays import LocalArray, local_arrays
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.predict import predicted
@@ -36,6 +36,7 @@ class _Candidate:
     title: str
     edits: tuple[Edit, ...]
     extra_bytes: int
+    assumptions: tuple[Assumption, ...] = ()
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
@@ -59,10 +60,10 @@ def propose(subject: Subject) -> Iterator[Proposal]:
                 yield Proposal(
                     KIND,
                     candidate.title,
-                    FixSafety.SAFE,
                     candidate.edits,
                     ("CM201",),
-                    frozenset(it.site for it in array.accesses),
+                    candidate.assumptions,
+                    sites=frozenset(it.site for it in array.accesses),
                 )
 
 
@@ -99,7 +100,9 @@ def _candidates(scope: Scope, array: LocalArray, banks: BankedLocal) -> Iterator
         yield _Candidate(f"Pad `{name}` by one element in {row}", tuple(edits), length // row * size)
     if not _length(scope, array) % row:
         edits = _each(scope, array, lambda it: f"{tight(it)} ^ ({tight(it)} >> {shift} & {row - 1})")
-        yield _Candidate(f"Swizzle the elements of `{name}` with xor", tuple(edits), 0)
+        # A row that the host cuts short would be left: its last elements change places with ones beyond it.
+        asked = () if array.lengths else (local_elements(name, row),)
+        yield _Candidate(f"Swizzle the elements of `{name}` with xor", tuple(edits), 0, asked)
 
 
 def _length(scope: Scope, array: LocalArray) -> int:

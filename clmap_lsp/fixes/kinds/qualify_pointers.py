@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.assumptions import overlaps
 from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.parameters import pointer_parameters
@@ -47,9 +47,7 @@ def _const(scope: Scope) -> Iterator[Proposal]:
             edits.append(insert(scope.subject.path, space.end(), " const"))
             names.append(f"`{parameter.variable.name}`")
     if edits:
-        yield Proposal(
-            KIND, f"Add const to {', '.join(names)}", FixSafety.SAFE, tuple(edits), lowers_traffic=False
-        )
+        yield Proposal(KIND, f"Add const to {', '.join(names)}", tuple(edits), lowers_traffic=False)
 
 
 def _copied(scope: Scope, variable: ir.Variable) -> bool:
@@ -82,8 +80,12 @@ def _restrict(scope: Scope) -> Iterator[Proposal]:
         yield Proposal(
             KIND,
             "Add restrict to pointers",
-            FixSafety.UNSAFE,
             tuple(edits),
+            assumptions=overlaps(
+                scope.subject.analysis.kernel,
+                (it.variable.name for it in pointers),
+                facts.written(scope.subject.analysis),
+            ),
             host_change="never pass overlapping buffers to this kernel",
             lowers_traffic=False,
         )

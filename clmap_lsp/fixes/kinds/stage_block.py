@@ -11,8 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.environment import uniform_environment
-from clmap_lsp.access.evaluate import UnknownValueError, evaluate
 from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.polynomial import (
     ONE,
@@ -26,9 +24,9 @@ from clmap_lsp.access.polynomial import (
     varies_in_launch,
 )
 from clmap_lsp.access.records import Access, Direction
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
-from clmap_lsp.fixes.group_size import host_note, required_size
+from clmap_lsp.fixes.assumptions import overlaps
+from clmap_lsp.fixes.group_size import required_size, size_assumed
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.scope import Scope, spelt
 from clmap_lsp.source import ir
@@ -218,11 +216,13 @@ def _proposal(scope: Scope, block: _Block) -> Proposal | None:
     return Proposal(
         KIND,
         f"Stage `{block.buffer}` through local memory by blocks of {shape}",
-        FixSafety.UNSAFE,
         (*required, *edits),
         ("CM101", "CM103", "CM401"),
-        frozenset(it.site for it in block.accesses),
-        host_change=host_note(scope),
+        (
+            *size_assumed(scope),
+            *overlaps(scope.subject.analysis.kernel, [block.buffer], facts.written(scope.subject.analysis)),
+        ),
+        sites=frozenset(it.site for it in block.accesses),
         least_gain=STAGING_GAIN,
     )
 
@@ -316,25 +316,22 @@ class _Writer:
             tests.append(f">= {min(lows)}")
         bounded = [it for it in highs if it is not None]
         if bounded:
-            upper = self._greatest(bounded, axis, None in highs)
+            upper = self._greatest(bounded, None in highs)
             text = None if upper is None else spelt(upper, self.names)
             if text is None:
                 return None
             tests.append(f"< {text}")
         return tests
 
-    def _greatest(self, bounds: list[Polynomial], axis: _Axis, open_ended: bool) -> Polynomial | None:
-        """Return the bound that is greatest on the launch, and no less than the launch itself if need be."""
-        launch = self.scope.subject.launch
-        environment = uniform_environment(launch)
-        try:
-            values = [(int(evaluate(it, environment)), at) for at, it in enumerate(bounds)]
-        except UnknownValueError:
-            return None
-        value, at = max(values)
-        if open_ended and value < launch.global_size[axis.dimension]:
-            return None
-        return bounds[at]
+    def _greatest(self, bounds: list[Polynomial], open_ended: bool) -> Polynomial | None:
+        """Return the greatest of the bounds; `None` where that differs between launches."""
+        best = bounds[0]
+        for other in bounds[1:]:
+            distance = (other - best).value
+            if distance is None:
+                return None
+            best = other if distance > 0 else best
+        return None if open_ended else best
 
     def _uses(self) -> list[Edit] | None:
         edits = []

@@ -18,9 +18,9 @@ from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.polynomial import Polynomial, global_id, local_id, varies_in_group
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.access.wording import words
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts, guarding
-from clmap_lsp.fixes.group_size import host_note, required_size
+from clmap_lsp.fixes.assumptions import overlaps
+from clmap_lsp.fixes.group_size import required_size, size_assumed
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.scope import Scope, tidy
@@ -93,11 +93,17 @@ def _proposal(scope: Scope, loop: CountingLoop) -> Proposal | None:
     return Proposal(
         KIND,
         f"Stage {names} through local memory by tiles of {length}",
-        FixSafety.UNSAFE,
         (*required, *opened.edits, *edits),
         ("CM101", "CM401"),
-        frozenset(it.site for tile in tiles for it in tile.accesses),
-        host_change=host_note(scope),
+        (
+            *size_assumed(scope),
+            *overlaps(
+                scope.subject.analysis.kernel,
+                (tile.accesses[0].buffer for tile in tiles),
+                facts.written(scope.subject.analysis),
+            ),
+        ),
+        sites=frozenset(it.site for tile in tiles for it in tile.accesses),
         least_gain=STAGING_GAIN,
         promise=_where_rows_pay(scope.subject) if any(it.rows for it in tiles) else "",
     )
@@ -164,9 +170,9 @@ def _stageable(scope: Scope, loop: CountingLoop, access: Access) -> bool:
         return False
     if not access.known or not facts.plain_element(access.type) or access.size != access.type.size:
         return False
-    inside = loop.body.path(access.span.start, access.span.end)
-    statement = scope.shown[inside[-1].start : inside[-1].end]
-    if any(it.kind == "if" for it in inside) or "?" in statement or "&&" in statement or "||" in statement:
+    if not facts.in_every_turn(loop.statement.body, access.site):
+        return False
+    if facts.changes_besides(loop.statement, access.site, loop.name):
         return False
     if not scope.text[access.span.start : access.span.end].rstrip().endswith("]"):
         return False  # vloadN and dereferences have no index that can be written anew.

@@ -10,7 +10,7 @@ them up in an order that does not matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -27,8 +27,8 @@ from clmap_lsp.access.polynomial import (
     varies_in_launch,
 )
 from clmap_lsp.access.records import Access, Direction
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.assumptions import Assumption, other_order, overlaps
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, spelt, tight
@@ -37,6 +37,7 @@ from clmap_lsp.source.types import ScalarType
 from clmap_lsp.strides.recognise import LoopSplit, Resplit, loop_splits, resplit
 
 if TYPE_CHECKING:
+    from clmap_lsp.access.polynomial import Atom
     from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.fixes.outline import Node
@@ -113,6 +114,17 @@ def _resplit(scope: Scope, divided: _Divided, *, side_by_side: bool) -> Resplit 
         return None
 
 
+def _assumed(scope: Scope, divided: _Divided) -> tuple[Assumption, ...]:
+    """Return that sums may be taken in another order, and that no element is reached by two names."""
+    others = facts.accesses(scope.subject.analysis)
+    inside = [it for it in others if any(s.span == divided.symbol.span for s in it.loops)]
+    kernel = scope.subject.analysis.kernel
+    return (
+        other_order(),
+        *overlaps(kernel, {it.buffer for it in inside}, facts.written(scope.subject.analysis)),
+    )
+
+
 # ---------------------------------------------------------------------------------------- GPUs: side by side
 
 
@@ -129,10 +141,10 @@ def _strided(scope: Scope, loop: CountingLoop, divided: _Divided) -> Proposal | 
     return Proposal(
         KIND,
         "Stride over the work-items instead of walking chunks",
-        FixSafety.UNSAFE,
         edits,
         ("CM101", "CM102", "CM403"),
-        divided.sites,
+        _assumed(scope, divided),
+        sites=divided.sites,
         reorders_sums=True,
         promise="" if sweep is None else sweep.describe(),
     )
@@ -213,7 +225,33 @@ def _end(scope: Scope, loop: CountingLoop, divided: _Divided) -> str | None:
         return None
     common = [it for it in cut.operands if not varies_in_launch(it)]
     texts = {spelt(it, names) for it in common}
-    return texts.pop() if len(texts) == 1 else None
+    end = texts.pop() if len(texts) == 1 else None
+    if end is None or _covers(general, common[0]):
+        return end
+    whole = _whole(general, names)  # All chunks together may be shorter than the data.
+    return None if whole is None else f"min(({loop.type})({end}), ({loop.type})({whole}))"
+
+
+def _covers(loop: LoopSymbol, end: Polynomial) -> bool:
+    """True if chunks are long enough for all of the data: `(n + work-items - 1) / work-items`."""
+    length = None if loop.start is None else loop.start.coefficient(global_id(0))
+    size = Polynomial.of(WorkItemSymbol(ir.WorkItemQuery.GLOBAL_SIZE, 0))
+    atom = None if length is None else length.atom
+    return (
+        isinstance(atom, Operation)
+        and atom.op in (Op.FLOOR_DIV, Op.TRUNC_DIV)
+        and atom.operands == (end + size - 1, size)
+    )
+
+
+def _whole(loop: LoopSymbol, names: Mapping[Atom, str]) -> str | None:
+    """Return the elements of all chunks: where the last work-item's chunk would end if nothing cut it."""
+    length = None if loop.start is None else loop.start.coefficient(global_id(0))
+    rest = None if length is None or loop.start is None else loop.start - Polynomial.of(global_id(0)) * length
+    if length is None or rest is None or rest or varies_in_launch(length):
+        return None
+    text = spelt(length, names)
+    return None if text is None else f"{tight(text)} * {_SIZE}"
 
 
 def _independent(loop: ir.Loop) -> bool:
@@ -226,7 +264,23 @@ def _independent(loop: ir.Loop) -> bool:
             statement.variable in inside or statement.variable.is_temporary or _is_sum(statement)
         ):
             return False
-    return True
+    sums = {
+        it.variable for it in ir.walk(loop.body) if isinstance(it, ir.Assign) and it.variable not in inside
+    }
+    return not any(_read_besides(loop, it) for it in sums if not it.is_temporary)
+
+
+def _read_besides(loop: ir.Loop, variable: ir.Variable) -> bool:
+    """True if a loop reads a sum otherwise than to add to it: what it is in a turn depends on the order."""
+    for statement in ir.walk((*loop.test, *loop.body, *loop.step)):
+        reads = sum(
+            isinstance(it, ir.Read) and it.variable is variable
+            for expression in ir.expressions(statement)
+            for it in ir.nodes(expression)
+        )
+        if reads > (1 if isinstance(statement, ir.Assign) and statement.variable is variable else 0):
+            return True
+    return False
 
 
 def _is_sum(statement: ir.Assign) -> bool:
@@ -273,10 +327,10 @@ def _chunks(scope: Scope, divided: _Divided) -> Proposal | None:
     return Proposal(
         KIND,
         "Walk a contiguous chunk instead of striding over the work-items",
-        FixSafety.UNSAFE,
         edits,
         ("CM403",),
-        divided.sites,
+        _assumed(scope, divided),
+        sites=divided.sites,
         reorders_sums=True,
         lowers_traffic=False,
         least_gain=0,

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.parameters import TypedParameter, pointer_parameters
@@ -68,10 +67,10 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         yield Proposal(
             KIND,
             f"Take `{name}` apart into an array for each member",
-            FixSafety.DISPLAY,
             _edits(scope, plan),
             ("CM101", "CM102", "CM103"),
-            frozenset(it.site for it in facts.accesses(subject.analysis) if it.buffer == name),
+            is_sketch=True,
+            sites=frozenset(it.site for it in facts.accesses(subject.analysis) if it.buffer == name),
             relaunch=lambda launch, plan=plan: _apart(launch, plan),  # type: ignore[misc]
             restore=lambda buffers, plan=plan: _together(buffers, plan),  # type: ignore[misc]
             host_change=f"keep {arrays} as buffers of their own instead of `{name}`",

@@ -1,8 +1,8 @@
 """Swap the work-item dimensions 0 and 1: neighbours then walk the other index.
 
 Edit: in the kernel's own text, every work-item function of dimension 0 asks for dimension 1 and the other way
-round. The host must swap the first two entries of the global and the local size; where they are equal,
-nothing.
+round. The host must swap the first two entries of the global and the local size. That a launch is square
+hides it and does not lift it, so that the swap is never safe.
 """
 
 from __future__ import annotations
@@ -12,9 +12,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clmap_lsp.findings import Edit, FixSafety
+from clmap_lsp.findings import Edit
 from clmap_lsp.fixes.edits import replace as replaced
 from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.outline import masked
+from clmap_lsp.fixes.scope import as_typed
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import WorkItemQuery as Query
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -22,12 +26,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
 
 KIND = "swap-dimensions"
-_CALL = re.compile(
-    r"\bget_(?:global_id|local_id|group_id|global_size|local_size|enqueued_local_size|num_groups"
-    r"|global_offset)\s*\(\s*([0-9A-Za-z_]+)\s*\)"
-)
-_COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
-_LINEAR = re.compile(r"\bget_(?:global_linear_id|local_linear_id|sub_group\w*)\b|\bsub_group_\w+")
+_CALL = re.compile(r"\w+\s*\(\s*([0-9]+)u?\s*\)")
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
@@ -43,35 +42,65 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     required = analysis.kernel.attributes.reqd_work_group_size
     if span.path != subject.path or required not in (None, _square(launch)):
         return
-    edits = _edits(subject, span)
+    edits = _edits(subject)
     if not edits:
         return
     yield Proposal(
         KIND,
         "Swap dimensions",
-        FixSafety.SAFE if _is_square(launch) and launch.origin.value != "inferred" else FixSafety.UNSAFE,
         edits,
         ("CM104", "CM101", "CM102", "CM103"),
-        relaunch=None if _is_square(launch) else _swapped_launch,
-        host_change=None if _is_square(launch) else "swap the first two entries of the global and local size",
+        relaunch=_swapped_launch,
+        host_change="swap the first two entries of the global and local size",
     )
 
 
-def _edits(subject: Subject, span: Span) -> tuple[Edit, ...]:
-    text = _COMMENT_OR_STRING.sub(lambda it: " " * len(it.group()), subject.text[span.start : span.end])
-    if _LINEAR.search(text):
-        return ()  # The order of work-items is the program's business there.
-    found = list(_CALL.finditer(text))
-    if any(it.group(1) not in ("0", "1", "2") for it in found):
-        return ()  # A dimension that is computed or comes out of a macro.
-    return tuple(
-        replaced(
-            Span(span.path, span.start + it.start(1), span.start + it.end(1)),
-            "1" if it.group(1) == "0" else "0",
-        )
-        for it in found
-        if it.group(1) != "2"
-    )
+_SYMMETRIC = frozenset(
+    {
+        Query.GLOBAL_ID,
+        Query.LOCAL_ID,
+        Query.GROUP_ID,
+        Query.GLOBAL_SIZE,
+        Query.LOCAL_SIZE,
+        Query.ENQUEUED_LOCAL_SIZE,
+        Query.NUM_GROUPS,
+        Query.GLOBAL_OFFSET,
+    }
+)
+
+
+def _edits(subject: Subject) -> tuple[Edit, ...]:
+    """Return the edits of every dimension that the kernel asks for; none if one is not typed in its text.
+
+    What macros ask for counts, as do linear ids, in which the order of work-items is the program's business.
+    """
+    edits: dict[tuple[int, int], Edit] = {}
+    for statement in ir.walk(subject.analysis.kernel.body):
+        for expression in ir.expressions(statement):
+            for node in ir.nodes(expression):
+                if not isinstance(node, ir.WorkItem) or node.query is Query.WORK_DIM:
+                    continue
+                edit = _edit(subject, node)
+                if edit is None:
+                    return ()
+                if edit.text != "2":
+                    edits[edit.span.start, edit.span.end] = edit
+    return tuple(edits.values())
+
+
+def _edit(subject: Subject, node: ir.WorkItem) -> Edit | None:
+    """Return the edit that asks for the other dimension; `None` where its text does not show it."""
+    dimension = node.dimension
+    if node.query not in _SYMMETRIC or not as_typed(node.span, subject.path):
+        return None
+    call = _CALL.fullmatch(masked(subject.text[node.span.start : node.span.end]))
+    while isinstance(dimension, ir.Convert):
+        dimension = dimension.operand
+    if call is None or not isinstance(dimension, ir.Constant) or call[1] != str(dimension.value):
+        return None
+    at = node.span.start
+    text = {"0": "1", "1": "0"}.get(call[1], call[1])
+    return replaced(Span(subject.path, at + call.start(1), at + call.end(1)), text)
 
 
 def _is_square(launch: Launch) -> bool:

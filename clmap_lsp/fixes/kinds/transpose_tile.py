@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.polynomial import ONE, global_id
+from clmap_lsp.access.polynomial import ONE, Parameter, WorkItemSymbol, global_id
 from clmap_lsp.access.records import Access, Direction
-from clmap_lsp.findings import FixSafety
+from clmap_lsp.access.wording import words
 from clmap_lsp.fixes import facts
-from clmap_lsp.fixes.group_size import host_note, required_size
+from clmap_lsp.fixes.assumptions import overlaps
+from clmap_lsp.fixes.group_size import required_size, size_assumed
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.predict import predicted
 from clmap_lsp.fixes.scope import Scope
@@ -24,7 +25,9 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
+    from clmap_lsp.access.polynomial import Atom
     from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.assumptions import Assumption
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.fixes.outline import Node
 
@@ -106,13 +109,20 @@ def _proposal(scope: Scope, access: Access, place: _Place) -> Proposal | None:
     return Proposal(
         KIND,
         f"Coalesce {what} `{access.buffer}` through a tile of {size} x {size}",
-        FixSafety.UNSAFE,
         (*required, *edits),
         ("CM101", "CM102"),
-        frozenset((access.site,)),
-        host_change=host_note(scope),
+        (*size_assumed(scope), *_apart(scope, access)),
+        sites=frozenset((access.site,)),
         least_gain=STAGING_GAIN,
     )
+
+
+def _apart(scope: Scope, access: Access) -> tuple[Assumption, ...]:
+    """Return that what is moved to another work-item overlaps nothing that is loaded or stored besides."""
+    kernel, others = scope.subject.analysis.kernel, facts.accesses(scope.subject.analysis)
+    if access.direction is Direction.STORE:
+        return overlaps(kernel, {it.buffer for it in others}, [access.buffer])
+    return overlaps(kernel, [access.buffer], facts.written(scope.subject.analysis))
 
 
 def _wavefronts(scope: Scope, edits: tuple[Edit, ...]) -> int:
@@ -157,19 +167,55 @@ class _Writer:
         return self._loaded(lines, mirrored)
 
     def _mirror(self, start: int, end: int) -> str | None:
+        if not self._mirrors(start + len(self.access.buffer), end):
+            return None
         text, n_replaced = self.scope.substituted(start, end, self.mirrored)
         return text if n_replaced >= 2 else None
 
-    def _guards(self) -> tuple[str, str] | None:
+    def _guards(self) -> tuple[str | None, str | None] | None:
         """Return the condition as it is and for the mirror image, each as the start of an `if`."""
         if self.place.guard is None:
-            return "", ""
+            return None, None
         head = self.place.guard.head
         assert head is not None, "an if has a head"
-        mirrored, _ = self.scope.substituted(*head, self.mirrored)
-        names = set(re.findall(r"\w+", mirrored)) & set(self.places.values())
         as_is = self.scope.text[head[0] : head[1]]
-        return None if names or "get_" in mirrored else (f"if ({as_is}) ", f"if ({mirrored}) ")
+        if self._mirrors(*head):
+            mirrored, _ = self.scope.substituted(*head, self.mirrored)
+        else:
+            derived = self._mirrored_guard()
+            if derived is None:
+                return None
+            mirrored = derived
+        return f"if ({as_is})", f"if ({mirrored})"
+
+    def _mirrors(self, start: int, end: int) -> bool:
+        """True if a text is of the two ids, parameters and numbers only, so that it can be mirrored by names.
+
+        A variable that was made from an id, or a macro that asks for one, would stay as it is.
+        """
+        known = {it.name for it in self.scope.subject.analysis.kernel.parameters} | set(self.places.values())
+        return self.scope.words(start, end) <= known
+
+    def _mirrored_guard(self) -> str | None:
+        """Return the access's conditions for its mirror image, from what they are in terms of ids."""
+        named: dict[Atom, str] = {}
+        for dimension, place in self.places.items():
+            named[global_id(dimension)] = self.mirrored[place]
+        parts = []
+        for condition in facts.conjuncts(self.access.guard):
+            ids = {it for it in condition.leaves if isinstance(it, WorkItemSymbol)}
+            if not all(isinstance(it, (WorkItemSymbol, Parameter)) for it in condition.leaves):
+                return None
+            if not ids <= named.keys():
+                return None
+            text = words(condition, named)
+            if "?" in text or "…" in text:
+                return None
+            parts.append(f"({text})" if "||" in text else text)
+        return " && ".join(parts) or None
+
+    def _under(self, guard: str | None, statement: str) -> tuple[str, ...]:
+        return (statement,) if guard is None else (guard, self.scope.unit + statement)
 
     def _stored(self, lines: list[str], mirrored: str) -> tuple[Edit, ...] | None:
         statement, guards = self.place.statement, self._guards()
@@ -181,21 +227,21 @@ class _Writer:
         lx, ly = self.lids[0], self.lids[1]
         lines = [
             *lines,
-            f"{guards[0]}{self.tile}[{ly}][{lx}] = {rest[1]};",
+            *self._under(guards[0], f"{self.tile}[{ly}][{lx}] = {rest[1]};"),
             "barrier(CLK_LOCAL_MEM_FENCE);",
-            f"{guards[1]}{mirrored} = {self.tile}[{lx}][{ly}];",
+            *self._under(guards[1], f"{mirrored} = {self.tile}[{lx}][{ly}];"),
         ]
         return (self._whole(lines),)
 
     def _loaded(self, lines: list[str], mirrored: str) -> tuple[Edit, ...] | None:
         guards = self._guards()
         inner = self.scope.text[self.place.statement.start : self.place.statement.end]
-        if guards is None or "?" in inner or "&&" in inner or "||" in inner:
+        if guards is None or "?" in inner or "&&" in inner or "||" in inner:  # Only the guard may lead there.
             return None
         lx, ly = self.lids[0], self.lids[1]
         lines = [
             *lines,
-            f"{guards[1]}{self.tile}[{lx}][{ly}] = {mirrored};",
+            *self._under(guards[1], f"{self.tile}[{lx}][{ly}] = {mirrored};"),
             "barrier(CLK_LOCAL_MEM_FENCE);",
         ]
         span = self.access.span

@@ -9,12 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.environment import group_environment
-from clmap_lsp.access.evaluate import UnknownValueError, evaluate
-from clmap_lsp.access.polynomial import LoopSymbol
+from clmap_lsp.access.polynomial import ZERO, Polynomial, local_id
 from clmap_lsp.access.records import Direction
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.assumptions import Assumption, flat_groups
 from clmap_lsp.fixes.local_arrays import LocalArray, local_arrays
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, as_typed
@@ -35,40 +33,64 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         return
     arrays = [it for it in local_arrays(scope) if it.lengths]
     for array in arrays:
-        edits = _edits(scope, array) if _is_own(subject, array) else None
-        if edits is None:
+        own = _is_own(array)
+        edits = None if own is None else _edits(scope, array)
+        if own is None or edits is None:
             continue
+        assumptions = _assumed(subject, array, own)
         name = array.variable.name
         yield Proposal(
             KIND,
             f"Keep `{name}` in a private variable: no work-item reads another's element",
-            FixSafety.UNSAFE if _asks_size(array) else FixSafety.SAFE,
             (*edits, *_barriers(scope, array)),
             ("CM201", "CM402"),
-            frozenset(it.site for it in array.accesses),
+            assumptions,
+            sites=frozenset(it.site for it in array.accesses),
         )
 
 
-def _is_own(subject: Subject, array: LocalArray) -> bool:
-    """True if all accesses are of one element, a different one for each work-item of a group."""
-    import numpy as np
+def _is_own(array: LocalArray) -> frozenset[int] | None:
+    """Return the dimensions in which each work-item has its own element; `None` if some may share one.
 
+    Subscripts are, one for one, the local ids of different dimensions; then only a dimension that no
+    subscript names can bring two work-items to one element. All accesses are of that element.
+    """
     first = array.accesses[0].offset
     if any(it.direction is Direction.ATOMIC or it.offset != first for it in array.accesses):
-        return False
-    if any(isinstance(it, LoopSymbol) for it in first.leaves):
-        return False
-    try:
-        places = evaluate(first, group_environment(subject.launch, (0,) * len(subject.launch.local_size)))
-    except UnknownValueError:
-        return False
-    return int(np.unique(np.asarray(places)).size) == subject.launch.group_items
+        return None
+    expected, width = ZERO, array.element.size
+    found: set[int] = set()
+    for dimension, step in _strides(array):
+        if dimension is None or dimension in found:
+            return None
+        found.add(dimension)
+        expected += Polynomial.of(local_id(dimension), step * width)
+    return frozenset(found) if expected == first else None
 
 
-def _asks_size(array: LocalArray) -> bool:
-    """True if another work-group size could make work-items share elements: 2-D groups in a 1-D index."""
-    lanes = facts.lanes_in(array.accesses[0].offset)
-    return lanes is None or len(lanes) != len(array.lengths)
+def _strides(array: LocalArray) -> Iterator[tuple[int | None, int]]:
+    """Yield, for each length of the array, the dimension that walks it, and its step in elements."""
+    first, step = array.accesses[0].offset, 1
+    for length in reversed(array.lengths):
+        wanted = step * array.element.size
+        steps = {d: first.coefficient(local_id(d)) for d in range(3)}
+        yield next((d for d, it in steps.items() if it is not None and it.value == wanted), None), step
+        step *= length
+
+
+def _assumed(subject: Subject, array: LocalArray, dimensions: frozenset[int]) -> tuple[Assumption, ...]:
+    """Return what groups must look like: flat in the other dimensions, if the kernel does not say so.
+
+    Nothing is assumed where every work-item stores: two that share an element would race.
+    """
+    required = subject.analysis.kernel.attributes.reqd_work_group_size
+    if required is not None and all(required[it] == 1 for it in range(3) if it not in dimensions):
+        return ()
+    stores = [it for it in array.accesses if it.direction is Direction.STORE]
+    guards = [part for it in stores for part in it.guard]
+    if stores and all((lanes := facts.lanes_in(it)) is not None and lanes <= dimensions for it in guards):
+        return ()
+    return () if len(dimensions) == 3 else (flat_groups(dimensions),)
 
 
 def _edits(scope: Scope, array: LocalArray) -> list[Edit] | None:

@@ -10,20 +10,19 @@ promises none, and devices split it into single loads.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.environment import uniform_environment
 from clmap_lsp.access.facts import Facts
-from clmap_lsp.access.polynomial import ONE, Polynomial, global_id
+from clmap_lsp.access.polynomial import ONE, Parameter, Polynomial, WorkItemSymbol, global_id
 from clmap_lsp.access.records import Access, Direction
-from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.assumptions import Assumption, aligned, multiple, overlaps, unique
 from clmap_lsp.fixes.guarding import deeper
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
-from clmap_lsp.fixes.scope import Scope
+from clmap_lsp.fixes.scope import Scope, spelt
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, ScalarType
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.span import Span
+    from clmap_lsp.source.types import Type
 
 KIND = "vectorise"
 LANES = 4
@@ -67,9 +67,7 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
     loads = [
         it
         for it in mine
-        if it.buffer in readable
-        and _is_contiguous(scope, loop, it)
-        and _alignment(scope, loop, it) is not False
+        if it.buffer in readable and _is_contiguous(scope, loop, it) and _offsets(loop, it) is not None
     ]
     trip = Facts(scope.subject.launch).number(loop.symbol.trip) if loop.symbol.trip is not None else None
     if not loads or trip is None or trip < LANES or loop.start != "0":
@@ -77,36 +75,60 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
     hints = _hints(scope, loop)
     if hints is None:
         return None
-    edits = _unrolled(scope, loop, loads, hints)
-    alignments = [_alignment(scope, loop, it) for it in loads]
+    tests = _tests(scope, loop, loads)
+    if tests is None:
+        return None
+    edits = _unrolled(scope, loop, loads, hints, tests)
+    stored = {it.buffer for it in mine if it.direction is not Direction.LOAD}
     names = ", ".join(sorted({f"`{it.buffer}`" for it in loads}))
     return Proposal(
         KIND,
         f"Load {names} by vectors, {LANES} turns at a time",
-        FixSafety.UNSAFE if None in alignments else FixSafety.SAFE,
         edits,
         ("CM101", "CM103"),
-        frozenset(it.site for it in loads),
+        (
+            *overlaps(scope.subject.analysis.kernel, {it.buffer for it in loads}, stored),
+            *_aligned(scope, loads),
+        ),
+        sites=frozenset(it.site for it in loads),
     )
 
 
-def _alignment(scope: Scope, loop: CountingLoop, access: Access) -> bool | None:
-    """Tell whether a turn that is a multiple of four meets an aligned vector: in every launch, or in none.
+def _offsets(loop: CountingLoop, access: Access) -> tuple[Polynomial, ...] | None:
+    """Return what must be multiples of four so that every fourth turn meets an aligned vector.
 
-    `None` where it does on this launch only.
+    These are the uniform factors of the index's terms besides the turn, such as the length of a row. `None`
+    where a term has none, so that some work-item never meets one.
     """
-    first = access.index - Polynomial.of(loop.symbol)
-    if all(it % LANES == 0 for it in first.terms.values()):
-        return True
-    values = uniform_environment(scope.subject.launch)
-    for monomial, factor in first.terms.items():
-        whole = factor
-        for atom in monomial:
-            known = values.get(atom)
-            whole *= int(known) if isinstance(known, (int, float)) else 1
-        if whole % LANES:
-            return False
-    return None
+    found: list[Polynomial] = []
+    for monomial, factor in (access.index - Polynomial.of(loop.symbol)).terms.items():
+        if factor % LANES == 0:
+            continue
+        uniform = [it for it in monomial if isinstance(it, Parameter)]
+        if not uniform or factor % 2 == 0:  # Twice something even would do, but who asks for that?
+            return None
+        found.append(Polynomial.of(uniform[0]))
+    return tuple(dict.fromkeys(found))
+
+
+def _tests(scope: Scope, loop: CountingLoop, loads: Sequence[Access]) -> list[str] | None:
+    """Return when vectors are aligned; else the loop that takes single turns does them all."""
+    names = scope.names_at(loop.node.start, loads[0].names)
+    found: list[str] = []
+    for load in loads:
+        for value in _offsets(loop, load) or ():
+            text = spelt(value, names)
+            if text is None:
+                return None
+            found.append(f"{text} % {LANES} == 0")
+    return list(dict.fromkeys(found))
+
+
+def _aligned(scope: Scope, accesses: Sequence[Access]) -> tuple[Assumption, ...]:
+    """Return that the buffers are aligned, where the host may pass pointers: from OpenCL 2.0 on."""
+    if scope.subject.options.standard in ("CL1.0", "CL1.1", "CL1.2"):
+        return ()
+    return unique(aligned(it.buffer, it.size * LANES) for it in accesses)
 
 
 def _is_temporary(statement: ir.Statement) -> bool:
@@ -120,6 +142,7 @@ def _is_contiguous(scope: Scope, loop: CountingLoop, access: Access) -> bool:
         and access.loops[-1:] == (loop.symbol,)
         and access.index.coefficient(loop.symbol) == ONE
         and loop.name in scope.words(access.span.start, access.span.end)
+        and not facts.changes_besides(loop.statement, access.site, loop.name)
     )
 
 
@@ -160,7 +183,9 @@ def _is_single(scope: Scope, access: Access) -> bool:
     )
 
 
-def _unrolled(scope: Scope, loop: CountingLoop, loads: list[Access], hints: list[str]) -> tuple[Edit, ...]:
+def _unrolled(
+    scope: Scope, loop: CountingLoop, loads: list[Access], hints: list[str], tests: list[str]
+) -> tuple[Edit, ...]:
     unit, name, indent = scope.unit, loop.name, scope.indent(loop.node.begins)
     counter = scope.fresh(f"{name}0")
     lines, vectors = [], {}
@@ -184,7 +209,7 @@ def _unrolled(scope: Scope, loop: CountingLoop, loads: list[Access], hints: list
     written = [
         f"{loop.type} {counter} = {loop.start};",
         *hints,
-        f"for (; {counter} + {LANES} <= {loop.bound}; {counter} += {LANES}) {{",
+        f"for (; {' && '.join([*tests, f'{counter} + {LANES} <= {loop.bound}'])}; {counter} += {LANES}) {{",
         *(f"{unit}{it}" for it in lines),
         "}",
         f"for ({loop.type} {name} = {counter}; {name} < {loop.bound}; {name}++){rest}",
@@ -228,11 +253,21 @@ def _kernel(scope: Scope) -> Proposal | None:
     edits = _vector_statements(scope, name, accesses)
     if edits is None:
         return None
+    size_text = "get_global_size(0)"
+    size = Polynomial.of(WorkItemSymbol(ir.WorkItemQuery.GLOBAL_SIZE, 0))
     return Proposal(
         KIND,
         f"Handle {LANES} elements a work-item by vectors",
-        FixSafety.UNSAFE,
         edits,
+        assumptions=(
+            multiple(size, size_text, LANES),
+            *overlaps(
+                subject.analysis.kernel,
+                (it.buffer for it in accesses),
+                (it.buffer for it in accesses if it.direction is Direction.STORE),
+            ),
+            *_aligned(scope, accesses),
+        ),
         relaunch=_quarter,
         host_change=f"launch a quarter of the work-items, for a multiple of {LANES} elements",
     )
@@ -264,12 +299,46 @@ def _vector_statements(scope: Scope, name: str, accesses: tuple[Access, ...]) ->
         changes = {(it.start, it.end): _vector(scope, it, name, kind) for it in loads}
         start = scope.text.index("=", store.span.end) + 1
         value = scope.rewritten(start, node.end - 1, changes).strip()
+        if not _same_in_lanes(scope, store):
+            return None
         if _words_outside(scope, start, node.end - 1, changes) & {name}:
             return None
         target = f"((__global {kind} *){store.buffer})[{name}]"
         edits.append(scope.replaced(node.start, node.end, f"{target} = {value};"))
         stored.add(store.buffer)
     return tuple(edits) or None
+
+
+def _same_in_lanes(scope: Scope, access: Access) -> bool:
+    """True if a stored value is computed in the element's own type throughout.
+
+    Then lane by lane the same is computed: no operand is promoted to int as single characters are, and no
+    scalar beside a vector has a greater rank (OpenCL C 1.2, section 6.2.6), which does not compile.
+    """
+    body = scope.subject.analysis.kernel.body
+    store = next(it for it in ir.walk(body) if isinstance(it, ir.Store) and it.site == access.site)
+    loaded = {it.variable for it in ir.walk(body) if isinstance(it, ir.Load)}
+
+    def fits(value: ir.Expression) -> bool:
+        if isinstance(value, ir.Convert):
+            return value.type == access.type and _converts(value.operand, access.type, loaded)
+        if value.type != access.type or isinstance(value, (ir.Compare, ir.Logical, ir.Select)):
+            return False
+        return all(fits(it) for it in ir.operands(value))
+
+    return fits(store.value)
+
+
+def _converts(value: ir.Expression, to: Type, loaded: set[ir.Variable]) -> bool:
+    """True if a scalar beside vectors of an element type becomes one of them by itself."""
+    kind = value.type
+    if any(isinstance(it, ir.Read) and it.variable in loaded for it in ir.nodes(value)):
+        return False
+    if not isinstance(kind, ScalarType) or not isinstance(to, ScalarType):
+        return False
+    if kind.is_float or to.is_float:
+        return to.is_float and (not kind.is_float or kind.size <= to.size)
+    return kind.size <= to.size
 
 
 def _vector(scope: Scope, span: Span, name: str, kind: str) -> str:

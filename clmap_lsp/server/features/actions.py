@@ -128,6 +128,7 @@ def _fix_action(
             "version": snapshot.document.version,
             "edits": fix["edits"],
             "hostChange": host,
+            "assumptions": fix.get("assumptions") or [],
         },
     )
 
@@ -208,6 +209,10 @@ def _resolved(server: ClmapServer, action: lsp.CodeAction) -> lsp.CodeAction:
     if action.edit is None and data.get("edits"):
         versions = {str(data.get("uri")): int(data["version"])} if "version" in data else {}
         action.edit = workspace_edit(
-            data["edits"], server.client_capabilities, versions, data.get("hostChange")
+            data["edits"],
+            server.client_capabilities,
+            versions,
+            data.get("hostChange"),
+            data.get("assumptions") or (),
         )
     return action
