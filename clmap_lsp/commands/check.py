@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.options import (
     SettingsSource,
@@ -19,15 +19,18 @@ from clmap_lsp.commands.options import (
     sim_file,
 )
 from clmap_lsp.errors import UsageError
+from clmap_lsp.report.formats import FORMATS, render
+
+if TYPE_CHECKING:
+    from clmap_lsp.report.model import CheckReport
 
 MAX_PRINTED = 50_000
 """Findings that are printed: beyond it, nobody reads them and viewers of reports give up."""
-FORMATS = ("full", "concise", "json", "github", "sarif", "junit")
 _EXAMPLES = """\
 examples:
   clmap-lsp --check kernels/
   clmap-lsp check mm.cl --kernel mm --global 256,256 --local 16,16 --arg N=256 --device nvidia-hopper
-  clmap-lsp check . --format sarif > clmap.sarif
+  clmap-lsp check . --format github --output sarif:clmap.sarif --output junit:clmap.xml
   cat mm.cl | clmap-lsp check - --stdin-filename mm.cl
 """
 
@@ -46,6 +49,14 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--stdin-filename", metavar="PATH", help="what to call the text of standard input")
     output = parser.add_argument_group("output")
     output.add_argument("--format", choices=FORMATS, default="full")
+    output.add_argument(
+        "--output",
+        action="append",
+        default=[],
+        type=_output,
+        metavar="FORMAT:FILE",
+        help="write the findings to a file too, in another format; repeatable",
+    )
     output.add_argument("--statistics", action="store_true", help="count findings by rule, after them")
     output.add_argument("--hints", action="store_true", help="print hints too, such as inactive code")
     output.add_argument("--color", choices=("auto", "always", "never"), default="auto")
@@ -102,7 +113,9 @@ def _check_once(args: argparse.Namespace) -> int:
         report = _fixed(args, jobs, report)
     report = _against_baseline(args, settings, report)
     if not args.diff:
-        _print(args, _bounded(report))
+        bounded = _bounded(report)
+        _print(args, bounded)
+        _write(args, bounded)
     errors = [it.error for it in report.files if it.error is not None]
     for error in errors:
         sys.stderr.write(f"clmap-lsp: {error}\n")
@@ -198,29 +211,44 @@ def _bounded(report: Any) -> Any:
     return report.first(MAX_PRINTED)
 
 
-def _print(args: argparse.Namespace, report: Any) -> None:
-    import importlib
-
+def _print(args: argparse.Namespace, report: CheckReport) -> None:
+    if args.format != "full" or not _shows_colour(args.color):
+        sys.stdout.write(render(args.format, report, statistics=args.statistics))
+        return
     from clmap_lsp.report import full, statistics
 
-    if args.format == "full":
-        if args.color == "always" or (args.color == "auto" and _shows_colour()):
-            full.print_styled(report, force=args.color == "always")
-        else:
-            sys.stdout.write(full.render(report))
-    else:
-        module = "json_check" if args.format == "json" else args.format
-        sys.stdout.write(
-            importlib.import_module(f"clmap_lsp.report.{module}").render(
-                report, **({"statistics": True} if args.statistics and args.format == "json" else {})
-            )
+    full.print_styled(report, force=not sys.stdout.isatty())
+    if args.statistics:
+        sys.stdout.write("\n" + statistics.render(report))
+
+
+def _write(args: argparse.Namespace, report: CheckReport) -> None:
+    """Write every `--output`: one run serves annotations, code scanning and test results."""
+    from clmap_lsp.whole_files import write_whole
+
+    for name, path in args.output:
+        try:
+            write_whole(Path(path), render(name, report, statistics=args.statistics).encode())
+        except OSError as error:
+            raise UsageError(f"--output {name}:{path}: {(error.strerror or str(error)).lower()}") from None
+
+
+def _output(text: str) -> tuple[str, str]:
+    name, colon, path = text.partition(":")
+    if name not in FORMATS or not colon or not path:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not FORMAT:FILE, with FORMAT one of {', '.join(FORMATS)}"
         )
-    if args.statistics and args.format in ("full", "concise"):
-        sys.stdout.write(("\n" if args.format == "full" else "") + statistics.render(report))
+    return name, path
 
 
-def _shows_colour() -> bool:
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def _shows_colour(choice: str) -> bool:
+    """Tell whether to colour; the variables are those of no-color.org and force-color.org."""
+    if choice != "auto" or os.environ.get("NO_COLOR"):
+        return choice == "always"
+    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0"):
+        return True
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _fixed(args: argparse.Namespace, jobs: Sequence[Any], report: Any) -> Any:

@@ -1,0 +1,98 @@
+"""The GitHub action's own script, run as a runner would, and the shape of every workflow."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+KERNEL = "__kernel void f(__global float *a) { a[get_global_id(0) * 32] = 1.0f; }\n"
+
+
+def _check(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
+    program = folder / "runner" / "clmap" / "bin" / "clmap-lsp"
+    program.parent.mkdir(parents=True)
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m clmap_lsp "$@"\n', encoding="utf-8")
+    program.chmod(0o755)
+    (folder / "k.cl").write_text(KERNEL, encoding="utf-8")
+    step = next(it for it in ACTION["runs"]["steps"] if it.get("name") == "Check")
+    defaults = {name: it["default"] for name, it in ACTION["inputs"].items()}
+    given = {"PATHS": "paths", "ARGS": "args", "FAIL_ON": "fail-on", "SARIF": "sarif"}
+    assert set(step["env"]) == set(given)
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
+        cwd=folder,
+        env={
+            **os.environ,
+            "RUNNER_TEMP": str(folder / "runner"),
+            "GITHUB_OUTPUT": str(folder / "output"),
+            "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+            **{name: inputs.get(key, defaults[key]) for name, key in given.items()},
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_one_run_annotates_writes_sarif_and_a_summary(tmp_path: Path) -> None:
+    done = _check(tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "::warning file=k.cl,line=1" in done.stdout
+    assert json.loads((tmp_path / "clmap.sarif").read_text())["runs"][0]["results"]
+    assert "k.cl:1:" in (tmp_path / "summary").read_text()
+    assert (tmp_path / "output").read_text() == "sarif=clmap.sarif\n"
+
+
+def test_fail_on_decides_and_a_wrong_option_is_the_tools_error(tmp_path: Path) -> None:
+    assert _check(tmp_path / "a", **{"fail-on": "never"}).returncode == 0
+    assert _check(tmp_path / "b", args="--device nope").returncode == 2
+
+
+def test_inputs_are_never_run(tmp_path: Path) -> None:
+    done = _check(tmp_path, args="--device $(touch${IFS}owned) `touch owned` ; touch owned")
+    assert done.returncode == 2
+    assert not (tmp_path / "owned").exists()
+
+
+@pytest.fixture(autouse=True)
+def _folders(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+
+
+@pytest.mark.parametrize("path", [ROOT / "action.yml", *WORKFLOWS, ROOT / "examples/github-action.yml"])
+def test_foreign_actions_are_pinned_by_commit(path: Path) -> None:
+    uses = re.findall(r"uses: (\S+)", path.read_text(encoding="utf-8"))
+    foreign = [it for it in uses if not it.startswith("clmap-lsp/")]
+    assert foreign
+    for it in foreign:
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", it), it
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda it: it.name)
+def test_workflows_ask_for_few_rights_and_never_expand_input_in_scripts(path: Path) -> None:
+    flow = yaml.safe_load(path.read_text(encoding="utf-8"))
+    assert flow["permissions"] == {"contents": "read"}
+    for job in flow["jobs"].values():
+        for step in job["steps"]:
+            assert "github.event" not in step.get("run", "")
+
+
+def test_the_problem_matcher_reads_a_line_of_concise(tmp_path: Path) -> None:
+    _check(tmp_path, **{"fail-on": "never"})
+    line = (tmp_path / "runner" / "clmap.txt").read_text().splitlines()[0]
+    matcher = json.loads((ROOT / ".github" / "problem-matcher.json").read_text())["problemMatcher"][0]
+    pattern = matcher["pattern"][0]
+    found = re.match(pattern["regexp"], line)
+    assert found is not None, line
+    assert [found[pattern[it]] for it in ("file", "line", "code")] == ["k.cl", "1", "CM102"]

@@ -1,0 +1,64 @@
+"""`--output FORMAT:FILE`: one run, many formats."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from clmap_command import clmap
+
+KERNEL = """\
+__kernel void f(__global float *a) { a[get_global_id(0) * 32] = 1.0f; }
+__kernel void g(__global float *a) { a[get_global_id(0) * 32] = 1.0f; }
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "k.cl").write_text(KERNEL, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_one_run_writes_several_formats(folder: Path) -> None:
+    done = clmap(
+        "check", "k.cl", "--format", "github", "--output", "json:f.json", "--output", "sarif:f.sarif",
+        "--output", "junit:f.xml", "--output", "gitlab:f.gitlab.json", cwd=folder,
+    )  # fmt: skip
+    assert done.returncode == 1
+    codes = [it["code"] for it in json.loads((folder / "f.json").read_text())["findings"]]
+    assert codes
+    results = json.loads((folder / "f.sarif").read_text())["runs"][0]["results"]
+    assert [it["ruleId"] for it in results] == codes
+    assert ElementTree.fromstring((folder / "f.xml").read_text()).get("failures") == str(len(codes))
+    assert done.stdout.count("::") // 2 == len(codes)
+    gitlab = json.loads((folder / "f.gitlab.json").read_text())
+    assert [it["check_name"].split()[0] for it in gitlab] == codes
+    assert len({it["fingerprint"] for it in gitlab}) == len(codes)
+    assert {it["location"]["path"] for it in gitlab} == {"k.cl"}
+
+
+@pytest.mark.parametrize("value", ["sarif", "sarif:", "nope:x", ":x"])
+def test_a_bad_output_is_named(folder: Path, value: str) -> None:
+    done = clmap("check", "k.cl", "--output", value, cwd=folder)
+    assert done.returncode == 2
+    assert "FORMAT:FILE" in done.stderr
+
+
+def test_an_output_that_cannot_be_written_is_named(folder: Path) -> None:
+    done = clmap("check", "k.cl", "--output", "json:missing/f.json", cwd=folder)
+    assert done.returncode == 2
+    assert "--output json:missing/f.json: no such file or directory" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "coloured"),
+    [({}, False), ({"FORCE_COLOR": "1"}, True), ({"CLICOLOR_FORCE": "1"}, True),
+     ({"FORCE_COLOR": "1", "NO_COLOR": "1"}, False)],
+)  # fmt: skip
+def test_colours_follow_the_environment(folder: Path, names: dict[str, str], coloured: bool) -> None:
+    done = clmap("check", "k.cl", cwd=folder, **{"TERM": "xterm-256color", **names})
+    assert ("\x1b[" in done.stdout) is coloured
