@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ def emulate(
 def _run(
     program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings, reason: str
 ) -> EmulationResult:
+    _check_installed()
     from clmap_lsp.emulator import jit
     from clmap_lsp.emulator.report_jit import result_of
 
@@ -90,6 +92,14 @@ def _check_supported(kernel: Kernel) -> None:
                         f"`{kernel.name}` uses {what} (`{statement.name}`), which the emulator does not have",
                         "pass buffers in their place",
                     )
+
+
+def _check_installed() -> None:
+    """Refuse to run without llvmlite: reading, counting and checking do without its 170 MB."""
+    if find_spec("llvmlite") is None:
+        raise LaunchError(
+            "running kernels needs llvmlite, which is not installed", "pip install 'clmap-lsp[emulate]'"
+        )
 
 
 def _check_size(kernel: Kernel, settings: EmulationSettings) -> None:

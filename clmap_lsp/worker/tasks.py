@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +32,10 @@ class CannotDoError(Exception):
 
 def warm() -> None:
     """Load what the first task would wait for."""
-    import llvmlite.binding  # noqa: F401
     import numpy  # noqa: F401
+
+    with suppress(ModuleNotFoundError):  # Without it a task that runs a kernel says so.
+        import llvmlite.binding  # noqa: F401
 
     import clmap_lsp.emulator.run
     import clmap_lsp.source.read  # noqa: F401

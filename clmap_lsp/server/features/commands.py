@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
@@ -89,19 +90,23 @@ def register(server: ClmapServer) -> None:
         return _debug_text(server)
 
 
-def _debug_text(server: ClmapServer) -> str:
-    import llvmlite
-    import numpy
-    import pygls
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed"
 
+
+def _debug_text(server: ClmapServer) -> str:
     documents = list(server.documents)
     emulations = server.emulations
     lines = [
         f"clmap-lsp {__version__}, Python {platform.python_version()} at {sys.executable}",
         f"server process {os.getpid()}",
         f"{platform.platform()}, {platform.machine()}",
-        f"numpy {numpy.__version__}, llvmlite {llvmlite.__version__}, "
-        f"pygls {getattr(pygls, '__version__', '?')}",
+        ", ".join(
+            f"{it} {_version(it)}" for it in ("numpy", "tree-sitter", "llvmlite", "pygls", "lsprotocol")
+        ),
         f"position encoding {server.documents.encoding.value}, trusted: {server.trusted}",
         f"kernels analysed {server.n_analysed}",
         sandbox.description(),

@@ -6,6 +6,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import * as vscode from "vscode";
 
+// In double quotes, which every shell takes: zsh would expand the brackets.
+const PACKAGE = '"clmap-lsp[emulate]"';
+
 const run = promisify(execFile);
 
 export interface ServerCommand {
@@ -94,6 +97,6 @@ export async function offerToInstall(): Promise<void> {
   const terminal = vscode.window.createTerminal("Install clmap-lsp");
   terminal.show();
   terminal.sendText(
-    choice === "Install with uv" ? "uv tool install clmap-lsp" : `"${interpreter}" -m pip install clmap-lsp`,
+    choice === "Install with uv" ? `uv tool install ${PACKAGE}` : `"${interpreter}" -m pip install ${PACKAGE}`,
   );
 }
