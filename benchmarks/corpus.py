@@ -28,12 +28,13 @@ from clmap_lsp.source.branches import Guard, hidden_kernels, solve
 from clmap_lsp.source.collector import collect_rarely
 from clmap_lsp.source.ir import Unsupported, walk
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.source.parse import parse, without_raw_string
+from clmap_lsp.source.parse import parse
 from clmap_lsp.source.preprocess import preprocess
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import lower
 from clmap_lsp.source.syntax import SyntaxTree
 from clmap_lsp.source.types import AddressSpace
+from clmap_lsp.source.wrapped import without_wrapping
 
 SUFFIXES = (".cl", ".opencl")
 SLOW_SECONDS = 1.0
@@ -260,7 +261,7 @@ def _configurations(
     text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None]
 ) -> list[BuildOptions]:
     """Return the options given, and those that make kernels in inactive branches active."""
-    plain = without_raw_string(text)
+    plain = without_wrapping(text)
     source = preprocess(plain, path, options, read_file)
     found = [options]
     for hidden in hidden_kernels(path, plain, source.inactive):
@@ -277,7 +278,7 @@ def _configurations(
 def _hidden_names(
     text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None]
 ) -> list[str]:
-    plain = without_raw_string(text)
+    plain = without_wrapping(text)
     source = preprocess(plain, path, options, read_file)
     return [
         it.name
@@ -349,7 +350,7 @@ def parsed_kernels(tree: SyntaxTree) -> dict[str, bool]:
     return found
 
 
-_HEAD = re.compile(r"[^(){};]*?(\w+) \(")
+_HEAD = re.compile(r"[^(){};]*?(\w+)\s\(")
 
 
 # ---------------------------------------------------------------------------------------------- printing

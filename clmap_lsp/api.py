@@ -269,11 +269,12 @@ def emulate(
 
 
 def _read(source: str | Path, options: BuildOptions) -> Program:
+    from clmap_lsp.source.encoding import decoded
     from clmap_lsp.source.read import read_program
 
     is_path = isinstance(source, Path) or ("\n" not in source and source.endswith((".cl", ".ocl", ".clc")))
     path = Path(source) if is_path else Path("kernel.cl")
-    text = path.read_text(encoding="utf-8") if is_path else str(source)
+    text = decoded(path.read_bytes()) if is_path else str(source)
     return read_program(text, str(path), options, read_file=_include)
 
 

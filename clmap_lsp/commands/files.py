@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.source.encoding import decoded
 
 SUFFIXES = frozenset({".cl", ".clc", ".ocl", ".opencl", ".clcpp"})
 """Files that a directory walk takes for kernels; a file named on the command line may be called anything."""
@@ -50,7 +51,7 @@ def _walk(folder: str) -> Iterator[str]:
 def read_text(path: str) -> str:
     """Read a source file.
 
-    Raises: UnreadableError for what cannot be read, is binary, or is not UTF-8.
+    Raises: UnreadableError for what cannot be read or is binary.
     """
     try:
         return decode(Path(path).read_bytes(), path)
@@ -59,7 +60,7 @@ def read_text(path: str) -> str:
 
 
 def decode(data: bytes, path: str) -> str:
-    """Return the text of a file's bytes; a byte-order mark is dropped.
+    """Return the text of a file's bytes; a byte-order mark is dropped. What is not UTF-8 is marked as such.
 
     Raises: UnreadableError.
     """
@@ -67,14 +68,7 @@ def decode(data: bytes, path: str) -> str:
         raise UnreadableError(f"{path}: UTF-16 text; save it as UTF-8")
     if b"\0" in data:
         raise UnreadableError(f"{path}: a binary file, not OpenCL C source")
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        before = data[: error.start]
-        row = before.count(b"\n") + 1
-        raise UnreadableError(
-            f"{path}:{row}: not UTF-8 (byte 0x{data[error.start]:02x}); save it as UTF-8"
-        ) from None
+    return decoded(data)
 
 
 def include_reader(includer: str) -> Callable[[str], str | None]:
@@ -94,11 +88,10 @@ def include_reader(includer: str) -> Callable[[str], str | None]:
 def read_included(path: str) -> str | None:
     """Read an included file; `None` where there is none or it is not text.
 
-    A header may be in an old encoding: what matters are its definitions, so bytes that are not UTF-8 are
-    replaced rather than the whole header dropped.
+    A header may be in an old encoding: what matters are its definitions.
     """
     try:
         data = Path(path).read_bytes()
     except (OSError, ValueError):
         return None
-    return None if b"\0" in data else data.decode("utf-8-sig", errors="replace")
+    return None if b"\0" in data else decoded(data)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.report.edits import apply, unified_diff
 from clmap_lsp.report.model import AppliedFix, CheckReport
+from clmap_lsp.source.encoding import encoded
 from clmap_lsp.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -112,7 +113,6 @@ def _cost(fix: Fix) -> int:
 
 
 def _write(path: str, text: str) -> None:
-    """Write a file in place, keeping its byte-order mark and its line ends."""
+    """Write a file in place, keeping its encoding, its byte-order mark and its line ends."""
     target = Path(path)
-    mark = b"\xef\xbb\xbf" if target.read_bytes().startswith(b"\xef\xbb\xbf") else b""
-    write_whole(target, mark + text.encode())
+    write_whole(target, encoded(text, target.read_bytes()))

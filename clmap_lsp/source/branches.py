@@ -7,7 +7,7 @@ or runs into `#error`, values for the undefined names in its conditions are sear
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, product
 
@@ -97,8 +97,16 @@ def solve(
     for trial in islice(product(values, repeat=len(names)), MAX_TRIALS):
         assignment = dict(zip(names, trial, strict=True))
         if all(_holds(guard, macros, expander, assignment) for guard in wanted):
-            return assignment
+            return _least(assignment, lambda it: all(_holds(g, macros, expander, it) for g in wanted))
     return None
+
+
+def _least(assignment: Assignment, fits: Callable[[Assignment], bool]) -> Assignment:
+    """Let names that only have to be defined stand for themselves: they may be types, or anything else."""
+    for name, value in assignment.items():
+        if value == "1" and fits(less := {**assignment, name: name}):
+            assignment = less
+    return assignment
 
 
 def _guarded(path: str, text: str) -> Iterator[tuple[Chunk, tuple[Guard, ...]]]:

@@ -44,6 +44,10 @@ class BadConditionError(Exception):
     """The expression cannot be evaluated; the message says why."""
 
 
+class DivisionByZeroError(BadConditionError):
+    """The expression divides by zero."""
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """A value of `intmax_t` or `uintmax_t`."""
@@ -213,7 +217,7 @@ def _apply(operator: str, left: Number, right: Number, *, live: bool) -> Number:
 def _divided(operator: str, a: int, b: int, *, is_unsigned: bool, live: bool) -> Number:
     if b == 0:
         if live:
-            raise BadConditionError("division by zero")
+            raise DivisionByZeroError("division by zero")
         return Number(0, is_unsigned)
     quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
     return _wrapped(quotient if operator == "/" else a - b * quotient, is_unsigned)

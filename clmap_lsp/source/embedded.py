@@ -1,4 +1,4 @@
-"""Kernels inside host programs: raw strings and string literals of C and C++, strings of Python.
+"""Kernels inside host programs: strings of C, C++ and Python, and what macros of C and C++ make strings of.
 
 What is found is text in the host file: every character that is handed on knows its place there.
 """
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from clmap_lsp.source.span import Span
+from clmap_lsp.source.wrapped import stringified, without_new_lines
 
 HostLanguage = Literal["c", "cpp", "python"]
 
@@ -77,7 +78,12 @@ def find_embedded(text: str, language: HostLanguage) -> list[EmbeddedSource]:
             found = _c(text, _CPP_TOKEN)
         case _:
             found = _c(text, _C_TOKEN)
-    return [it for it in found if _KERNEL.search(it.text)]
+    made = [
+        EmbeddedSource(start, end, without_new_lines(text[start:end]), (0,), (start,))
+        for start, end in (stringified(text) if language != "python" else ())
+    ]
+    inside = [it for it in found if not any(that.start <= it.start < that.end for that in made)]
+    return sorted((it for it in (*inside, *made) if _KERNEL.search(it.text)), key=lambda it: it.start)
 
 
 def _c(text: str, pattern: re.Pattern[str]) -> Iterator[EmbeddedSource]:

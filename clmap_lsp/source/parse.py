@@ -14,16 +14,18 @@ from clmap_lsp.source.branches import Assignment, guards_at, hidden_kernels, sol
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.dialect import AUTO_TYPE, plain
 from clmap_lsp.source.difference import difference
+from clmap_lsp.source.encoding import encoding_problems
 from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.lexer import text_of
 from clmap_lsp.source.normalise import Normalised, Roles, TokenSpans, normalise, typedef_names
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.preprocess import Preprocessed, preprocess
-from clmap_lsp.source.roles import apply, judge, without_placeholders
+from clmap_lsp.source.roles import apply, judge, value_of_constant, without_placeholders
 from clmap_lsp.source.scan import Role, scan
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.source.syntax import SyntaxTree
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
+from clmap_lsp.source.wrapped import without_wrapping
 
 _PIECE = 1 << 16
 MAX_CHARACTERS = 8 << 20
@@ -33,8 +35,6 @@ _CHARACTERS_A_STEP = 10
 _MAX_STEPS = 200_000
 """Of the parser, a hundred operations each. Programs take 0.02 a character, also with errors; its recovery
 tries ever more ways where nothing fits for long, and eight thousand undefined names on end took seconds."""
-
-_RAW_STRING = re.compile(r'(?<!\w)R"([^()\\\s]{0,16})\(((?:[^)]|\)(?!\1"))*\n(?:[^)]|\)(?!\1"))*)\)\1"')
 
 
 @cache
@@ -70,7 +70,7 @@ def _parse(
     read_file: Callable[[str], str | None] | None,
     previous: SyntaxTree | None,
 ) -> SyntaxTree:
-    source, assumed = preprocess_some_branch(without_raw_string(text), path, options, read_file)
+    source, assumed = preprocess_some_branch(without_wrapping(text), path, options, read_file)
     if source.files[path].text != text:
         source.files[path] = SourceFile.of(path, text)
     tokens = without_placeholders(source.tokens) if "@" in text else source.tokens
@@ -101,7 +101,7 @@ def _parse(
         frozenset(normalised.elaborated),
         normalised.spellings,
         source.files,
-        (*source.problems, *dialect.problems, *undefined.problems),
+        (*encoding_problems(text, path), *source.problems, *dialect.problems, *undefined.problems),
         (*assumed, *undefined.guesses),
         tuple(source.inactive),
     )
@@ -110,63 +110,74 @@ def _parse(
 def preprocess_some_branch(
     text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None] | None
 ) -> tuple[Preprocessed, list[Guess]]:
-    """Preprocess; if no kernel is active but one is behind undefined names, or `#error` is, assume values."""
-    source = preprocess(text, path, options, read_file)
+    """Preprocess; where that takes values for names that are not defined, assume some.
+
+    That is where no kernel is active but one is behind undefined names, where `#error` is reached, and where
+    a condition divides by an undefined name.
+    """
+    reading = _Reading(text, path, options, read_file)
+    source = reading.run({}, "")
+    if source.divisors:
+        values: Assignment = {
+            it: value_of_constant(it) for it in source.divisors if it not in options.undefines
+        }
+        source = reading.run(values, "so that no condition divides by zero") if values else source
     has_kernel = not KERNEL_WORDS.isdisjoint(map(text_of, source.tokens))
     if has_kernel and not source.errors:
-        return source, []
+        return source, reading.guesses
     if not has_kernel:
         for hidden in hidden_kernels(path, text, source.inactive)[:8]:
             assignment = solve(hidden.guards, source.macros, fixed=options.undefines)
             if assignment is not None:
-                why = f"so that the kernel `{hidden.name}` is active"
-                return _assuming(text, path, options, read_file, assignment, why)
+                source = reading.run(assignment, f"so that the kernel `{hidden.name}` is active")
+                return source, reading.guesses
     for error in source.errors[:1]:
         guards = guards_at(error.path, source.files[error.path].text, error.start)
         assignment = None
         if guards:
             assignment = solve(guards[:-1], source.macros, fail=guards[-1], fixed=options.undefines)
         if assignment is not None:
-            return _assuming(text, path, options, read_file, assignment, "so that #error is not reached")
-    return source, []
+            source = reading.run(assignment, "so that #error is not reached")
+    return source, reading.guesses
 
 
-def _assuming(
-    text: str,
-    path: str,
-    options: BuildOptions,
-    read_file: Callable[[str], str | None] | None,
-    assignment: Assignment,
-    why: str,
-) -> tuple[Preprocessed, list[Guess]]:
-    """Preprocess with the assumed values, and say so."""
-    given = {name: value for name, value in assignment.items() if value is not None}
-    richer = replace(options, defines=(*options.defines, *given.items()))
-    source = preprocess(text, path, richer, read_file)
-    guesses: list[Guess] = []
-    for name, value in given.items():
-        place = re.search(rf"\b{re.escape(name)}\b", text)
-        span = Span(path, *place.span()) if place else Span(path, 0, 0)
-        guesses.append(Guess(name, Role.CONSTANT.value, value, span))
+class _Reading:
+    """One file that is preprocessed with ever more assumptions."""
+
+    def __init__(
+        self, text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None] | None
+    ) -> None:
+        self.text = text
+        self.path = path
+        self.options = options
+        self.read_file = read_file
+        self.guesses: list[Guess] = []
+        self.problems: list[Problem] = []
+
+    def run(self, assumed: Assignment, why: str) -> Preprocessed:
+        """Preprocess with further values, and say so.
+
+        A name that only has to be defined stands for itself: what it is shows where it is used.
+        """
+        given = {name: value for name, value in assumed.items() if value is not None}
+        defines = (*self.options.defines, *given.items())
+        self.options = replace(self.options, defines=defines)
+        source = preprocess(self.text, self.path, self.options, self.read_file)
+        used = {name for name, value in given.items() if name == value}
+        used = used.intersection(map(text_of, source.tokens)) if used else used
+        for name, value in given.items():
+            if name not in used:
+                self.assume(name, "1" if name == value else value, why)
+        source.problems += self.problems
+        return source
+
+    def assume(self, name: str, value: str, why: str) -> None:
+        place = re.search(rf"\b{re.escape(name)}\b", self.text)
+        span = Span(self.path, *place.span()) if place else Span(self.path, 0, 0)
+        self.guesses.append(Guess(name, Role.CONSTANT.value, value, span))
         cure = f"To be exact, set -D {name}=VALUE in clmap.toml."
         message = f"`{name}` is not defined; taken for {value} {why}. {cure}"
-        source.problems.append(Problem("undefined-name", Severity.WARNING, message, span))
-    return source, guesses
-
-
-def without_raw_string(text: str) -> str:
-    """Blank the `R"(` and `)"` around kernel files that C++ hosts include as raw string literals.
-
-    Every other character keeps its place.
-    """
-    if 'R"' not in text:
-        return text
-
-    def blanked(match: re.Match[str]) -> str:
-        opening, inner, closing = len(match[1]) + 3, match[2], len(match[1]) + 2
-        return " " * opening + inner + " " * closing
-
-    return _RAW_STRING.sub(blanked, text)
+        self.problems.append(Problem("undefined-name", Severity.WARNING, message, span))
 
 
 def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree | None:

@@ -118,7 +118,9 @@ def initial_macros(options: BuildOptions) -> tuple[dict[str, Macro], tuple[Sourc
             if isinstance(macro, str):
                 problems.append(macro)
             else:
-                macros[macro.name] = macro.fresh()
+                fresh = macros[macro.name] = macro.fresh()
+                # `-D T=T` only says that T is defined: its uses keep their places.
+                fresh.is_disabled = [it.text for it in macro.body] == [macro.name]
     for name in options.undefines:
         macros.pop(name, None)
     return macros, tuple(files), problems

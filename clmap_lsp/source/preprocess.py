@@ -12,9 +12,9 @@ from functools import cache, lru_cache
 from itertools import compress, count
 
 from clmap_lsp.source.condition_words import condition_words, is_defined
-from clmap_lsp.source.conditions import BadConditionError, evaluate
+from clmap_lsp.source.conditions import BadConditionError, DivisionByZeroError, evaluate
 from clmap_lsp.source.ir import Problem, Severity
-from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, text_of
+from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, is_name, text_of
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError, define
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.outline import Item, State, outline
@@ -55,6 +55,8 @@ class Preprocessed:
     macros: dict[str, Macro]
     unknown_in_conditions: dict[str, Token] = field(default_factory=dict)
     """Undefined names that the value of an `#if` rests on, with their first place."""
+    divisors: dict[str, None] = field(default_factory=dict)
+    """Undefined names of conditions that cannot be evaluated because they divide by zero."""
     missing_includes: list[str] = field(default_factory=list)
     errors: list[Token] = field(default_factory=list)
     """The `#error` directives that were reached."""
@@ -432,9 +434,13 @@ class _Preprocessor:
                 self.problem("bad-directive", f"#{directive.name} needs a name", _span_of(directive, path))
                 return False
             return is_defined(words[0], self.macros) != directive.name.endswith("ndef")
+        expanded: list[Token] = []
         try:
-            value, unknown = evaluate(condition_words(words, self.expander, self._has_include))
+            expanded = condition_words(words, self.expander, self._has_include)
+            value, unknown = evaluate(expanded)
         except (BadConditionError, TooManyTokensError) as error:
+            if isinstance(error, DivisionByZeroError):
+                self.out.divisors.update(dict.fromkeys(it.text for it in expanded if is_name(it.text)))
             bad = error if isinstance(error, BadConditionError) else "its macros expand to too many tokens"
             self.problem(
                 "bad-condition",

@@ -299,6 +299,11 @@ def _constant(name: str, texts: list[str], places: Iterable[int]) -> str:
     return "1"
 
 
+def value_of_constant(name: str) -> str:
+    """Return what an undefined name is taken for that a condition counts with."""
+    return _constant(name, ["", name, "/"], [1])
+
+
 def _problem(guess: Guess) -> Problem:
     taken = (
         f"taken for a {guess.role}" if guess.value is None else f"taken for the {guess.role} `{guess.value}`"

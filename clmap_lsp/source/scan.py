@@ -405,7 +405,9 @@ class _Scanner:
         close = self.closing(end)
         after = self.texts[close + 1] if close < self.count else ""
         frame = self.frames[-1]
-        if frame.kind is _Kind.BLOCK:
+        if self.texts[index] == "_Pragma":
+            self.item(close + 1)
+        elif frame.kind is _Kind.BLOCK:
             if not specifiers.qualifiers:
                 self.lists[end] = _Frame(_Kind.CALL, end, name=index)
         elif frame.kind in (_Kind.TOP, _Kind.STRUCT):

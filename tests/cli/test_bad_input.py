@@ -24,7 +24,6 @@ def test_a_directory_without_kernels(tmp_path: Path) -> None:
     ("data", "part"),
     [
         (b"\x7fELF\x02\x01\x00\x00", "a binary file"),
-        (b"__kernel void f() {} // caf\xe9\n", "not UTF-8 (byte 0xe9); save it as UTF-8"),
         ("__kernel".encode("utf-16"), "UTF-16"),
     ],
 )
@@ -36,6 +35,16 @@ def test_a_file_that_is_no_text(tmp_path: Path, data: bytes, part: str) -> None:
     assert done.stderr.count("\n") == 1
     assert part in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", [("--check", "--ignore", "CM101,CM102"), ("analyze",), ("emulate",)])
+def test_a_file_in_an_old_encoding_is_read_and_keeps_it(tmp_path: Path, command: tuple[str, ...]) -> None:
+    path = tmp_path / "old.cl"
+    path.write_bytes(b"// \xa9 caf\xe9\n" + GOOD.encode())
+    done = clmap(*command, str(path))
+    assert done.returncode == 0, done.stderr
+    if command[0] == "--check":
+        assert "CM010" in done.stdout
 
 
 def test_an_unreadable_file_does_not_hide_the_findings_of_others(tmp_path: Path) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from clmap_lsp.source import ir
 from clmap_lsp.source.dump import dump
+from clmap_lsp.source.embedded import find_embedded
+from clmap_lsp.source.encoding import decoded, encoded
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
@@ -97,3 +101,94 @@ def test_recursion_is_called_so() -> None:
     (problem,) = program.problems
     assert problem.code == "recursion"
     assert "OpenCL C has no recursion" in problem.message
+
+
+# ------------------------------------------------------------------------------------------- conditions
+
+
+def test_a_name_that_must_be_defined_may_be_a_type() -> None:
+    text = "#ifndef T\n#error no T\n#endif\n__kernel void k(__global T *a) { a[get_global_id(0)] = 1; }"
+    program = read(text)
+    assert [(it.name, it.role, it.value) for it in program.guesses] == [("T", "type", "float")]
+    assert [it.code for it in program.problems] == ["undefined-name"]
+    assert text[program.problems[0].span.start :].startswith("T *a")
+    assert "float* a" in dump(program.kernels[0])
+
+
+def test_a_name_that_must_be_defined_and_is_never_used_is_a_flag() -> None:
+    program = read("#ifndef READY\n#error not ready\n#endif\n__kernel void k(__global int *a) { a[0] = 1; }")
+    assert [(it.name, it.role, it.value) for it in program.guesses] == [("READY", "constant", "1")]
+
+
+def test_a_name_whose_value_a_condition_needs_gets_one() -> None:
+    text = "#if N < 3\n#error too small\n#endif\n__kernel void k(__global int *a) { a[N] = 1; }"
+    assert [(it.name, it.value) for it in read(text).guesses] == [("N", "3")]
+
+
+@pytest.mark.parametrize("condition", ["A / B", "(64 % LOCAL_SIZE) == 0", "N / (A * B) < 1 || 1"])
+def test_a_condition_that_divides_by_an_undefined_name_hides_nothing(condition: str) -> None:
+    text = f"__kernel void k(__global int *a) {{\n#if {condition}\na[0] = 1;\n#endif\n}}"
+    program = read(text)
+    assert "store4 a" in dump(program.kernels[0])
+    assert {it.code for it in program.problems} == {"undefined-name"}
+
+
+def test_a_division_by_a_number_of_zero_stays_an_error() -> None:
+    program = read("#if 1 / 0\n#endif\n__kernel void k(__global int *a) { a[0] = 1; }")
+    assert [it.code for it in program.problems] == ["bad-condition"]
+
+
+# ----------------------------------------------------------------------------------- what hosts put around
+
+KERNEL = "__kernel void k(__global int *a) { a[get_global_id(0)] = 1; }"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"MSTRINGIFY(\n{KERNEL}\n)\n",
+        f"MSTRINGIFY(\n\\n#define ONE 1\n\\n\n{KERNEL.replace('1;', 'ONE;')}\n);\n",
+        f"#ifndef G\n#define G\nstatic const char *const source = TO_STRING(\n{KERNEL} // :)\n);\n#endif",
+        f"const char * s = STRINGIFY(\n#pragma OPENCL EXTENSION cl_khr_fp64 : enable \\n\n{KERNEL}\\n\n);",
+        f"STRINGIFY(\n/* it's ) */ {KERNEL}\n)\nSTRINGIFY(\nvoid f() {{ }}\n__kernel void q() {{ }}\n)\n",
+    ],
+)
+def test_kernels_that_a_macro_makes_a_string_of(text: str) -> None:
+    program = read(text)
+    assert [it.message for it in program.problems] == []
+    kernel = program.kernel("k")
+    assert kernel is not None
+    (store,) = (it for it in ir.walk(kernel.body) if isinstance(it, ir.Store))
+    assert text[store.span.start : store.span.end] == "a[get_global_id(0)]"
+
+
+def test_a_macro_with_a_kernel_as_its_argument_is_no_string_by_itself() -> None:
+    text = f"#define TEXT_OF(x) x\n{KERNEL}\nTEXT_OF(int y;)\n"
+    assert [it.name for it in read(text).kernels] == ["k"]
+
+
+def test_stringified_kernels_of_a_host_file() -> None:
+    text = f'const char *a = "x";\nconst char *b = STRINGIFY(\n{KERNEL}\\n\n);\nint main() {{ }}\n'
+    (found,) = find_embedded(text, "cpp")
+    program = read(found.text)
+    assert [it.name for it in program.kernels] == ["k"]
+    span = found.host_span(program.kernels[0].span, "host.cpp")
+    assert text[span.start : span.end].startswith("void k(")
+
+
+# ------------------------------------------------------------------------------------------------ encodings
+
+
+def test_bytes_that_are_not_utf_8_are_named_and_read() -> None:
+    data = b"// \xa9 2009\n" + KERNEL.encode()
+    text = decoded(data)
+    program = read(text)
+    assert [(it.code, it.span.start) for it in program.problems] == [("encoding", 3)]
+    assert "0xa9" in program.problems[0].message
+    assert [it.name for it in program.kernels] == ["k"]
+    assert encoded(text.replace("1", "2"), data) == data.replace(b"1", b"2")
+
+
+@given(st.binary(max_size=60))
+def test_every_file_of_bytes_can_be_written_back(data: bytes) -> None:
+    assert encoded(decoded(data), data) == data
