@@ -216,7 +216,7 @@ def analyze(
         device: a device model; `clmap-lsp devices` lists them.
         defines, include_dirs, standard: build options.
 
-    Raises: UsageError for an argument that cannot be used; OSError if the file cannot be read.
+    Raises: UsageError for an argument that cannot be used, or a file that cannot be read.
     """
     from clmap_lsp.analysis.session import AnalysisSession
     from clmap_lsp.rules.context import RuleContext
@@ -269,18 +269,17 @@ def emulate(
 
 
 def _read(source: str | Path, options: BuildOptions) -> Program:
-    from clmap_lsp.source.encoding import decoded
     from clmap_lsp.source.read import read_program
+    from clmap_lsp.sources import UnreadableError, include_reader, read_source
 
     is_path = isinstance(source, Path) or ("\n" not in source and source.endswith((".cl", ".ocl", ".clc")))
     path = Path(source) if is_path else Path("kernel.cl")
-    text = decoded(path.read_bytes()) if is_path else str(source)
-    return read_program(text, str(path), options, read_file=_include)
-
-
-def _include(path: str) -> str | None:
-    file = Path(path)
-    return file.read_text(encoding="utf-8", errors="replace") if file.is_file() else None
+    try:
+        text = read_source(str(path)) if is_path else str(source)
+    except UnreadableError as error:
+        raise UsageError(str(error)) from None
+    read_file = include_reader(str(path), options.include_dirs)
+    return read_program(text, str(path), options, read_file=read_file)
 
 
 def _options(

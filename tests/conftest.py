@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
-for helpers in ("server", "fixes"):
+for helpers in ("server", "fixes", "trust"):
     sys.path.insert(0, str(ROOT / "tests" / helpers))
 
 settings.register_profile(

@@ -79,7 +79,8 @@ class KnownLaunches:
 def _said(part: PartialLaunch) -> object:
     """Return what a source says, without the place where it stands."""
     sizes = part.global_size, part.local_size, part.global_offset
-    return part.kernel, sizes, tuple(part.arguments.items()), tuple(part.parsed.items()), part.origin
+    files = part.folder, part.within
+    return part.kernel, sizes, tuple(part.arguments.items()), tuple(part.parsed.items()), part.origin, files
 
 
 def _bound(sim: SimFile | None, kernel: Kernel, origin: Origin) -> PartialLaunch | LaunchProblem | None:

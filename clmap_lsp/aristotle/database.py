@@ -23,6 +23,7 @@ from clmap_lsp.aristotle.records import (
     StridePoint,
     as_row,
 )
+from clmap_lsp.reading import check_regular
 
 SCHEMA_VERSION = 1
 
@@ -70,6 +71,8 @@ class Database:
     def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
         self.path = path
         with self._errors():
+            if path is not None and path.exists():
+                check_regular(path)
             if path is None:
                 self._connection = sqlite3.connect(":memory:")
             elif read_only:

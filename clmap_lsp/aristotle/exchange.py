@@ -12,6 +12,7 @@ from typing import Any
 
 from clmap_lsp.aristotle.database import SCHEMA_VERSION, Database, DatabaseError, Source
 from clmap_lsp.aristotle.records import Measurement, Platform, Record, StridePoint, as_row, from_row
+from clmap_lsp.reading import DATA_BYTES, safe_read
 
 KINDS: dict[str, type[Any]] = {"platforms": Platform, "measurements": Measurement, "strides": StridePoint}
 
@@ -114,7 +115,7 @@ def read_records(paths: Iterable[Path]) -> list[Record]:
                 records += [*other.platforms(), *other.measurements(), *other.strides()]
             continue
         try:
-            text = path.read_text(encoding="utf-8")
+            text = safe_read(path, limit=DATA_BYTES, within=None).decode()
         except (OSError, UnicodeDecodeError) as error:
             raise DatabaseError(f"{path}: cannot be read ({error})") from error
         records += _from_text(path, text)

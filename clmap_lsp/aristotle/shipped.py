@@ -15,6 +15,7 @@ from pathlib import Path
 
 from clmap_lsp.aristotle.database import SCHEMA_VERSION, Database, DatabaseError, Layers
 from clmap_lsp.aristotle.exchange import read_records
+from clmap_lsp.reading import DATA_BYTES, safe_read
 
 DATA_FOLDER = Path(__file__).with_name("data")
 PACKAGED = DATA_FOLDER / "performance.sqlite"
@@ -97,6 +98,6 @@ def _cached_file() -> Path:
 
     digest = hashlib.sha256(str(SCHEMA_VERSION).encode())
     for path in _data_files():
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+        digest.update(path.name.encode() + b"\0" + safe_read(path, limit=DATA_BYTES, within=None))
     folder = Path(platformdirs.user_cache_dir("clmap-lsp", appauthor=False))
     return folder / f"performance-{digest.hexdigest()[:16]}.sqlite"

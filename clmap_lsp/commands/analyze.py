@@ -84,17 +84,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _analysed(args: argparse.Namespace, source: SettingsSource, path: str) -> Any:
     from clmap_lsp.analysis.session import AnalysisSession
-    from clmap_lsp.commands.files import UnreadableError, decode, include_reader, read_text
     from clmap_lsp.report.analysis_json import AnalysedFile
     from clmap_lsp.source.read import read_program
+    from clmap_lsp.sources import UnreadableError, include_reader, read_source, read_standard_input
 
     name = args.stdin_filename or "<stdin>" if path == "-" else path
     try:
-        text = decode(sys.stdin.buffer.read(), name) if path == "-" else read_text(path)
+        text = read_standard_input(name) if path == "-" else read_source(path)
     except UnreadableError as error:
         return AnalysedFile(name, None, None, str(error))
     settings = source.for_path(Path(name))
-    program = read_program(text, name, settings.build, read_file=include_reader(name))
+    program = read_program(text, name, settings.build, read_file=include_reader(name, settings.opened))
     nests = None
     if args.loops:
         from clmap_lsp.hierarchy.loop_nests import as_kernels

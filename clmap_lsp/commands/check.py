@@ -19,7 +19,9 @@ from clmap_lsp.commands.options import (
     sim_file,
 )
 from clmap_lsp.errors import UsageError
+from clmap_lsp.reading import reason
 from clmap_lsp.report.formats import FORMATS, render
+from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
     from clmap_lsp.report.model import CheckReport
@@ -170,10 +172,10 @@ def _standard_input(args: argparse.Namespace) -> str | None:
         if args.stdin_filename is not None:
             raise UsageError("--stdin-filename names the text of standard input; give - as the PATH")
         return None
-    from clmap_lsp.commands.files import UnreadableError, decode
+    from clmap_lsp.sources import UnreadableError, read_standard_input
 
     try:
-        return decode(sys.stdin.buffer.read(), args.stdin_filename or "<stdin>")
+        return read_standard_input(args.stdin_filename or "<stdin>")
     except UnreadableError as error:
         raise UsageError(str(error)) from None
 
@@ -276,16 +278,17 @@ def _against_baseline(args: argparse.Namespace, source: SettingsSource, report: 
         n_findings = sum(1 for _ in report.pairs())
         sys.stderr.write(f"{n_findings} findings written to {path}\n")
         return type(report)(tuple(replace(it, findings=()) for it in report.files))
-    name = args.baseline or source.for_path(Path.cwd()).baseline
+    configured = source.for_path(Path.cwd())
+    name = args.baseline or configured.baseline
     if name is None:
         return report
+    within = None if args.baseline or configured.path is None else scope_of(configured.path)
     try:
-        return baseline.without_known(report, baseline.read(Path(name)), Path(name))
+        return baseline.without_known(report, baseline.read(Path(name), within), Path(name))
     except baseline.BaselineError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise UsageError(f"{name}: {reason}; write it with --write-baseline") from None
+        raise UsageError(f"{name}: {reason(error)}; write it with --write-baseline") from None
 
 
 def _watch(args: argparse.Namespace) -> int:

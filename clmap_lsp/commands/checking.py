@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.commands.files import UnreadableError, include_reader, read_text
 from clmap_lsp.errors import internal_error
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.report.model import FileReport, in_source_order
+from clmap_lsp.sources import UnreadableError, include_reader, read_source
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import FileAnalysis
@@ -66,10 +66,11 @@ def _checked(job: CheckJob) -> FileReport:
     from clmap_lsp.source.read import read_program
 
     try:
-        text = read_text(job.path) if job.text is None else job.text
+        text = read_source(job.path) if job.text is None else job.text
     except UnreadableError as error:
         return FileReport(job.path, error=str(error))
-    program = read_program(text, job.path, job.settings.build, read_file=include_reader(job.path))
+    read_file = include_reader(job.path, job.settings.opened)
+    program = read_program(text, job.path, job.settings.build, read_file=read_file)
     analysis = _session().analyse(
         program,
         load_model(job.settings.device),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
 
 from clmap_lsp.errors import UsageError
@@ -36,11 +35,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.threshold >= 0:
         raise UsageError(f"--threshold {args.threshold:g}: give a percentage of 0 or more")
     try:
-        old, new = (compare.parse(Path(it).read_text(encoding="utf-8"), it) for it in (args.old, args.new))
+        old, new = (compare.read(it) for it in (args.old, args.new))
     except compare.CompareError as error:
         raise UsageError(str(error)) from None
-    except UnicodeDecodeError:
-        raise UsageError("not UTF-8 text; write it with: clmap-lsp analyze PATH --format json") from None
     comparison = compare.compare(old, new)
     render = compare.render_json if args.format == "json" else compare.render
     sys.stdout.write(render(comparison, args.threshold))

@@ -85,19 +85,19 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Emulate and print; 1 if the kernel has faults."""
-    from clmap_lsp.commands.files import UnreadableError, decode, include_reader, read_text
     from clmap_lsp.emulator.run import emulate
     from clmap_lsp.launch.problem import LaunchError
     from clmap_lsp.report import emulation_json, emulation_text
     from clmap_lsp.source.read import read_program
+    from clmap_lsp.sources import UnreadableError, include_reader, read_source, read_standard_input
 
     name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
     try:
-        text = decode(sys.stdin.buffer.read(), name) if args.path == "-" else read_text(args.path)
+        text = read_standard_input(name) if args.path == "-" else read_source(args.path)
     except UnreadableError as error:
         raise UsageError(str(error)) from None
     settings = SettingsSource(args).for_path(Path(name))
-    program = read_program(text, name, settings.build, read_file=include_reader(name))
+    program = read_program(text, name, settings.build, read_file=include_reader(name, settings.opened))
     kernel = _kernel(program, args.kernel)
     launch = _launch(args, program, kernel, settings, name)
     try:

@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clmap_lsp.reading import SOURCE_BYTES, safe_read
 from clmap_lsp.report.edits import apply, unified_diff
 from clmap_lsp.report.model import AppliedFix, CheckReport
 from clmap_lsp.source.encoding import encoded
 from clmap_lsp.whole_files import write_whole
+from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
     from clmap_lsp.commands.checking import CheckJob
@@ -114,5 +116,5 @@ def _cost(fix: Fix) -> int:
 
 def _write(path: str, text: str) -> None:
     """Write a file in place, keeping its encoding, its byte-order mark and its line ends."""
-    target = Path(path)
-    write_whole(target, encoded(text, target.read_bytes()))
+    before = safe_read(path, limit=SOURCE_BYTES, within=scope_of(path))
+    write_whole(Path(path), encoded(text, before))

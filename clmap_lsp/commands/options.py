@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.reading import SETTINGS_BYTES, ReadScope, reason, safe_read
+from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
@@ -73,17 +75,18 @@ class SettingsSource:
         return self._with_options(self._read[source].for_path(str(path.absolute())))
 
     def _load(self, source: Path | None) -> Settings:
-        from clmap_lsp.config import ConfigError, Settings, load
+        from clmap_lsp.config import ConfigError, Settings, parse, read_config
 
         if source is None:
             return Settings()
         try:
-            return load(source, devices=_device_names(source), rules=_rule_names(source))
+            named = self._args.config is not None
+            text = read_config(source, named=named)
+            return parse(str(source), text, devices=_device_names(text), rules=_rule_names(text))
         except ConfigError as error:
             raise UsageError(str(error)) from None
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise UsageError(f"{source}: {reason}; name a readable clmap.toml with --config") from None
+            raise UsageError(f"{source}: {reason(error)}; name a readable clmap.toml with --config") from None
 
     def _with_options(self, settings: Settings) -> Settings:
         args = self._args
@@ -94,7 +97,8 @@ class SettingsSource:
             include_dirs=tuple(args.includes) + settings.build.include_dirs,
             standard=_standard(args.standard) or settings.build.standard,
         )
-        return replace(settings, build=build, device=args.device or settings.device)
+        opened = tuple(args.includes)
+        return replace(settings, build=build, device=args.device or settings.device, opened=opened)
 
 
 def device_of(settings: Settings) -> DeviceModel:
@@ -129,7 +133,7 @@ def sim_file(args: argparse.Namespace) -> SimFile | None:
 
     Raises: UsageError if it cannot be used.
     """
-    return None if args.sim is None else _read_sim(Path(args.sim))
+    return None if args.sim is None else _read_sim(Path(args.sim), None)
 
 
 def sim_beside(path: str) -> SimFile | None:
@@ -138,17 +142,18 @@ def sim_beside(path: str) -> SimFile | None:
     Raises: UsageError if it cannot be used.
     """
     beside = Path(path).with_suffix(".sim")
-    return _read_sim(beside) if beside.is_file() else None
+    return _read_sim(beside, scope_of(path)) if beside.is_file() else None
 
 
-def _read_sim(path: Path) -> SimFile:
+def _read_sim(path: Path, within: ReadScope | None) -> SimFile:
     from clmap_lsp.launch.problem import LaunchProblem
     from clmap_lsp.launch.sim import read_sim
 
     try:
-        found = read_sim(path.read_text(encoding="utf-8", errors="replace"), str(path))
+        data = safe_read(path, limit=SETTINGS_BYTES, within=within)
     except OSError as error:
-        raise UsageError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise UsageError(f"{path}: {reason(error)}") from None
+    found = read_sim(data.decode("utf-8", errors="replace"), str(path))
     if isinstance(found, LaunchProblem):
         raise UsageError(str(found))
     return found
@@ -171,17 +176,17 @@ def _standard(text: str | None) -> str | None:
     return text
 
 
-def _device_names(source: Path) -> tuple[str, ...]:
+def _device_names(text: str) -> tuple[str, ...]:
     """Return the names that a configuration may use; reading all models is spared where it names none."""
-    if b"device" not in source.read_bytes():
+    if "device" not in text:
         return ()
     from clmap_lsp.devices import list_models
 
     return tuple(name for it in list_models() for name in (it.id, *it.aliases))
 
 
-def _rule_names(source: Path) -> tuple[str, ...]:
-    if not any(word in source.read_bytes() for word in (b"rules", b"select", b"ignore", b"severity")):
+def _rule_names(text: str) -> tuple[str, ...]:
+    if not any(word in text for word in ("rules", "select", "ignore", "severity")):
         return ()
     from clmap_lsp.rules.registry import selectors
 

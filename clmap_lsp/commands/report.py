@@ -111,19 +111,19 @@ def run(args: argparse.Namespace) -> int:
 def _reported(args: argparse.Namespace, source: SettingsSource, path: str) -> ReportedFile:
     from clmap_lsp.analysis.session import AnalysisSession
     from clmap_lsp.commands.checking import emulate_all
-    from clmap_lsp.commands.files import UnreadableError, include_reader, read_text
     from clmap_lsp.report.html_model import ReportedFile, reported_file
     from clmap_lsp.rules.context import RuleContext
     from clmap_lsp.rules.runner import run as run_rules
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.source.read import read_program
+    from clmap_lsp.sources import UnreadableError, include_reader, read_source
 
     try:
-        text = read_text(path)
+        text = read_source(path)
     except UnreadableError as error:
         return ReportedFile(path, error=str(error))
     settings = source.for_path(Path(path))
-    program = read_program(text, path, settings.build, read_file=include_reader(path))
+    program = read_program(text, path, settings.build, read_file=include_reader(path, settings.opened))
     analysis = AnalysisSession().analyse(
         program,
         device_of(settings),
@@ -200,12 +200,8 @@ def _history(previous: str | None, files: Sequence[ReportedFile], device: str) -
     from clmap_lsp.report.html_model import History
 
     try:
-        before = compare.parse(Path(previous).read_text(encoding="utf-8"), previous)
+        before = compare.read(previous)
     except compare.CompareError as error:
         raise UsageError(str(error)) from None
-    except UnicodeDecodeError:
-        raise UsageError(
-            f"{previous}: not UTF-8; write it with: clmap-lsp analyze PATH --format json"
-        ) from None
     analysed = [analysis_json.AnalysedFile(it.path, it.program, it.analysis) for it in files]
     return History(previous, compare.compare(before, json.loads(analysis_json.render(analysed, device))))

@@ -25,12 +25,13 @@ def run(args: argparse.Namespace) -> int:
     """Test each file; print what went wrong and a summary."""
     from pathlib import Path
 
-    from clmap_lsp.commands.files import kernel_files, read_text
+    from clmap_lsp.commands.files import kernel_files
     from clmap_lsp.server.selftest import selftest
+    from clmap_lsp.sources import read_source
 
     bad = 0
     for name in kernel_files(args.paths, lambda _: False):
-        report = asyncio.run(selftest(Path(name), read_text(name)))
+        report = asyncio.run(selftest(Path(name), read_source(name)))
         for line in (*report.errors, *report.slow):
             print(line)
         bad += len(report.errors) + len(report.slow)

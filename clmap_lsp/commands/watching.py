@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from clmap_lsp.commands.files import SUFFIXES
+from clmap_lsp.reading import walk
+from clmap_lsp.workspace import scope_of
 
 _WATCHED = SUFFIXES | {".h", ".clh", ".hpp", ".toml", ".sim"}
 _INTERVAL_S = 0.4
@@ -31,15 +34,11 @@ def state(paths: Sequence[str]) -> State:
     """Return size and time of change of every file that may matter: the paths, and what lies beside them."""
     found: State = {}
     for path in paths:
-        root = Path(path) if Path(path).is_dir() else Path(path).parent
-        for here, folders, names in os.walk(root):
-            folders[:] = [it for it in folders if not it.startswith(".")]
-            for name in names:
-                file = Path(here, name)
-                if file.suffix.lower() in _WATCHED or str(file) == path:
-                    try:
-                        info = file.stat()
-                    except OSError:
-                        continue
-                    found[str(file)] = (info.st_mtime_ns, info.st_size)
+        root = path if Path(path).is_dir() else str(Path(path).parent)
+        below = walk(root, _WATCHED, scope_of(str(Path(root, "any"))))
+        for file in (path, *(it.path for it in below if not it.refused)):
+            with contextlib.suppress(OSError):
+                info = Path(file).stat()
+                if not stat.S_ISDIR(info.st_mode):
+                    found[str(Path(file))] = (info.st_mtime_ns, info.st_size)
     return found

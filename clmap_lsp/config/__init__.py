@@ -4,8 +4,9 @@
 the only IO in this room; everything it returns is frozen data.
 """
 
-from clmap_lsp.config.load import CONFIG_NAME, ConfigError, find, load, parse
+from clmap_lsp.config.load import ConfigError, find, load, parse, read_config
 from clmap_lsp.config.model import EmulateSettings, LaunchSetting, Override, RuleSettings, Settings
+from clmap_lsp.workspace import CONFIG_NAME
 
 __all__ = [
     "CONFIG_NAME",
@@ -18,4 +19,5 @@ __all__ = [
     "find",
     "load",
     "parse",
+    "read_config",
 ]

@@ -17,11 +17,11 @@ from clmap_lsp.config.model import (
     RuleSettings,
     Settings,
 )
+from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.span import SourceFile, Span
-
-CONFIG_NAME = "clmap.toml"
+from clmap_lsp.workspace import CONFIG_NAME, scope_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +57,21 @@ def load(path: Path, *, devices: Collection[str] = (), rules: Collection[str] = 
 
     Raises: ConfigError; OSError if the file cannot be read.
     """
+    return parse(str(path), read_config(path, named=True), devices=devices, rules=rules)
+
+
+def read_config(path: Path, *, named: bool) -> str:
+    """Return the text of a `clmap.toml` that a person named, or that was found in a workspace.
+
+    Raises: ConfigError if it is not UTF-8; OSError.
+    """
+    data = safe_read(path, limit=SETTINGS_BYTES, within=None if named else scope_of(str(path)))
     try:
-        text = path.read_bytes().decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         file = SourceFile.of(str(path), "")
         message = f"not UTF-8 (byte {error.start}); save it as UTF-8"
         raise ConfigError(file, (ConfigFault(Span(str(path), 0, 0), message),)) from None
-    return parse(str(path), text, devices=devices, rules=rules)
 
 
 def parse(path: str, text: str, *, devices: Collection[str] = (), rules: Collection[str] = ()) -> Settings:

@@ -79,6 +79,8 @@ class Settings:
     emulate: EmulateSettings = field(default_factory=EmulateSettings)
     path: str | None = None
     """The file that these came from."""
+    opened: tuple[str, ...] = ()
+    """Folders outside the workspace from which a person, not the configuration, lets files be included."""
     folder: str | None = None
     """Its folder: globs and relative paths start here."""
 

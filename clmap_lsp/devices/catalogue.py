@@ -28,6 +28,7 @@ from clmap_lsp.devices.model import (
     PhaseRule,
     Unknown,
 )
+from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 
 DEFAULT_MODEL = "generic-gpu"
 _FOLDER = Path(__file__).with_name("models")
@@ -79,8 +80,8 @@ def load_model(name: str = DEFAULT_MODEL) -> DeviceModel:
 def read_model(path: Path) -> DeviceModel:
     """Read one model file. Raises: DeviceModelError naming the file and the entry that is wrong."""
     try:
-        with path.open("rb") as stream:
-            return _Reader(tomllib.load(stream), path.name).model()
+        text = safe_read(path, limit=SETTINGS_BYTES, within=None).decode()
+        return _Reader(tomllib.loads(text), path.name).model()
     except OSError as error:
         raise DeviceModelError(f"{path}: {error.strerror or error}") from error
     except tomllib.TOMLDecodeError as error:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.launch.expression import evaluate_over_index
 from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
 from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.reading import RefusedReadError, reason, regular, safe_read
 from clmap_lsp.source.types import (
     SCALARS,
     ArrayType,
@@ -74,12 +76,7 @@ def buffer_bytes(argument: BufferArgument, parameter: Type) -> int:
     size = argument.count * _element(argument, parameter).size
     if argument.fill is not Fill.FILE:
         return size
-    try:
-        found = Path(argument.text).stat().st_size
-    except OSError as error:
-        raise LaunchError(
-            f"cannot read {argument.text}: {error.strerror}", "give a file that exists"
-        ) from error
+    found = _file_size(argument)
     if argument.sides and found != size:
         sides = "x".join(map(str, argument.sides))
         raise LaunchError(
@@ -87,6 +84,32 @@ def buffer_bytes(argument: BufferArgument, parameter: Type) -> int:
             "four channels of 32 bits a texel",
         )
     return found
+
+
+def _file_size(argument: BufferArgument) -> int:
+    """Return the size of an argument's file. Raises: LaunchError with cause and cure."""
+    with _refusals(argument):
+        return regular(Path(argument.folder, argument.text), within=argument.within).st_size
+
+
+def _file_bytes(argument: BufferArgument, limit_bytes: int) -> bytes:
+    with _refusals(argument):
+        return safe_read(Path(argument.folder, argument.text), limit=limit_bytes, within=argument.within)
+
+
+@contextmanager
+def _refusals(argument: BufferArgument) -> Iterator[None]:
+    """Make launch errors, with cause and cure, of what is wrong with an argument's file."""
+    try:
+        yield
+    except RefusedReadError as error:
+        outside = "name a file from elsewhere with --arg on the command line"
+        cure = outside if error.is_outside else "give a file of raw little-endian bytes"
+        raise LaunchError(f"cannot read {argument.text}: {reason(error)}", cure) from error
+    except OSError as error:
+        raise LaunchError(
+            f"cannot read {argument.text}: {reason(error)}", "give a file that exists"
+        ) from error
 
 
 def _element(argument: BufferArgument, parameter: Type) -> Type:
@@ -109,7 +132,7 @@ def buffer_contents(
             f"{argument} takes {size} bytes, over the limit of {limit_bytes}", "make it smaller"
         )
     if argument.fill is Fill.FILE:
-        return np.frombuffer(Path(argument.text).read_bytes(), np.uint8).copy()
+        return np.frombuffer(_file_bytes(argument, limit_bytes), np.uint8).copy()
     data = np.zeros(size, np.uint8)
     if argument.fill in (Fill.ZEROS, Fill.NOINIT, Fill.NULL) or not size:
         return data

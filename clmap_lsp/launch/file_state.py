@@ -7,10 +7,10 @@ file that changed within the last seconds is read again each time: another chang
 from __future__ import annotations
 
 import hashlib
-import stat
 import time
 from functools import lru_cache
-from pathlib import Path
+
+from clmap_lsp.reading import ReadScope, regular, safe_read
 
 _SETTLED_S = 3.0
 """Longer than the granularity of time stamps of any file system in use (FAT: 2 s)."""
@@ -18,26 +18,23 @@ _LARGEST = 1 << 32
 """Bytes; a larger file is no buffer of a launch (see `launch.contents`) and is told by its size and time."""
 
 
-def file_state(path: str) -> str:
+def file_state(path: str, within: ReadScope | None) -> str:
     """Return what changes when the contents of a file do; for what cannot be read, the reason."""
     try:
-        found = Path(path).stat()
-        if not stat.S_ISREG(found.st_mode):
-            return "no regular file"
+        found = regular(path, within=within)
         place = path, found.st_size, found.st_mtime_ns, found.st_ino
         if found.st_size > _LARGEST:
             return repr(place[1:])
         has_settled = time.time_ns() - found.st_mtime_ns > _SETTLED_S * 1e9
-        return _remembered(*place) if has_settled else _digest(path)
+        return _remembered(*place, within) if has_settled else _digest(path, within)
     except (OSError, ValueError) as error:
         return str(error)
 
 
 @lru_cache(maxsize=256)
-def _remembered(path: str, _size: int, _changed_ns: int, _inode: int) -> str:
-    return _digest(path)
+def _remembered(path: str, _size: int, _changed_ns: int, _inode: int, within: ReadScope | None) -> str:
+    return _digest(path, within)
 
 
-def _digest(path: str) -> str:
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "blake2b").hexdigest()
+def _digest(path: str, within: ReadScope | None) -> str:
+    return hashlib.blake2b(safe_read(path, limit=_LARGEST, within=within)).hexdigest()

@@ -10,8 +10,10 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from enum import Enum
+from pathlib import PurePath
 
 from clmap_lsp.launch.file_state import file_state
+from clmap_lsp.reading import ReadScope
 
 
 class Origin(Enum):
@@ -53,6 +55,8 @@ class BufferArgument:
     They are elements of the parameter's element type, or of the scalar type that `element` names (a `.sim`
     file may spell a buffer of structs as chars). `sides` are an image's width, height and depth (or layers),
     as many as its type has; empty where they were not declared.
+
+    A file is looked up from `folder`, and read only `within` some folders, unless a person named it.
     """
 
     fill: Fill
@@ -61,6 +65,8 @@ class BufferArgument:
     text: str = ""
     element: str = ""
     sides: tuple[int, ...] = ()
+    folder: str = ""
+    within: ReadScope | None = None
 
     def __str__(self) -> str:
         if self.sides:
@@ -122,7 +128,7 @@ Argument = BufferArgument | LocalArgument | ScalarArgument
 def _described(argument: Argument) -> tuple[object, ...]:
     contents = ""
     if isinstance(argument, BufferArgument) and argument.fill is Fill.FILE:
-        contents = file_state(argument.text)
+        contents = file_state(str(PurePath(argument.folder, argument.text)), argument.within)
     return type(argument).__name__, *astuple(argument), contents
 
 

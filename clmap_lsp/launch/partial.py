@@ -8,6 +8,7 @@ from typing import Protocol
 
 from clmap_lsp.launch.model import Argument, Origin
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
+from clmap_lsp.reading import ReadScope
 
 
 class LaunchTexts(Protocol):
@@ -31,7 +32,9 @@ class LaunchTexts(Protocol):
 class PartialLaunch:
     """Parts of a launch. Empty sizes and missing arguments are left to be inferred.
 
-    `arguments` are texts as after `--arg NAME=`; `parsed` are arguments read already (`.sim` files).
+    `arguments` are texts as after `--arg NAME=`; `parsed` are arguments read already (`.sim` files). Files
+    that they name are looked up from `folder` (empty: the current one), and are read only `within` some
+    folders (None: a person named them).
     """
 
     kernel: str | None = None
@@ -42,6 +45,8 @@ class PartialLaunch:
     parsed: Mapping[str, Argument] = field(default_factory=dict)
     origin: Origin = Origin.GIVEN
     source: str = ""
+    folder: str = ""
+    within: ReadScope | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from clmap_lsp.launch.arguments import FORMS, parse_all
 from clmap_lsp.launch.comment import from_comments
@@ -11,6 +13,7 @@ from clmap_lsp.launch.infer import Draft, complete
 from clmap_lsp.launch.model import (
     Argument,
     BufferArgument,
+    Fill,
     Launch,
     LocalArgument,
     Origin,
@@ -30,6 +33,7 @@ from clmap_lsp.source.types import (
     UnknownType,
     VectorType,
 )
+from clmap_lsp.workspace import scope_of
 
 _ANY_LOCAL = 1 << 20
 
@@ -51,6 +55,13 @@ def resolve(
     """
     sources = sources_of(program, kernel, given, configured, beside)
     return sources if isinstance(sources, LaunchProblem) else launch_from(kernel, sources)
+
+
+def _held(program: Program, source: PartialLaunch) -> PartialLaunch:
+    """Return what a file of the workspace says, held to the workspace where it names files."""
+    if source.origin is Origin.GIVEN or not any("file:" in it for it in source.arguments.values()):
+        return source
+    return replace(source, folder=str(Path(program.path).parent), within=scope_of(program.path))
 
 
 def launch_from(kernel: ir.Kernel, sources: Sequence[PartialLaunch]) -> Launch | LaunchProblem:
@@ -120,7 +131,7 @@ def sources_of(
         found.append(comment)
     if beside is not None and beside.kernel in (None, kernel.name):
         found.append(beside)
-    return found
+    return [_held(program, it) for it in found]
 
 
 def _take(draft: Draft, source: PartialLaunch, kernel: ir.Kernel) -> LaunchProblem | None:
@@ -144,6 +155,8 @@ def _take(draft: Draft, source: PartialLaunch, kernel: ir.Kernel) -> LaunchProbl
             if name in draft.arguments:
                 continue
             _check_name(name, known, kernel)
+            if isinstance(argument, BufferArgument) and argument.fill is Fill.FILE:
+                argument = replace(argument, folder=source.folder, within=source.within)  # noqa: PLW2901
             draft.arguments[name] = _fitted(known[name], argument)
     except LaunchError as error:
         return error.at(source.source or "launch")

@@ -7,6 +7,7 @@ launch is only made if the emulator found no access outside a buffer: a device c
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import subprocess
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.opencl_device.errors import DeviceError, DeviceLostError, DeviceMissingError, LaunchError
 from clmap_lsp.opencl_device.on_device_job import NotForDevicesError, make_job
+from clmap_lsp.reading import ARRAYS_BYTES, safe_read
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult
@@ -175,7 +177,7 @@ def run_in_child(job: DeviceJob, folder: Path, platform: str | None, time_limit_
         finally:
             _end(child)
     if reply.exists():
-        found: dict[str, Any] = json.loads(reply.read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(safe_read(reply, limit=ARRAYS_BYTES, within=None))
         if "error" in found:
             raise _KINDS.get(found["kind"], DeviceError)(found["error"])
         return found
@@ -201,7 +203,7 @@ def _ended(code: int) -> str:
 
 
 def _last_words(folder: Path) -> str:
-    lines = (folder / "stderr").read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    lines = safe_read(folder / "stderr", limit=ARRAYS_BYTES, within=None).decode(errors="replace").split("\n")
     return f": {lines[-1][:200]}" if lines else ""
 
 
@@ -210,7 +212,8 @@ def _compared(job: DeviceJob, folder: Path, emulation: EmulationResult) -> dict[
 
     from clmap_lsp.opencl_device.on_device_run import same_outputs
 
-    with np.load(folder / "outputs.npz") as stored:
+    data = safe_read(folder / "outputs.npz", limit=ARRAYS_BYTES, within=None)
+    with np.load(io.BytesIO(data)) as stored:
         outputs = {name: stored[name] for name in stored.files}
     expected = {name: it.data for name, it in emulation.buffers.items()}
     return same_outputs(outputs, expected, {it.name: it.scalar for it in job.arguments})

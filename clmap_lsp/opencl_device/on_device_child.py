@@ -13,13 +13,14 @@ from typing import Any
 
 from clmap_lsp.opencl_device.errors import DeviceError
 from clmap_lsp.opencl_device.on_device_job import DeviceJob
+from clmap_lsp.reading import ARRAYS_BYTES, safe_read
 
 
 def main(folder: Path) -> int:
     """Run the job in `folder`; whatever goes wrong is said in its `result.json`."""
     _end_with_parent()
     _lift_memory_limit()
-    request = json.loads((folder / "job.json").read_text(encoding="utf-8"))
+    request = json.loads(safe_read(folder / "job.json", limit=ARRAYS_BYTES, within=None))
     try:
         found = _run(DeviceJob.of_json(request["job"]), request["platform"], folder)
     except DeviceError as error:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 from clmap_lsp.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def record(path: str | Path = "clmap.toml") -> Iterator[dict[str, RecordedLaunch
         pyopencl.Kernel.__call__ = kernel_call
         if launches:
             file = Path(path)
-            before = file.read_text(encoding="utf-8") if file.exists() else ""
+            before = safe_read(file, limit=SETTINGS_BYTES, within=None).decode() if file.exists() else ""
             write_whole(file, with_launches(before, launches).encode())
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from clmap_lsp.reading import DATA_BYTES, ReadScope, safe_read
 from clmap_lsp.report.fingerprint import fingerprint
 from clmap_lsp.report.model import CheckReport, FileReport
 
@@ -28,14 +29,14 @@ class Baseline:
     counts: Mapping[tuple[str, str, str], int]
 
 
-def read(path: Path) -> Baseline:
-    """Read a baseline file.
+def read(path: Path, within: ReadScope | None = None) -> Baseline:
+    """Read a baseline file, which a person named or which must lie `within` some folders.
 
     Raises: BaselineError with cause and cure; OSError if the file cannot be read.
     """
     cure = "write it anew with --write-baseline"
     try:
-        data = json.loads(path.read_bytes())
+        data = json.loads(safe_read(path, limit=DATA_BYTES, within=within))
     except ValueError as error:
         raise BaselineError(f"{path}: not JSON ({error}); {cure}") from None
     if not isinstance(data, dict) or data.get("schema") != 1 or not isinstance(data.get("findings"), list):

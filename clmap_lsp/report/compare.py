@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from clmap_lsp.reading import DATA_BYTES, safe_read
+
 FIGURES = (
     ("global_load", "sectors"),
     ("global_store", "sectors"),
@@ -56,6 +58,17 @@ class Comparison:
     def regressions(self, threshold: float) -> tuple[Change, ...]:
         """Return the figures that grew by more than `threshold` percent."""
         return tuple(it for it in self.changes if it.regresses(threshold))
+
+
+def read(path: str) -> Mapping[str, Any]:
+    """Read one document from its file. Raises: CompareError with cause and cure; OSError."""
+    try:
+        text = safe_read(path, limit=DATA_BYTES, within=None).decode("utf-8")
+    except UnicodeDecodeError:
+        raise CompareError(
+            f"{path}: not UTF-8; write it with: clmap-lsp analyze PATH --format json"
+        ) from None
+    return parse(text, path)
 
 
 def parse(text: str, path: str) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from clmap_lsp.errors import UsageError
 from clmap_lsp.links import rule_url
+from clmap_lsp.reading import MIB, safe_read
 from clmap_lsp.report import html_charts, html_lanes
 from clmap_lsp.report.compare import Change
 from clmap_lsp.report.html_charts import short
@@ -63,7 +64,7 @@ def render(report: Report) -> str:
     page = environment.get_template("report.html.j2").render(
         report=report,
         version=__version__,
-        css=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        css=Markup(safe_read(_TEMPLATES / "report.css", limit=MIB, within=None).decode()),
         anchors={id(it): f"k{number}-{_anchor(it.name)}" for number, it in enumerate(report.kernels, 1)},
         charts=_summary_charts(report),
         kernel_charts=_kernel_charts,

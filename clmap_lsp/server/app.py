@@ -6,12 +6,13 @@ import asyncio
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
-from clmap_lsp.server.documents import Document, Documents
+from clmap_lsp.server.documents import Document, Documents, path_of
 from clmap_lsp.server.editor import ClientAbilities, EditorSettings
 from clmap_lsp.server.embedding import host_language, is_opencl
 from clmap_lsp.server.protocol import ClmapProtocol
@@ -78,7 +79,11 @@ class ClmapServer(LanguageServer):
 
     def settings_for(self, document: Document) -> Settings:
         """Return what holds for a document."""
-        return self.configurations.for_document(document.path, self.client_for(document))
+        settings = self.configurations.for_document(document.path, self.client_for(document))
+        # Who trusts a workspace trusts its configuration with the folders that it includes from.
+        trusted = settings.build.include_dirs if self.trusted else ()
+        folders = tuple(map(path_of, self.workspace.folders))
+        return replace(settings, opened=(*settings.opened, *folders, *trusted))
 
     def holds_kernels(self, document: Document) -> bool:
         """Tell whether a document is OpenCL C, or may hold some and the user wants it looked at."""

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.model import FileAnalysis
 from clmap_lsp.analysis.session import AnalysisSession
-from clmap_lsp.config.workspace import included
 from clmap_lsp.devices import DeviceModelError, load_model
 from clmap_lsp.launch.problem import LaunchProblem
+from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 from clmap_lsp.rules.cm008_not_understood import RULE as CM008
 from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.memory import KernelFindings
@@ -23,6 +23,8 @@ from clmap_lsp.server.settings import selection_of
 from clmap_lsp.server.snapshot import Snapshot
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
+from clmap_lsp.sources import include_reader
+from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from clmap_lsp.source.program import Program
     from clmap_lsp.source.reuse import ProgramCache
 
-MAX_INCLUDE_BYTES = 16 * 2**20
 KEPT_KERNELS = 96
 """Versions of kernels that are kept, so that undoing an edit costs nothing; each takes about 0.1 MiB."""
 MAX_CHARACTERS = 4 * 2**20
@@ -63,7 +64,7 @@ class Engine:
         """Return the snapshot of a document; never raises on its text."""
         if len(document.text) > MAX_CHARACTERS:
             return self._too_large(document, settings)
-        program = self._program(document, settings.build)
+        program = self._program(document, settings.build, settings.opened)
         analysis = self._session.analyse(
             program,
             device_of(settings),
@@ -87,30 +88,18 @@ class Engine:
             document, settings, empty, FileAnalysis(document.path, device_of(settings), ()), (finding,)
         )
 
-    def _program(self, document: Document, build: BuildOptions) -> Program:
+    def _program(self, document: Document, build: BuildOptions, opened: tuple[str, ...]) -> Program:
         before = self._readings.get(document.path)
         previous = before[1] if before is not None and before[0] == build else None
 
-        def read(path: str) -> str | None:
-            text = self._read(path)
-            return None if text is None else included(text, path, document.path)
-
+        read = include_reader(document.path, opened, self._open_text)
         program = read_program(kernel_text(document), document.path, build, read_file=read, previous=previous)
         self._readings[document.path] = build, program.cache
         return program
 
-    def _read(self, path: str) -> str | None:
-        """Return the text of an included file: as it is in the editor, else as it is on disk."""
-        for document in self._documents:
-            if document.path == path:
-                return document.text
-        file = Path(path)
-        try:
-            if not file.is_file() or file.stat().st_size > MAX_INCLUDE_BYTES:
-                return None
-            return file.read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return None
+    def _open_text(self, path: str) -> str | None:
+        """Return the text of a file that is open in the editor: a person has it before their eyes."""
+        return next((it.text for it in self._documents if it.path == path), None)
 
 
 def device_of(settings: Settings) -> DeviceModel:
@@ -128,5 +117,9 @@ def _beside(path: str) -> SimFile | None:
         return None
     from clmap_lsp.launch.sim import read_sim
 
-    launch = read_sim(file.read_text(encoding="utf-8", errors="replace"), str(file))
+    try:
+        data = safe_read(file, limit=SETTINGS_BYTES, within=scope_of(path))
+    except OSError:
+        return None
+    launch = read_sim(data.decode("utf-8", errors="replace"), str(file))
     return None if isinstance(launch, LaunchProblem) else launch

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from clmap_lsp.config import CONFIG_NAME, ConfigError, Settings, find, parse
+from clmap_lsp.config import CONFIG_NAME, ConfigError, Settings, find, parse, read_config
 from clmap_lsp.config.model import RuleSettings
 from clmap_lsp.devices import list_models
+from clmap_lsp.reading import reason
 from clmap_lsp.rules.registry import selectors
 from clmap_lsp.rules.selection import Selection, UnknownRuleError
 from clmap_lsp.source.options import BuildOptions
@@ -75,7 +76,8 @@ class ClientSettings:
             rules = replace(rules, select=self.select)
         rules = RuleSettings(rules.select, rules.ignore + self.ignore, rules.severity)
         device = self.device if self.device and (editor_wins or not _names_device(file)) else file.device
-        return replace(file, build=build, rules=rules, device=device)
+        opened = self.build.include_dirs
+        return replace(file, build=build, rules=rules, device=device, opened=opened)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,15 +124,15 @@ class Configurations:
         if text is None and path in self._read:
             return self._read[path]
         try:
-            content = path.read_text(encoding="utf-8") if text is None else text
+            content = read_config(path, named=False) if text is None else text
             devices = tuple(name for it in list_models() for name in (it.id, *it.aliases))
             result = (parse(str(path), content, devices=devices, rules=selectors()), ())
         except ConfigError as error:
             faults = tuple(Problem(error.file, it.span, it.message) for it in error.faults)
             return self._keep(path, text, (self._good.get(path, Settings()), faults))
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             file = SourceFile.of(str(path), "")
-            fault = Problem(file, Span(str(path), 0, 0), f"cannot be read: {error}")
+            fault = Problem(file, Span(str(path), 0, 0), f"cannot be read: {reason(error)}")
             return self._keep(path, text, (Settings(), (fault,)))
         return self._keep(path, text, result)
 

@@ -63,7 +63,7 @@ class Preprocessed:
 
 
 class OutsideText(str):
-    """Text of a file that lies outside the workspace, at `place`, links followed."""
+    """What stands, empty, for a file outside the workspace at `place`; nobody looked whether it is there."""
 
     place: str
 
@@ -319,8 +319,11 @@ class _Preprocessor:
             return
         self.outside.add(path)
         if span.path not in self.outside:
-            message = f"`{name}` is read from outside the workspace: {text.place}"
-            self.problem("outside-include", message, span, Severity.INFORMATION)
+            message = (
+                f"`{name}` lies outside the workspace and is not read ({text.place}); "
+                "-I with its folder allows it"
+            )
+            self.problem("outside-include", message, span, Severity.WARNING)
 
     def _include_operand(self, tokens: list[Token]) -> tuple[str, bool] | None:
         if tokens and tokens[0].text[0] not in '"<':
@@ -344,13 +347,17 @@ class _Preprocessor:
             return None
         folders = [] if folder is None else [folder]
         name = name.replace("\\", "/")
+        outside: tuple[str, str] | None = None
         for place in (*folders, *self.options.include_dirs):
             candidate = posixpath.normpath(posixpath.join(place, name))
             if (known := self.out.files.get(candidate)) is not None:
                 return candidate, known.text
-            if (text := self.read_file(candidate)) is not None:
+            text = self.read_file(candidate)
+            if isinstance(text, OutsideText):
+                outside = outside or (candidate, text)
+            elif text is not None:
                 return candidate, text
-        return None
+        return outside
 
     # ------------------------------------------------------------------------------------ directives
 
@@ -458,7 +465,8 @@ class _Preprocessor:
         if operand is None:
             return False
         name, is_quoted = operand
-        return self._find(name, posixpath.dirname(self.including[-1]) if is_quoted else None) is not None
+        found = self._find(name, posixpath.dirname(self.including[-1]) if is_quoted else None)
+        return found is not None and not isinstance(found[1], OutsideText)
 
 
 class _FileReader:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.config import Settings
     from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.launch.model import Launch
     from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
@@ -34,6 +35,7 @@ def kernel_request(
             "global_offset": list(launch.global_offset),
             "arguments": {name: str(it) for name, it in launch.arguments.items()},
             "origin": launch.origin.value,
+            **_files(launch),
         },
         "device": settings.device,
         "time_limit_s": time_limit_s,
@@ -41,10 +43,21 @@ def kernel_request(
     }
 
 
+def _files(launch: Launch) -> dict[str, Any]:
+    """Return from where a launch's files are looked up, and where they must lie; all have the same source."""
+    from clmap_lsp.launch.model import BufferArgument
+
+    for it in launch.arguments.values():
+        if isinstance(it, BufferArgument) and it.within is not None:
+            return {"folder": it.folder, "within": list(it.within.roots)}
+    return {"folder": "", "within": []}
+
+
 def launch_of(payload: Mapping[str, Any]) -> PartialLaunch:
     """Return the launch of a payload."""
     from clmap_lsp.launch.model import Origin
     from clmap_lsp.launch.partial import PartialLaunch
+    from clmap_lsp.reading import ReadScope
 
     launch = payload["launch"]
     return PartialLaunch(
@@ -55,6 +68,8 @@ def launch_of(payload: Mapping[str, Any]) -> PartialLaunch:
         dict(launch["arguments"]),
         origin=Origin(launch["origin"]),
         source="the editor",
+        folder=launch.get("folder", ""),
+        within=ReadScope(tuple(launch.get("within", ()))),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
+import pytest
 from kernels import analysed, program
 
 from clmap_lsp.analysis.session import AnalysisSession
@@ -137,8 +138,9 @@ def test_each_launch_has_a_result_of_its_own() -> None:
     assert session.n_analysed == 3
 
 
-def test_a_changed_input_file_is_counted_again(tmp_path: Path) -> None:
+def test_a_changed_input_file_is_counted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A gather by an index that a file gives: 4 sectors a request, then 32."""
+    monkeypatch.chdir(tmp_path)  # The kernel has no folder; a file from elsewhere would not be read.
     file = tmp_path / "idx.bin"
     text = f"""// clmap: global=256 local=64 idx=file:{file} A=zeros(65536) out=zeros(256)
 __kernel void gather(__global const int *idx, __global const float *A, __global float *out)

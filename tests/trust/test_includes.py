@@ -1,4 +1,4 @@
-"""What a source includes from outside its workspace is read, and reported with its real path."""
+"""What a source includes from outside its workspace is not read, and reported with its path."""
 
 from __future__ import annotations
 
@@ -25,8 +25,10 @@ def outside(folder: Path, name: str = "k.cl") -> list[dict[str, Any]]:
     )  # fmt: skip
     assert "Traceback" not in done.stderr
     found = json.loads(done.stdout)["findings"]
-    assert [it["code"] for it in found if it["code"] in ("CM002", "CM003")] == [], "the file was not read"
-    return [it for it in found if it["code"] == "CM009"]
+    refused = [it for it in found if it["code"] == "CM009"]
+    read = not any(it["code"] in ("CM002", "CM003") for it in found)
+    assert read is not bool(refused), "a file is read, or it is reported"
+    return refused
 
 
 @pytest.fixture
@@ -42,7 +44,7 @@ def test_a_path_that_leaves_the_workspace_is_named_once(folder: Path):
     (folder / "k.cl").write_text('#include "../elsewhere/n.h"\n#include "../elsewhere/n.h"\n' + KERNEL)
     (found,) = outside(folder)
     assert found["location"]["row"] == 1
-    assert str(folder.parent / "elsewhere" / "n.h") in found["message"]
+    assert "elsewhere/n.h" in found["message"]
 
 
 def test_an_absolute_path_is_named(folder: Path):
@@ -51,12 +53,11 @@ def test_an_absolute_path_is_named(folder: Path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_a_link_that_leaves_the_workspace_is_named_with_where_it_leads(folder: Path):
+def test_a_link_that_leaves_the_workspace_is_named(folder: Path):
     (folder / "inner.h").symlink_to(folder.parent / "elsewhere" / "more.h")
     (folder / "k.cl").write_text('#include "inner.h"\n' + KERNEL)
     (found,) = outside(folder)
     assert "`inner.h`" in found["message"]
-    assert str(folder.parent / "elsewhere" / "more.h") in found["message"]
 
 
 def test_what_lies_inside_is_not_reported(folder: Path):

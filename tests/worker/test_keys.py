@@ -26,7 +26,8 @@ def key_of(idx="zeros(256)", n="1.0f", settings=DEFAULTS, device="nvidia-hopper"
     return content_key(program, kernel, settings, model)
 
 
-def test_files_that_are_read_count_by_their_contents(tmp_path):
+def test_files_that_are_read_count_by_their_contents(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # The kernel has no folder; a file from elsewhere would not be read.
     file = tmp_path / "idx.bin"
     file.write_bytes(bytes(1024))
     before = key_of(f"file:{file}")

@@ -21,6 +21,7 @@ from typing import Any
 from llvmlite import binding
 
 from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.reading import safe_read
 
 _LOCK = threading.RLock()
 _PIPELINE = 4
@@ -171,7 +172,7 @@ def _cached(key: str) -> bytes | None:
         return None
     path = folder / key
     try:
-        data = path.read_bytes()
+        data = safe_read(path, limit=_CACHE_BYTES, within=None)
         os.utime(path)
     except OSError:
         return None

@@ -1,0 +1,60 @@
+"""Where a file's workspace ends: beyond it nothing is read because a file says so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from clmap_lsp.reading import ReadScope
+
+CONFIG_NAME = "clmap.toml"
+SYSTEM_FOLDERS = ("/usr/include", "/usr/local/include")
+"""Headers that every user may read; nothing else lies there."""
+
+
+def workspace_of(path: str) -> Path:
+    """Return the folder that a file belongs to, links in the names of its folders followed.
+
+    That is the nearest folder above it with a repository (`.git`), else with a `clmap.toml`, else the current
+    folder if the file is below it, else the file's own. A home folder and the root of the file system are no
+    workspaces, whatever lies in them: everything would be inside.
+    """
+    folder = Path(path).absolute().parent.resolve()
+    too_wide = {Path(folder.anchor), _home()}
+    above = [it for it in (folder, *folder.parents) if it not in too_wide]
+    for marker in (".git", CONFIG_NAME):
+        found = next((it for it in above if (it / marker).exists()), None)
+        if found is not None:
+            return found
+    here = Path.cwd().resolve()
+    return here if here in above else folder
+
+
+def scope_of(path: str, opened: Iterable[str] = ()) -> ReadScope:
+    """Return where the file at `path`, and what it includes, may have files read.
+
+    Args:
+        path: the file, as a person named it; if it is a link, where the link lies counts.
+        opened: folders that a person opened, with `-I` on the command line or in an editor.
+    """
+    workspace = workspace_of(path)
+    system = SYSTEM_FOLDERS if os.name == "posix" else ()
+    return ReadScope.below(workspace, *_spelt(path, workspace), *opened, *system)
+
+
+def _spelt(path: str, workspace: Path) -> list[Path]:
+    """Return the highest folder of the workspace as the path spells it, where links stand above the file."""
+    inside: list[Path] = []
+    for folder in Path(path).absolute().parents:
+        if not folder.resolve().is_relative_to(workspace):
+            break
+        inside = [folder]
+    return inside
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home().resolve()
+    except (OSError, RuntimeError):
+        return None
