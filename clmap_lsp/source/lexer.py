@@ -114,7 +114,7 @@ def is_one_token(text: str) -> bool:
 
 def is_name(text: str) -> bool:
     """Tell whether a token is an identifier or keyword."""
-    return text.isidentifier() or (text[0].isidentifier() and "$" in text)
+    return text.isidentifier() or ("$" in text and text[0].isidentifier())
 
 
 def cut(path: str, text: str, at: int) -> list[Token]:

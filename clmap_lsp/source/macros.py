@@ -71,6 +71,8 @@ class Expander:
         self._use_limit = limit if use_limit is None else use_limit
         self._use_budget = self._use_limit
         self._depth = 0
+        self.log: list[tuple[Token, Macro]] | None = None
+        """Gets each token that named a macro, with it."""
 
     @property
     def is_used_up(self) -> bool:
@@ -187,6 +189,8 @@ class Expander:
             if arguments is None:
                 return True
             body = _Substitution(self, macro, arguments, use).tokens()
+        if self.log is not None:
+            self.log.append((name, macro))
         self.charge(len(body) + 1)
         if body:
             first = body[0]

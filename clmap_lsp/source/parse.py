@@ -19,7 +19,7 @@ from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.lexer import text_of
 from clmap_lsp.source.normalise import Normalised, Roles, TokenSpans, normalise, typedef_names
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.source.preprocess import Preprocessed, preprocess
+from clmap_lsp.source.preprocess import MacroLog, Preprocessed, preprocess
 from clmap_lsp.source.roles import apply, judge, value_of_constant, without_placeholders
 from clmap_lsp.source.scan import Role, scan
 from clmap_lsp.source.span import SourceFile, Span
@@ -108,14 +108,18 @@ def _parse(
 
 
 def preprocess_some_branch(
-    text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None] | None
+    text: str,
+    path: str,
+    options: BuildOptions,
+    read_file: Callable[[str], str | None] | None,
+    log: MacroLog | None = None,
 ) -> tuple[Preprocessed, list[Guess]]:
     """Preprocess; where that takes values for names that are not defined, assume some.
 
     That is where no kernel is active but one is behind undefined names, where `#error` is reached, and where
     a condition divides by an undefined name.
     """
-    reading = _Reading(text, path, options, read_file)
+    reading = _Reading(text, path, options, read_file, log)
     source = reading.run({}, "")
     if source.divisors:
         values: Assignment = {
@@ -145,8 +149,14 @@ class _Reading:
     """One file that is preprocessed with ever more assumptions."""
 
     def __init__(
-        self, text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None] | None
+        self,
+        text: str,
+        path: str,
+        options: BuildOptions,
+        read_file: Callable[[str], str | None] | None,
+        log: MacroLog | None,
     ) -> None:
+        self.log = log
         self.text = text
         self.path = path
         self.options = options
@@ -162,7 +172,7 @@ class _Reading:
         given = {name: value for name, value in assumed.items() if value is not None}
         defines = (*self.options.defines, *given.items())
         self.options = replace(self.options, defines=defines)
-        source = preprocess(self.text, self.path, self.options, self.read_file)
+        source = preprocess(self.text, self.path, self.options, self.read_file, self.log)
         used = {name for name, value in given.items() if name == value}
         used = used.intersection(map(text_of, source.tokens)) if used else used
         for name, value in given.items():

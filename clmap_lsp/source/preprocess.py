@@ -62,6 +62,24 @@ class Preprocessed:
     """The `#error` directives that were reached."""
 
 
+@dataclass(slots=True)
+class MacroLog:
+    """Where macros are defined and used, and what is included, as typed."""
+
+    definitions: list[tuple[Macro, Token, Span]] = field(default_factory=list)
+    """Each macro with the token of its name and the place of the whole directive."""
+    uses: list[tuple[Token, Macro]] = field(default_factory=list)
+    """Tokens that name a macro, in text, in other macros' bodies and in directives; some more than once."""
+    includes: list[tuple[Span, str, str | None]] = field(default_factory=list)
+    """Each `#include` with what it names and the path of what was found."""
+
+    def clear(self) -> None:
+        """Forget what a run that is to be repeated has logged."""
+        self.definitions.clear()
+        self.uses.clear()
+        self.includes.clear()
+
+
 class OutsideText(str):
     """What stands, empty, for a file outside the workspace at `place`; nobody looked whether it is there."""
 
@@ -99,6 +117,7 @@ def preprocess(
     path: str,
     options: BuildOptions,
     read_file: ReadFile | None = None,
+    log: MacroLog | None = None,
 ) -> Preprocessed:
     """Preprocess the file `path`. Never raises on text.
 
@@ -107,26 +126,26 @@ def preprocess(
     if read_file is not None:
         read_file = cache(read_file)
     try:
-        return _Preprocessor(options, read_file, path, None).run(text)
+        return _Preprocessor(options, read_file, path, None, log).run(text)
     except _LargeIncludesError:
-        return _preprocess_reached(text, path, options, read_file)
+        return _preprocess_reached(text, path, options, read_file, log)
 
 
 def _preprocess_reached(
-    text: str, path: str, options: BuildOptions, read_file: ReadFile | None
+    text: str, path: str, options: BuildOptions, read_file: ReadFile | None, log: MacroLog | None
 ) -> Preprocessed:
     """Leave everything out that may be left out, see what the rest needs, and put that in.
 
     Names that `##` makes inside functions show only when those are expanded, hence the loop.
     """
     needed: set[str] = set()
-    preprocessor = _Preprocessor(options, read_file, path, needed)
+    preprocessor = _Preprocessor(options, read_file, path, needed, log)
     preprocessor.run(text)
     while missing := _reached(preprocessor.out, preprocessor.left_out) - needed:
         needed = needed | missing
         if not preprocessor.put_in(needed):
             preprocessor.pruned.clear()
-            preprocessor = _Preprocessor(options, read_file, path, needed)
+            preprocessor = _Preprocessor(options, read_file, path, needed, log)
             preprocessor.run(text)
     preprocessor.pruned.clear()  # They lead back here: all would stay until the collector of cycles runs.
     return preprocessor.out
@@ -169,8 +188,16 @@ class _Pruned:
 
 class _Preprocessor:
     def __init__(
-        self, options: BuildOptions, read_file: ReadFile | None, path: str, needed: set[str] | None
+        self,
+        options: BuildOptions,
+        read_file: ReadFile | None,
+        path: str,
+        needed: set[str] | None,
+        log: MacroLog | None,
     ) -> None:
+        self.log = log
+        if log is not None:
+            log.clear()
         self.options = options
         self.read_file = read_file
         self.main_path = path
@@ -188,6 +215,7 @@ class _Preprocessor:
         self.macros, pseudo_files, complaints = initial_macros(options)
         self.out = Preprocessed([], {it.path: it for it in pseudo_files}, [], [], self.macros)
         self.expander = Expander(self.macros, limit=MAX_EXPANDED, use_limit=MAX_USE)
+        self.expander.log = None if log is None else log.uses
         self.once: set[str] = set()
         self.including: list[str] = []
         self.places = PresumedPlaces(self.out.files)
@@ -291,6 +319,9 @@ class _Preprocessor:
             return
         name, is_quoted = operand
         found = self._find(name, posixpath.dirname(path) if is_quoted else None)
+        if self.log is not None:
+            operand_span = Span(path, directive.tokens[1].start, directive.tokens[-1].end)
+            self.log.includes.append((operand_span, name, None if found is None else found[0]))
         if found is None:
             self.out.missing_includes.append(name)
             self.problem(
@@ -368,6 +399,7 @@ class _Preprocessor:
                 self._define(directive, path)
             case "undef":
                 if len(directive.tokens) > 1:
+                    self.note_macros(directive.tokens[1:2])
                     self._record(directive.tokens[1].text, None)
             case "include" | "include_next" | "import":
                 self.include(directive, path)
@@ -393,7 +425,15 @@ class _Preprocessor:
         if isinstance(macro, str):
             self.problem("bad-directive", macro, _span_of(directive, path))
         else:
-            self._record(macro.name, macro.fresh())
+            fresh = macro.fresh()
+            if self.log is not None:
+                self.log.definitions.append((fresh, directive.tokens[1], _span_of(directive, path)))
+            self._record(macro.name, fresh)
+
+    def note_macros(self, words: list[Token]) -> None:
+        """Log the macros that a directive asks about without expanding them."""
+        if self.log is not None:
+            self.log.uses += [(it, self.macros[it.text]) for it in words if it.text in self.macros]
 
     def _record(self, name: str, macro: Macro | None) -> None:
         self.changes.append((name, macro))
@@ -440,8 +480,11 @@ class _Preprocessor:
             if not words:
                 self.problem("bad-directive", f"#{directive.name} needs a name", _span_of(directive, path))
                 return False
+            self.note_macros(words[:1])
             return is_defined(words[0], self.macros) != directive.name.endswith("ndef")
         expanded: list[Token] = []
+        if self.log is not None:
+            self.note_macros([it for at, it in enumerate(words) if _is_asked_about(words, at)])
         try:
             expanded = condition_words(words, self.expander, self._has_include)
             value, unknown = evaluate(expanded)
@@ -671,6 +714,12 @@ def _may_run_on(tokens: list[Token], at: int) -> bool:
             if depth == 0:
                 return False
     return True
+
+
+def _is_asked_about(words: list[Token], at: int) -> bool:
+    """Tell whether a word is the operand of `defined`."""
+    before = [it.text for it in words[max(at - 2, 0) : at]]
+    return before[-1:] == ["defined"] or before == ["defined", "("]
 
 
 def _span_of(directive: Directive, path: str) -> Span:

@@ -1,0 +1,483 @@
+"""The built-in functions of OpenCL C: `data/builtins.txt` read, and calls matched with its overloads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from importlib.resources import files
+
+from clmap_lsp.index.types import (
+    ATOMICS,
+    INT,
+    TYPE_NAMES,
+    UNKNOWN,
+    Array,
+    Base,
+    Enumeration,
+    Pointer,
+    Qualified,
+    Record,
+    Unknown,
+    base_of,
+    decayed,
+    scalar_of,
+    space_of,
+    spelled,
+    with_lanes,
+)
+from clmap_lsp.source.record import record
+from clmap_lsp.source.types import (
+    SCALARS,
+    AddressSpace,
+    OpaqueType,
+    ScalarKind,
+    ScalarType,
+    VectorType,
+    element_of,
+    lanes_of,
+)
+
+
+@record(frozen=True, slots=True)
+class Parameter:
+    """One parameter as the table has it. `word` is a type's name or that of a generic type."""
+
+    name: str
+    word: str
+    is_pointer: bool
+    space: str | None
+    is_const: bool
+    is_volatile: bool
+
+
+@record(frozen=True, slots=True)
+class Overload:
+    """One signature; generic types stand in it by their names."""
+
+    text: str
+    result: Parameter
+    parameters: tuple[Parameter, ...]
+    is_variadic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Builtin:
+    """A built-in function.
+
+    `ulp` is the greatest error of single precision in units in the last place (0: correctly rounded), `any`
+    where it is up to the device, `None` where the function does not round.
+    """
+
+    name: str
+    section: str
+    overloads: tuple[Overload, ...]
+    description: str
+    ulp: str | None = None
+    since: float = 1.0
+    extension: str | None = None
+    is_varying: bool = False
+    """Work-items of a group get different results whatever the arguments."""
+    is_uniform: bool = False
+    """Work-items of a group get the same result whatever the arguments."""
+
+    @property
+    def accuracy(self) -> str | None:
+        """Say how exact single precision is."""
+        match self.ulp:
+            case None:
+                return None
+            case "0":
+                return "exact or correctly rounded"
+            case "any":
+                return "accuracy up to the device"
+            case ulp:
+                return f"within {ulp} ULP in single precision"
+
+
+@record(frozen=True, slots=True)
+class Resolved:
+    """A call matched with an overload: its types, and how well they fit."""
+
+    overload: Overload
+    result: Qualified
+    parameters: tuple[Qualified, ...]
+    score: float
+
+
+@dataclass(slots=True)
+class _Entry:
+    section: str
+    signatures: list[str] = field(default_factory=list)
+    attributes: dict[str, str] = field(default_factory=dict)
+    description: str = ""
+
+
+_LANES = ("2", "3", "4", "8", "16")
+
+
+@cache
+def _entries() -> dict[str, _Entry]:
+    text = (files("clmap_lsp.index") / "data" / "builtins.txt").read_text("utf-8")
+    found: dict[str, _Entry] = {}
+    section, shared = "", {}
+    for line in text.splitlines():
+        if not line or line.startswith("#"):
+            continue
+        if line.startswith("["):
+            section, _, attributes = (it.strip() for it in line.strip("[]").partition("|"))
+            shared = _attributes(attributes)
+            continue
+        names, signatures, attributes, description = (it.strip() for it in line.split("|"))
+        for template in names.split():
+            for lanes in _LANES if "{n}" in template else ("",):
+                name = template.replace("{n}", lanes)
+                entry = found.setdefault(name, _Entry(section))
+                filled = signatures.replace("{n}", lanes).replace("$", name)
+                entry.signatures += [it.strip() for it in filled.split(";")]
+                entry.attributes = {**shared, **_attributes(attributes), **entry.attributes}
+                entry.description = entry.description or description.replace("{n}", lanes)
+    return found
+
+
+def _attributes(text: str) -> dict[str, str]:
+    return {name: value for name, _, value in (it.partition("=") for it in text.split())}
+
+
+@cache
+def names() -> tuple[str, ...]:
+    """Return the names of the table."""
+    return tuple(_entries())
+
+
+_CONVERT = re.compile(
+    r"convert_(?P<type>u?(?:char|short|int|long)|half|float|double)(?P<lanes>2|3|4|8|16|)(?:_sat)?(?:_rt[ezpn])?\Z"
+)
+_AS = re.compile(r"as_(?P<type>u?(?:char|short|int|long)|half|float|double)(?P<lanes>2|3|4|8|16|)\Z")
+
+
+@lru_cache(maxsize=2048)
+def find(name: str) -> Builtin | None:
+    """Return a built-in function by its name."""
+    entry = _entries().get(name)
+    if entry is None:
+        return _conversion(name)
+    attributes = entry.attributes
+    since = float(attributes.get("since", "1.0"))
+    if name == "work_group_barrier":
+        since = 2.0
+    return Builtin(
+        name,
+        entry.section,
+        tuple(_overload(it) for it in entry.signatures),
+        entry.description,
+        attributes.get("ulp"),
+        since,
+        attributes.get("ext"),
+        "varying" in attributes,
+        "uniform" in attributes,
+    )
+
+
+def _conversion(name: str) -> Builtin | None:
+    if match := _CONVERT.match(name):
+        target = match["type"] + match["lanes"]
+        source = "gentype" if match["lanes"] else "scalar"
+        text = f"{target} {name}({source} x)"
+        said = f"Converts the value to {target}"
+        said += ", held at the type's limits" if "_sat" in name else ""
+        roundings = {"e": "to the nearest", "z": "towards 0", "p": "up", "n": "down"}
+        said += f", rounded {roundings[name[-1]]}" if "_rt" in name else ""
+        return Builtin(name, "conversions", (_overload(text),), f"{said}.")
+    if match := _AS.match(name):
+        target = match["type"] + match["lanes"]
+        text = f"{target} {name}(gentype x)"
+        return Builtin(name, "reinterpretations", (_overload(text),), f"The same bits, read as {target}.")
+    return None
+
+
+_SIGNATURE = re.compile(r"(?P<result>.*?)(?P<name>\w+)\((?P<parameters>.*)\)\Z")
+_QUALIFIER_WORDS = frozenset({"const", "volatile"})
+
+
+def _overload(text: str) -> Overload:
+    match = _SIGNATURE.match(text)
+    assert match is not None, text
+    parameters = [it.strip() for it in match["parameters"].split(",") if it.strip()]
+    is_variadic = bool(parameters) and parameters[-1] == "..."
+    if is_variadic:
+        parameters.pop()
+    result = _parameter(f"{match['result']} result")
+    return Overload(text, result, tuple(_parameter(it) for it in parameters), is_variadic)
+
+
+def _parameter(text: str) -> Parameter:
+    words = text.replace("*", " * ").split()
+    name = words.pop()
+    is_pointer = "*" in words
+    space = next((it[2:] for it in words if it.startswith("__")), None)
+    plain = [it for it in words if it not in _QUALIFIER_WORDS and it != "*" and not it.startswith("__")]
+    return Parameter(name, plain[0], is_pointer, space, "const" in words, "volatile" in words)
+
+
+# -------------------------------------------------------------------------------------------- generics
+
+
+def _number(base: Base, kinds: tuple[ScalarKind, ...], lanes: tuple[int, ...], names: str = "") -> bool:
+    if not isinstance(base, ScalarType | VectorType) or lanes_of(base) not in lanes:
+        return False
+    element = element_of(base)
+    if not isinstance(element, ScalarType) or element.kind not in kinds or element.name == "bool":
+        return False
+    return not names or element.name in names.split()
+
+
+_INTEGERS = (ScalarKind.SIGNED, ScalarKind.UNSIGNED)
+_FLOATS = (ScalarKind.FLOAT,)
+_NUMBERS = (*_INTEGERS, *_FLOATS)
+_ALL_LANES = (1, 2, 3, 4, 8, 16)
+
+_GENERIC: dict[str, Callable[[Base], bool]] = {
+    "gentypef": lambda it: _number(it, _FLOATS, _ALL_LANES),
+    "floatgen": lambda it: _number(it, _FLOATS, _ALL_LANES, "float"),
+    "doublegen": lambda it: _number(it, _FLOATS, _ALL_LANES, "double"),
+    "halfgen": lambda it: _number(it, _FLOATS, _ALL_LANES, "half"),
+    "gentypei": lambda it: _number(it, _INTEGERS, _ALL_LANES),
+    "signedgen": lambda it: _number(it, (ScalarKind.SIGNED,), _ALL_LANES),
+    "int32gen": lambda it: _number(it, _INTEGERS, _ALL_LANES, "int uint"),
+    "uintgen": lambda it: _number(it, _INTEGERS, _ALL_LANES, "uint"),
+    "gentype": lambda it: _number(it, _NUMBERS, _ALL_LANES),
+    "gentypev": lambda it: _number(it, _NUMBERS, (2, 4, 8, 16)),
+    "gentypeg": lambda it: _number(it, _FLOATS, (1, 2, 3, 4)),
+    "scalar": lambda it: _number(it, _NUMBERS, (1,)),
+    "scalari": lambda it: _number(it, _INTEGERS, (1,)),
+    "scalarf": lambda it: _number(it, _FLOATS, (1,)),
+    "scalarg": lambda it: _number(it, _NUMBERS, (1,)),
+    "atomic": lambda it: _number(it, _NUMBERS, (1,)),
+}
+"""The generic types that an argument binds, and what they take."""
+
+_DEFAULTS = {"gentypef": "float", "floatgen": "float", "gentypeg": "float"}
+"""What a scalar argument of another kind is converted to; `int` elsewhere."""
+
+_LOOSE: dict[str, Callable[[Base], bool]] = {
+    "imagef": lambda it: isinstance(it, OpaqueType) and it.is_image,
+    "imagew": lambda it: isinstance(it, OpaqueType) and it.is_image,
+    "imaged": lambda it: isinstance(it, OpaqueType) and it.is_image and "depth" in it.name,
+    "anyimage": lambda it: isinstance(it, OpaqueType) and it.is_image,
+    "coordf": lambda it: _number(it, _FLOATS, (1, 2, 4), "float"),
+    "coordi": lambda it: _number(it, _NUMBERS, (1, 2, 4), "int"),
+    "lanemask": lambda it: _number(it, (ScalarKind.UNSIGNED,), (2, 4, 8, 16)),
+}
+"""Words for any one of some types, each argument by itself."""
+
+_SIGNED = {8: "char", 16: "short", 32: "int", 64: "long"}
+
+
+def _derived(word: str, bound: Base, arguments: Sequence[Base]) -> Qualified | None:
+    """Return what a word means where the generic type is `bound`."""
+    element = element_of(bound) if isinstance(bound, ScalarType | VectorType) else None
+    if not isinstance(element, ScalarType):
+        return None
+    lanes = lanes_of(bound) if isinstance(bound, VectorType) else 1
+    signed = SCALARS[_SIGNED[element.bits]]
+    match word:
+        case "plain" | "element":
+            return Qualified(element)
+        case "igentype":
+            return with_lanes(signed, lanes)
+        case "ugentype":
+            return with_lanes(SCALARS[f"u{signed.name}"], lanes)
+        case "truth":
+            return INT if lanes == 1 else with_lanes(signed, lanes)
+        case "intn" | "uintn" | "floatn" | "ulongn":
+            return with_lanes(SCALARS[word[:-1]], lanes)
+        case "wide":
+            wide = SCALARS[_SIGNED[min(element.bits * 2, 64)]]
+            return with_lanes(wide if element.is_signed else SCALARS[f"u{wide.name}"], lanes)
+        case "shuffled":
+            mask = arguments[-1]
+            return with_lanes(element, lanes_of(mask) if isinstance(mask, VectorType) else lanes)
+        case _ if word.startswith("scalar") and word[6:].isdigit():
+            return with_lanes(element, int(word[6:]))
+        case _:
+            return None
+
+
+_SPACE_SETS = {
+    "any": (AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.PRIVATE, AddressSpace.GENERIC),
+    "shared": (AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.GENERIC),
+    "readable": tuple(AddressSpace),
+}
+
+
+def resolve(
+    builtin: Builtin, arguments: Sequence[Qualified], *, has_generic: bool = False
+) -> Resolved | None:
+    """Return the overload that fits the arguments best, with its types; `None` where none fits.
+
+    `has_generic`: as from OpenCL C 2.0 on, pointers to any space are pointers to the generic one.
+    """
+    values = [decayed(it) for it in arguments]
+    bases = [base_of(it) for it in values]
+    best: Resolved | None = None
+    for overload in builtin.overloads:
+        for found in _bindings(overload, values, bases, has_generic):
+            if best is None or found.score > best.score:
+                best = found
+    return best
+
+
+def arity(builtin: Builtin) -> tuple[int, int | None]:
+    """Return the least and greatest number of arguments; `None` where it has no limit."""
+    counts = [len(it.parameters) for it in builtin.overloads]
+    if any(it.is_variadic for it in builtin.overloads):
+        return min(counts), None
+    return min(counts), max(counts)
+
+
+def _bindings(
+    overload: Overload, values: list[Qualified], bases: list[Base], has_generic: bool
+) -> Iterator[Resolved]:
+    parameters = overload.parameters
+    if len(values) < len(parameters) or (len(values) > len(parameters) and not overload.is_variadic):
+        return
+    for bound in _candidates(overload, bases):
+        types: list[Qualified] = []
+        score = 0.0
+        for parameter, value, base in zip(parameters, values, bases, strict=False):
+            wanted = _wanted(parameter, bound, base, bases, has_generic)
+            fit = None if wanted is None else _fit(parameter, wanted, value, base)
+            if wanted is None or fit is None:
+                break
+            types.append(wanted)
+            score += fit
+        else:
+            yield Resolved(overload, _result(overload, bound, bases), tuple(types), score)
+
+
+def _candidates(overload: Overload, bases: list[Base]) -> list[Base | None]:
+    """Return the types that the generic type of a signature may stand for, given the arguments."""
+    found: dict[Base, None] = {}
+    generic = None
+    for parameter, base in zip(overload.parameters, bases, strict=False):
+        takes = _GENERIC.get(parameter.word)
+        if takes is None:
+            continue
+        generic = parameter.word
+        pointee = base_of(base.pointee) if parameter.is_pointer and isinstance(base, Pointer) else base
+        if isinstance(pointee, ScalarType | VectorType | Enumeration):
+            number = pointee if isinstance(pointee, VectorType) else scalar_of(pointee)
+            if isinstance(number, ScalarType) and number.name == "bool":
+                number = SCALARS["int"]
+            if number is not None and takes(number):
+                found[number] = None
+            elif isinstance(number, ScalarType) and not parameter.is_pointer:
+                found[SCALARS[_DEFAULTS.get(parameter.word, "int")]] = None
+        elif isinstance(pointee, Unknown):
+            found[SCALARS[_DEFAULTS.get(parameter.word, "int")]] = None
+    return list(found) if generic is not None else [None]
+
+
+def _wanted(
+    parameter: Parameter, bound: Base | None, base: Base, bases: list[Base], has_generic: bool
+) -> Qualified | None:
+    """Return the type of a parameter."""
+    if (loose := _LOOSE.get(parameter.word)) is not None:
+        if loose(base) or isinstance(base, Unknown):
+            return Qualified(base)
+        if parameter.word == "coordi" and isinstance(base, ScalarType | Enumeration):
+            return INT
+        return TYPE_NAMES["float"] if parameter.word == "coordf" and isinstance(base, ScalarType) else None
+    plain = _plain(parameter.word, bound, bases)
+    if plain is None or not parameter.is_pointer:
+        return plain
+    space = AddressSpace(parameter.space) if parameter.space in _WRITTEN_SPACES else None
+    if space is None and isinstance(base, Pointer):
+        space = space_of(base.pointee)
+        allowed = _SPACE_SETS.get(parameter.space or "", ())
+        if space is not None and space not in allowed:
+            return None
+        if has_generic and parameter.space == "any":
+            space = AddressSpace.GENERIC
+    return Qualified(Pointer(Qualified(plain.base, parameter.is_const, parameter.is_volatile, space=space)))
+
+
+_WRITTEN_SPACES = frozenset(it.value for it in AddressSpace)
+
+
+def _plain(word: str, bound: Base | None, bases: Sequence[Base]) -> Qualified | None:
+    if word in _GENERIC:
+        return None if bound is None else Qualified(bound)
+    if (named := TYPE_NAMES.get(word)) is not None:
+        return named
+    return None if bound is None else _derived(word, bound, bases)
+
+
+def _result(overload: Overload, bound: Base | None, bases: list[Base]) -> Qualified:
+    plain = _plain(overload.result.word, bound, bases)
+    if plain is None:
+        return UNKNOWN
+    if not overload.result.is_pointer:
+        return plain
+    space = AddressSpace(overload.result.space) if overload.result.space in _WRITTEN_SPACES else None
+    return Qualified(Pointer(Qualified(plain.base, space=space)))
+
+
+_EXACT, _CLOSE, _CONVERTED, _SPLAT = 3.0, 1.5, 1.0, 0.1
+
+
+def _fit(parameter: Parameter, wanted: Qualified, value: Qualified, base: Base) -> float | None:
+    """Return how well an argument fits a parameter; `None` where it does not."""
+    target = base_of(wanted)
+    if isinstance(base, Unknown):
+        return _CONVERTED
+    if isinstance(target, Pointer):
+        return _pointer_fit(target, base)
+    if base == target:
+        return _EXACT
+    if isinstance(target, ScalarType):
+        scalar = scalar_of(base)
+        if scalar is None or scalar.kind is ScalarKind.VOID:
+            return None
+        return _CLOSE if scalar.is_float == target.is_float and scalar.bits <= target.bits else _CONVERTED
+    if isinstance(target, VectorType):
+        return _SPLAT if scalar_of(base) is not None else None
+    if isinstance(target, OpaqueType):
+        return _CONVERTED if scalar_of(base) is not None and not target.is_image else None
+    return None
+
+
+def _pointer_fit(target: Pointer, base: Base) -> float | None:
+    if not isinstance(base, Pointer):
+        return _CONVERTED if scalar_of(base) is not None else None  # NULL
+    wanted, given = base_of(target.pointee), base_of(base.pointee)
+    space, other = space_of(target.pointee), space_of(base.pointee)
+    if space is not None and other is not None and space is not other and space is not AddressSpace.GENERIC:
+        return None
+    if wanted == given:
+        return _EXACT
+    if isinstance(wanted, ScalarType) and wanted.kind is ScalarKind.VOID:
+        return _CONVERTED
+    if isinstance(given, ScalarType) and given.kind is ScalarKind.VOID:
+        return _CONVERTED
+    if isinstance(given, Unknown | Record | Array) or isinstance(wanted, OpaqueType):
+        return None if isinstance(given, Record | Array) else _CONVERTED
+    return None
+
+
+def shown(builtin: Builtin, found: Resolved) -> str:
+    """Return the signature of a call with its real types."""
+    parameters = [
+        spelled(type_, parameter.name)
+        for type_, parameter in zip(found.parameters, found.overload.parameters, strict=False)
+    ]
+    if found.overload.is_variadic:
+        parameters.append("...")
+    return f"{spelled(found.result)} {builtin.name}({', '.join(parameters)})"
+
+
+def is_atomic_type(name: str) -> bool:
+    """Tell whether a type's name is that of a C11 atomic."""
+    return name in ATOMICS

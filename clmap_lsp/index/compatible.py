@@ -1,0 +1,249 @@
+"""Which values fit where: conversions and operators, with clang's words where they do not.
+
+Source: ISO/IEC 9899:1999, 6.3 and 6.5; OpenCL C Specification 3.0, 6.4 (conversions), 6.5 (operators), 6.7.
+"""
+
+from __future__ import annotations
+
+from clmap_lsp.index.model import Symbol
+from clmap_lsp.index.types import (
+    INT,
+    LONG,
+    TYPE_NAMES,
+    UNKNOWN,
+    Array,
+    Function,
+    Pointer,
+    Qualified,
+    Record,
+    Unknown,
+    base_of,
+    decayed,
+    is_integer,
+    scalar_of,
+    space_of,
+    spelled,
+)
+from clmap_lsp.source.types import (
+    SCALARS,
+    AddressSpace,
+    OpaqueType,
+    ScalarKind,
+    ScalarType,
+    VectorType,
+)
+
+
+class Value:
+    """What an expression is: its type, where it starts, and what it names."""
+
+    __slots__ = (
+        "callee",
+        "constant",
+        "is_lvalue",
+        "is_pointed",
+        "is_whole",
+        "root",
+        "start",
+        "type",
+        "use",
+    )
+
+    def __init__(
+        self,
+        type_: Qualified,
+        start: int,
+        *,
+        is_lvalue: bool = False,
+        constant: int | float | None = None,
+        root: Symbol | None = None,
+        use: int | None = None,
+        is_pointed: bool = False,
+        is_whole: bool = True,
+        callee: Symbol | str | None = None,
+    ) -> None:
+        self.type = type_
+        self.start = start
+        self.is_lvalue = is_lvalue
+        self.constant = constant
+        self.root = root
+        self.use = use
+        self.is_pointed = is_pointed
+        self.is_whole = is_whole
+        self.callee = callee
+
+
+_COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
+_LOGIC = frozenset({"&&", "||"})
+_INTEGER_ONLY = frozenset({"%", "<<", ">>", "&", "|", "^"})
+_SIGNED_NAMES = {8: "char", 16: "short", 32: "int", 64: "long"}
+
+
+def arithmetic_type(a: ScalarType, b: ScalarType) -> Qualified:
+    """Return the common type of two numbers (ISO C 6.3.1.8)."""
+    if a.is_float or b.is_float:
+        wider = max((it for it in (a, b) if it.is_float), key=lambda it: it.bits)
+        return TYPE_NAMES[wider.name]
+    a, b = promoted(a), promoted(b)
+    if a.name == b.name:
+        return TYPE_NAMES[a.name]
+    wider, other = (a, b) if a.bits >= b.bits else (b, a)
+    if wider.bits == other.bits:
+        return TYPE_NAMES[f"u{_SIGNED_NAMES[wider.bits]}"]
+    return TYPE_NAMES[wider.name]
+
+
+def promoted(scalar: ScalarType) -> ScalarType:
+    """Return what arithmetic makes of a small integer."""
+    return SCALARS["int"] if scalar.bits < 32 and not scalar.is_float else scalar
+
+
+def binary_type(operator: str, left: Value, right: Value) -> tuple[Qualified, str | None]:
+    """Return the type of an operation, and what is wrong with it."""
+    first, second = decayed(left.type), decayed(right.type)
+    a, b = base_of(first), base_of(second)
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return UNKNOWN, None
+    if isinstance(a, VectorType) or isinstance(b, VectorType):
+        return _vector_type(operator, first, second)
+    if isinstance(a, Pointer) or isinstance(b, Pointer):
+        return _pointer_type(operator, first, second)
+    scalar, other = scalar_of(a), scalar_of(b)
+    if scalar is None or other is None or ScalarKind.VOID in (scalar.kind, other.kind):
+        return UNKNOWN, _invalid(left.type, right.type)
+    if operator in _INTEGER_ONLY and (scalar.is_float or other.is_float):
+        return UNKNOWN, _invalid(left.type, right.type)
+    if operator in _COMPARISONS or operator in _LOGIC:
+        return INT, None
+    if operator in ("<<", ">>"):
+        return TYPE_NAMES[promoted(scalar).name], None
+    return arithmetic_type(scalar, other), None
+
+
+def _invalid(left: Qualified, right: Qualified) -> str:
+    return f"invalid operands to binary expression ('{spelled(left)}' and '{spelled(right)}')"
+
+
+def _vector_type(operator: str, first: Qualified, second: Qualified) -> tuple[Qualified, str | None]:
+    a, b = base_of(first), base_of(second)
+    if isinstance(a, VectorType) and isinstance(b, VectorType):
+        if a != b and (operator not in ("<<", ">>") or a.lanes != b.lanes):
+            if a.lanes == b.lanes and operator in _LOGIC:
+                return UNKNOWN, None
+            said = f"cannot convert between vector values of different size ('{first}' and '{second}')"
+            if a.size == b.size and a.lanes == b.lanes:
+                said = _invalid(first, second)
+            return UNKNOWN, said
+        vector = a
+    else:
+        found = a if isinstance(a, VectorType) else b
+        other = scalar_of(b if found is a else a)
+        assert isinstance(found, VectorType)
+        vector = found
+        if other is None or other.kind is ScalarKind.VOID:
+            said = f"cannot convert between vector and non-scalar values ('{first}' and '{second}')"
+            return UNKNOWN, said
+    if operator in _INTEGER_ONLY and vector.element.is_float:
+        return UNKNOWN, _invalid(first, second)
+    if operator in _COMPARISONS or operator in _LOGIC:
+        return TYPE_NAMES[f"{_SIGNED_NAMES[vector.element.bits]}{vector.lanes}"], None
+    return TYPE_NAMES[str(vector)], None
+
+
+def _pointer_type(operator: str, first: Qualified, second: Qualified) -> tuple[Qualified, str | None]:
+    a, b = base_of(first), base_of(second)
+    if operator in _COMPARISONS or operator in _LOGIC:
+        return INT, None
+    if operator == "-" and isinstance(a, Pointer) and isinstance(b, Pointer):
+        return LONG, None
+    if operator in ("+", "-") and isinstance(a, Pointer) and is_integer(b):
+        return first, None
+    if operator == "+" and isinstance(b, Pointer) and is_integer(a):
+        return second, None
+    return UNKNOWN, _invalid(first, second)
+
+
+# -------------------------------------------------------------------------------------------- conversions
+
+
+def conversion_fault(target: Qualified, value: Value, action: str) -> tuple[str, str] | None:
+    """Return a code and clang's words where a value does not fit; `None` where it does, or may."""
+    given = decayed(value.type)
+    a, b = base_of(target), base_of(given)
+    if isinstance(a, Unknown | Array | Function) or isinstance(b, Unknown | Function):
+        return None
+    if isinstance(a, Pointer):
+        return _to_pointer(target, a, given, b, value, action)
+    if isinstance(b, ScalarType) and b.kind is ScalarKind.VOID:
+        return "wrong-type", _incompatible(target, given, action)
+    if a == b:
+        return None
+    if isinstance(a, Record) or isinstance(b, Record):
+        return "wrong-type", _incompatible(target, given, action)
+    if isinstance(a, VectorType):
+        if isinstance(b, VectorType | Pointer | OpaqueType):
+            return "wrong-type", _incompatible(target, given, action)
+        return None
+    scalar = scalar_of(a)
+    if scalar is None:
+        return None
+    if isinstance(b, VectorType) or (isinstance(b, Pointer) and scalar.is_float):
+        return "wrong-type", _incompatible(target, given, action)
+    return None
+
+
+def _incompatible(target: Qualified, given: Qualified, action: str) -> str:
+    match action:
+        case "passing":
+            return f"passing '{spelled(given)}' to parameter of incompatible type '{spelled(target)}'"
+        case "initializing":
+            said = f"with an expression of incompatible type '{spelled(given)}'"
+            return f"initializing '{spelled(target)}' {said}"
+        case "returning":
+            said = f"from a function with incompatible result type '{spelled(target)}'"
+            return f"returning '{spelled(given)}' {said}"
+        case _:
+            return f"assigning to '{spelled(target)}' from incompatible type '{spelled(given)}'"
+
+
+def _to_pointer(
+    target: Qualified, wanted: Pointer, given: Qualified, base: object, value: Value, action: str
+) -> tuple[str, str] | None:
+    if isinstance(base, Pointer):
+        if value.constant == 0 or base.is_block or wanted.is_block:
+            return None
+        if meets(space_of(wanted.pointee), space_of(base.pointee)):
+            return None
+        return "address-space", _changes_space(target, given, action)
+    if isinstance(base, VectorType | Record) or (isinstance(base, ScalarType) and base.is_float):
+        return "wrong-type", _incompatible(target, given, action)
+    return None
+
+
+def meets(wanted: AddressSpace | None, given: AddressSpace | None) -> bool:
+    """Tell whether a pointer to one space may be taken for one to another."""
+    wanted, given = wanted or AddressSpace.PRIVATE, given or AddressSpace.PRIVATE
+    return wanted is given or (wanted is AddressSpace.GENERIC and given is not AddressSpace.CONSTANT)
+
+
+def _changes_space(target: Qualified, given: Qualified, action: str) -> str:
+    a, b = _with_private(target), _with_private(given)
+    match action:
+        case "passing":
+            return f"passing '{b}' to parameter of type '{a}' changes address space of pointer"
+        case "initializing":
+            return f"initializing '{a}' with an expression of type '{b}' changes address space of pointer"
+        case "returning":
+            said = "changes address space of pointer"
+            return f"returning '{b}' from a function with result type '{a}' {said}"
+        case _:
+            return f"assigning '{b}' to '{a}' changes address space of pointer"
+
+
+def _with_private(type_: Qualified) -> str:
+    """Spell a pointer with its space, `__private` too, which is what such a message is about."""
+    base = base_of(type_)
+    text = spelled(type_)
+    if isinstance(base, Pointer) and space_of(base.pointee) in (None, AddressSpace.PRIVATE):
+        return f"__private {text}"
+    return text

@@ -1,0 +1,281 @@
+"""A place in the tokens of one declaration, names in scope, and what is reported on the way."""
+
+from __future__ import annotations
+
+from clmap_lsp.index.model import (
+    BuiltinUse,
+    Edit,
+    Fix,
+    Issue,
+    Kind,
+    Role,
+    Scope,
+    Symbol,
+    Unit,
+    Use,
+)
+from clmap_lsp.index.types import OF_2_0, TYPE_NAMES, Qualified
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.lexer import is_name
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.predefined import version_of
+from clmap_lsp.source.preprocess import PRAGMA
+from clmap_lsp.source.vocabulary import (
+    ACCESS_QUALIFIERS,
+    ADDRESS_SPACES,
+    ATTRIBUTE_WORDS,
+    KERNEL_WORDS,
+    STATEMENT_KEYWORDS,
+)
+
+MAX_DEPTH = 64
+"""Brackets and statements nested deeper are not followed; public kernels stay below 20."""
+CONST_WORDS = frozenset({"const", "__const", "__const__"})
+VOLATILE_WORDS = frozenset({"volatile", "__volatile", "__volatile__"})
+RESTRICT_WORDS = frozenset({"restrict", "__restrict", "__restrict__"})
+STORAGE_WORDS = frozenset({"typedef", "extern", "static", "register", "auto"})
+FUNCTION_WORDS = frozenset({"inline", "__inline", "__inline__", "_Noreturn", "__extension__"})
+SIZE_WORDS = frozenset({"unsigned", "signed", "long", "short", "int", "char", "double", "float", "half"})
+TAG_WORDS = frozenset({"struct", "union", "enum"})
+QUALIFIER_WORDS = CONST_WORDS | VOLATILE_WORDS | RESTRICT_WORDS | ADDRESS_SPACES | ACCESS_QUALIFIERS
+SPECIFIER_WORDS = (
+    QUALIFIER_WORDS
+    | STORAGE_WORDS
+    | FUNCTION_WORDS
+    | SIZE_WORDS
+    | TAG_WORDS
+    | KERNEL_WORDS
+    | ATTRIBUTE_WORDS
+    | {"void", "bool", "_Bool"}
+)
+"""Words that only a declaration, or a type's name, starts with."""
+KEYWORDS = (
+    SPECIFIER_WORDS
+    | STATEMENT_KEYWORDS
+    | {
+        "sizeof",
+        "_Alignof",
+        "__alignof__",
+        "__alignof",
+        "vec_step",
+        "_Static_assert",
+        "asm",
+        "__asm",
+        "__asm__",
+    }
+)
+"""Words that no declaration can take as its name."""
+OPENING = {"(": ")", "[": "]", "{": "}"}
+_CLOSING = frozenset(OPENING.values())
+
+
+class SyntaxFaultError(Exception):
+    """What follows cannot be read as the construct it is in; it has been reported."""
+
+
+class FileScope:
+    """The names of a translation unit as they are seen from one place in it."""
+
+    def __init__(self) -> None:
+        self.ordinary: dict[str, Symbol] = {}
+        self.tags: dict[str, Symbol] = {}
+
+    def get(self, is_tag: bool, name: str) -> Symbol | None:
+        """Return the symbol of a name."""
+        return (self.tags if is_tag else self.ordinary).get(name)
+
+    def put(self, is_tag: bool, name: str, symbol: Symbol) -> None:
+        """Let a name mean a symbol from here on."""
+        (self.tags if is_tag else self.ordinary)[name] = symbol
+
+
+class Cursor:
+    """The tokens of one declaration, read from left to right."""
+
+    def __init__(self, texts: list[str], file_scope: FileScope, options: BuildOptions) -> None:
+        self.texts = [*texts, "", "", "", ""]
+        self.n_tokens = len(texts)
+        self.at = 0
+        self.file_scope = file_scope
+        self.options = options
+        self.version = version_of(options.standard)
+        self.is_cpp = options.standard.startswith("CLC++")
+        self.unit = Unit(len(texts))
+        self.scopes: list[tuple[dict[str, Symbol], dict[str, Symbol], Scope]] = []
+        self.function: Symbol | None = None
+        self.depth = 0
+        self.reads: list[Symbol | None] = []
+        """What was read so far; `None` for what differs between work-items by itself."""
+        self.controls: list[Symbol | None] = []
+        """What decides whether the present statement runs."""
+        self.is_doubtful = False
+        """Set at a name that nothing defines: what follows is then not judged."""
+
+    # ------------------------------------------------------------------------------------------ tokens
+
+    @property
+    def text(self) -> str:
+        """The present token; empty at the end."""
+        return self.texts[self.at]
+
+    def accept(self, text: str) -> bool:
+        """Go past a token if it is this one."""
+        if self.texts[self.at] == text:
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, text: str, opened: int | None = None) -> None:
+        """Go past this token; report and give up where there is another. Raises: SyntaxFaultError."""
+        if self.texts[self.at] == text:
+            self.at += 1
+            return
+        notes = () if opened is None else ((opened, f"to match this '{self.texts[opened]}'"),)
+        fix = Fix(f"Insert '{text}'", (Edit(self.at, self.at, text),))
+        self.issue("syntax-error", f"expected '{text}'", fix=fix, notes=notes)
+        raise SyntaxFaultError
+
+    def expect_semicolon(self, where: str) -> None:
+        """Go past a `;`; where it is missing, report it behind the token before, as compilers do."""
+        if self.texts[self.at] == ";":
+            self.at += 1
+            return
+        fix = Fix("Insert ';'", (Edit(self.at, self.at, ";"),))
+        self.issue("syntax-error", f"expected ';' {where}", is_behind=True, fix=fix)
+
+    def is_name(self, at: int | None = None) -> bool:
+        """Tell whether a token is an identifier."""
+        text = self.texts[self.at if at is None else at]
+        return is_name(text) and text not in KEYWORDS
+
+    def skip_to(self, *stops: str) -> None:
+        """Go on to one of the tokens on this level of brackets, or to a closing bracket or the end."""
+        while self.text:
+            text = self.text
+            if text in stops or text in _CLOSING:
+                return
+            if text in OPENING:
+                self.skip_brackets()
+            else:
+                self.at += 1
+
+    def skip_brackets(self) -> None:
+        """Go past a bracketed group, or to the end where it is not closed."""
+        depth = 0
+        while self.text:
+            text = self.text
+            self.at += 1
+            if text in OPENING:
+                depth += 1
+            elif text in _CLOSING:
+                depth -= 1
+                if depth <= 0:
+                    return
+
+    def skip_pragmas(self) -> None:
+        """Go past directives that stand as one token."""
+        while self.texts[self.at].startswith(PRAGMA):
+            self.at += 1
+
+    def closing(self, at: int) -> int:
+        """Return the token that closes the bracket at `at`, or the end."""
+        depth = 0
+        for index in range(at, self.n_tokens):
+            text = self.texts[index]
+            if text in OPENING:
+                depth += 1
+            elif text in _CLOSING:
+                depth -= 1
+                if depth == 0:
+                    return index
+        return self.n_tokens
+
+    # -------------------------------------------------------------------------------------- complaints
+
+    def issue(
+        self,
+        code: str,
+        message: str,
+        severity: Severity = Severity.ERROR,
+        *,
+        token: int | None = None,
+        end: int | None = None,
+        is_behind: bool = False,
+        fix: Fix | None = None,
+        notes: tuple[tuple[int, str], ...] = (),
+        name: str | None = None,
+    ) -> None:
+        """Report something, unless it may follow from a name that nothing defines."""
+        if self.is_doubtful and severity is not Severity.HINT and code != "undefined-name":
+            return
+        at = self.at if token is None else token
+        self.unit.issues.append(
+            Issue(code, severity, message, at, end or at + 1, is_behind, fix, notes, name)
+        )
+
+    def fail(self, message: str) -> SyntaxFaultError:
+        """Report a syntax error; return what is to be raised."""
+        self.issue("syntax-error", message)
+        return SyntaxFaultError()
+
+    # ------------------------------------------------------------------------------------------- names
+
+    def open_scope(self) -> Scope:
+        """Open a scope at the present token."""
+        scope = Scope(self.at, self.n_tokens)
+        (self.scopes[-1][2].inner if self.scopes else self.unit.scopes).append(scope)
+        self.scopes.append(({}, {}, scope))
+        return scope
+
+    def close_scope(self) -> None:
+        """Close the innermost scope before the present token."""
+        self.scopes.pop()[2].end = self.at
+
+    def lookup(self, name: str, *, is_tag: bool = False) -> Symbol | None:
+        """Return what a name means here."""
+        for ordinary, tags, _ in reversed(self.scopes):
+            found = (tags if is_tag else ordinary).get(name)
+            if found is not None:
+                return found
+        found = self.file_scope.get(is_tag, name)
+        if found is None or found.unit is not self.unit:
+            self.unit.lookups.setdefault((is_tag, name), found)
+        return found
+
+    def declare(self, symbol: Symbol, *, is_tag: bool = False) -> None:
+        """Let a name mean a symbol from here on."""
+        symbol.unit = self.unit
+        self.unit.symbols.append(symbol)
+        role = Role.DECLARES | (Role.DEFINES if symbol.is_definition else Role(0))
+        self.unit.uses.append(Use(symbol.token, symbol, role))
+        if not symbol.name:
+            return
+        if self.scopes:
+            ordinary, tags, scope = self.scopes[-1]
+            (tags if is_tag else ordinary)[symbol.name] = symbol
+            (scope.tags if is_tag else scope.symbols).append(symbol)
+            return
+        self.file_scope.put(is_tag, symbol.name, symbol)
+        self.unit.names.append((is_tag, symbol.name, symbol))
+
+    def use(self, token: int, symbol: Symbol, role: Role) -> None:
+        """Note that a token names a symbol."""
+        self.unit.uses.append(Use(token, symbol, role))
+
+    def use_builtin(
+        self, token: int, text: str | None = None, *, is_varying: bool = False, type_: Qualified | None = None
+    ) -> None:
+        """Note that a token names something built in."""
+        self.unit.builtins.append(BuiltinUse(token, self.texts[token], text, is_varying, type_))
+
+    def named_type(self, at: int | None = None) -> Qualified | None:
+        """Return the type that the token names, if it names one here."""
+        text = self.texts[self.at if at is None else at]
+        if not text or not (text[0].isalpha() or text[0] == "_"):
+            return None
+        symbol = self.lookup(text) if text not in KEYWORDS else None
+        if symbol is not None:
+            return symbol.type if symbol.kind is Kind.TYPEDEF else None
+        if text in OF_2_0 and self.version < 200 and not self.is_cpp:
+            return None
+        return TYPE_NAMES.get(text)

@@ -1,0 +1,854 @@
+"""Declarations: specifiers, declarators, records, enumerations, initialisers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from clmap_lsp.index.compatible import Value
+from clmap_lsp.index.cursor import (
+    CONST_WORDS,
+    FUNCTION_WORDS,
+    KEYWORDS,
+    QUALIFIER_WORDS,
+    RESTRICT_WORDS,
+    SIZE_WORDS,
+    SPECIFIER_WORDS,
+    STORAGE_WORDS,
+    TAG_WORDS,
+    VOLATILE_WORDS,
+    SyntaxFaultError,
+)
+from clmap_lsp.index.expressions import ExpressionParser
+from clmap_lsp.index.model import Edit, Expected, Fix, Kind, Role, Symbol
+from clmap_lsp.index.names import nearest
+from clmap_lsp.index.types import (
+    ATOMICS,
+    INT,
+    TYPE_NAMES,
+    UNKNOWN,
+    Array,
+    Enumeration,
+    Function,
+    Named,
+    Pointer,
+    Qualified,
+    Record,
+    Unknown,
+    base_of,
+    decayed,
+    is_const,
+    space_of,
+    spelled,
+    unqualified,
+)
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.lexer import is_name
+from clmap_lsp.source.types import SCALARS, AddressSpace, ScalarKind, ScalarType, VectorType
+from clmap_lsp.source.vocabulary import ACCESS_QUALIFIERS, ADDRESS_SPACES, ATTRIBUTE_WORDS, KERNEL_WORDS
+
+_TAG_KINDS = {"struct": Kind.STRUCT, "union": Kind.UNION, "enum": Kind.ENUM}
+_SPACES = {it.value: it for it in AddressSpace}
+NO_KERNEL_PARAMETERS = frozenset({"bool", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "event_t"})
+
+
+@dataclass(slots=True)
+class Specifiers:
+    """What a declaration says before its first name."""
+
+    type: Qualified = UNKNOWN
+    has_type: bool = False
+    storage: str | None = None
+    is_kernel: bool = False
+    is_inline: bool = False
+    attributes: list[tuple[str, str]] = field(default_factory=list)
+    start: int = 0
+    has_ended: bool = False
+    """A `;` is missing behind the record that it defines; that has been reported."""
+
+
+@dataclass(slots=True)
+class Declarator:
+    """A name with what is around it; `name` is its token, `None` for a type's name."""
+
+    name: int | None
+    type: Qualified
+    parameters: list[Symbol] | None = None
+    opening: int = 0
+    attributes: list[tuple[str, str]] = field(default_factory=list)
+
+
+class DeclarationParser(ExpressionParser):
+    """Reads declarations."""
+
+    # -------------------------------------------------------------------------------------- specifiers
+
+    def specifiers(self) -> Specifiers:  # noqa: PLR0915 (a flat table of words)
+        """Read qualifiers, storage classes and one type. Raises: SyntaxFaultError."""
+        found = Specifiers(start=self.at)
+        quals: dict[str, bool] = {}
+        sizes: list[str] = []
+        space: AddressSpace | None = None
+        access: str | None = None
+        base: Qualified | None = None
+        while True:
+            text = self.texts[self.at]
+            if text in CONST_WORDS:
+                quals["is_const"] = True
+            elif text in VOLATILE_WORDS:
+                quals["is_volatile"] = True
+            elif text in RESTRICT_WORDS:
+                quals["is_restrict"] = True
+            elif text in ADDRESS_SPACES:
+                space = _SPACES[text.strip("_")]
+            elif text in ACCESS_QUALIFIERS:
+                access = text.strip("_")
+            elif text in KERNEL_WORDS:
+                found.is_kernel = True
+            elif text in STORAGE_WORDS:
+                found.storage = text
+            elif text in FUNCTION_WORDS:
+                found.is_inline = True
+            elif text in ATTRIBUTE_WORDS:
+                found.attributes += self.attribute()
+                continue
+            elif text in TAG_WORDS:
+                if base is not None or sizes:
+                    break
+                base = self._tagged(text)
+                if found.has_ended or self._ends_after_record():
+                    found.has_ended = True
+                    break
+                continue
+            elif text in SIZE_WORDS and (base is None or sizes):
+                sizes.append(text)
+                base = base or INT
+            elif text in ("void", "bool", "_Bool") and base is None:
+                base = TYPE_NAMES["void" if text == "void" else "bool"]
+            elif base is None and is_name(text) and text not in KEYWORDS:
+                base = self._type_by_name(text)
+                if base is None:
+                    break
+            elif base is None and text.startswith("pipe"):
+                base = UNKNOWN
+            else:
+                break
+            self.at += 1
+        if sizes:
+            base = _sized(sizes)
+        found.has_type = base is not None
+        base = base if base is not None else UNKNOWN
+        found.type = Qualified(
+            base.base,
+            base.is_const or "is_const" in quals,
+            base.is_volatile or "is_volatile" in quals,
+            base.is_restrict or "is_restrict" in quals,
+            space or base.space,
+            access or base.access,
+        )
+        return found
+
+    def _type_by_name(self, text: str) -> Qualified | None:
+        """Return the type that a name stands for here; leave the cursor on its last token."""
+        at = self.at
+        symbol = self.lookup(text)
+        if symbol is not None:
+            if symbol.kind is not Kind.TYPEDEF or symbol.type is None:
+                return None
+            self.use(at, symbol, Role.NAMES)
+            return Qualified(Named(text, symbol.type, symbol))
+        if text in ("typeof", "__typeof__"):
+            return None
+        if text == "pipe":
+            return UNKNOWN
+        named = self.named_type(at)
+        if named is not None:
+            self.use_builtin(at, type_=named)
+            return named
+        following = self.texts[at + 1]
+        starts = following in SPECIFIER_WORDS or self.named_type(at + 1) is not None
+        if starts or (is_name(following) and following not in KEYWORDS) or following == "*":
+            self._unknown_type(text, at, is_qualifier=starts and following != "*")
+            if starts:
+                self.at += 1
+                return self._after_unknown_qualifier()
+            return Qualified(Unknown(text))
+        return None
+
+    def _after_unknown_qualifier(self) -> Qualified | None:
+        """Go on behind a word that nothing defines and that stands before a type: a macro for a qualifier."""
+        inner = self.specifiers()
+        self.at -= 1
+        return inner.type
+
+    def _unknown_type(self, text: str, at: int, *, is_qualifier: bool) -> None:
+        symbols = [name for name, it in self.file_scope.ordinary.items() if it.kind is Kind.TYPEDEF]
+        close = nearest(text, [*TYPE_NAMES, *symbols, *SPECIFIER_WORDS])
+        said = f"unknown type name '{text}'"
+        if close is not None and text.upper() != text:
+            fix = Fix(f"Change to '{close}'", (Edit(at, at + 1, close),))
+            self.issue("undeclared", f"{said}; did you mean '{close}'?", token=at, fix=fix, name=text)
+            self.is_doubtful = True
+            return
+        of_2_0 = text in ATOMICS or text in ("memory_order", "memory_scope", "queue_t")
+        if of_2_0:
+            message = f"'{text}' is of OpenCL C 2.0; this is built as {self.version / 100:.1f}"
+            self.issue("version", message, token=at, name=text)
+        else:
+            severity = Severity.INFORMATION if text.upper() == text or is_qualifier else Severity.WARNING
+            said += f"; if the host defines it, set -D {text}=VALUE in clmap.toml"
+            self.issue("undefined-name", said, severity, token=at, name=text)
+        self.is_doubtful = True
+
+    def attribute(self) -> list[tuple[str, str]]:
+        """Read `__attribute__((a, b(c)))`; return names with their arguments as text."""
+        self.at += 1
+        if self.text != "(":
+            return []
+        end = self.closing(self.at)
+        inside = self.texts[self.at + 1 : end]
+        if inside[:1] == ["("] and inside[-1:] == [")"]:
+            inside = inside[1:-1]
+        self.at = min(end + 1, self.n_tokens)
+        found: list[tuple[str, str]] = []
+        at = 0
+        while at < len(inside):
+            name = inside[at].strip("_")
+            at += 1
+            arguments = ""
+            if inside[at : at + 1] == ["("]:
+                depth, start = 0, at
+                while at < len(inside):
+                    depth += (inside[at] == "(") - (inside[at] == ")")
+                    at += 1
+                    if depth == 0:
+                        break
+                arguments = " ".join(inside[start + 1 : at - 1]).replace(" ,", ",")
+            if is_name(name):
+                found.append((name, arguments))
+            while at < len(inside) and inside[at] == ",":
+                at += 1
+        return found
+
+    # ---------------------------------------------------------------------------------- tags and bodies
+
+    def _tagged(self, keyword: str) -> Qualified:
+        """Read `struct S`, with its body if it has one; stand behind it."""
+        first = self.at
+        self.at += 1
+        attributes: list[tuple[str, str]] = []
+        while self.text in ATTRIBUTE_WORDS:
+            attributes += self.attribute()
+        name_at = self.at if is_name(self.text) and self.text not in KEYWORDS else None
+        name = self.text if name_at is not None else ""
+        if name_at is not None:
+            self.at += 1
+        if self.text != "{":
+            if name_at is None:
+                raise self.fail(f"declaration of anonymous {keyword} must be a definition")
+            return self._tag_reference(keyword, name, name_at, first)
+        before = self.scopes[-1][1].get(name) if self.scopes else self.file_scope.tags.get(name)
+        if name and not self.scopes:
+            self.unit.lookups.setdefault((True, name), before)
+        if before is not None and (before.is_definition or before.kind is not _TAG_KINDS[keyword]):
+            if (before.is_definition and before.unit is self.unit) or before.is_definition:
+                self.issue("redefinition", f"redefinition of '{name}'", token=name_at)
+            before = None
+        symbol = Symbol(
+            name, _TAG_KINDS[keyword], None, first if name_at is None else name_at, first, self.n_tokens
+        )
+        symbol.previous = before
+        if keyword == "enum":
+            return self._enumeration(symbol)
+        return self._record(symbol, keyword == "union", attributes, before)
+
+    def _tag_reference(self, keyword: str, name: str, name_at: int, first: int) -> Qualified:
+        is_declaration = self.text == ";"
+        symbol = self.lookup(name, is_tag=True)
+        if symbol is not None and not (is_declaration and not self.scopes and symbol.unit is not self.unit):
+            self.use(name_at, symbol, Role.NAMES)
+            if symbol.type is not None:
+                return Qualified(symbol.type.base)
+            return UNKNOWN
+        if symbol is not None and symbol.type is not None:
+            self.use(name_at, symbol, Role.NAMES | Role.DECLARES)
+            return Qualified(symbol.type.base)
+        symbol = Symbol(name, _TAG_KINDS[keyword], None, name_at, first, self.at, is_definition=False)
+        if keyword == "enum":
+            symbol.type = Qualified(Enumeration(name, symbol))
+        else:
+            symbol.type = Qualified(Record(name, keyword == "union", symbol=symbol))
+        self.declare(symbol, is_tag=True)
+        return symbol.type
+
+    def _record(
+        self, symbol: Symbol, is_union: bool, attributes: list[tuple[str, str]], before: Symbol | None
+    ) -> Qualified:
+        record = Record(symbol.name, is_union, symbol=symbol)
+        if before is not None and before.type is not None and isinstance(before.type.base, Record):
+            record = before.type.base  # Pointers to it were declared before it was defined.
+        symbol.type = Qualified(record)
+        opened = self.at
+        self.declare(symbol, is_tag=True)
+        self.at += 1
+        members: list[Symbol] = []
+        while self.text and self.text != "}":
+            before_at = self.at
+            self._members(symbol, members)
+            if self.at == before_at:
+                self.at += 1
+        record.members = members
+        self.expect("}", opened)
+        symbol.body = opened, self.at
+        while self.text in ATTRIBUTE_WORDS:
+            attributes += self.attribute()
+        record.is_packed = any(name == "packed" for name, _ in attributes)
+        record.aligned = _aligned(attributes)
+        symbol.attributes = tuple(attributes)
+        symbol.end = self.at
+        return Qualified(record)
+
+    def _members(self, record: Symbol, members: list[Symbol]) -> None:
+        """Read one declaration of members."""
+        self.skip_pragmas()
+        if self.accept(";") or self.text == "}":
+            return
+        start = self.at
+        specifiers = self.specifiers()
+        if not specifiers.has_type:
+            self.issue("syntax-error", "type name requires a specifier or qualifier")
+            self.skip_to(";")
+            self.accept(";")
+            return
+        if self.text == ";" and isinstance(specifiers.type.base, Record):
+            inner = specifiers.type.base
+            if not inner.name:
+                members.append(Symbol("", Kind.MEMBER, specifiers.type, start, start, self.at, self.unit))
+            self.at += 1
+            return
+        while True:
+            declared = self.declarator(specifiers.type)
+            bits: int | None = None
+            if self.accept(":"):
+                width = self.constant_expression().constant
+                bits = int(width) if width is not None else 0
+            attributes = [*specifiers.attributes, *declared.attributes]
+            while self.text in ATTRIBUTE_WORDS:
+                attributes += self.attribute()
+            if declared.name is not None:
+                name = self.texts[declared.name]
+                if any(it.name == name for it in members):
+                    self.issue("redefinition", f"duplicate member '{name}'", token=declared.name)
+                member = Symbol(name, Kind.MEMBER, declared.type, declared.name, start, self.at, self.unit)
+                member.parent, member.bits, member.aligned = record, bits, _aligned(attributes)
+                members.append(member)
+                self.unit.symbols.append(member)
+                self.use(declared.name, member, Role.DECLARES | Role.DEFINES)
+            if not self.accept(","):
+                break
+        if self.text != ";":
+            self.expect_semicolon("at end of declaration list")
+            if self.text != "}" and not self.starts_type(self.at):
+                self.skip_to(";")
+                self.accept(";")
+            return
+        self.at += 1
+
+    def _enumeration(self, symbol: Symbol) -> Qualified:
+        type_ = Qualified(Enumeration(symbol.name, symbol))
+        symbol.type = type_
+        self.declare(symbol, is_tag=True)
+        opened = self.at
+        self.at += 1
+        value: int | float | None = 0
+        while self.text and self.text != "}":
+            if not self.is_name():
+                raise self.fail("expected identifier")
+            at = self.at
+            self.at += 1
+            if self.accept("="):
+                value = self.constant_expression().constant
+            item = Symbol(self.texts[at], Kind.ENUMERATOR, INT, at, at, self.at, parent=symbol, value=value)
+            self.declare(item)
+            value = None if value is None else value + 1
+            if not self.accept(","):
+                break
+        self.expect("}", opened)
+        symbol.body = opened, self.at
+        symbol.end = self.at
+        return type_
+
+    def _ends_after_record(self) -> bool:
+        """Tell whether a `;` is missing right behind a record's body; report it."""
+        if self.texts[self.at - 1] != "}":
+            return False
+        text = self.text
+        if text not in SPECIFIER_WORDS - QUALIFIER_WORDS and self.named_type() is None:
+            return False
+        if text in ATTRIBUTE_WORDS:
+            return False
+        self.expect_semicolon("after struct")
+        return True
+
+    # -------------------------------------------------------------------------------------- declarators
+
+    def declarator(self, type_: Qualified, *, is_abstract: bool = False) -> Declarator:
+        """Read pointers, a name, and what follows it. Raises: SyntaxFaultError."""
+        while self.text in ("*", "^"):
+            is_block = self.text == "^"
+            self.at += 1
+            type_ = self._pointer(type_, is_block)
+        if self.depth > 60:
+            raise SyntaxFaultError
+        attributes: list[tuple[str, str]] = []
+        while self.text in ATTRIBUTE_WORDS:
+            attributes += self.attribute()
+        if self.text == "(" and self._is_nested(is_abstract):
+            opened = self.at
+            self.skip_brackets()
+            outer = Declarator(None, type_)
+            self._suffixes(outer)
+            end, self.at = self.at, opened + 1
+            self.depth += 1
+            try:
+                found = self.declarator(outer.type, is_abstract=is_abstract)
+            finally:
+                self.depth -= 1
+            self.expect(")", opened)
+            self.at = end
+            found.parameters = found.parameters or outer.parameters
+            found.attributes += attributes
+            return found
+        found = Declarator(None, type_, attributes=attributes)
+        if self.is_name():
+            found.name = self.at
+            self.at += 1
+        elif not is_abstract:
+            raise self.fail("expected identifier or '('")
+        while self.text in ATTRIBUTE_WORDS:
+            found.attributes += self.attribute()
+        self._suffixes(found)
+        while self.text in ATTRIBUTE_WORDS:
+            found.attributes += self.attribute()
+        return found
+
+    def _pointer(self, type_: Qualified, is_block: bool) -> Qualified:
+        """Return a pointer to a type, with the qualifiers that stand behind its `*`."""
+        if space_of(type_) is None and not isinstance(base_of(type_), Function):
+            space = AddressSpace.GENERIC if self.version >= 200 else AddressSpace.PRIVATE
+            type_ = Qualified(
+                type_.base, type_.is_const, type_.is_volatile, type_.is_restrict, space, type_.access
+            )
+        is_const_, is_volatile, is_restrict = False, False, False
+        space_: AddressSpace | None = None
+        while (text := self.text) in QUALIFIER_WORDS:
+            if text in CONST_WORDS:
+                is_const_ = True
+            elif text in VOLATILE_WORDS:
+                is_volatile = True
+            elif text in RESTRICT_WORDS:
+                is_restrict = True
+            elif text in ADDRESS_SPACES:
+                space_ = _SPACES[text.strip("_")]
+            self.at += 1
+        return Qualified(Pointer(type_, is_block), is_const_, is_volatile, is_restrict, space_)
+
+    def _is_nested(self, is_abstract: bool) -> bool:
+        following = self.texts[self.at + 1]
+        if following in ("*", "^", "("):
+            return True
+        if following in ATTRIBUTE_WORDS or following in QUALIFIER_WORDS:
+            return not is_abstract
+        return self.is_name(self.at + 1) and self.named_type(self.at + 1) is None and not is_abstract
+
+    def _suffixes(self, found: Declarator) -> None:
+        lengths: list[int | None] = []
+        while self.text == "[":
+            opened = self.at
+            self.at += 1
+            while self.text in QUALIFIER_WORDS or self.text == "static":
+                self.at += 1
+            if self.text == "]":
+                lengths.append(None)
+            else:
+                size = self.assignment().constant
+                lengths.append(int(size) if size is not None else None)
+            self.expect("]", opened)
+        for length in reversed(lengths):
+            found.type = Qualified(Array(found.type, length))
+        if not lengths and self.text == "(":
+            found.opening = self.at
+            parameters, is_variadic, has_prototype = self._parameters()
+            types = tuple(unqualified(it.type or UNKNOWN) for it in parameters)
+            found.parameters = parameters
+            found.type = Qualified(Function(found.type, types, is_variadic, has_prototype))
+
+    def _parameters(self) -> tuple[list[Symbol], bool, bool]:
+        """Read a list of parameters with its brackets."""
+        opened = self.at
+        self.at += 1
+        if self.accept(")"):
+            return [], False, True
+        if self.text == "void" and self.texts[self.at + 1] == ")":
+            self.at += 2
+            return [], False, True
+        found: list[Symbol] = []
+        is_variadic = False
+        while True:
+            self.skip_pragmas()
+            if self.accept("..."):
+                is_variadic = True
+                break
+            found.append(self._parameter())
+            if not self.accept(","):
+                break
+        self.expect(")", opened)
+        return found, is_variadic, True
+
+    def _parameter(self) -> Symbol:
+        start = self.at
+        specifiers = self.specifiers()
+        if not specifiers.has_type:
+            if self.is_name() and self.texts[self.at + 1] in (",", ")"):
+                self._unknown_type(self.text, self.at, is_qualifier=False)
+                self.at += 1
+                return Symbol("", Kind.PARAMETER, UNKNOWN, start, start, self.at)
+            raise self.fail("expected parameter declarator")
+        declared = self.declarator(specifiers.type, is_abstract=True)
+        if self.text not in (",", ")") and not self.is_doubtful and self.text == "=" and self.is_cpp:
+            self.skip_to(",")
+        name = "" if declared.name is None else self.texts[declared.name]
+        type_ = declared.type
+        base = base_of(type_)
+        if isinstance(base, Array | Function):
+            type_ = decayed(type_)
+            if isinstance(type_.base, Pointer) and space_of(type_.base.pointee) is None:
+                inner = type_.base.pointee
+                private = Qualified(
+                    inner.base, inner.is_const, inner.is_volatile, inner.is_restrict, AddressSpace.PRIVATE
+                )
+                type_ = Qualified(Pointer(private))
+        symbol = Symbol(
+            name, Kind.PARAMETER, type_, declared.name if declared.name is not None else start, start, self.at
+        )
+        symbol.attributes = (*specifiers.attributes, *declared.attributes)
+        return symbol
+
+    def type_name(self) -> Qualified:
+        """Read a type's name, as in a cast. Raises: SyntaxFaultError."""
+        text = self.text
+        if (
+            is_name(text)
+            and text not in KEYWORDS
+            and self.named_type() is None
+            and self.texts[self.at + 1] in (")", "*")
+        ):
+            self._unknown_type(text, self.at, is_qualifier=False)
+            self.at += 1
+            return self.declarator(Qualified(Unknown(text)), is_abstract=True).type
+        specifiers = self.specifiers()
+        if not specifiers.has_type:
+            if specifiers.type.space is None and not specifiers.type.is_const:
+                raise self.fail("expected a type")
+            raise self.fail("type name requires a specifier or qualifier")
+        return self.declarator(specifiers.type, is_abstract=True).type
+
+    # ------------------------------------------------------------------------------------- initialisers
+
+    def initializer(self, type_: Qualified, at: int) -> Value | int | None:
+        """Read what stands behind `=`; return the value, or the number of elements of a list."""
+        self.unit.expected.append(Expected(self.at, type_))
+        if self.text == "{":
+            return self.initializer_list(type_)
+        value = self.assignment()
+        self.check_conversion(type_, value, "initializing", at)
+        return value
+
+    def initializer_list(self, type_: Qualified) -> int:
+        """Read `{ ... }` for an object of a type; return how many elements it gives an array."""
+        opened = self.at
+        self.at += 1
+        base = base_of(type_)
+        at = most = 0
+        while self.text and self.text != "}":
+            element = _element_of(base, at)
+            if self.text == "[":
+                self.at += 1
+                index = self.constant_expression().constant
+                self.expect("]", opened)
+                at = int(index) if index is not None else at
+                element = _element_of(base, at)
+                self.accept("=")
+            elif self.text == "." and is_name(self.texts[self.at + 1]):
+                element, at = self._designated(base, at)
+            if self.text == "{":
+                self.initializer_list(element or UNKNOWN)
+            else:
+                if self.texts[self.at] in (",", ")"):
+                    raise self.fail("expected expression")
+                if element is not None:
+                    self.unit.expected.append(Expected(self.at, element))
+                self.assignment()
+            at += 1
+            most = max(most, at)
+            if not self.accept(","):
+                break
+        self.expect("}", opened)
+        return most
+
+    def _designated(self, base: object, at: int) -> tuple[Qualified | None, int]:
+        self.at += 1
+        name = self.text
+        found: Qualified | None = None
+        if isinstance(base, Record) and base.members is not None:
+            for index, member in enumerate(base.members):
+                if member.name == name:
+                    self.use(self.at, member, Role.WRITES)
+                    found, at = member.type, index
+        self.at += 1
+        while self.text in (".", "["):
+            if self.text == "[":
+                self.skip_brackets()
+            else:
+                self.at += 2
+            found = None
+        self.accept("=")
+        return found, at
+
+    # ------------------------------------------------------------------------------------- declarations
+
+    def declaration(self, end_words: str = "at end of declaration") -> None:
+        """Read a declaration with its `;`. Raises: SyntaxFaultError."""
+        specifiers = self.specifiers()
+        if specifiers.has_ended:
+            return
+        if not specifiers.has_type and not self.is_name():
+            if self.text == "":
+                raise self.fail("expected identifier or '('")
+            raise self.fail(
+                "expected identifier or '('" if self.at > specifiers.start else "expected expression"
+            )
+        if self.accept(";"):
+            return
+        self.declare_all(specifiers, end_words)
+
+    def declare_all(self, specifiers: Specifiers, end_words: str, first: Declarator | None = None) -> None:
+        """Read the declarators of a declaration."""
+        while True:
+            declared = first or self.declarator(specifiers.type)
+            first = None
+            self._declare_one(specifiers, declared)
+            if not self.accept(","):
+                break
+        if self.text != ";":
+            if self.text == "{" and self.scopes:
+                self.issue("syntax-error", "function definition is not allowed here")
+                self.skip_brackets()
+                return
+            self.expect_semicolon(end_words)
+            if not self._begins_something():
+                self.skip_to(";")
+                self.accept(";")
+            return
+        self.at += 1
+
+    def _begins_something(self) -> bool:
+        """Tell whether the present token begins a line of its own: a statement or a declaration."""
+        text = self.text
+        return text in ("", "}", "{") or is_name(text) or text in KEYWORDS or text in ("*", "++")
+
+    def _declare_one(self, specifiers: Specifiers, declared: Declarator) -> None:
+        name_at = declared.name
+        if name_at is None:
+            raise self.fail("expected identifier or '('")
+        name = self.texts[name_at]
+        is_function = isinstance(declared.type.base, Function)
+        kind = Kind.VARIABLE
+        if specifiers.storage == "typedef":
+            kind = Kind.TYPEDEF
+        elif is_function:
+            kind = Kind.KERNEL if specifiers.is_kernel else Kind.FUNCTION
+        symbol = Symbol(name, kind, declared.type, name_at, specifiers.start, self.at)
+        symbol.storage = specifiers.storage
+        symbol.parent = self.function
+        symbol.attributes = (*specifiers.attributes, *declared.attributes)
+        if is_function:
+            symbol.is_definition = False
+            self.link_function(symbol, declared)
+            return
+        if kind is Kind.VARIABLE:
+            symbol.is_definition = specifiers.storage != "extern"
+            self._check_variable(symbol, specifiers)
+        self._check_redefinition(symbol)
+        base = declared.type.base
+        if kind is Kind.TYPEDEF and isinstance(base, Record | Enumeration) and not base.name:
+            base.alias = base.alias or name
+        self.declare(symbol)
+        if kind is Kind.VARIABLE and self.text == "(" and self.is_cpp:
+            self.skip_brackets()
+        if self.text == "=":
+            self._initialize(symbol)
+        elif kind is Kind.VARIABLE and self.scopes and self.text in ("{",) and self.is_cpp:
+            self.skip_brackets()
+        symbol.end = self.at
+
+    def link_function(self, symbol: Symbol, declared: Declarator) -> None:
+        """Declare a function, as another declaration of an earlier one where it is that."""
+        symbol.parameters = tuple(declared.parameters or ())
+        for parameter in symbol.parameters:
+            parameter.parent = symbol
+            parameter.unit = self.unit
+        before = self.lookup(symbol.name)
+        if before is not None and before.kind in (Kind.KERNEL, Kind.FUNCTION):
+            is_overloadable = any(it[0] == "overloadable" for it in (*symbol.attributes, *before.attributes))
+            if (is_overloadable or self.is_cpp) and not _same_parameters(symbol, before):
+                symbol.overloads = before
+            else:
+                symbol.previous = before
+                if is_overloadable or self.is_cpp:
+                    symbol.overloads = before.overloads
+                if symbol.kind is Kind.FUNCTION and before.kind is Kind.KERNEL:
+                    symbol.kind = Kind.KERNEL
+        self.declare(symbol)
+        if declared.parameters is not None and self.text != "{":
+            self.open_scope()
+            self.scopes[-1][2].start = declared.opening
+            self._declare_parameters(symbol)
+            self.close_scope()
+
+    def _declare_parameters(self, function: Symbol) -> None:
+        for parameter in function.parameters:
+            if parameter.name:
+                if parameter.name in self.scopes[-1][0]:
+                    said = f"redefinition of parameter '{parameter.name}'"
+                    self.issue("redefinition", said, token=parameter.token)
+                self.declare(parameter)
+
+    def _initialize(self, symbol: Symbol) -> None:
+        at = self.at
+        self.at += 1
+        mark = len(self.reads)
+        type_ = symbol.type or UNKNOWN
+        self._wrote_at(symbol)
+        if space_of(type_) is AddressSpace.LOCAL and not self.is_cpp:
+            self.issue(
+                "local-initialised", "'__local' variable cannot have an initializer", token=symbol.token
+            )
+        found = self.initializer(type_, symbol.token)
+        self.unit.flow.append((symbol, (*self.reads[mark:], *self.controls)))
+        if isinstance(found, Value):
+            if isinstance(base_of(type_), ScalarType) and is_const(type_):
+                symbol.value = found.constant
+            if isinstance(base_of(type_), Array) and self.texts[at + 1][:1] == '"':
+                found = None
+        base = base_of(type_)
+        if isinstance(found, int) and isinstance(base, Array) and base.length is None:
+            symbol.type = Qualified(Array(base.element, found))
+
+    def _wrote_at(self, symbol: Symbol) -> None:
+        self.use(symbol.token, symbol, Role.WRITES)
+
+    def _check_redefinition(self, symbol: Symbol) -> None:
+        if self.scopes:
+            ordinary, _, _ = self.scopes[-1]
+            before = ordinary.get(symbol.name)
+            if before is not None and before.kind is not Kind.FUNCTION and symbol.storage != "extern":
+                same = before.type == symbol.type
+                said = f"redefinition of '{symbol.name}'"
+                if not same and before.kind is not Kind.TYPEDEF and before.type is not None:
+                    old, new = spelled(before.type), spelled(symbol.type or UNKNOWN)
+                    said += f" with a different type: '{new}' vs '{old}'" if old != new else ""
+                notes = ((before.token, "previous definition is here"),)
+                self.issue("redefinition", said, token=symbol.token, notes=notes)
+            return
+        before = self.file_scope.get(False, symbol.name)
+        self.unit.lookups.setdefault((False, symbol.name), before)
+        if before is not None and before.kind is symbol.kind:
+            symbol.previous = before
+
+    def _check_variable(self, symbol: Symbol, specifiers: Specifiers) -> None:
+        type_ = symbol.type or UNKNOWN
+        space = space_of(type_)
+        base = base_of(type_)
+        name = symbol.name
+        if isinstance(base, ScalarType) and base.kind is ScalarKind.VOID:
+            self.issue("wrong-type", f"variable has incomplete type '{spelled(type_)}'", token=symbol.token)
+        elif isinstance(base, Record) and base.members is None and specifiers.storage != "extern":
+            said = f"variable has incomplete type '{spelled(Qualified(base))}'"
+            self.issue("wrong-type", said, token=symbol.token)
+        if self.is_cpp or self.is_doubtful:
+            return
+        if not self.scopes:
+            is_sampler = getattr(base, "name", "") == "sampler_t"
+            if space is None and self.version < 200 and specifiers.storage != "extern" and not is_sampler:
+                if not _is_unknown(type_):
+                    fix = Fix(
+                        "Insert '__constant'", (Edit(specifiers.start, specifiers.start, "__constant "),)
+                    )
+                    said = "program scope variable must reside in constant address space"
+                    self.issue("address-space", said, token=symbol.token, fix=fix)
+            elif space is AddressSpace.CONSTANT and self.text != "=" and specifiers.storage != "extern":
+                said = "variable in constant address space must be initialized"
+                self.issue("address-space", said, token=symbol.token)
+            return
+        if self.function is None:
+            return
+        if space is AddressSpace.LOCAL and self.function.kind is not Kind.KERNEL:
+            said = "non-kernel function variable cannot be declared in local address space"
+            self.issue("address-space", said, token=symbol.token)
+        elif space is AddressSpace.LOCAL and len(self.scopes) > 2:
+            said = "variables in the local address space can only be declared in the outermost scope "
+            self.issue("address-space", f"{said}of a kernel function", token=symbol.token)
+        elif space is AddressSpace.GLOBAL and self.version < 200:
+            said = "function scope variable cannot be declared in global address space"
+            self.issue("address-space", said, token=symbol.token)
+        elif isinstance(base, VectorType) and not name:
+            return
+
+
+def _is_unknown(type_: Qualified) -> bool:
+    base = base_of(type_)
+    while isinstance(base, Array | Pointer):
+        base = base_of(base.element if isinstance(base, Array) else base.pointee)
+    return isinstance(base, Unknown)
+
+
+def _same_parameters(a: Symbol, b: Symbol) -> bool:
+    if len(a.parameters) != len(b.parameters):
+        return False
+    pairs = zip(a.parameters, b.parameters, strict=True)
+    return all(_canonical_text(x.type) == _canonical_text(y.type) for x, y in pairs)
+
+
+def _canonical_text(type_: Qualified | None) -> str:
+    return "" if type_ is None else spelled(Qualified(base_of(type_)), is_canonical=True)
+
+
+def _element_of(base: object, at: int) -> Qualified | None:
+    match base:
+        case Array(element=element):
+            return element
+        case Record(members=members) if members is not None and at < len(members):
+            return members[at].type
+        case VectorType(element=element):
+            return Qualified(element)
+        case _:
+            return None
+
+
+def _sized(words: list[str]) -> Qualified:
+    """Return the type of `unsigned long int` and the like, words in any order."""
+    for word in ("double", "float", "half"):
+        if word in words:
+            return TYPE_NAMES[word]
+    prefix = "u" if "unsigned" in words else ""
+    for word in ("char", "short", "long"):
+        if word in words:
+            return Qualified(SCALARS[f"{prefix}{word}"])
+    return Qualified(SCALARS[f"{prefix}int"])
+
+
+def _aligned(attributes: list[tuple[str, str]]) -> int | None:
+    for name, argument in attributes:
+        if name == "aligned":
+            return int(argument) if argument.isdigit() else None
+    return None

@@ -1,0 +1,320 @@
+"""The index of one file: from places to symbols and back."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from clmap_lsp.index.cursor import FileScope
+from clmap_lsp.index.model import BuiltinUse, Issue, Kind, Role, Symbol, Unit
+from clmap_lsp.source.ir import Problem, Severity
+from clmap_lsp.source.lexer import Token
+from clmap_lsp.source.normalise import span_of_token
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.span import SourceFile, Span
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedUnit:
+    """A declaration and its tokens in the file. `is_cut`: its closing brace is missing."""
+
+    start: int
+    end: int
+    unit: Unit
+    is_cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """An `#include`: where what it names is typed, and the path of what was found."""
+
+    span: Span
+    name: str
+    path: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """A place that names a symbol. In a macro's body it stands for what the macro's use made of it."""
+
+    path: str
+    start: int
+    end: int
+    symbol: Symbol
+    role: Role
+    use: tuple[str, int, int] | None = None
+    """Where the macro is used that this text came out of."""
+    is_spelled: bool = True
+    """Whether the text at the place is the symbol's name; not so where `##` made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedIssue:
+    """Something wrong, with its place as typed."""
+
+    issue: Issue
+    span: Span
+    unit: PlacedUnit
+
+
+@dataclass(eq=False)
+class Index:
+    """What a file, with its includes, declares and uses."""
+
+    path: str
+    options: BuildOptions
+    files: Mapping[str, SourceFile]
+    tokens: list[Token] = field(repr=False)
+    texts: list[str] = field(repr=False)
+    units: list[PlacedUnit] = field(repr=False)
+    scope: FileScope = field(repr=False)
+    macros: list[Symbol] = field(repr=False)
+    macro_uses: list[tuple[Token, Symbol]] = field(repr=False)
+    includes: tuple[Include, ...]
+    inactive: tuple[Span, ...]
+    problems: tuple[Problem, ...]
+    """What the preprocessor found wrong."""
+    kept: Mapping[str, list[Unit]] = field(repr=False)
+    """The units by their text, for the next reading."""
+
+    @property
+    def text(self) -> str:
+        """The file as typed."""
+        return self.files[self.path].text
+
+    # ----------------------------------------------------------------------------------------- places
+
+    @cached_property
+    def _starts(self) -> dict[Unit, int]:
+        return {it.unit: it.start for it in self.units}
+
+    def start_of(self, unit: Unit | None) -> int | None:
+        """Return the number of a unit's first token; `None` for one that this index has not."""
+        return None if unit is None else self._starts.get(unit)
+
+    def token_of(self, symbol: Symbol) -> Token | None:
+        """Return the token that names a symbol where it is declared."""
+        start = self.start_of(symbol.unit)
+        return None if start is None else self.tokens[start + symbol.token]
+
+    def name_span(self, symbol: Symbol) -> Span | None:
+        """Return where a symbol is named: in a macro's body, the use of the macro."""
+        if symbol.macro is not None:
+            return symbol.macro.name_span if symbol.macro.name_span.path in self.files else None
+        token = self.token_of(symbol)
+        return None if token is None else span_of_token(token)
+
+    def typed_name_span(self, symbol: Symbol) -> Span | None:
+        """Return where a symbol's name is typed, be it in a macro's body."""
+        if symbol.macro is not None:
+            return self.name_span(symbol)
+        token = self.token_of(symbol)
+        return None if token is None else Span(token.path, token.start, token.end)
+
+    def full_span(self, symbol: Symbol) -> Span | None:
+        """Return where the whole declaration stands."""
+        if symbol.macro is not None:
+            return symbol.macro.span if symbol.macro.span.path in self.files else None
+        start = self.start_of(symbol.unit)
+        if start is None:
+            return None
+        return self.cover(start + symbol.first, start + max(symbol.end, symbol.first + 1))
+
+    def cover(self, first: int, end: int) -> Span:
+        """Return the place of the tokens `[first, end)`, in the file of the first."""
+        span = span_of_token(self.tokens[first])
+        at = min(end, len(self.tokens)) - 1
+        while at > first:
+            last = span_of_token(self.tokens[at])
+            if last.path == span.path and last.end > span.start:
+                return Span(span.path, span.start, last.end)
+            at -= 1
+        return span
+
+    @cached_property
+    def _typed(self) -> tuple[list[int], list[int]]:
+        """Where the tokens of this file start that are typed in it, and their numbers."""
+        path = self.path
+        pairs = sorted(
+            (token.start, at)
+            for at, token in enumerate(self.tokens)
+            if token.path == path and (token.use is None or token.use.path == path)
+        )
+        return [it[0] for it in pairs], [it[1] for it in pairs]
+
+    def token_at(self, offset: int) -> int | None:
+        """Return the number of the last token that starts at or before an offset of the file."""
+        starts, numbers = self._typed
+        at = bisect_right(starts, offset) - 1
+        return numbers[at] if at >= 0 else None
+
+    def unit_at(self, token: int) -> PlacedUnit | None:
+        """Return the declaration that a token belongs to."""
+        at = bisect_right(self.units, token, key=lambda it: it.start) - 1
+        if at < 0 or token >= self.units[at].end:
+            return None
+        return self.units[at]
+
+    # ------------------------------------------------------------------------------------- occurrences
+
+    @cached_property
+    def occurrences(self) -> list[Occurrence]:
+        """Every place that names a symbol, each once, in the order of files and offsets."""
+        found: dict[tuple[str, int], Occurrence] = {}
+        for placed in self.units:
+            start = placed.start
+            for use in placed.unit.uses:
+                if not use.symbol.name:
+                    continue
+                token = self.tokens[start + use.token]
+                made = token.use
+                key = token.path, token.start
+                before = found.get(key)
+                if before is not None and before.symbol is use.symbol:
+                    if use.role & ~before.role:
+                        found[key] = Occurrence(
+                            before.path,
+                            before.start,
+                            before.end,
+                            before.symbol,
+                            before.role | use.role,
+                            before.use,
+                            before.is_spelled,
+                        )
+                    continue
+                if before is not None and before.use is None:
+                    continue
+                found[key] = Occurrence(
+                    token.path,
+                    token.start,
+                    token.end,
+                    use.symbol,
+                    use.role,
+                    None if made is None else (made.path, made.start, made.end),
+                    token.end - token.start == len(use.symbol.name),
+                )
+        for symbol in self.macros:
+            definition = symbol.macro
+            assert definition is not None
+            span = definition.name_span
+            role = Role.DECLARES | Role.DEFINES
+            found[span.path, span.start] = Occurrence(span.path, span.start, span.end, symbol, role)
+        for token, symbol in self.macro_uses:
+            key = token.path, token.start
+            found[key] = Occurrence(token.path, token.start, token.end, symbol, Role.READS)
+        return sorted(found.values(), key=lambda it: (it.path, it.start))
+
+    @cached_property
+    def _by_start(self) -> tuple[list[int], list[Occurrence]]:
+        here = [it for it in self.occurrences if it.path == self.path]
+        return [it.start for it in here], here
+
+    def occurrence_at(self, offset: int) -> Occurrence | None:
+        """Return what is named at an offset of the file, or right before it."""
+        starts, here = self._by_start
+        at = bisect_right(starts, offset) - 1
+        if at < 0:
+            return None
+        found = here[at]
+        if found.start <= offset <= found.end:
+            return found
+        return None
+
+    @cached_property
+    def builtin_uses(self) -> list[tuple[Token, BuiltinUse]]:
+        """The places that name something built in, in the order of the text."""
+        return [
+            (self.tokens[placed.start + use.token], use)
+            for placed in self.units
+            for use in placed.unit.builtins
+        ]
+
+    def builtin_at(self, offset: int) -> tuple[Token, BuiltinUse] | None:
+        """Return the built-in function, type or constant that is named at an offset."""
+        return next(
+            (
+                (token, use)
+                for token, use in self.builtin_uses
+                if token.path == self.path and token.start <= offset <= token.end and token.use is None
+            ),
+            None,
+        )
+
+    # ----------------------------------------------------------------------------------------- symbols
+
+    @cached_property
+    def _groups(self) -> dict[Symbol, list[Symbol]]:
+        groups: dict[Symbol, list[Symbol]] = {}
+        for placed in self.units:
+            for symbol in placed.unit.symbols:
+                groups.setdefault(symbol.root, []).append(symbol)
+        return groups
+
+    def declarations(self, symbol: Symbol) -> list[Symbol]:
+        """Return every declaration of the same thing, in order."""
+        if symbol.kind is Kind.MACRO:
+            return [symbol]
+        return self._groups.get(symbol.root, [symbol])
+
+    def definition(self, symbol: Symbol) -> Symbol:
+        """Return the definition of what a symbol declares; where there is none, its first declaration."""
+        found = self.declarations(symbol)
+        return next((it for it in found if it.is_definition), found[0])
+
+    def references(self, symbol: Symbol) -> Iterator[Occurrence]:
+        """Yield every place that names the same thing."""
+        if symbol.kind is Kind.MACRO:
+            yield from (it for it in self.occurrences if it.symbol is symbol)
+            return
+        root = symbol.root
+        yield from (it for it in self.occurrences if it.symbol.root is root)
+
+    def symbols(self) -> Iterator[tuple[PlacedUnit, Symbol]]:
+        """Yield every symbol with its unit."""
+        for placed in self.units:
+            for symbol in placed.unit.symbols:
+                yield placed, symbol
+
+    # ------------------------------------------------------------------------------------------ issues
+
+    @cached_property
+    def issues(self) -> list[PlacedIssue]:
+        """What is wrong, in the order of the text; of those about one name only the first."""
+        found: list[PlacedIssue] = []
+        seen: set[tuple[str, str]] = set()
+        for at, placed in enumerate(self.units):
+            if placed.is_cut and at + 1 < len(self.units):
+                found.append(self._unclosed(placed, self.units[at + 1]))
+            for issue in sorted(placed.unit.issues, key=lambda it: it.token):
+                if placed.is_cut and issue.message == "expected '}'" and at + 1 < len(self.units):
+                    continue
+                if issue.name is not None and (issue.severity is not Severity.ERROR):
+                    key = issue.code, issue.name
+                    if key in seen:
+                        continue
+                    seen.add(key)
+                found.append(PlacedIssue(issue, self._issue_span(placed, issue), placed))
+        return found
+
+    def _unclosed(self, placed: PlacedUnit, following: PlacedUnit) -> PlacedIssue:
+        """Return what is wrong where a `}` is missing: a compiler sees it at the next function's body."""
+        at = next(
+            (it for it in range(following.start, following.end) if self.texts[it] == "{"), following.start
+        )
+        issue = Issue("syntax-error", Severity.ERROR, "function definition is not allowed here", 0, 1)
+        return PlacedIssue(issue, span_of_token(self.tokens[at]), placed)
+
+    def _issue_span(self, placed: PlacedUnit, issue: Issue) -> Span:
+        first = placed.start + issue.token
+        if issue.message == "expected '}'" and placed.end >= len(self.tokens):
+            end = len(self.files[self.path].text.rstrip())
+            return Span(self.path, end, end)
+        if issue.is_behind and first > 0:
+            before = span_of_token(self.tokens[first - 1])
+            return Span(before.path, before.end, before.end)
+        if first >= len(self.tokens):
+            last = span_of_token(self.tokens[-1])
+            return Span(last.path, last.end, last.end)
+        return self.cover(first, max(placed.start + issue.end, first + 1))

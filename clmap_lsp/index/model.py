@@ -1,0 +1,224 @@
+"""What the index holds: symbols, their uses, scopes, calls and problems, by the numbers of tokens.
+
+A translation unit is read declaration by declaration; what one says is a `Unit`. Everything in it counts
+tokens from the declaration's first one, so that a unit stays what it is when text before it changes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum, IntFlag
+
+from clmap_lsp.index.types import Qualified
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.span import Span
+
+
+class Kind(Enum):
+    """What a name stands for."""
+
+    KERNEL = "kernel"
+    FUNCTION = "function"
+    PARAMETER = "parameter"
+    VARIABLE = "variable"
+    STRUCT = "struct"
+    UNION = "union"
+    ENUM = "enum"
+    ENUMERATOR = "enumerator"
+    MEMBER = "member"
+    TYPEDEF = "typedef"
+    LABEL = "label"
+    MACRO = "macro"
+    MACRO_PARAMETER = "macro parameter"
+
+
+CALLABLE = (Kind.KERNEL, Kind.FUNCTION)
+TAGS = (Kind.STRUCT, Kind.UNION, Kind.ENUM)
+
+
+class Role(IntFlag):
+    """What a use does with the symbol."""
+
+    DECLARES = 1
+    DEFINES = 2
+    READS = 4
+    WRITES = 8
+    CALLS = 16
+    NAMES = 32
+    """A type's name, a label, a member in an offset: neither read nor written."""
+
+
+@dataclass(slots=True, eq=False)
+class Symbol:
+    """One declaration of a name. Two symbols are equal only if they are the same object."""
+
+    name: str
+    kind: Kind
+    type: Qualified | None
+    token: int
+    """The number of the name's token in its unit."""
+    first: int
+    """The first token of the declaration."""
+    end: int
+    """The token behind the declaration's last one."""
+    unit: Unit | None = None
+    parent: Symbol | None = None
+    """The function, record or enumeration that it belongs to."""
+    is_definition: bool = True
+    previous: Symbol | None = None
+    """An earlier declaration of the same thing."""
+    value: int | float | None = None
+    """Of a constant, where it is known."""
+    storage: str | None = None
+    parameters: tuple[Symbol, ...] = ()
+    attributes: tuple[tuple[str, str], ...] = ()
+    bits: int | None = None
+    aligned: int | None = None
+    body: tuple[int, int] | None = None
+    """Of a function, record or enumeration: the tokens from `{` to behind `}`."""
+    is_varying: bool = False
+    """Of a variable: its value may differ between the work-items of a group."""
+    macro: MacroDefinition | None = None
+    overloads: Symbol | None = None
+    """Another function of the name, declared before, that takes other arguments."""
+
+    @property
+    def root(self) -> Symbol:
+        """The first declaration of the same thing."""
+        found = self
+        while found.previous is not None:
+            found = found.previous
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class MacroDefinition:
+    """A `#define`: where its name and the whole directive stand, and its text."""
+
+    name: str
+    name_span: Span
+    span: Span
+    parameters: tuple[str, ...] | None
+    is_variadic: bool
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A token that names a symbol."""
+
+    token: int
+    symbol: Symbol
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltinUse:
+    """A token that names a built-in function, type or constant; `text` is a call's signature where known."""
+
+    token: int
+    name: str
+    text: str | None = None
+    is_varying: bool = False
+    type: Qualified | None = None
+
+
+@dataclass(slots=True)
+class Scope:
+    """Tokens in which names are seen, from where each is declared."""
+
+    start: int
+    end: int
+    symbols: list[Symbol] = field(default_factory=list)
+    tags: list[Symbol] = field(default_factory=list)
+    inner: list[Scope] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Call:
+    """A call as written: the tokens of its name, brackets and commas; `end` is behind its last token."""
+
+    name: int
+    opening: int
+    commas: list[int]
+    end: int
+    callee: Symbol | str | None
+    """A symbol, the name of a built-in, or `None`."""
+    arguments: list[Qualified | None] = field(default_factory=list)
+    function: Symbol | None = None
+    """The function that it stands in."""
+    varying: list[bool] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """Replace the tokens `[start, end)` by a text; where they are none, insert behind token `start - 1`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What mends a problem."""
+
+    title: str
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """Something wrong in a unit, in clang's words where clang has any.
+
+    It stands at token `token`, or right behind the token before where `is_behind` is set.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    token: int
+    end: int
+    is_behind: bool = False
+    fix: Fix | None = None
+    notes: tuple[tuple[int, str], ...] = ()
+    name: str | None = None
+    """The name that it is about, where each name is reported once."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberAccess:
+    """The token of a `.` or `->`, and the type of what stands before it."""
+
+    token: int
+    type: Qualified
+    is_arrow: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """From this token on a value of a type is wanted: completion ranks by it."""
+
+    token: int
+    type: Qualified
+
+
+@dataclass(slots=True, eq=False)
+class Unit:
+    """What one top-level declaration says."""
+
+    n_tokens: int
+    symbols: list[Symbol] = field(default_factory=list)
+    names: list[tuple[bool, str, Symbol]] = field(default_factory=list)
+    """File-scope names that it declares, in order; true for tags."""
+    uses: list[Use] = field(default_factory=list)
+    builtins: list[BuiltinUse] = field(default_factory=list)
+    scopes: list[Scope] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
+    members: list[MemberAccess] = field(default_factory=list)
+    expected: list[Expected] = field(default_factory=list)
+    lookups: dict[tuple[bool, str], Symbol | None] = field(default_factory=dict)
+    """File-scope names that it asked for, and what they were."""
+    flow: list[tuple[Symbol | None, tuple[Symbol | None, ...]]] = field(default_factory=list)
+    """Assignments: a symbol (a function: its result) and what its value depends on (`None`: work-items)."""

@@ -1,0 +1,36 @@
+"""Which name was meant: the nearest of those in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str | None:
+    """Return a candidate that one slip of the hand makes this name of: a letter more, less, other or swapped.
+
+    Of several, the first. Names of one letter have no neighbours.
+    """
+    if len(name) < 2:
+        return None
+    length = len(name)
+    for candidate in candidates:
+        if abs(len(candidate) - length) <= 1 and len(candidate) > 1 and _is_one_slip(name, candidate):
+            return candidate
+    folded = name.lower()
+    return None if length < 3 else next((it for it in candidates if it.lower() == folded), None)
+
+
+def _is_one_slip(a: str, b: str) -> bool:
+    if a == b:
+        return False
+    start = 0
+    least = min(len(a), len(b))
+    while start < least and a[start] == b[start]:
+        start += 1
+    if len(a) == len(b):
+        rest_a, rest_b = a[start + 1 :], b[start + 1 :]
+        if rest_a == rest_b:
+            return len(a) > 2
+        return a[start] == b[start + 1] and a[start + 1] == b[start] and a[start + 2 :] == b[start + 2 :]
+    longer, shorter = (a, b) if len(a) > len(b) else (b, a)
+    return longer[start + 1 :] == shorter[start:]

@@ -1,0 +1,219 @@
+"""From text to `Index`: preprocess, split into declarations, read those that are new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import compress, count
+
+from clmap_lsp.index.cursor import FileScope
+from clmap_lsp.index.index import Include, Index, PlacedUnit
+from clmap_lsp.index.model import Kind, MacroDefinition, Symbol, Unit
+from clmap_lsp.index.statements import read_unit
+from clmap_lsp.source.collector import paused_collector
+from clmap_lsp.source.lexer import NEW_LINE, NO_GAP, Token
+from clmap_lsp.source.macros import Macro
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.parse import MAX_CHARACTERS, preprocess_some_branch
+from clmap_lsp.source.preprocess import PRAGMA, MacroLog
+from clmap_lsp.source.span import SourceFile, Span
+from clmap_lsp.source.vocabulary import KERNEL_WORDS
+from clmap_lsp.source.wrapped import without_wrapping
+
+_PLAIN = BuildOptions()
+_MARKS = frozenset({"{", "}", ";", *KERNEL_WORDS})
+
+
+def read_index(
+    text: str,
+    path: str,
+    options: BuildOptions = _PLAIN,
+    *,
+    read_file: Callable[[str], str | None] | None = None,
+    previous: Index | None = None,
+) -> Index:
+    """Return the index of a file with what it includes. Never raises on text.
+
+    Args:
+        text: the file as typed.
+        path: its name; includes are looked up beside it.
+        options: what `clBuildProgram` would get.
+        read_file: returns the text of a path, or `None` where there is no such file.
+        previous: an earlier index of the file. Declarations that an edit leaves alone, with the names that
+            they ask for, are taken from it.
+    """
+    if len(text) > MAX_CHARACTERS:
+        text = ""
+    with paused_collector():
+        log = MacroLog()
+        source, _ = preprocess_some_branch(without_wrapping(text), path, options, read_file, log)
+        if source.files[path].text != text:
+            source.files[path] = SourceFile.of(path, text)
+        texts = [it[0] for it in source.tokens]
+        known = previous.kept if previous is not None and previous.options == options else {}
+        units, kept, scope = _units(source.tokens, texts, options, known)
+        macros, macro_uses = _macros(log)
+        return Index(
+            path,
+            options,
+            source.files,
+            source.tokens,
+            texts,
+            units,
+            scope,
+            macros,
+            macro_uses,
+            tuple(Include(span, name, found) for span, name, found in log.includes),
+            tuple(source.inactive),
+            tuple(source.problems),
+            kept,
+        )
+
+
+# ------------------------------------------------------------------------------------------------- units
+
+_Kept = dict[str, list[Unit]]
+
+
+def _units(
+    tokens: list[Token], texts: list[str], options: BuildOptions, known: Mapping[str, list[Unit]]
+) -> tuple[list[PlacedUnit], _Kept, FileScope]:
+    scope = FileScope()
+    kept: _Kept = {}
+    waiting = {key: list(units) for key, units in known.items()}
+    placed: list[PlacedUnit] = []
+    for start, end, is_cut in _declarations(tokens, texts, is_cpp=options.standard.startswith("CLC++")):
+        part = texts[start:end]
+        key = "\0".join(part)
+        unit = _reused(waiting.get(key), scope)
+        if unit is None:
+            unit = read_unit(part, scope, options)
+        else:
+            for is_tag, name, symbol in unit.names:
+                scope.put(is_tag, name, symbol)
+        kept.setdefault(key, []).append(unit)
+        placed.append(PlacedUnit(start, end, unit, is_cut))
+    return placed, kept, scope
+
+
+def _reused(candidates: list[Unit] | None, scope: FileScope) -> Unit | None:
+    """Return an earlier reading of the same text for which the names around mean the same."""
+    for at, unit in enumerate(candidates or ()):
+        if all(scope.get(is_tag, name) is symbol for (is_tag, name), symbol in unit.lookups.items()):
+            assert candidates is not None
+            return candidates.pop(at)
+    return None
+
+
+def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Iterator[tuple[int, int, bool]]:
+    """Yield the first token of each top-level declaration, that behind its last, and whether it was cut off.
+
+    A kernel that starts a line inside of braces ends what is open there: a `}` is missing, and what follows
+    should not suffer.
+    """
+    start = depth = 0
+    is_body = False
+    for at in compress(count(), map(_MARKS.__contains__, texts)):
+        text = texts[at]
+        if text == "{":
+            if depth == 0:
+                is_body = _opens_body(texts, start, at)
+            depth += 1
+        elif text == "}":
+            depth -= 1
+            if depth <= 0:
+                is_stray = depth < 0
+                depth = 0
+                if is_body or is_stray:
+                    yield start, at + 1, False
+                    start = at + 1
+        elif text == ";":
+            if depth == 0:
+                yield start, at + 1, False
+                start = at + 1
+        elif depth > 0 and not is_cpp and tokens[at].gap == NEW_LINE and texts[at - 1] in (";", "}", "{"):
+            if texts[start] == "extern":
+                depth = 0
+            else:
+                first = _head_start(tokens, texts, at)
+                yield start, first, True
+                start, depth = first, 0
+    if start < len(texts):
+        yield start, len(texts), depth > 0
+
+
+def _head_start(tokens: list[Token], texts: list[str], at: int) -> int:
+    while at > 0 and texts[at - 1].startswith(PRAGMA):
+        at -= 1
+    return at
+
+
+def _opens_body(texts: list[str], start: int, at: int) -> bool:
+    """Tell whether the `{` at `at` opens a function's body."""
+    if texts[start] == "extern" and at == start + 2:
+        return False
+    before = at - 1
+    while before > start and texts[before] == ")":
+        depth = 0
+        opening = before
+        while opening > start:
+            depth += (texts[opening] == ")") - (texts[opening] == "(")
+            if depth == 0:
+                break
+            opening -= 1
+        if texts[opening - 1] not in ("__attribute__", "__attribute"):
+            return opening > start
+        before = opening - 2
+    return texts[before] == ")"
+
+
+# ------------------------------------------------------------------------------------------------ macros
+
+
+def _macros(log: MacroLog) -> tuple[list[Symbol], list[tuple[Token, Symbol]]]:
+    """Return the macros as symbols, and their uses as typed."""
+    symbols: dict[int, Symbol] = {}
+    found: list[Symbol] = []
+    latest: dict[str, Symbol] = {}
+    for macro, name, span in log.definitions:
+        definition = MacroDefinition(
+            macro.name,
+            Span(name.path, name.start, name.end),
+            span,
+            macro.parameters,
+            macro.is_variadic,
+            _spelled(macro),
+        )
+        symbol = Symbol(macro.name, Kind.MACRO, None, 0, 0, 0, macro=definition)
+        symbol.previous = latest.get(macro.name)
+        latest[macro.name] = symbol
+        symbols[id(macro)] = symbol
+        found.append(symbol)
+    uses: dict[tuple[str, int], tuple[Token, Symbol]] = {}
+    for token, macro in log.uses:
+        known = symbols.get(id(macro))
+        if known is None and macro.dynamic is None:
+            known = symbols[id(macro)] = _predefined(macro)
+        if known is not None:
+            uses.setdefault((token.path, token.start), (token, known))
+    for macro, _, _ in log.definitions:
+        parameters = macro.parameters or ()
+        for token in macro.body:
+            other = latest.get(token.text)
+            if other is not None and token.text not in parameters:
+                uses.setdefault((token.path, token.start), (token, other))
+    return found, list(uses.values())
+
+
+def _predefined(macro: Macro) -> Symbol:
+    """Return the symbol of a macro that build options or the compiler define."""
+    first = macro.body[0] if macro.body else None
+    place = Span("", 0, 0) if first is None else Span(first.path, first.start, first.end)
+    definition = MacroDefinition(
+        macro.name, place, place, macro.parameters, macro.is_variadic, _spelled(macro)
+    )
+    return Symbol(macro.name, Kind.MACRO, None, 0, 0, 0, macro=definition)
+
+
+def _spelled(macro: Macro) -> str:
+    text = "".join((" " if it.gap != NO_GAP and at else "") + it.text for at, it in enumerate(macro.body))
+    return text.strip()

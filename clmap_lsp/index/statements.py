@@ -1,0 +1,634 @@
+"""Statements, functions and whole declarations of a unit."""
+
+from __future__ import annotations
+
+from clmap_lsp.index.compatible import Value
+from clmap_lsp.index.cursor import (
+    KEYWORDS,
+    MAX_DEPTH,
+    SPECIFIER_WORDS,
+    FileScope,
+    SyntaxFaultError,
+)
+from clmap_lsp.index.declarations import NO_KERNEL_PARAMETERS, DeclarationParser, Declarator, Specifiers
+from clmap_lsp.index.model import CALLABLE, Edit, Expected, Fix, Kind, Role, Symbol, Unit
+from clmap_lsp.index.types import (
+    UNKNOWN,
+    Array,
+    Function,
+    Named,
+    Pointer,
+    Qualified,
+    Unknown,
+    base_of,
+    decayed,
+    space_of,
+    spelled,
+)
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.lexer import is_name
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.types import AddressSpace, ScalarKind, ScalarType
+
+_JUMPS = frozenset({"return", "break", "continue", "goto"})
+_PLACED = frozenset({AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.CONSTANT})
+
+
+def read_unit(texts: list[str], scope: FileScope, options: BuildOptions) -> Unit:
+    """Read one top-level declaration; `scope` gets the names that it declares. Never raises on text."""
+    parser = UnitParser(texts, scope, options)
+    try:
+        parser.run()
+    except RecursionError:  # Too deep for Python, though not by our count.
+        parser.scopes.clear()
+    return parser.unit
+
+
+class UnitParser(DeclarationParser):
+    """Reads top-level declarations and function bodies."""
+
+    labels: dict[str, Symbol]
+    gotos: list[tuple[str, int]]
+
+    def run(self) -> None:
+        """Read all of the tokens."""
+        while self.at < self.n_tokens:
+            before = self.at
+            self.scopes.clear()
+            try:
+                self._external()
+            except SyntaxFaultError:
+                self.scopes.clear()
+                self.skip_to(";")
+                self.accept(";")
+            if self.at == before:
+                if self.text == "}":
+                    self.issue("syntax-error", "extraneous closing brace ('}')")
+                elif self.text in (")", "]"):
+                    self.issue("syntax-error", "expected identifier or '('")
+                self.at += 1
+
+    def _external(self) -> None:
+        self.skip_pragmas()
+        if not self.text or self.accept(";"):
+            return
+        if self.text == "_Static_assert":
+            self.at += 1
+            self.skip_brackets()
+            self.accept(";")
+            return
+        if self.is_cpp and self.text in ("template", "namespace", "using", "class"):
+            self.is_doubtful = True
+        if self.text == "extern" and self.texts[self.at + 1][:1] == '"':
+            self.at += 2
+            self.accept("{")
+            return
+        specifiers = self.specifiers()
+        if specifiers.has_ended:
+            return
+        if self.text == ";":
+            self.at += 1
+            return
+        if not specifiers.has_type and not self.is_name():
+            if self.text == "}":
+                return
+            raise self.fail("expected identifier or '('")
+        if not specifiers.has_type:
+            self._untyped(specifiers)
+        declared = self.declarator(specifiers.type)
+        while self.text in ("__attribute__", "__attribute"):
+            declared.attributes += self.attribute()
+        if isinstance(declared.type.base, Function) and self.text == "{":
+            self._function(specifiers, declared)
+            return
+        if isinstance(declared.type.base, Function) and self.text not in (";", ",", "="):
+            self._after_declarator(specifiers, declared)
+            return
+        self.declare_all(specifiers, "after top level declarator", declared)
+
+    def _untyped(self, specifiers: Specifiers) -> None:
+        """Report a declaration that begins with no type: mostly the use of a macro that nothing defines."""
+        at = self.at
+        if self.texts[at + 1] == "(":
+            name = self.text
+            if name.upper() == name or self.texts[self.closing(at + 1) + 1] != "{":
+                said = f"'{name}' is not defined; if the host defines it, set -D {name}=VALUE in clmap.toml"
+                self.issue("undefined-name", said, Severity.INFORMATION, token=at, name=name)
+                self.is_doubtful = True
+                self.at = self.closing(at + 1) + 1
+                self.accept(";")
+                raise SyntaxFaultError
+            specifiers.type = Qualified(Unknown("int"))
+            said = "type specifier missing, defaults to 'int'"
+            self.issue("implicit-int", said, Severity.WARNING, token=at)
+            return
+        if self.is_doubtful:
+            raise SyntaxFaultError
+        if specifiers.start == at and (self.texts[at + 1] in (";", "=", ",", "[")):
+            said = "type specifier missing, defaults to 'int'"
+            self.issue("implicit-int", said, Severity.WARNING, token=at)
+
+    def _after_declarator(self, specifiers: Specifiers, declared: Declarator) -> None:
+        """A function's head that neither `;` nor a body follows."""
+        self._declare_one(specifiers, declared)
+        if self.text == "" or self.text in SPECIFIER_WORDS or self.named_type() is not None:
+            self.expect_semicolon("after top level declarator")
+            return
+        raise self.fail("expected function body after function declarator")
+
+    # --------------------------------------------------------------------------------------- functions
+
+    def _function(self, specifiers: Specifiers, declared: Declarator) -> None:
+        if declared.name is None:
+            raise self.fail("expected identifier or '('")
+        name = self.texts[declared.name]
+        kind = Kind.KERNEL if specifiers.is_kernel else Kind.FUNCTION
+        symbol = Symbol(name, kind, declared.type, declared.name, specifiers.start, self.n_tokens)
+        symbol.storage = specifiers.storage
+        symbol.attributes = (*specifiers.attributes, *declared.attributes)
+        self.link_function(symbol, declared)
+        if (
+            symbol.previous is not None
+            and symbol.previous.is_definition
+            and symbol.previous.kind in CALLABLE
+            and not self.is_cpp
+        ):
+            self.issue("redefinition", f"redefinition of '{name}'", token=declared.name)
+        symbol.is_definition = True
+        self.unit.uses = [
+            it if it.symbol is not symbol else type(it)(it.token, symbol, it.role | Role.DEFINES)
+            for it in self.unit.uses
+        ]
+        if symbol.kind is Kind.KERNEL:
+            self._check_kernel(symbol, specifiers)
+        self.function = symbol
+        self.labels, self.gotos = {}, []
+        scope = self.open_scope()
+        scope.start = declared.opening
+        self._declare_parameters(symbol)
+        opened = self.at
+        first_issue = len(self.unit.issues)
+        try:
+            ends = self._block(opened)
+        finally:
+            symbol.end = self.at
+            symbol.body = opened, self.at
+            for inner in range(len(self.scopes) - 1, -1, -1):
+                self.scopes[inner][2].end = self.at
+            self.scopes.clear()
+        self._check_labels()
+        self._check_result(symbol, ends)
+        if not any(it.severity is Severity.ERROR for it in self.unit.issues[first_issue:]):
+            self._check_unused(symbol)
+        self.function = None
+        self.reads.clear()
+
+    def _check_kernel(self, symbol: Symbol, specifiers: Specifiers) -> None:
+        function = symbol.type.base if symbol.type is not None else None
+        if not isinstance(function, Function) or self.is_cpp:
+            return
+        result = base_of(function.result)
+        if not isinstance(result, Unknown) and not _is_void(result):
+            self.issue("kernel-result", "kernel must have void return type", token=specifiers.start)
+        for parameter in symbol.parameters:
+            type_ = parameter.type or UNKNOWN
+            base = base_of(type_)
+            if (
+                isinstance(base, Pointer)
+                and not isinstance(base_of(base.pointee), Unknown | Function)
+                and space_of(base.pointee) not in _PLACED
+            ):
+                fix = Fix("Insert '__global'", (Edit(parameter.first, parameter.first, "__global "),))
+                said = "pointer arguments to kernel functions must reside in '__global', '__constant' or "
+                said += "'__local' address space"
+                self.issue("address-space", said, token=parameter.token, fix=fix)
+            named = type_.base
+            name = named.name if isinstance(named, Named) else str(named)
+            if name in NO_KERNEL_PARAMETERS:
+                said = f"'{name}' cannot be used as the type of a kernel parameter"
+                self.issue("kernel-parameter", said, token=parameter.token)
+
+    def _check_labels(self) -> None:
+        for name, at in self.gotos:
+            label = self.labels.get(name)
+            if label is None:
+                self.issue("undeclared", f"use of undeclared label '{name}'", token=at)
+            else:
+                self.use(at, label, Role.NAMES)
+
+    def _check_result(self, symbol: Symbol, ends: bool) -> None:
+        function = symbol.type.base if symbol.type is not None else None
+        if ends or not isinstance(function, Function) or self.texts[self.at - 1] != "}":
+            return
+        result = base_of(function.result)
+        if isinstance(result, Unknown) or _is_void(result):
+            return
+        said = "non-void function does not return a value in all control paths"
+        if not any(it == "return" for it in self.texts[(symbol.body or (0, 0))[0] : self.at]):
+            said = "non-void function does not return a value"
+        self.issue("missing-return", said, Severity.WARNING, token=self.at - 1)
+
+    def _check_unused(self, function: Symbol) -> None:
+        if self.is_doubtful:
+            return
+        seen: dict[Symbol, Role] = {}
+        for use in self.unit.uses:
+            if not use.role & Role.DECLARES:
+                seen[use.symbol] = seen.get(use.symbol, Role(0)) | use.role
+        for symbol in self.unit.symbols:
+            if symbol.kind not in (Kind.VARIABLE, Kind.PARAMETER) or not symbol.name:
+                continue
+            if symbol.parent is not function or any(name == "unused" for name, _ in symbol.attributes):
+                continue
+            role = seen.get(symbol, Role(0))
+            if symbol.kind is Kind.PARAMETER:
+                if not role:
+                    said = f"unused parameter '{symbol.name}'"
+                    self.issue("unused", said, Severity.HINT, token=symbol.token)
+            elif not role & ~Role.WRITES:
+                base = base_of(symbol.type or UNKNOWN)
+                if role and isinstance(base, Pointer | Array):
+                    continue
+                assigned = [it for it in self.unit.uses if it.symbol is symbol and it.token != symbol.token]
+                said = f"unused variable '{symbol.name}'"
+                if assigned:
+                    said = f"variable '{symbol.name}' set but not used"
+                self.issue("unused", said, Severity.HINT, token=symbol.token)
+
+    # -------------------------------------------------------------------------------------- statements
+
+    def compound(self) -> None:
+        """Read a block of statements with a scope of its own. Raises: SyntaxFaultError."""
+        self.open_scope()
+        self._block(self.at)
+        self.close_scope()
+
+    def _block(self, opened: int) -> bool:
+        """Read `{ ... }`; return whether control never comes to its end."""
+        self.open_scope()
+        self.at += 1
+        ends = False
+        reported = False
+        while self.text and self.text != "}":
+            if self.text.startswith("#"):
+                self.skip_pragmas()
+                continue
+            is_target = self.text in ("case", "default") or self.texts[self.at + 1] == ":"
+            if is_target:
+                ends = False
+            elif ends and not reported and self.text != ";":
+                reported = True
+                self.issue(
+                    "unreachable", "code will never be executed", Severity.HINT, end=self._end_of_line()
+                )
+            ends = self._contained() or ends
+        self.close_scope()
+        if self.text != "}":
+            notes = ((opened, "to match this '{'"),)
+            fix = Fix("Insert '}'", (Edit(self.at, self.at, "}"),))
+            self.issue(
+                "syntax-error",
+                "expected '}'",
+                token=max(self.n_tokens - 1, 0),
+                is_behind=False,
+                fix=fix,
+                notes=notes,
+            )
+            return True
+        self.at += 1
+        return ends
+
+    def _end_of_line(self) -> int:
+        end = self.at
+        while self.texts[end] not in (";", "{", "}", ""):
+            end += 1
+        return end + 1
+
+    def _contained(self) -> bool:
+        """Read a statement; behind a syntax error go on with the next one."""
+        before = self.at
+        scopes, depth, controls = len(self.scopes), self.depth, len(self.controls)
+        try:
+            return self.statement()
+        except SyntaxFaultError:
+            while len(self.scopes) > scopes:
+                self.close_scope()
+            self.depth = depth
+            del self.controls[controls:]
+            self._recover(before)
+            return False
+
+    def _recover(self, before: int) -> None:
+        """Go to where the next statement may start."""
+        self.at = max(self.at, before)
+        while self.text:
+            text = self.text
+            if text == ";":
+                self.at += 1
+                return
+            if text == "}":
+                if self.at == before:
+                    self.at += 1
+                return
+            if text == "{":
+                if self.at == before:
+                    self.skip_brackets()
+                return
+            if self.at > before and text in _STARTS and self.texts[self.at - 1] in (")", ";", "}", "]"):
+                return
+            self.at += 1
+
+    def statement(self) -> bool:
+        """Read a statement; return whether control never comes behind it. Raises: SyntaxFaultError."""
+        if self.depth > MAX_DEPTH:
+            raise SyntaxFaultError
+        self.depth += 1
+        try:
+            return self._statement()
+        finally:
+            self.depth -= 1
+
+    def _statement(self) -> bool:
+        self.skip_pragmas()
+        while self.text in ("__attribute__", "__attribute"):
+            self.attribute()
+        text = self.text
+        handler = _STATEMENTS.get(text)
+        if handler is not None:
+            result: bool = handler(self)
+            return result
+        if is_name(text) and text not in KEYWORDS and self.texts[self.at + 1] == ":":
+            return self._label()
+        if self.starts_declaration():
+            self.declaration()
+            return False
+        if text == "}":
+            raise self.fail("expected statement")
+        start = self.at
+        self.expression()
+        if self.text != ";":
+            self.expect_semicolon("after expression")
+            if self.at == start or not self._begins_something():
+                raise SyntaxFaultError
+            return False
+        self.at += 1
+        return False
+
+    def starts_declaration(self) -> bool:
+        """Tell whether the statement here is a declaration."""
+        text = self.text
+        if text in SPECIFIER_WORDS:
+            return text != "__extension__" or self.texts[self.at + 1] in SPECIFIER_WORDS
+        if not is_name(text) or text in KEYWORDS:
+            return False
+        if self.named_type() is not None:
+            return True
+        following = self.texts[self.at + 1]
+        if self.lookup(text) is not None:
+            return False
+        if is_name(following) and following not in KEYWORDS:
+            return True  # Two names in a row: the first can only be a type, or a macro.
+        return following == "*" and self.is_name(self.at + 2) and self.texts[self.at + 3] in ("=", ";", ",")
+
+    def _label(self) -> bool:
+        at = self.at
+        self.at += 2
+        name = self.texts[at]
+        if name in self.labels:
+            self.issue("redefinition", f"redefinition of label '{name}'", token=at)
+        symbol = Symbol(name, Kind.LABEL, None, at, at, self.at, self.unit, self.function)
+        self.labels[name] = symbol
+        self.unit.symbols.append(symbol)
+        self.use(at, symbol, Role.DECLARES | Role.DEFINES)
+        if self.text == "}":
+            return False
+        return self.statement()
+
+    def _compound_statement(self) -> bool:
+        return self._block(self.at)
+
+    def _empty(self) -> bool:
+        self.at += 1
+        return False
+
+    def _condition(self, word: str) -> Value:
+        """Read the bracketed condition behind a keyword."""
+        if self.text != "(":
+            raise self.fail(f"expected '(' after '{word}'")
+        opened = self.at
+        self.at += 1
+        value = self.expression()
+        self.expect(")", opened)
+        base = base_of(value.type)
+        if not isinstance(base, Unknown) and not isinstance(base, Pointer | Array):
+            scalar = isinstance(base, ScalarType) and not _is_void(base)
+            if not scalar and type(base).__name__ != "Enumeration":
+                said = "statement requires expression of scalar type"
+                if word == "switch":
+                    said = "statement requires expression of integer type"
+                self.issue("wrong-type", f"{said} ('{spelled(value.type)}' invalid)", token=opened - 1)
+        return value
+
+    def _if(self) -> bool:
+        self.at += 1
+        mark = len(self.reads)
+        self._condition("if")
+        controls = len(self.controls)
+        self.controls += self.reads[mark:]
+        ends = self._body("if")
+        other = False
+        if self.accept("else"):
+            other = self._body("else")
+        del self.controls[controls:]
+        return ends and other
+
+    def _body(self, _word: str) -> bool:
+        """Read the statement that a keyword rules, in a scope of its own."""
+        if self.text in ("}", ""):
+            raise self.fail("expected statement")
+        self.open_scope()
+        try:
+            return self.statement()
+        finally:
+            self.close_scope()
+
+    def _while(self) -> bool:
+        self.at += 1
+        mark = len(self.reads)
+        start = self.at
+        condition = self._condition("while")
+        controls = len(self.controls)
+        self.controls += self.reads[mark:]
+        self._body("while")
+        del self.controls[controls:]
+        return bool(condition.constant) and not _breaks(self.texts[start : self.at])
+
+    def _do(self) -> bool:
+        self.at += 1
+        start = self.at
+        ends = self._body("do")
+        if not self.accept("while"):
+            notes = ((start - 1, "to match this 'do'"),)
+            self.issue("syntax-error", "expected 'while' in do/while loop", notes=notes)
+            raise SyntaxFaultError
+        condition = self._condition("while")
+        self.expect_semicolon("after do/while statement")
+        breaks = _breaks(self.texts[start : self.at])
+        return (ends or bool(condition.constant)) and not breaks
+
+    def _for(self) -> bool:
+        self.at += 1
+        if self.text != "(":
+            raise self.fail("expected '(' after 'for'")
+        opened = self.at
+        self.at += 1
+        self.open_scope()
+        try:
+            if not self.accept(";"):
+                if self.starts_declaration():
+                    self._for_declaration(opened)
+                else:
+                    self.expression()
+                    self._for_semicolon()
+            mark = len(self.reads)
+            is_endless = self.text == ";"
+            if self.text != ";":
+                value = self.expression()
+                is_endless = bool(value.constant)
+            self._for_semicolon()
+            controls = len(self.controls)
+            self.controls += self.reads[mark:]
+            if self.text != ")":
+                self.expression()
+            self.expect(")", opened)
+            start = self.at
+            self._body("for")
+            del self.controls[controls:]
+            return is_endless and not _breaks(self.texts[start : self.at])
+        finally:
+            self.close_scope()
+
+    def _for_declaration(self, opened: int) -> None:
+        specifiers = self.specifiers()
+        while True:
+            self._declare_one(specifiers, self.declarator(specifiers.type))
+            if not self.accept(","):
+                break
+        self._for_semicolon()
+
+    def _for_semicolon(self) -> None:
+        if not self.accept(";"):
+            fix = Fix("Insert ';'", (Edit(self.at, self.at, ";"),))
+            self.issue("syntax-error", "expected ';' in 'for' statement specifier", fix=fix)
+            raise SyntaxFaultError
+
+    def _switch(self) -> bool:
+        self.at += 1
+        mark = len(self.reads)
+        self._condition("switch")
+        controls = len(self.controls)
+        self.controls += self.reads[mark:]
+        start = self.at
+        ends = self._body("switch")
+        del self.controls[controls:]
+        inside = self.texts[start : self.at]
+        return ends and "default" in inside and not _breaks(inside, of_switch=True)
+
+    def _case(self) -> bool:
+        self.at += 1
+        if self.texts[self.at - 1] == "case":
+            self.constant_expression()
+            if self.accept("..."):
+                self.constant_expression()
+        if not self.accept(":"):
+            fix = Fix("Insert ':'", (Edit(self.at, self.at, ":"),))
+            word = self.texts[self.at - 1] if self.texts[self.at - 1] == "default" else "case"
+            where = f"after '{word}'"
+            self.issue("syntax-error", f"expected ':' {where}", is_behind=True, fix=fix)
+        if self.text == "}":
+            return False
+        return self.statement()
+
+    def _return(self) -> bool:
+        at = self.at
+        self.at += 1
+        function = self.function.type.base if self.function and self.function.type else None
+        result = function.result if isinstance(function, Function) else UNKNOWN
+        mark = len(self.reads)
+        name = self.function.name if self.function is not None else ""
+        if self.text == ";":
+            if not _is_void(base_of(result)) and not isinstance(base_of(result), Unknown):
+                said = f"non-void function '{name}' should return a value"
+                self.issue("wrong-return", said, token=at)
+        else:
+            self.unit.expected.append(Expected(self.at, result))
+            value = self.expression()
+            if _is_void(base_of(result)) and not _is_void(base_of(value.type)):
+                if not isinstance(base_of(value.type), Unknown):
+                    said = f"void function '{name}' should not return a value"
+                    self.issue("wrong-return", said, token=at)
+            elif not _is_void(base_of(result)):
+                self.check_conversion(result, value, "returning", value.start)
+        self.unit.flow.append((self.function, (*self.reads[mark:], *self.controls)))
+        self.expect_semicolon("after return statement")
+        return True
+
+    def _break(self) -> bool:
+        word = self.text
+        self.at += 1
+        self.expect_semicolon(f"after {word} statement")
+        return True
+
+    def _goto(self) -> bool:
+        self.at += 1
+        if not self.is_name():
+            raise self.fail("expected identifier")
+        self.gotos.append((self.text, self.at))
+        self.at += 1
+        self.expect_semicolon("after goto statement")
+        return True
+
+    def _else(self) -> bool:
+        raise self.fail("expected expression")
+
+    def _assembly(self) -> bool:
+        self.at += 1
+        while self.text in ("volatile", "__volatile__", "goto"):
+            self.at += 1
+        if self.text == "(":
+            self.skip_brackets()
+        self.accept(";")
+        return False
+
+
+def _is_void(base: object) -> bool:
+    return isinstance(base, ScalarType) and base.kind is ScalarKind.VOID
+
+
+def _breaks(texts: list[str], *, of_switch: bool = False) -> bool:
+    """Tell whether a loop's text may leave it by `break` or `goto`; inner loops' own breaks count too."""
+    return "break" in texts or ("goto" in texts and not of_switch)
+
+
+_STATEMENTS = {
+    "{": UnitParser._compound_statement,
+    ";": UnitParser._empty,
+    "if": UnitParser._if,
+    "while": UnitParser._while,
+    "do": UnitParser._do,
+    "for": UnitParser._for,
+    "switch": UnitParser._switch,
+    "case": UnitParser._case,
+    "default": UnitParser._case,
+    "return": UnitParser._return,
+    "break": UnitParser._break,
+    "continue": UnitParser._break,
+    "goto": UnitParser._goto,
+    "else": UnitParser._else,
+    "asm": UnitParser._assembly,
+    "__asm": UnitParser._assembly,
+    "__asm__": UnitParser._assembly,
+}
+_STARTS = frozenset(_STATEMENTS) | SPECIFIER_WORDS
+
+__all__ = ["UnitParser", "decayed", "read_unit"]

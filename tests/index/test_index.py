@@ -1,0 +1,181 @@
+"""Declarations, uses and types of texts with macros and includes, and what an edit leaves alone."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reading import index_of, named
+
+from clmap_lsp.index.model import Kind, Role
+from clmap_lsp.index.types import members_layout, spelled
+
+KERNEL = """\
+#define TILE 16
+#define AT(x, y) ((y) * TILE + (x))
+typedef struct { float4 place; int n; char tag; } /*body_t*/body_t;
+float /*helper*/helper(float a, int b) { return a * b; }
+__kernel void /*mm*/mm(__global const float */*A*/A, __global float *C, int n)
+{
+    __local float tile[TILE][TILE];
+    int /*x*/x = get_global_id(0), y = get_global_id(1);
+    float acc = 0;
+    /*use of body_t*/body_t b;
+    for (int k = 0; k < n; k++)
+        /*acc +=*/acc += A[/*use of AT*/AT(k, /*y in a macro*/y)] * /*call*/helper(/*use of A*/A[k], 3);
+    b./*place*/place.xy = (float2)(1.0f, acc);
+    tile[/*use of x*/x][y] = acc;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    C[AT(x, y)] = tile[y][x];
+}
+"""
+
+
+def test_every_use_leads_to_its_declaration():
+    index = index_of(KERNEL)
+    for use, declaration in (
+        ("use of A", "A"),
+        ("use of x", "x"),
+        ("call", "helper"),
+        ("use of body_t", "body_t"),
+    ):
+        assert named(index, use).symbol is named(index, declaration).symbol
+    assert named(index, "y in a macro").symbol.kind is Kind.VARIABLE
+    assert named(index, "use of AT").symbol.kind is Kind.MACRO
+
+
+def test_roles_tell_reads_from_writes():
+    index = index_of(KERNEL)
+    assert named(index, "acc +=").role == Role.READS | Role.WRITES
+    assert named(index, "use of A").role == Role.READS
+    assert named(index, "call").role == Role.CALLS
+    stores = [it for it in index.occurrences if it.symbol.name == "C" and it.role & Role.WRITES]
+    assert len(stores) == 1
+
+
+def test_types_are_spelled_as_a_person_writes_them():
+    index = index_of(KERNEL)
+    types = {it.name: spelled(it.type) for _, it in index.symbols() if it.type is not None}
+    assert types["A"] == "const __global float *"
+    assert types["tile"] == "__local float[16][16]"
+    assert types["helper"] == "float (float, int)"
+    assert types["b"] in ("body_t", "int")
+
+
+def test_layout_has_offsets_and_padding():
+    index = index_of(KERNEL)
+    record = named(index, "body_t").symbol.type.base
+    placed, whole = members_layout(record)
+    assert [(it.name, offset, size) for it, offset, size in placed] == [
+        ("place", 0, 16),
+        ("n", 16, 4),
+        ("tag", 20, 1),
+    ]
+    assert (whole.size, whole.alignment) == (32, 16)
+
+
+def test_declarations_in_headers_are_found_there():
+    text = '#include "t.h"\n__kernel void k(__global int *o) { o[0] = /*call*/twice(SIZE); }'
+    index = index_of(text, t_h="#define SIZE 4\nint twice(int x) { return 2 * x; }\n")
+    symbol = named(index, "call").symbol
+    assert index.name_span(symbol).path == "t.h"
+    assert [it.path for it in index.references(symbol)] == ["k.cl", "t.h"]
+    assert index.includes[0].path == "t.h"
+
+
+def test_a_name_in_a_macros_body_is_found_where_it_is_typed():
+    text = "#define STEP total += 1\nvoid k(__global int *o) { int /*total*/total = 0; STEP; o[0] = total; }"
+    index = index_of(text)
+    places = list(index.references(named(index, "total").symbol))
+    assert any(it.use is not None and text[it.start : it.end] == "total" for it in places)
+
+
+def test_prototype_and_definition_are_one():
+    text = "float f(float x);\nvoid k(float *o) { o[0] = /*call*/f(1); }\nfloat f(float x) { return x; }"
+    index = index_of(text)
+    symbol = named(index, "call").symbol
+    assert len(index.declarations(symbol)) == 2
+    assert index.name_span(index.definition(symbol)).start == text.rindex("f(float x)")
+
+
+def test_scopes_hide_and_end():
+    text = "void k(int n) { int /*outer*/i = 0; { int i = 1; /*inner*/i = 2; } /*after*/i = 3; n = i; }"
+    index = index_of(text)
+    assert named(index, "after").symbol is named(index, "outer").symbol
+    assert named(index, "inner").symbol is not named(index, "outer").symbol
+
+
+def test_constants_are_folded():
+    text = "enum { A = 3, B };\n__constant int /*n*/n = (B << 2) + sizeof(float4) * A;"
+    assert named(index_of(text), "n").symbol.value == 64
+
+
+def test_an_edit_keeps_the_units_that_it_leaves_alone():
+    index = index_of(KERNEL)
+    again = index_of("// a line more\n" + KERNEL.replace("acc = 0;", "acc = 1;"), index)
+    before = {it.unit for it in index.units}
+    changed = [it for it in again.units if it.unit not in before]
+    assert len(changed) == 1
+    assert "mm" in again.texts[changed[0].start : changed[0].end]
+
+
+def test_an_edit_of_a_type_renews_what_uses_it():
+    index = index_of(KERNEL)
+    again = index_of(KERNEL.replace("float4 place", "float8 place"), index)
+    assert spelled(named(again, "place").symbol.type) == "float8"
+
+
+WORDS = [
+    *(
+        "int ",
+        "x",
+        "y",
+        " = ",
+        "{",
+        "}",
+        "(",
+        ")",
+        ";",
+        ",",
+        "\n",
+        "struct S ",
+        "__kernel void k",
+        "for ",
+        "if ",
+    ),
+    *(
+        "__global float *",
+        "->",
+        ".",
+        "[",
+        "]",
+        "#define M x\n",
+        "M ",
+        "return ",
+        "1",
+        "float4 ",
+        "a.xyz",
+        "case ",
+    ),
+]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.sampled_from(WORDS), max_size=40), st.lists(st.sampled_from(WORDS), max_size=6))
+def test_reading_never_fails_and_an_edit_gives_what_reading_anew_gives(words, more):
+    first = index_of("".join(words))
+    text = "".join(words[: len(words) // 2]) + "".join(more) + "".join(words[len(words) // 2 :])
+    again, fresh = index_of(text, first), index_of(text)
+    assert [(it.start, it.symbol.name, it.role) for it in again.occurrences] == [
+        (it.start, it.symbol.name, it.role) for it in fresh.occurrences
+    ]
+    assert [(it.span, it.issue.message) for it in again.issues] == [
+        (it.span, it.issue.message) for it in fresh.issues
+    ]
+
+
+@pytest.mark.parametrize("cut", range(0, len(KERNEL), 41))
+def test_half_typed_text_has_an_index(cut):
+    index = index_of(KERNEL[:cut])
+    if cut > KERNEL.index("__local"):
+        assert any(it.name == "mm" for _, it in index.symbols())

@@ -1,0 +1,98 @@
+"""What is wrong is said where clang says it, in its words; what may come from the host's -D is no error."""
+
+from __future__ import annotations
+
+import pytest
+from reading import messages
+
+HEAD = "__kernel void k(__global float *o, __local float *l, int n) {\n"
+
+CASES = {
+    "int x = n\no[x] = 1;": "2:10 error: expected ';' at end of declaration",
+    "o[0] = 1\n": "2:9 error: expected ';' after expression",
+    "o[n = 1;": "2:8 error: expected ']'",
+    "o[0] = (1 + n;": "2:14 error: expected ')'",
+    "if n) o[0] = 1;": "2:4 error: expected '(' after 'if'",
+    "for (int i = 0; i < n i++) o[i] = 1;": "2:23 error: expected ';' in 'for' statement specifier",
+    "return\n": "4:1 error: expected expression",
+    "n = 1; continue\n": "2:16 error: expected ';' after continue statement",
+    "o[0] = ;": "2:8 error: expected expression",
+    "barrier(CLK_LOCAL_MEM_FENCE)\n": "2:29 error: expected ';' after expression",
+    "int total = 0; o[0] = totl;": "2:23 error: use of undeclared identifier 'totl'; did you mean 'total'?",
+    "o[get_globl_id(0)] = 1;": (
+        "2:3 error: implicit declaration of function 'get_globl_id' is invalid in OpenCL; "
+        "did you mean 'get_global_id'?"
+    ),
+    "flaot x = 1;": "2:1 error: unknown type name 'flaot'; did you mean 'float'?",
+    "o[0] = sqrt(1.0f, 2.0f);": "2:8 error: no matching function for call to 'sqrt'",
+    "float4 v; v.q = 1;": "2:13 error: illegal vector component name 'q'",
+    "float2 v; o[0] = v.z;": "2:20 error: vector component access exceeds type 'float2'",
+    "o = l;": "2:3 error: assigning '__local float *' to '__global float *' changes address space of pointer",
+    "*n = 1;": "2:1 error: indirection requires pointer operand ('int' invalid)",
+    "float4 v = (float4)(1, 2, 3);": (
+        "2:20 error: too few elements in vector initialization (expected 4 elements, have 3)"
+    ),
+    "const int c = 1; c = 2;": (
+        "2:20 error: cannot assign to variable 'c' with const-qualified type 'const int'"
+    ),
+    "int n2 = 1; int n2 = 2;": "2:17 error: redefinition of 'n2'",
+    "o[0] = 1.0f % 2.0f;": "2:13 error: invalid operands to binary expression ('float' and 'float')",
+    "__global float *p; p.x = 1;": (
+        "2:21 error: member reference type '__global float *' is a pointer; did you mean to use '->'?"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", CASES)
+def test_an_error_has_clangs_words_and_place(body):
+    assert messages(f"{HEAD}{body}\n}}\n")[0] == CASES[body]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "float f(float a, float b) { return a; }\n__kernel void k(__global float *o) { o[0] = f(1); }",
+            "2:48 error: too few arguments to function call, expected 2, have 1",
+        ),
+        (
+            "__kernel int k(__global int *o) { o[0] = 1; return 1; }",
+            "1:1 error: kernel must have void return type",
+        ),
+        (
+            "__kernel void k(float *o) { o[0] = 1; }",
+            "1:24 error: pointer arguments to kernel functions must reside in '__global', '__constant' or "
+            "'__local' address space",
+        ),
+        (
+            "int f(int x) { if (x) return 1; }",
+            "1:33 warning: non-void function does not return a value in all control paths",
+        ),
+        ("struct S { int a; int b }\n;", "1:24 error: expected ';' at end of declaration list"),
+        ("int table[2] = {1, 2};", "1:5 error: program scope variable must reside in constant address space"),
+    ],
+)
+def test_declarations(text, expected):
+    assert expected in messages(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{HEAD}o[0] = STRIDE;}}",
+        f"{HEAD}REAL x = o[0]; o[1] = x * 2;}}",
+        "KERNEL_FQ void k(__global float *o) { o[0] = 1; }",
+        f"{HEAD}o[0] = vendor_thing(n);}}",
+        "DEFINE_ALL(float, 4)\n__kernel void k(__global float *o) { o[0] = 1; }",
+        f"{HEAD}o[0] = (REAL)n + SCALE(n);}}",
+    ],
+)
+def test_what_the_host_may_define_is_no_error(text):
+    assert not [it for it in messages(text) if " error: " in it]
+
+
+def test_hints_are_for_what_is_not_used_or_reached():
+    found = messages(f"{HEAD}int a = 1; o[0] = n; return; o[1] = 2;}}")
+    assert "2:5 hint: unused variable 'a'" in found
+    assert "1:51 hint: unused parameter 'l'" in found
+    assert any("hint: code will never be executed" in it for it in found)
