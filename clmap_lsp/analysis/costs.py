@@ -87,7 +87,7 @@ def totals_of(accesses: Iterable[Access], costs: LaunchCosts) -> MemoryTotals:
         if access.site in seen:
             continue
         seen.add(access.site)
-        if access.space not in _COUNTED:
+        if access.space not in _COUNTED or access.direction.value == "atomic":
             continue
         cost = costs.cost(access.site, access.space)
         if cost is None or cost.count is None:

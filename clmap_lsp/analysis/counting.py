@@ -31,9 +31,10 @@ def _cost(it: SiteCount, device: DeviceModel) -> SiteCost:
     if it.executions == 0 and it.method is Method.EXACT:
         return SiteCost(0, 0, "sectors" if it.unit == "sectors" else "wavefronts", 0, ideal=0, reason=NEVER)
     requests, least, ideal = it.requests or 0, it.least_per_request or 0, it.ideal_units
-    floor = _uniform_wavefronts(it.size, it.op, device) if it.unit == "wavefronts" else 0
-    if ideal is not None and least >= floor:
-        ideal = max(ideal, requests * floor)
+    if ideal is not None and it.unit == "wavefronts":
+        floors = [_uniform_wavefronts(size, it.op, device) for size in it.pieces]
+        if least >= max(floors):
+            ideal = max(ideal, requests // len(floors) * sum(floors))
     return SiteCost(
         instructions=requests,
         requests=requests,

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from clmap_lsp.access.facts import Facts
     from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.emulator.moved import Moved
     from clmap_lsp.launch.model import Launch
 
     Ints = NDArray[np.int64]
@@ -42,7 +43,7 @@ _PERIOD = 8
 _MAX_ROWS = 64
 
 
-def in_general(access: Access, launch: Launch, facts: Facts, device: DeviceModel) -> str | None:
+def in_general(access: Access, moved: Moved, launch: Launch, facts: Facts, device: DeviceModel) -> str | None:
     """Return the words, or `None` where the count has no form in one scalar argument."""
     if access.unknown is not None or access.indirect or access.cooperative:
         return None
@@ -58,10 +59,10 @@ def in_general(access: Access, launch: Launch, facts: Facts, device: DeviceModel
     rows = _rows(alpha, beta, launch, device, _grain(access, device))
     if rows is None:
         return None
-    return _words(access, symbol, rows, device)
+    return _words(access, moved, symbol, rows, device)
 
 
-def _words(access: Access, symbol: Parameter, rows: Row, device: DeviceModel) -> str | None:
+def _words(access: Access, moved: Moved, symbol: Parameter, rows: Row, device: DeviceModel) -> str | None:
     import numpy as np
 
     from clmap_lsp.devices.formula import Access as Lanes
@@ -74,11 +75,11 @@ def _words(access: Access, symbol: Parameter, rows: Row, device: DeviceModel) ->
             alpha,
             beta,
             active.astype(np.bool_),
-            access.size,
+            moved.size,
             "store" if access.direction is Direction.STORE else "load",
             _SPACES[access.space],  # type: ignore[arg-type]
             device,
-            access.alignment,
+            moved.pieces(device),
         ),
         symbol=symbol.name,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from clmap_lsp.analysis.general import in_general
 from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotals, Variant
 from clmap_lsp.analysis.stride import stride
 from clmap_lsp.analysis.swap import swapped
+from clmap_lsp.emulator.symbolic.counts import needs_of
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType
@@ -24,6 +25,7 @@ from clmap_lsp.source.types import AddressSpace, PointerType
 if TYPE_CHECKING:
     from clmap_lsp.access.records import Access
     from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.emulator.moved import Moved
 
 _ORDERED = (ir.Barrier, ir.WaitEvents, ir.Collective, ir.AsyncCopy)
 
@@ -49,7 +51,10 @@ def analyse_kernel(
     left_out = classify(dataclasses.replace(summary, accesses=others), launch=launch) if others else ()
     everything = (*summary.accesses, *others)
     totals = totals_of(everything, costs)
-    joined = partial(_joined, launch=launch, facts=facts, costs=costs, totals=totals, device=device)
+    moved = needs_of(kernel).moved
+    joined = partial(
+        _joined, moved=moved, launch=launch, facts=facts, costs=costs, totals=totals, device=device
+    )
     found = [joined(it) for it in left_out]
     unreached = tuple(it for it in found if it.is_never_executed)
     accesses = (*map(joined, classified), *(it for it in found if not it.is_never_executed))
@@ -93,6 +98,7 @@ def _directions(launch: Launch | None) -> tuple[int, int]:
 
 def _joined(
     classified: Classified,
+    moved: Mapping[ir.Site, Moved],
     launch: Launch,
     facts: Facts,
     costs: LaunchCosts,
@@ -112,11 +118,12 @@ def _joined(
         cost.per_request,
         cost.method if known else "unknown",
         cost.reason,
-        in_general(access, launch, facts, device),
+        in_general(access, moved[access.site], launch, facts, device),
         stride(access, along, facts),
         stride(access, across, facts),
         classified,
         share=(cost.count or 0) / whole if known and whole else None,
+        pieces=tuple(size for _, size in moved[access.site].pieces(device)),
     )
 
 

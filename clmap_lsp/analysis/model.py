@@ -94,6 +94,9 @@ class AccessAnalysis:
     share: float | None = None
     """Part of the kernel's traffic in this kind of memory (sectors or wavefronts), 0 to 1."""
 
+    pieces: tuple[int, ...] = ()
+    """Bytes of the instructions that an access of one work-item takes; each is a request of its own."""
+
     @property
     def is_never_executed(self) -> bool:
         """True if it is known that no work-item of the launch executes it."""

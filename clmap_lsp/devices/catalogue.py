@@ -129,6 +129,7 @@ class _Reader:
             split=self._split("split"),
             disputed_split=self._split("disputed_split"),
             max_access_bytes=self._integer("global", "max_access_bytes") or None,
+            max_access_elements=self._integer("global", "max_access_elements"),
         )
 
     def _split(self, name: str) -> dict[int, int]:

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clmap_lsp.devices.model import BankedLocal, CachedLocal, ConstantRule, DeviceModel, Unknown
-from clmap_lsp.devices.rules import Op, constant_passes, global_sectors, local_wavefronts
+from clmap_lsp.devices.rules import Op, constant_passes, global_sectors, local_wavefronts, pieces
 from clmap_lsp.devices.words import describe_counts
 
 Space = Literal["global", "local", "constant"]
@@ -36,7 +36,8 @@ class Access:
     """One access of one or several SIMD groups, with addresses that are affine in N.
 
     `alpha` (bytes) and `beta` (bytes per N) are int64 of shape (rows, lanes); `active` is bool, same shape.
-    `alignment` is that of the element in bytes (None: the largest power of two that divides `width_bytes`).
+    `pieces` are the (offset, bytes) of its instructions (None: as `rules.pieces` cuts `width_bytes`); each is
+    an execution of its own.
     """
 
     alpha: NDArray[np.int64]
@@ -46,7 +47,12 @@ class Access:
     op: Op
     space: Space
     device: DeviceModel
-    alignment: int | None = None
+    pieces: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def instructions(self) -> tuple[tuple[int, int], ...]:
+        """The (offset, bytes) of each."""
+        return self.pieces if self.pieces is not None else pieces(self.width_bytes, self.device)
 
     def totals(self, sizes: NDArray[np.int64]) -> Counts | Unknown:
         """Count for every N in `sizes`: the sum over the rows, shape (len(sizes),)."""
@@ -70,15 +76,26 @@ class Access:
 
 
 def count(addresses: NDArray[np.int64], active: NDArray[np.bool_], access: Access) -> Counts | Unknown:
-    """Apply the device's rule for the access's space and operation."""
-    width, device, alignment = access.width_bytes, access.device, access.alignment
+    """Apply the device's rule for the access's space and operation, instruction by instruction."""
+    total = np.zeros(len(addresses), np.int64)
+    for offset, size in access.instructions:
+        counts = _count_piece(addresses + offset, active, size, access)
+        if isinstance(counts, Unknown):
+            return counts
+        total += counts
+    return total
+
+
+def _count_piece(
+    addresses: NDArray[np.int64], active: NDArray[np.bool_], size: int, access: Access
+) -> Counts | Unknown:
     match access.space:
         case "global":
-            return global_sectors(addresses, active, width, device, access.op, alignment=alignment)
+            return global_sectors(addresses, active, size, access.device, access.op)
         case "constant":
-            return constant_passes(addresses, active, width, device, alignment)
+            return constant_passes(addresses, active, size, access.device)
         case "local":
-            return local_wavefronts(addresses, active, width, access.op, device, alignment=alignment)
+            return local_wavefronts(addresses, active, size, access.op, access.device)
 
 
 def unit_of(space: Space, device: DeviceModel) -> str:
@@ -184,7 +201,7 @@ def formula_for(access: Access, *, symbol: str = "N", first: int = 1) -> Formula
     arrays = (access.alpha, access.beta)
     alpha, beta = (np.where(access.active, it, 0).astype(np.int64).tobytes() for it in arrays)
     mask = np.ascontiguousarray(access.active, bool).tobytes()
-    fixed = (access.width_bytes, access.op, access.space, access.device, access.alignment)
+    fixed = (access.width_bytes, access.op, access.space, access.device, access.pieces)
     return _formula(shape, alpha, beta, mask, fixed, symbol, first)
 
 
@@ -194,7 +211,7 @@ def _formula(
     alpha: bytes,
     beta: bytes,
     mask: bytes,
-    fixed: tuple[int, Op, Space, DeviceModel, int | None],
+    fixed: tuple[int, Op, Space, DeviceModel, tuple[tuple[int, int], ...] | None],
     symbol: str,
     first: int,
 ) -> Formula | Unknown:
@@ -227,7 +244,7 @@ def _formula(
         settled=settled,
         table=tuple(table.tolist()),
         small=tuple(small.tolist()),
-        requests=int(access.active.any(axis=1).sum()),
+        requests=int(access.active.any(axis=1).sum()) * len(access.instructions),
         unit=unit_of(access.space, access.device),
         symbol=symbol,
     )

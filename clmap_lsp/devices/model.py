@@ -134,6 +134,9 @@ class GlobalRule:
     disputed_split: Mapping[int, int] = field(default_factory=dict)
     max_access_bytes: int | None = 16
     """Widest access one instruction makes for one lane; wider elements take several. `None`: no limit."""
+    max_access_elements: int | None = None
+    """Most components of a vector that one instruction moves, whatever their width; `None`: no limit known.
+    Where it is set, stores of three components write three."""
 
 
 @dataclass(frozen=True, slots=True)

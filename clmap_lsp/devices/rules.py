@@ -55,17 +55,21 @@ def simd_groups(local_size: Sequence[int], device: DeviceModel) -> NDArray[np.in
 
 
 def pieces(
-    width_bytes: int, device: DeviceModel, alignment: int | None = None
+    width_bytes: int, device: DeviceModel, alignment: int | None = None, element: int | None = None
 ) -> tuple[tuple[int, int], ...]:
     """Return the (offset, bytes) of the instructions that one access of `width_bytes` becomes.
 
-    An instruction moves 1, 2, 4, 8 or 16 bytes at an address aligned to that; `alignment` is that of the
-    element (default: the largest power of two that divides its width). A float16 is four 16-byte pieces, a
+    An instruction moves 1, 2, 4, 8 or 16 bytes at an address aligned to that, and on some devices no more
+    than four components of `element` bytes; `alignment` is that of the address (default: the largest power of
+    two that divides the width). A float16 is four 16-byte pieces, a char16 on NVIDIA four 4-byte pieces, a
     28-byte struct of floats seven 4-byte pieces. Devices without such a limit (CPUs) take any width at once.
     """
     limit = device.global_rule.max_access_bytes
     if limit is None:
         return ((0, width_bytes),)
+    most = device.global_rule.max_access_elements
+    if most is not None and element is not None:
+        limit = min(limit, most * element)
     aligned = alignment if alignment is not None else width_bytes & -width_bytes
     found: list[tuple[int, int]] = []
     at = 0

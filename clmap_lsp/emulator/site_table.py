@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clmap_lsp.emulator.layout import KIND_CONSTANT, KIND_GLOBAL, KIND_LOCAL, KIND_PRIVATE
+from clmap_lsp.emulator.moved import Moved, moved_by
 from clmap_lsp.emulator.plan import Plan, pointer_target
 from clmap_lsp.source.ir import (
     AsyncCopy,
@@ -35,7 +36,7 @@ class SiteInfo:
     buffer: str | None
     space: str
     size: int
-    alignment: int
+    moved: Moved
     op: str
 
     @property
@@ -50,25 +51,30 @@ def site_table(plan: Plan) -> tuple[SiteInfo, ...]:
 
 
 def _all_sites(plan: Plan) -> Iterator[SiteInfo]:
-    for it in walk(plan.kernel.body):
+    statements = tuple(walk(plan.kernel.body))
+    moved = moved_by(statements)
+    for it in statements:
         match it:
             case ImageRead():
-                yield SiteInfo(it.site, False, it.span, _image(it.image), "global", 16, 16, "load")
+                yield SiteInfo(it.site, False, it.span, _image(it.image), "global", 16, _TEXEL, "load")
             case ImageWrite():
-                yield SiteInfo(it.site, True, it.span, _image(it.image), "global", 16, 16, "store")
+                yield SiteInfo(it.site, True, it.span, _image(it.image), "global", 16, _TEXEL, "store")
             case _:
                 prefix = (
                     "async-" if isinstance(it, AsyncCopy) else "atomic-" if isinstance(it, Atomic) else ""
                 )
                 for touch in touches(it):
-                    yield from _halves(plan, touch, it.span, prefix)
+                    yield from _halves(plan, touch, moved[touch.site], it.span, prefix)
 
 
-def _halves(plan: Plan, touch: Touch, span: Span, prefix: str) -> Iterator[SiteInfo]:
+_TEXEL = Moved(16, 16, 16)
+
+
+def _halves(plan: Plan, touch: Touch, moved: Moved, span: Span, prefix: str) -> Iterator[SiteInfo]:
     buffer, space = _where(plan, touch.pointer)
     for op in ("load", "store") if touch.op == "atomic" else (touch.op,):
         is_store, name = op == "store", f"{prefix}{op}"
-        yield SiteInfo(touch.site, is_store, span, buffer, space, touch.size, touch.alignment, name)
+        yield SiteInfo(touch.site, is_store, span, buffer, space, touch.size, moved, name)
 
 
 def _image(image: Expression) -> str | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clmap_lsp.devices.model import DeviceModel, Unknown
-from clmap_lsp.devices.rules import global_sectors, local_wavefronts
+from clmap_lsp.devices.rules import Op, global_sectors, local_wavefronts
 from clmap_lsp.emulator.layout import (
     MIXED_SITE,
     SUB_LANES,
@@ -19,6 +19,7 @@ from clmap_lsp.emulator.layout import (
     TRACE_ID_SHIFT,
 )
 from clmap_lsp.emulator.site_table import SiteInfo
+from clmap_lsp.emulator.symbolic.counting import NOT_MEASURED
 from clmap_lsp.locality.entropy import EntropyAccumulator
 
 Words = NDArray[np.int64]
@@ -87,38 +88,33 @@ class SiteTallies:
         for trace_site in np.unique(used[:, SUB_SITE]).tolist():
             rows = used[used[:, SUB_SITE] == trace_site]
             tally = self.by_site.setdefault(trace_site, SiteTally())
-            tally.requests += int(rows[:, SUB_REQUESTS].sum())
-            tally.executions += int((rows[:, SUB_REQUESTS] * rows[:, SUB_LANES]).sum())
             info = self._infos.get(trace_site)
+            n_pieces = (
+                len(info.moved.pieces(self._device)) if info is not None and self._device is not None else 1
+            )
+            tally.requests += int(rows[:, SUB_REQUESTS].sum()) * n_pieces
+            tally.executions += int((rows[:, SUB_REQUESTS] * rows[:, SUB_LANES]).sum())
             if info is not None and self._device is not None:
                 self._cost(tally, info, rows, self._device)
 
     def _cost(self, tally: SiteTally, info: SiteInfo, rows: Words, device: DeviceModel) -> None:
+        if info.op.startswith("atomic"):
+            tally.sectors = tally.wavefronts = None
+            tally.reasons.add(NOT_MEASURED)
+            return
         for start in range(0, len(rows), _CHUNK_ROWS):
             part = rows[start : start + _CHUNK_ROWS]
             addresses = part[:, SUB_REL:]
             active = addresses != -1
-            alignment = min(info.alignment, info.size & -info.size)
-            if info.space == "local":
-                counts = local_wavefronts(
-                    np.where(active, addresses, 0),
-                    active,
-                    info.size,
-                    "store" if info.is_store else "load",
-                    device,
-                    alignment=alignment,
-                )
-                tally.wavefronts = _summed(tally, tally.wavefronts, counts, part)
-            else:
-                counts = global_sectors(
-                    np.where(active, addresses, 0),
-                    active,
-                    info.size,
-                    device,
-                    "store" if info.is_store else "load",
-                    alignment=alignment,
-                )
-                tally.sectors = _summed(tally, tally.sectors, counts, part)
+            addresses = np.where(active, addresses, 0)
+            op: Op = "store" if info.is_store else "load"
+            for offset, size in info.moved.pieces(device):
+                if info.space == "local":
+                    counts = local_wavefronts(addresses + offset, active, size, op, device)
+                    tally.wavefronts = _summed(tally, tally.wavefronts, counts, part)
+                else:
+                    counts = global_sectors(addresses + offset, active, size, device, op)
+                    tally.sectors = _summed(tally, tally.sectors, counts, part)
 
 
 def _summed(tally: SiteTally, so_far: int | None, counts: Words | Unknown, rows: Words) -> int | None:

@@ -154,6 +154,7 @@ def access_json(program: Program, it: AccessAnalysis) -> dict[str, Any]:
         "op": access.direction.value,
         "element_type": access.element_type,
         "element_bytes": access.element_bytes,
+        "pieces": list(it.pieces) or [access.element_bytes],
         "index": access.index_text,
         "guard": access.guard_text,
         "loop_depth": len(access.loops),

@@ -109,12 +109,23 @@ def _row(program: Program, it: AccessAnalysis) -> tuple[str, ...]:
         f"{it.access.buffer}[{it.access.index_text}]",
         f"{it.access.space.value} {it.access.direction.value}",
         "" if it.classified is None else it.classified.map_name or ", ".join(it.classified.patterns),
-        it.missing_cost if cost is None else f"{cost.mean:.4g} {cost.noun if cost.mean == 1 else unit}",
+        it.missing_cost
+        if cost is None
+        else f"{cost.mean:.4g} {cost.noun if cost.mean == 1 else unit}{_in_pieces(it)}",
         "" if cost is None else f"{cost.ideal:.4g}",
         amount,
         "" if it.share is None else f"{it.share:.0%}",
         it.in_general or "",
     )
+
+
+def _in_pieces(it: AccessAnalysis) -> str:
+    """Say where an access takes several requests: `, in 4 x 4 B`."""
+    if len(it.pieces) < 2:
+        return ""
+    sizes = dict.fromkeys(it.pieces)
+    each = " + ".join(f"{it.pieces.count(size)} x {size} B" for size in sizes)
+    return f", in {each}"
 
 
 def _table(rows: Sequence[tuple[str, ...]]) -> Iterator[str]:

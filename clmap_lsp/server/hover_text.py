@@ -57,6 +57,8 @@ def _cost_lines(kernel: KernelAnalysis | None, it: AccessAnalysis) -> Iterator[s
     unit = cost.unit.removesuffix("s") if cost.mean == 1 else cost.unit
     figure = f"**{number(cost.mean)} {unit} a request**{spread}, ideal {number(cost.ideal)}"
     yield f"- {name}: {figure}{share}{label}"
+    if len(it.pieces) > 1:
+        yield f"- each access is {len(it.pieces)} instructions, of {', '.join(map(str, it.pieces))} bytes"
     if it.in_general:
         yield f"- in general: {it.in_general}"
     if kernel is not None and (shapes := better_shapes(kernel, it)):

@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 
 from clmap_lsp.source.record import record
 from clmap_lsp.source.span import Span
-from clmap_lsp.source.types import Field, PointerType, ScalarType, Type
+from clmap_lsp.source.types import Field, PointerType, ScalarType, Type, VectorType
 
 # --------------------------------------------------------------------------------------------- variables
 
@@ -392,8 +392,20 @@ class Load:
 
 
 @record(frozen=True, slots=True)
+class Component:
+    """Where in a vector a store of some components writes: from lane `first` on."""
+
+    vector: VectorType
+    first: int
+
+
+@record(frozen=True, slots=True)
 class Store:
-    """Write `size` bytes of `value` at `pointer`; `size` and `alignment` as in `Load`."""
+    """Write `size` bytes of `value` at `pointer`; `size` and `alignment` as in `Load`.
+
+    `component` is set where the source writes components of a vector in memory (`A[x].s3 = 1`), which
+    compilers do by writing the whole vector back.
+    """
 
     site: Site
     pointer: Expression
@@ -402,6 +414,7 @@ class Store:
     alignment: int
     span: Span
     is_volatile: bool = False
+    component: Component | None = None
 
 
 @record(frozen=True, slots=True)

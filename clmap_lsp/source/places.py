@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from clmap_lsp.source.ir import (
     BinaryOp,
     Builtin,
     CompareOp,
+    Component,
     Constant,
     Expression,
     FieldAddress,
@@ -360,7 +362,8 @@ def _store_lanes(
         target = pointer_to(value.type, memory.pointer)
         pointer = _lane_address(base, lanes[0], element, target, span)
         size = value.type.size
-        low.emit(Store(low.site(), pointer, value, size, element.size, span, memory.is_volatile))
+        store = Store(low.site(), pointer, value, size, element.size, span, memory.is_volatile)
+        low.emit(replace(store, component=Component(vector, lanes[0])))
         return
     value = low.pin(value)
     for at, lane in enumerate(lanes):

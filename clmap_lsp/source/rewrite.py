@@ -179,7 +179,7 @@ def _load(r: Rewriter, it: Load) -> Statement:
 def _store(r: Rewriter, it: Store) -> Statement:
     site, pointer = r.site(it.site), r.expression(it.pointer)
     value = r.expression(it.value)
-    return Store(site, pointer, value, it.size, it.alignment, r.span(it.span), it.is_volatile)
+    return Store(site, pointer, value, it.size, it.alignment, r.span(it.span), it.is_volatile, it.component)
 
 
 def _copy(r: Rewriter, it: CopyObject) -> Statement:

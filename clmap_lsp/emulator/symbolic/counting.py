@@ -25,6 +25,8 @@ from clmap_lsp.emulator.symbolic.space import dims_of
 from clmap_lsp.emulator.symbolic.values import Ints, Sym, affordable, spread
 from clmap_lsp.source.types import AddressSpace
 
+NOT_MEASURED = "what atomics cost has not been measured on this device"
+"""One after the other for one address, or in the cache's own units: no vendor says."""
 _CONSTANT_MODULUS = 256
 _CHEAP_CELLS = 1 << 12
 
@@ -60,6 +62,17 @@ class Tally:
             first = other.first_byte
             self.first_byte = first if self.first_byte is None else min(self.first_byte, first)
             self.end_byte = max(self.end_byte, other.end_byte)
+
+    def add_piece(self, units: Ints, ideal: Ints, used: NDArray[np.bool_]) -> None:
+        """Add what one instruction costs, each of shape (SIMD groups,); `used`: those with a lane active."""
+        if not used.any():
+            return
+        self.units += int(units[used].sum())
+        self.ideal += int(ideal[used].sum())
+        least = int(units[used].min())
+        self.least = least if self.least is None else min(self.least, least)
+        self.most = max(self.most, int(units[used].max()))
+        self.ideal_most = max(self.ideal_most, int(ideal[used].max()))
 
     def scaled(self, by: Fraction) -> Tally:
         """Return the counts of a sample scaled up to what it was taken from."""
@@ -110,7 +123,7 @@ class Counter:
             case AddressSpace.LOCAL, BankedLocal(banks=banks, bank_bytes=width, rows_joined=joined):
                 if joined > 1:  # Which words share a row depends on where the aligned rows begin.
                     return banks * width * joined
-                return width * (2 if rows.size > width else 1)
+                return width * (2 if rows.moved.size > width else 1)
             case AddressSpace.LOCAL, CachedLocal(line_bytes=line):
                 return line
             case AddressSpace.CONSTANT, _:
@@ -131,8 +144,7 @@ class Counter:
             mask.tobytes(),
             addresses.shape,
             tuple(found),
-            rows.size,
-            rows.alignment,
+            rows.moved,
             rows.op,
             rows.space,
         )
@@ -144,24 +156,23 @@ class Counter:
     def _evaluate(
         self, rows: Rows, addresses: Ints, mask: NDArray[np.bool_], found: list[int]
     ) -> list[Tally]:
-        """Return the counts of a pattern of shape (rows, lanes) for each residue."""
+        """Return the counts of a pattern of shape (rows, lanes) for each residue, by instructions."""
         lanes, active = self._simd(addresses), self._simd(mask)
-        requests = int(np.count_nonzero(active.any(axis=1)))
+        pieces = rows.moved.pieces(self.device)
+        requests = int(np.count_nonzero(active.any(axis=1))) * len(pieces)
         executions = int(np.count_nonzero(active))
         shifted = (np.array(found, np.int64)[:, None, None] + lanes).reshape(-1, lanes.shape[1])
         repeated = np.broadcast_to(active, (len(found), *active.shape)).reshape(-1, lanes.shape[1])
-        units = self._units(rows, shifted, repeated)
-        if isinstance(units, Unknown):
-            return [Tally(executions, requests, unknown=units.reason) for _ in found]
-        ideal = self._ideal(rows, lanes, active)
-        tallies = []
-        for part in units.reshape(len(found), -1):
-            used = part[active.any(axis=1)]
-            tally = Tally(executions, requests, int(part.sum()), int(ideal.sum()))
-            if used.size:
-                tally.least, tally.most = int(used.min()), int(used.max())
-                tally.ideal_most = int(ideal.max())
-            tallies.append(tally)
+        if rows.op == "atomic":
+            return [Tally(executions, requests, unknown=NOT_MEASURED) for _ in found]
+        tallies = [Tally(executions, requests) for _ in found]
+        for offset, size in pieces:
+            units = self._units(rows, size, shifted + offset, repeated)
+            if isinstance(units, Unknown):
+                return [Tally(executions, requests, unknown=units.reason) for _ in found]
+            ideal = self._ideal(rows, size, lanes, active)
+            for tally, part in zip(tallies, units.reshape(len(found), -1), strict=True):
+                tally.add_piece(part, ideal, active.any(axis=1))
         return tallies
 
     def _simd(self, array: Any) -> Any:
@@ -173,29 +184,25 @@ class Counter:
             array = np.pad(array, ((0, 0), (0, n_groups * width - n_lanes)))
         return array.reshape(n_rows * n_groups, width)
 
-    def _units(self, rows: Rows, addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.int64] | Unknown:
+    def _units(
+        self, rows: Rows, size: int, addresses: Ints, active: NDArray[np.bool_]
+    ) -> NDArray[np.int64] | Unknown:
         op: rules.Op = "load" if rows.op == "load" else "store"
         match rows.space:
             case AddressSpace.LOCAL:
-                return rules.local_wavefronts(
-                    addresses, active, rows.size, op, self.device, alignment=rows.alignment
-                )
+                return rules.local_wavefronts(addresses, active, size, op, self.device)
             case AddressSpace.CONSTANT:
-                return rules.constant_passes(
-                    addresses, active, rows.size, self.device, alignment=rows.alignment
-                )
+                return rules.constant_passes(addresses, active, size, self.device)
             case _:
-                return rules.global_sectors(
-                    addresses, active, rows.size, self.device, op, alignment=rows.alignment
-                )
+                return rules.global_sectors(addresses, active, size, self.device, op)
 
-    def _ideal(self, rows: Rows, addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _ideal(self, rows: Rows, size: int, addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return per SIMD group the units that its distinct elements would take, side by side and aligned."""
         distinct = rules.distinct_granules(addresses, active, 1, 1)
         op: rules.Op = "load" if rows.op == "load" else "store"
         if rows.space is AddressSpace.CONSTANT:
             return np.minimum(distinct, 1)
-        best = _ideal_table(self.device, rows.space is AddressSpace.LOCAL, rows.size, op)
+        best = _ideal_table(self.device, rows.space is AddressSpace.LOCAL, size, op)
         return np.zeros(len(distinct), np.int64) if best is None else best[distinct]
 
 

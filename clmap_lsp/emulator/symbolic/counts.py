@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from clmap_lsp.devices.model import CachedLocal, DeviceModel
+from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.control import (
     Bail,
     BailError,
@@ -58,6 +59,8 @@ class SiteCount:
     """The buffer or array; `None` where that is unknown."""
     size: int
     """Bytes of one access of one work-item."""
+    pieces: tuple[int, ...]
+    """Bytes of the instructions that it takes; each is a request of its own."""
     span: Span
     unit: str
     method: Method
@@ -65,7 +68,7 @@ class SiteCount:
     executions: int | None = None
     """Work-items that execute it, each time counted."""
     requests: int | None = None
-    """SIMD groups that execute it with at least one active lane."""
+    """Instructions that SIMD groups execute for it with at least one active lane."""
     units: int | None = None
     ideal_units: int | None = None
     """What the same distinct elements would take side by side."""
@@ -243,13 +246,14 @@ class _Sum:
     space: AddressSpace
     root: Variable | None
     size: int
+    moved: Moved
     span: Span
     tally: Tally = field(default_factory=Tally)
     reason: str | None = None
 
     @classmethod
     def of(cls, what: Rows | Doubt) -> _Sum:
-        return cls(what.op, what.space, what.root, what.size, what.span)
+        return cls(what.op, what.space, what.root, what.size, what.moved, what.span)
 
     def finished(
         self, site: Site, device: DeviceModel, scale: Fraction | None, sample: str | None
@@ -259,8 +263,9 @@ class _Sum:
         unit = {AddressSpace.LOCAL: "wavefronts", AddressSpace.CONSTANT: "passes"}.get(self.space, "sectors")
         if self.space is AddressSpace.LOCAL and isinstance(device.local_rule, CachedLocal):
             unit = "lines"
+        pieces = tuple(size for _, size in self.moved.pieces(device))
         base = SiteCount(
-            site, self.op, self.space, self.root, self.size, self.span, unit, Method.UNKNOWN, reason
+            site, self.op, self.space, self.root, self.size, pieces, self.span, unit, Method.UNKNOWN, reason
         )
         if reason is not None:
             return base
@@ -271,6 +276,7 @@ class _Sum:
             self.space,
             self.root,
             self.size,
+            pieces,
             self.span,
             unit,
             (Method.EXACT if scale is None else Method.SAMPLED) if known else Method.UNKNOWN,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.comparing import compare
 from clmap_lsp.emulator.symbolic.control import Bail, BailError
 from clmap_lsp.emulator.symbolic.expressions import Evaluator, negate
@@ -64,6 +65,7 @@ class Doubt:
     root: Variable | None
     space: AddressSpace
     size: int
+    moved: Moved
     span: Span
     reason: str
 
@@ -142,7 +144,6 @@ class Machine:
             "load",
             statement.pointer,
             statement.size,
-            statement.alignment,
             statement.span,
             live,
         )
@@ -165,7 +166,6 @@ class Machine:
             "store",
             statement.pointer,
             statement.size,
-            statement.alignment,
             statement.span,
             live,
         )
@@ -193,18 +193,16 @@ class Machine:
         self.private[pointer.root] = kept
 
     def _copy(self, statement: ir.CopyObject, live: Live) -> Live:
-        size, alignment = statement.type.size, statement.type.alignment
-        self.access(statement.load_site, "load", statement.source, size, alignment, statement.span, live)
-        target = self.access(
-            statement.store_site, "store", statement.destination, size, alignment, statement.span, live
-        )
+        size = statement.type.size
+        self.access(statement.load_site, "load", statement.source, size, statement.span, live)
+        target = self.access(statement.store_site, "store", statement.destination, size, statement.span, live)
         if isinstance(target, Pointer) and target.root in self.needs.objects:
             self.private[target.root] = None
         return live
 
     def _atomic(self, statement: ir.Atomic, live: Live) -> Live:
         size = statement.type.size
-        pointer = self.access(statement.site, "atomic", statement.pointer, size, size, statement.span, live)
+        pointer = self.access(statement.site, "atomic", statement.pointer, size, statement.span, live)
         if statement.variable is not None and statement.variable in self.needs.variables:
             name = pointer.root.name if isinstance(pointer, Pointer) else "memory"
             self.assign(statement.variable, Unknown(f"the result of an atomic on `{name}`"), live)
@@ -219,7 +217,8 @@ class Machine:
             where = self.evaluator.value(pointer)
             root = where.root if isinstance(where, Pointer) else None
             space = root_space(root) if root is not None else _space_of(pointer.type)
-            self.doubts.append(Doubt(site, op, root, space, statement.element.size, statement.span, reason))
+            size, moved = statement.element.size, self.needs.moved[site]
+            self.doubts.append(Doubt(site, op, root, space, size, moved, statement.span, reason))
         return live
 
     def _result(self, statement: Any, live: Live) -> Live:
@@ -248,9 +247,7 @@ class Machine:
 
     # ------------------------------------------------------------------------------------------ accesses
 
-    def access(
-        self, site: int, op: str, pointer: ir.Expression, size: int, alignment: int, span: Span, live: Live
-    ) -> Value:
+    def access(self, site: int, op: str, pointer: ir.Expression, size: int, span: Span, live: Live) -> Value:
         """Note one access and return where it goes."""
         where = self.evaluator.value(pointer)
         if not isinstance(where, Pointer):
@@ -258,7 +255,16 @@ class Machine:
             if space is not AddressSpace.PRIVATE:
                 reason = where.reason if isinstance(where, Unknown) else "an address that is not followed"
                 self.doubts.append(
-                    Doubt(site, op, None, space, size, span, f"its address depends on {reason}")
+                    Doubt(
+                        site,
+                        op,
+                        None,
+                        space,
+                        size,
+                        self.needs.moved[site],
+                        span,
+                        f"its address depends on {reason}",
+                    )
                 )
                 self._count_ordinal(op, live)
             return where
@@ -267,7 +273,16 @@ class Machine:
             return where
         if live.why is not None:
             self.doubts.append(
-                Doubt(site, op, where.root, space, size, span, f"whether it runs depends on {live.why}")
+                Doubt(
+                    site,
+                    op,
+                    where.root,
+                    space,
+                    size,
+                    self.needs.moved[site],
+                    span,
+                    f"whether it runs depends on {live.why}",
+                )
             )
             return where
         ordinals = (self.ordinal, self.segment) if self.follow_ordinals else (None, None)
@@ -282,7 +297,7 @@ class Machine:
                 tuple(self.space.counts),
                 self.space.n_lanes,
                 size,
-                alignment,
+                self.needs.moved[site],
                 span,
                 self.space.box.local_size,
                 *ordinals,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from clmap_lsp.emulator.moved import Moved, moved_by
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable, VariableKind
 
@@ -22,13 +24,15 @@ class Needs:
     """By identity of a loop: needed variables that a turn writes."""
     stores_private: set[int] = field(default_factory=set)
     """Identities of loops that write needed private objects."""
+    moved: Mapping[ir.Site, Moved] = field(default_factory=dict)
+    """The bytes that each access moves."""
 
 
 def find_needs(kernel: ir.Kernel) -> Needs:
     """Analyse a kernel; linear in its size but for a few rounds to a fixed point."""
     statements = list(ir.walk(kernel.body))
     roots = _points_to(kernel, statements)
-    needs = Needs()
+    needs = Needs(moved=moved_by(statements))
     for statement in statements:
         _seed(needs, statement)
         for pointer in ir.written_through(statement):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.values import Sym, affordable
 from clmap_lsp.source.ir import Variable
 from clmap_lsp.source.span import Span
@@ -36,7 +37,7 @@ class Rows:
     counts: tuple[int, ...]
     n_lanes: int
     size: int
-    alignment: int
+    moved: Moved
     span: Span
     local_size: tuple[int, int, int]
     ordinal: Sym | None = None
