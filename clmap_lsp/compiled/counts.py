@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.compiled.build import Compiled
 from clmap_lsp.compiled.machine_code import Instruction
 from clmap_lsp.compiled.weights import block_weights
+from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.control import BailError, Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counting import Counter, Tally
 from clmap_lsp.emulator.symbolic.counts import run_boxes
@@ -194,7 +195,7 @@ def _units(
 def widened(rows: Rows, merged: int, size: int) -> Rows:
     """Return the addresses of an access that stands for `merged` neighbouring ones of `rows`."""
     if size < rows.size:  # One of the pieces of a wide access: they are counted alike.
-        return dataclasses.replace(rows, size=size)
+        return dataclasses.replace(rows, size=size, moved=_at_once(rows, size))
     if merged == 1:
         return rows
     coefs, counts = dict(rows.offset.coefs), list(rows.counts)
@@ -210,6 +211,11 @@ def widened(rows: Rows, merged: int, size: int) -> Rows:
                 rows.offset.high,
             )
             return dataclasses.replace(
-                rows, offset=offset, counts=tuple(counts), size=size, alignment=max(rows.alignment, size)
+                rows, offset=offset, counts=tuple(counts), size=size, moved=_at_once(rows, size)
             )
-    return dataclasses.replace(rows, size=size, alignment=max(rows.alignment, size))
+    return dataclasses.replace(rows, size=size, moved=_at_once(rows, size))
+
+
+def _at_once(rows: Rows, size: int) -> Moved:
+    """Return what an instruction of the machine moves, which no compiler splits any further."""
+    return Moved(size, size, max(rows.moved.alignment, size))
