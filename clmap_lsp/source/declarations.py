@@ -8,6 +8,7 @@ word before a token belongs to what has been read so far: `float __global * p` q
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -22,9 +23,11 @@ from clmap_lsp.source.types import (
     FLOAT,
     HALF,
     INT,
+    LONG,
     SHORT,
     UCHAR,
     UINT,
+    ULONG,
     USHORT,
     VOID,
     AddressSpace,
@@ -154,6 +157,9 @@ def _sized(low: Lowering, node: Node) -> Type:
     for word in words:
         if word not in SIZED_WORDS:
             return type_by_name(low, word, node)
+    if words.count("long") > 1:
+        message = "`long long` is reserved for integers of 128 bits; taken for 64, as in C"
+        low.report("unsupported", Severity.INFORMATION, message, low.span(node), "long long")
     return sized_type(words)
 
 
@@ -209,7 +215,7 @@ def _structure(low: Lowering, node: Node) -> Type:
     if body is None:
         return _tagged(low, node, name or "")
     is_union = node.type == "union_specifier"
-    attributes = _struct_attributes(low, node, body)
+    attributes = _type_attributes(low, node, body)
     members = tuple(member for child in body.children for member in _members(low, child))
     low.unit.n_unnamed += 1
     shown = name or f"{'union' if is_union else 'struct'}@{low.unit.n_unnamed}"
@@ -232,21 +238,20 @@ def _tagged(low: Lowering, node: Node, name: str) -> Type:
     return found
 
 
-def _struct_attributes(low: Lowering, node: Node, body: Node) -> list[Removed]:
-    """Return the attributes of the type: between its keyword and its body, or directly behind that.
+def _type_attributes(low: Lowering, node: Node, body: Node) -> list[Removed]:
+    """Return the attributes of a type: between its keyword and its body, or directly behind that."""
+    found = low.unit.tree.attributes_in(node.start_byte + 1, body.start_byte + 1)
+    return [*found, *_attributes_behind(low, body)]
 
-    Those of `typedef struct { } T __attribute__((aligned(16)));` stand behind the name.
-    """
+
+def _attributes_behind(low: Lowering, node: Node) -> Sequence[Removed]:
+    """Return the attributes that stand directly behind a node."""
     tree = low.unit.tree
-    found = list(tree.attributes_in(node.start_byte + 1, body.start_byte + 1))
-    following = bisect_left(tree.token_starts, body.end_byte)
-    if following < len(tree.token_starts):
-        start = tree.token_starts[following]
-        found += tree.attributes_in(start, start + 1)
-    parent = node.parent
-    if parent is not None and parent.type == "type_definition":
-        found += tree.attributes_in(start + 1, parent.end_byte)
-    return found
+    following = bisect_left(tree.token_starts, node.end_byte)
+    if following == len(tree.token_starts):
+        return ()
+    start = tree.token_starts[following]
+    return tree.attributes_in(start, start + 1)
 
 
 def _alignment(low: Lowering, attribute: Removed) -> int:
@@ -303,22 +308,57 @@ def _bit_field(low: Lowering, member: Member, clause: Node) -> Member:
 
 
 def _enumeration(low: Lowering, node: Node) -> Type:
-    following = 0
+    """Read an enum; its type, and that of values which do not fit an `int`, are those that clang takes."""
+    name = body = None
     for child in node.children:
         if child.type == "type_identifier":
-            low.define_tag(low.text(child), INT)
-        if child.type != "enumerator_list":
+            name = low.text(child)
+        elif child.type == "enumerator_list":
+            body = child
+    if body is None:
+        found = low.lookup_tag(name) if name is not None else None
+        return found if isinstance(found, ScalarType) else UINT
+    values = _enumerators(low, body)
+    attributes = _type_attributes(low, node, body)
+    type_ = _enum_type(values.values(), is_packed=any(it.word == "packed" for it in attributes))
+    for enumerator, value in values.items():
+        if not _fits(value, INT):
+            low.define(enumerator, Enumerator(value, type_))
+    if name is not None:
+        low.define_tag(name, type_)
+    return type_
+
+
+def _enumerators(low: Lowering, body: Node) -> dict[str, int]:
+    values: dict[str, int] = {}
+    following = 0
+    for item in body.children:
+        if item.type != "enumerator":
             continue
-        for item in child.children:
-            if item.type != "enumerator":
-                continue
-            parts = item.children
-            if len(parts) > 1:
-                value = _integer(low, parts[-1])
-                following = following if value is None else value
-            low.define(low.text(parts[0]), Enumerator(following))
-            following += 1
-    return INT
+        parts = item.children
+        if len(parts) > 1:
+            value = _integer(low, parts[-1])
+            following = following if value is None else value
+        name = low.text(parts[0])
+        type_ = INT if _fits(following, INT) else _enum_type([following], is_packed=False)
+        low.define(name, Enumerator(following, type_))
+        values[name] = following
+        following += 1
+    return values
+
+
+def _enum_type(values: Iterable[int], *, is_packed: bool) -> ScalarType:
+    """Return the least type from `int` on, if packed from `char` on; unsigned where no value is negative."""
+    values = list(values)
+    signed = (CHAR, SHORT, INT, LONG) if is_packed else (INT, LONG)
+    unsigned = (UCHAR, USHORT, UINT, ULONG) if is_packed else (UINT, ULONG)
+    candidates = signed if any(it < 0 for it in values) else unsigned
+    return next((it for it in candidates if all(_fits(value, it) for value in values)), candidates[-1])
+
+
+def _fits(value: int, type_: ScalarType) -> bool:
+    low, high = (-(1 << (type_.bits - 1)), 1 << (type_.bits - 1)) if type_.is_signed else (0, 1 << type_.bits)
+    return low <= value < high
 
 
 # ------------------------------------------------------------------------------------------- declarators
@@ -345,7 +385,8 @@ def _declarator(low: Lowering, node: Node, type_: Type, words: tuple[str, ...]) 
         case "function_declarator" | "abstract_function_declarator":
             declared = _inner(low, node, type_, words)
             parameters = next((it for it in node.children if it.type == "parameter_list"), None)
-            if isinstance(declared.type, PointerType) and declared.type is not type_:
+            is_bracketed = any("parenthesized_declarator" in it.type for it in node.children)
+            if is_bracketed and isinstance(declared.type, PointerType) and declared.type is not type_:
                 return declared  # a pointer to a function (or a block); calls of it are opaque
             return Declared(declared.name, declared.type, declared.words, parameters)
         case _:
@@ -422,7 +463,20 @@ def define_typedef(low: Lowering, node: Node) -> None:
         name = low.text(declared.name)
         if isinstance(type_, StructType) and "@" in type_.name:
             type_ = replace(type_, name=name)
-        low.define(name, TypeName(type_))
+        low.define(name, TypeName(_aligned(low, declarator, type_)))
+
+
+def _aligned(low: Lowering, declarator: Node, type_: Type) -> Type:
+    """Return the type that `typedef T name __attribute__((aligned(n)));` names: the size of `T` stays."""
+    wanted = max(
+        (_alignment(low, it) for it in _attributes_behind(low, declarator) if it.word == "aligned"), default=1
+    )
+    if isinstance(type_, StructType):
+        return replace(type_, alignment=max(type_.alignment, wanted))
+    if wanted > type_.alignment:
+        message = f"that `{low.text(declarator)}` is aligned to {wanted} bytes is not followed"
+        low.report("unsupported", Severity.INFORMATION, message, low.span(declarator))
+    return type_
 
 
 def parameter_type(declared: Declared, low: Lowering) -> Type:

@@ -70,6 +70,25 @@ def test_attributes_belong_to_the_type_that_they_stand_at(text: str, size: int) 
     assert f"store8 o[0:int*8] = {size}:ulong" in body(kernel)
 
 
+def test_enumerators_of_64_bits_keep_them() -> None:
+    enum = "enum { IV = 0x6a09e667f3bcc908ul, LESS = -1 };"
+    shown = body(f"{enum}\n__kernel void k(__global ulong *a) {{ a[0] = IV ^ LESS; }}")
+    assert f"store8 a[0:int*8] = {0x6A09E667F3BCC908 ^ (1 << 64) - 1}:ulong" in shown
+
+
+def test_a_function_may_return_a_restricted_pointer() -> None:
+    text = "__global uint *restrict f(__global uint *a) { return a + 1; }\n"
+    assert "inline f" in body(f"{text}__kernel void k(__global uint *a) {{ *f(a) = 1; }}")
+
+
+def test_long_long_is_named() -> None:
+    program = read(
+        "__kernel void k(__global int *a) { long long x = a[0]; unsigned long long y = x; a[1] = y; }"
+    )
+    assert [it.code for it in program.problems] == ["unsupported"]
+    assert "128 bits" in program.problems[0].message
+
+
 # --------------------------------------------------------------------------------------------- statements
 
 
