@@ -268,6 +268,8 @@ def flush(job: JitRun) -> None:
     if not job.settings.trace:
         return
     started = time.perf_counter()
+    if job.state.words[at.SUB_LOST]:
+        raise RuntimeError("the table of sub-rows was too small")
     subs = job.state.take_subs()
     job.tallies.add(subs)
     if job.state.words[at.STRIDE_ON]:

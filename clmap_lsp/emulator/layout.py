@@ -276,5 +276,11 @@ GROUP_LIST = 188
 """Address of the linear numbers of the groups to run, which GROUP counts then; 0 for all of them."""
 GROUP_ROWS = 189
 """Address of one record for each of those groups, filled when it ends; 0 if not wanted."""
+ROWS_LEFT = 190
+"""Rows of the rings that are still to be taken out before the work-items go on."""
+SUB_CAPACITY = 191
+"""Sub-rows for which there is memory; no table is ever filled beyond it."""
+SUB_LOST = 192
+"""1 if a sub-row found no room, which `fitting_rows` rules out: every count is wrong then."""
 G_ACCESSES, G_OPERATIONS, G_PSL, GROUP_WORDS = 0, 1, 2, 13
 """Accesses of the group; operations of all groups so far; its mean entropies, 11 doubles."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.emulator import allocation
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import AddressSpaceMap
 from clmap_lsp.emulator.control import TABLE_WORDS, memory_operations
@@ -68,7 +69,8 @@ def plan_sizes(
     rows = max(_MIN_ROWS, min(_MAX_ROWS, _RING_BUDGET_BYTES // (16 * items)))
     ring = (rows + code.plan.max_events) * 16 + 64 if settings.trace else 64
     frame = -(-(code.saved_bytes + 2 * space.private_bytes + 64) // 64) * 64
-    slack = (rows + code.plan.max_events) * n_subs + _SIMT_SLOTS
+    # One row fits beside a full table of matched requests even if all of its lanes have diverged.
+    slack = (rows + code.plan.max_events) * n_subs + _SIMT_SLOTS + items
     granule = code.plan.granule
     watched = sum(
         -(-it.size // granule) + 1 for it in space.buffers if watches(code, it.plan.number, settings, space)
@@ -109,7 +111,7 @@ class MachineState:
         settings: EmulationSettings,
         sizes: Sizes,
     ) -> None:
-        self.words: Words = np.zeros(at.STATE_WORDS, np.int64)
+        self.words: Words = allocation.cleared(at.STATE_WORDS)
         self.sizes = sizes
         self._kept: list[NDArray[np.generic]] = []
         self.code, self.space = code, space
@@ -128,7 +130,7 @@ class MachineState:
 
     def _array(self, field: int, count: int) -> Words:
         """Allocate words, cleared, and put their address into a field of the state."""
-        array = np.zeros(max(count, 1), np.int64)
+        array = allocation.cleared(count)
         self._kept.append(array)
         self.words[field] = array.ctypes.data
         return array
@@ -163,14 +165,14 @@ class MachineState:
         self._array(at.LOCAL_BASE, space.local_bytes // 8)
         w[at.LOCAL_BYTES] = space.local_bytes
         self.group_copies = self._array(at.GROUP_COPIES, code.plan.kernel.n_sites)
-        self.print_log = np.zeros(_PRINT_BYTES // 8, np.int64)
+        self.print_log = allocation.cleared(_PRINT_BYTES // 8)
         w[at.PRINT_AT] = self.print_log.ctypes.data
         w[at.PRINT_END] = self.print_log.ctypes.data + _PRINT_BYTES
 
     def _set_buffers(self, code: KernelCode, space: AddressSpaceMap, settings: EmulationSettings) -> None:
         table = self._array(at.BUFFERS, (len(space.buffers) + 1) * at.ENTRY_WORDS)
         table[at.E_TRACE] = -1
-        shadow = np.zeros(self.sizes.shadow_cells * at.SHADOW_WORDS, np.int64)
+        shadow = allocation.cleared(self.sizes.shadow_cells * at.SHADOW_WORDS)
         self._kept.append(shadow)
         shadow_at, local_at = int(shadow.ctypes.data), int(self.words[at.LOCAL_BASE])
         local_numbers = []
@@ -199,7 +201,7 @@ class MachineState:
         self.words[at.N_LOCAL_ENTRIES] = len(local_numbers)
 
     def _set_scalars(self, code: KernelCode, launch: Launch) -> None:
-        room = np.zeros((len(code.scalars) + 1) * SCALAR_BYTES, np.uint8)
+        room = allocation.cleared((len(code.scalars) + 1) * SCALAR_BYTES // 8).view(np.uint8)
         self._kept.append(room)
         self.words[at.SCALARS] = room.ctypes.data
         sizes = {it.plan.variable: it.size for it in self.space.buffers}
@@ -240,6 +242,7 @@ class MachineState:
         w[at.SUB_MASK] = sub_slots - 1
         self.subs = self._array(at.SUB_STORE, 1 if small else sizes.sub_capacity * (at.SUB_REL + width))
         w[at.SUB_ROOM] = _SUB_ROOM
+        w[at.SUB_CAPACITY] = 1 if small else sizes.sub_capacity
         pair_slots = 2 if small else sizes.pair_slots
         self.pairs = self._array(at.PAIR_TABLE, pair_slots * at.PAIR_WORDS)
         w[at.PAIR_MASK] = pair_slots - 1

@@ -91,6 +91,7 @@ from clmap_lsp.emulator.layout import (
     RING,
     RING_BYTES,
     RING_FULL,
+    ROWS_LEFT,
     RUNNABLE,
     RUNNING,
     SEGMENT_SLOTS,
@@ -104,7 +105,7 @@ from clmap_lsp.emulator.layout import (
 )
 from clmap_lsp.emulator.native.words import Words, call_kernel, doubles, words
 from clmap_lsp.emulator.runtime_checks import report
-from clmap_lsp.emulator.runtime_trace import close_requests, consume, rows_ready, state_address
+from clmap_lsp.emulator.runtime_trace import close_requests, consume, fitting_rows, rows_ready, state_address
 
 
 def run(s: Words) -> int:
@@ -121,9 +122,10 @@ def run(s: Words) -> int:
                 return RECORDING
         if s[PHASE] == PHASE_CONSUME:
             if s[TRACE_ON] != 0:
-                rows = rows_ready(s, s[RUNNING])
-                consume(s, rows)
-                s[FUEL] -= rows * s[ITEMS] // 4
+                if s[ROWS_LEFT] == 0:
+                    s[ROWS_LEFT] = rows_ready(s, s[RUNNING])
+                if not consume_all(s):
+                    return FLUSH
             s[CURSOR] = 0
             s[PHASE] = PHASE_SEGMENT if s[RUNNING] == 0 else PHASE_ROUND
             s[RUNNING] = 0
@@ -145,6 +147,19 @@ def run(s: Words) -> int:
             if s[NEEDS_FLUSH] != 0:
                 return FLUSH
     return FINISHED
+
+
+def consume_all(s: Words) -> bool:
+    """Take what is ready out of the rings; False if the tables must be emptied before the rest of it."""
+    while s[ROWS_LEFT] > 0:
+        rows = min(s[ROWS_LEFT], fitting_rows(s))
+        if rows <= 0 or s[NEEDS_FLUSH] != 0:
+            s[NEEDS_FLUSH] = 1
+            return False
+        consume(s, rows)
+        s[ROWS_LEFT] -= rows
+        s[FUEL] -= rows * s[ITEMS] // 4
+    return True
 
 
 def run_round(s: Words) -> bool:

@@ -66,9 +66,11 @@ from clmap_lsp.emulator.layout import (
     STRIDE_SLOTS,
     STRIDE_TABLE,
     STRIDE_WORDS,
+    SUB_CAPACITY,
     SUB_COUNT,
     SUB_HASH,
     SUB_LANES,
+    SUB_LOST,
     SUB_MASK,
     SUB_REL,
     SUB_REQUESTS,
@@ -114,6 +116,16 @@ def consume(s: Words, rows: int) -> None:
             ring[index] = ring[taken * 2 + index]
         frame[F_COUNT] = count - taken
         frame[F_ACCESSES] += taken
+
+
+def fitting_rows(s: Words) -> int:
+    """Return how many rows can be taken whatever is in them, the end of the segment included.
+
+    A row makes a sub-row for each SIMD group. Where the lanes have diverged, each lane may also make a
+    request of its own: these wait in the table of matched requests, and become sub-rows when it is closed.
+    """
+    room = s[SUB_CAPACITY] - s[SUB_COUNT] - s[SIMT_COUNT]
+    return room // (s[N_SUBS] + s[ITEMS])
 
 
 def consume_sub(s: Words, sub: int, rows: int, n_subs: int) -> None:
@@ -247,6 +259,9 @@ def intern(s: Words, lanes: Words, base: int, site: int, found: int) -> int:
             return table[slot] - 1
         slot = (slot + 1) & mask
     number = s[SUB_COUNT]
+    if number >= s[SUB_CAPACITY]:
+        s[SUB_LOST] = 1
+        return 0
     s[SUB_COUNT] = number + 1
     if s[SUB_COUNT] > s[SUB_ROOM]:
         s[NEEDS_FLUSH] = 1

@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.emulator import allocation
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.plan import Plan, pointer_target
 from clmap_lsp.emulator.result import Sampling
@@ -88,7 +89,11 @@ def choose(groups: int, wanted: int) -> Sample | None:
     edges = [groups * k // wanted for k in range(wanted + 1)]
     ids = [rng.randrange(low, high) for low, high in pairwise(edges)]
     rng.shuffle(ids)
-    return Sample(np.array(ids, np.int64), groups, np.zeros((wanted, at.GROUP_WORDS), np.int64))
+    return Sample(
+        np.array(ids, np.int64),
+        groups,
+        allocation.cleared(wanted * at.GROUP_WORDS).reshape(wanted, at.GROUP_WORDS),
+    )
 
 
 def shared_between_groups(plan: Plan) -> Iterator[str]:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clmap_lsp.devices.model import DeviceModel, Unknown
 from clmap_lsp.devices.rules import Op, global_sectors, local_wavefronts
+from clmap_lsp.emulator import allocation
 from clmap_lsp.emulator.layout import (
     MIXED_SITE,
     SUB_LANES,
@@ -34,13 +35,13 @@ class AddressCounts:
     def __init__(self, extents: Mapping[int, int], granule: int) -> None:
         self._shift = granule.bit_length() - 1
         cells = {it: (size >> self._shift) + 1 for it, size in extents.items()}
-        self.starts = np.zeros(max(extents, default=0) + 1, np.int64)
+        self.starts = allocation.cleared(max(extents, default=0) + 1)
         total = 0
         for trace_id, count in sorted(cells.items()):
             self.starts[trace_id] = total
             total += count
         self._cells = cells
-        self.dense = np.zeros(total, np.int64) if total <= _DENSE_CELLS else None
+        self.dense = allocation.cleared(total) if total <= _DENSE_CELLS else None
         self._sparse = EntropyAccumulator()
 
     def add(self, addresses: Words, counts: Words) -> None:

@@ -51,8 +51,7 @@ def smashed() -> list[str]:
 
 def guard_emulator() -> None:
     """Make the emulator allocate between guards."""
-    from clmap_lsp.emulator import address_space
-    from clmap_lsp.emulator.machine_state import MachineState
+    from clmap_lsp.emulator import address_space, allocation
 
     make = address_space._contents
 
@@ -62,14 +61,13 @@ def guard_emulator() -> None:
         kept[: len(data)] = data
         return kept
 
-    def array(self: MachineState, field: int, count: int) -> np.ndarray:
-        words = guarded(8 * max(count, 1), f"table {field}").view(np.int64)
-        self._kept.append(words)
-        self.words[field] = words.ctypes.data
-        return words
+    def cleared(words: int) -> np.ndarray:
+        caller = sys._getframe(1)
+        what = f"{caller.f_code.co_name} line {caller.f_lineno}, {words} words"
+        return guarded(8 * max(words, 1), what).view(np.int64)
 
     address_space._contents = contents
-    MachineState._array = array
+    allocation.cleared = cleared
 
 
 def attack(path: Path) -> dict[str, Any]:

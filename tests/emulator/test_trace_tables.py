@@ -1,0 +1,91 @@
+"""The tables of the trace are emptied before they are full, wherever that falls in a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clmap_lsp.devices import load_model
+from clmap_lsp.emulator import jit, machine_state
+from clmap_lsp.emulator import layout as at
+from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.launch.resolve import resolve
+from clmap_lsp.source.read import read_program
+
+
+def kernel_text(items: int, reads: int, apart: bool, barriers: int) -> str:
+    """Return a kernel whose lanes go separate ways, if `apart`, or read sparsely side by side."""
+    lines = [f"// clmap: global={2 * items} local={items} a=random(65536) o=zeros({2 * items})"]
+    lines += [
+        "__kernel void k(__global uchar *a, __global uint *o) {",
+        "int l = get_local_id(0);",
+        "uint s = 0;",
+    ]
+    for _ in range(barriers + 1):
+        if apart:
+            lines.append(
+                f"for (int t = 0; t < {items}; t++) if (t == l) {{ uint x = l * 2654435761u + 12345u;"
+            )
+        else:
+            lines.append("{ uint x = l * 2654435761u + 12345u;")
+        lines += ["x = x * 1664525u + 1013904223u; if ((x >> 24) < 200) s += a[x >> 16];"] * reads
+        lines += ["}", "barrier(CLK_LOCAL_MEM_FENCE);"]
+    return "\n".join([*lines, "o[get_global_id(0)] = s; }"])
+
+
+def figures(text: str, **small: int) -> dict[str, Any]:
+    """Return every figure of a run; `small` sets fields of `Sizes` down to what just suffices."""
+    program = read_program(text, "k.cl")
+    kernel = program.kernels[0]
+    launch = resolve(program, kernel)
+    planned = machine_state.plan_sizes
+
+    def plan(*arguments: Any) -> machine_state.Sizes:
+        sizes = planned(*arguments)
+        least = machine_state._SIMT_SLOTS // 2 + 1 + sizes.n_subs + sizes.items
+        return replace(sizes, sub_capacity=least + small["beyond"]) if small else sizes
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jit, "plan_sizes", plan)
+        if small:
+            patch.setattr(machine_state, "_SUB_ROOM", 1 << 30)
+        settings_ = EmulationSettings(device=load_model("nvidia-hopper"), time_limit_s=60)
+        job = jit.run(program, kernel, launch, settings_)
+    assert not job.stopped
+    words = job.state.words
+    assert not words[at.SUB_LOST]
+    return {
+        "psl": job.psl.round(9).tolist(),
+        "steps": int(words[at.ROWS_TOTAL]),
+        "split": int(words[at.SIMT_SPLIT]),
+        "sites": {
+            site: (it.executions, it.requests, it.sectors, it.wavefronts)
+            for site, it in job.tallies.by_site.items()
+        },
+        "addresses": None if job.counts.dense is None else job.counts.dense.tobytes(),
+        "out": job.space.buffers[1].data.tobytes(),
+    }
+
+
+@settings(max_examples=12)
+@given(
+    items=st.sampled_from([32, 64, 96, 250]),
+    reads=st.integers(1, 40),
+    apart=st.booleans(),
+    barriers=st.integers(0, 2),
+    beyond=st.integers(0, 500),
+)
+def test_figures_do_not_depend_on_how_often_tables_are_emptied(
+    items: int, reads: int, apart: bool, barriers: int, beyond: int
+):
+    text = kernel_text(items, reads, apart, barriers)
+    assert figures(text, beyond=beyond) == figures(text)
+
+
+def test_a_thousand_lanes_that_go_separate_ways_are_counted_in_the_least_room():
+    text = kernel_text(1024, 60, True, 0)
+    assert figures(text, beyond=0)["steps"] > 0
