@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.access.environment import uniform_environment
 from clmap_lsp.access.evaluate import UnknownValueError, evaluate
-from clmap_lsp.launch.model import LocalArgument
+from clmap_lsp.launch.model import BufferArgument, LocalArgument
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, Type, VectorType
 
 if TYPE_CHECKING:
@@ -118,6 +118,22 @@ def apart(one: str, other: str) -> Assumption:
         f"{first} and {second} do not overlap",
         lambda case: not any({a, b} == {first, second} for a, b in case.shared),
     )
+
+
+def no_offset(n_dimensions: int) -> Assumption:
+    """Return the assumption that ids start at 0."""
+    text = " && ".join(f"get_global_offset({it}) == 0" for it in range(n_dimensions))
+    return Assumption(text, lambda case: not any(case.launch.global_offset))
+
+
+def elements(name: str, count: Polynomial, text: str) -> Assumption:
+    """Return the assumption that a buffer has so many elements at least."""
+
+    def holds(case: Case) -> bool:
+        argument, needed = case.launch.arguments.get(name), _value(count, case.launch)
+        return isinstance(argument, BufferArgument) and needed is not None and argument.count >= needed
+
+    return Assumption(f"{name} has {text} elements", holds)
 
 
 def other_order() -> Assumption:

@@ -157,6 +157,8 @@ class Verified:
     after: Figures
     compared: str
     """`bit for bit`, or the tolerance that held."""
+    tested_on: tuple[str, ...] = ()
+    """The launches on which both were compared: `64x64, n=64`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.findings import Edit, Finding, Fix
 from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
+from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.fixes.verification import baseline, verify
 from clmap_lsp.launch.comment import pinned
 from clmap_lsp.launch.problem import LaunchError
@@ -108,11 +109,12 @@ def offers(subject: Subject, settings: EmulationSettings) -> Iterator[tuple[Veri
     chosen: set[str] = set()
     emulation = subject.emulation
     faulty = emulation is not None and any(it.kind in UNDEFINED for it in emulation.faults)
+    trials = Trials(subject, settings)
     failed: list[Failure] = []
     for proposal in proposals(subject, failed):
         if proposal.choice in chosen or (faulty and proposal.cures is None):
             continue  # Nothing is gained by making wrong results come faster.
-        outcome = _verified(subject, proposal, settings)
+        outcome = _verified(subject, proposal, settings, trials)
         if isinstance(outcome, Rejected):
             continue
         if proposal.choice:
@@ -120,10 +122,12 @@ def offers(subject: Subject, settings: EmulationSettings) -> Iterator[tuple[Veri
         yield outcome, fix_of(subject, outcome)
 
 
-def _verified(subject: Subject, proposal: Proposal, settings: EmulationSettings) -> Verified | Rejected:
+def _verified(
+    subject: Subject, proposal: Proposal, settings: EmulationSettings, trials: Trials
+) -> Verified | Rejected:
     """Return what verifying shows; whatever breaks on the way breaks this proposal only."""
     try:
-        return verify(subject, proposal, settings)
+        return verify(subject, proposal, settings, trials)
     except Exception as error:
         log.warning("%s of %s could not be verified: %r", proposal.kind, subject.analysis.name, error)
         return Rejected(proposal, f"it could not be verified: {error!r}")
@@ -193,6 +197,7 @@ def _evidence(verified: Verified) -> dict[str, Any]:
         "launch": verified.launch.describe(),
         "after_launch": verified.after_launch.describe(),
         "outputs": verified.compared,
+        "tested_on": list(verified.tested_on),
         **({"expected": verified.proposal.promise} if verified.proposal.promise else {}),
         "before": _totals(verified.before),
         "after": _totals(verified.after),

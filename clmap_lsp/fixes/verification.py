@@ -1,4 +1,4 @@
-"""The proof of a rewrite: both versions run in the emulator on the launch and give the same outputs."""
+"""The test of a rewrite: both versions run in the emulator on a family of launches, with the same outputs."""
 
 from __future__ import annotations
 
@@ -6,55 +6,56 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clmap_lsp.emulator.result import BufferResult, EmulationResult, Engine, FaultKind
-from clmap_lsp.emulator.run import emulate
-from clmap_lsp.emulator.settings import EmulationSettings
-from clmap_lsp.fixes.edits import OverlapError, Relocation
+from clmap_lsp.emulator.result import BufferResult, EmulationResult, FaultKind
+from clmap_lsp.fixes.edits import OverlapError, Relocation, apply
 from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
 from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
-from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.fixes.trials import BUDGETS, Trials
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from clmap_lsp.launch.model import Launch
-    from clmap_lsp.source.ir import Kernel
+    from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.fixes.family import Member
     from clmap_lsp.source.program import Program
 
 RELATIVE_TOLERANCE = 1e-4
-"""For float outputs of rewrites that change the order of sums: of the largest magnitude in the buffer."""
+"""For each float element that a rewrite with another order of sums gives."""
+NEAR_ZERO = 1e-5
+"""Of the median magnitude of a buffer: differences below it are none, where sums cancel."""
 
 _UNDEFINED = frozenset({FaultKind.DATA_RACE, FaultKind.BARRIER_DIVERGENCE})
 """Faults that leave the original's outputs undefined: there is nothing to compare with."""
-_BUDGETS = frozenset({FaultKind.TIMEOUT, FaultKind.STEP_LIMIT, FaultKind.MEMORY_LIMIT})
 
 
 def baseline(subject: Subject, settings: EmulationSettings) -> Subject:
     """Return the subject with the emulation and the figures of its kernel on its launch.
+
+    A launch that is too large to run is emulated shrunk.
 
     Raises: LaunchError if the launch cannot be run.
     """
     subject = replace(subject, figures=figures_before(subject))
     if subject.emulation is not None:
         return subject
-    result = _run(subject.program, subject.analysis.kernel, subject.launch, _quick(settings))
-    return replace(subject, emulation=result)
+    trials = Trials(subject, settings)
+    return replace(subject, emulation=trials.at_home())
 
 
-def _quick(settings: EmulationSettings) -> EmulationSettings:
-    """Outputs and faults are enough: no traces."""
-    return replace(settings, engine=Engine.JIT, trace=False, control=False, strides=False)
+def verify(
+    subject: Subject, proposal: Proposal, settings: EmulationSettings, trials: Trials | None = None
+) -> Verified | Rejected:
+    """Run the kernel before and after a rewrite, on its launch and on the family around it.
 
-
-def verify(subject: Subject, proposal: Proposal, settings: EmulationSettings) -> Verified | Rejected:
-    """Run the kernel before and after a rewrite.
-
-    The run before is the subject's `emulation` where it has one (see `baseline`).
+    The runs before are those of `trials`, where given; the run on the launch itself is the subject's
+    `emulation` where it has one (see `baseline`).
 
     It is verified if the rewritten source reads without new errors, both runs end within their budgets, the
     new version has no fault that the old one lacks at that place, and all buffers are equal afterwards: bit
-    for bit, or within `RELATIVE_TOLERANCE` where the rewrite changes the order of floating-point sums.
+    for bit, or element by element within `RELATIVE_TOLERANCE` where the rewrite changes the order of
+    floating-point sums. Launches of the family that do not fulfil its assumptions, or on which the original
+    is not defined, are left out.
     """
     try:
         after_program = rewritten(subject, proposal.edits)
@@ -68,21 +69,6 @@ def verify(subject: Subject, proposal: Proposal, settings: EmulationSettings) ->
         return Rejected(proposal, "the rewritten kernel cannot be read")
     launch = subject.launch
     after_launch = proposal.relaunch(launch) if proposal.relaunch else launch
-    settings = _quick(settings)
-    try:
-        before = subject.emulation or _run(subject.program, kernel, launch, settings)
-        after = _run(after_program, after_kernel, after_launch, settings)
-    except LaunchError as error:
-        return Rejected(proposal, f"the launch cannot be run: {error}")
-    edited = Relocation(proposal.edits, subject.path)
-    if reason := _new_fault(before, after, edited) or _still_faulty(proposal, after):
-        return Rejected(proposal, reason)
-    if proposal.cures in _UNDEFINED and any(it.kind is proposal.cures for it in before.faults):
-        compared: str | None = f"no {proposal.cures.value} is left; what the original gave was undefined"
-    else:
-        compared = _compare(before, after, proposal)
-    if compared is None:
-        return Rejected(proposal, "the outputs differ")
     gained = (
         figures_before(subject),
         figures_of(after_program, after_kernel, after_launch, subject.device),
@@ -91,11 +77,64 @@ def verify(subject: Subject, proposal: Proposal, settings: EmulationSettings) ->
         return Rejected(proposal, "it does not lower the traffic")
     if gained[0].cost < proposal.least_gain * gained[1].cost:
         return Rejected(proposal, "it lowers the traffic by too little")
-    return Verified(proposal, launch, after_launch, *gained, compared)
+    trials = trials or Trials(subject, settings)
+    comparison = _Comparison(subject, proposal, trials, after_program)
+    compared = comparison.at_home()
+    if isinstance(compared, Rejected):
+        return compared
+    tested = comparison.elsewhere()
+    if isinstance(tested, Rejected):
+        return tested
+    return Verified(proposal, launch, after_launch, *gained, compared, (trials.home.text, *tested))
 
 
-def _run(program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings) -> EmulationResult:
-    return emulate(program, kernel, launch, settings)
+class _Comparison:
+    """One rewrite beside its original."""
+
+    def __init__(self, subject: Subject, proposal: Proposal, trials: Trials, after: Program) -> None:
+        self.subject, self.proposal, self.trials, self.program = subject, proposal, trials, after
+        self.text = apply(subject.text, proposal.edits, subject.path)
+        self.edited = Relocation(proposal.edits, subject.path)
+
+    def at_home(self) -> str | Rejected:
+        """Return how the outputs agree on the launch itself."""
+        proposal = self.proposal
+        before = self.subject.emulation or self.trials.at_home()
+        after = self._after(self.trials.home)
+        if after is None:
+            return Rejected(proposal, "the launch cannot be run")
+        if reason := _new_fault(before, after, self.edited) or _still_faulty(proposal, after):
+            return Rejected(proposal, reason)
+        if proposal.cures in _UNDEFINED and any(it.kind is proposal.cures for it in before.faults):
+            return f"no {proposal.cures.value} is left; what the original gave was undefined"
+        compared = _compare(before, after, proposal)
+        return Rejected(proposal, "the outputs differ") if compared is None else compared
+
+    def elsewhere(self) -> tuple[str, ...] | Rejected:
+        """Return the other launches of the family on which the outputs agree, too."""
+        proposal = self.proposal
+        if proposal.cures is not None or proposal.is_sketch:
+            return ()  # The original is no model of what it should do; a sketch lays data out otherwise.
+        tested = []
+        for at, member in enumerate(self.trials.members):
+            if not all(it.holds(member.case) for it in proposal.assumptions):
+                continue
+            if proposal.reorders_sums and member.text.endswith(("large data", "special values")):
+                continue  # Which sum overflows depends on the order.
+            before = self.trials.before(at)
+            after = None if before is None else self._after(member)
+            if before is None or after is None:
+                continue
+            if reason := _new_fault(before, after, self.edited):
+                return Rejected(proposal, f"on {member.text}: {reason}")
+            if _compare(before, after, proposal) is None:
+                return Rejected(proposal, f"on {member.text}: the outputs differ")
+            tested.append(member.text)
+        return tuple(tested)
+
+    def _after(self, member: Member) -> EmulationResult | None:
+        launch = self.proposal.relaunch(member.case.launch) if self.proposal.relaunch else None
+        return self.trials.run(self.text, self.program, member.case, launch)
 
 
 def _new_fault(before: EmulationResult, after: EmulationResult, edited: Relocation) -> str | None:
@@ -105,7 +144,7 @@ def _new_fault(before: EmulationResult, after: EmulationResult, edited: Relocati
     there may be as many faults of one kind and buffer.
     """
     for name, result in (("original", before), ("rewritten", after)):
-        if any(it.kind in _BUDGETS for it in result.faults):
+        if any(it.kind in BUDGETS for it in result.faults):
             return f"the {name} kernel does not end within its budget on this launch"
         if any(it.kind in (FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED) for it in result.faults):
             return f"the {name} kernel uses something that the emulator does not know"
@@ -145,7 +184,7 @@ def _compare(before: EmulationResult, after: EmulationResult, proposal: Proposal
         other = outputs.get(name)
         if other is None or mine.data.size > other.size:
             return None
-        if mine.data.tobytes() == other[: mine.data.size].tobytes():
+        if _equal(mine, other[: mine.data.size]):
             continue
         if not proposal.reorders_sums:
             return None
@@ -153,11 +192,28 @@ def _compare(before: EmulationResult, after: EmulationResult, proposal: Proposal
         if error is None or error > RELATIVE_TOLERANCE:
             return None
         worst = max(worst, error)
-    return f"within {worst:.1e} of the largest value" if worst else "bit for bit"
+    return f"within {worst:.1e} of each value" if worst else "bit for bit"
+
+
+def _equal(before: BufferResult, after: NDArray[np.uint8]) -> bool:
+    """True if all elements are the same; one NaN is as good as another."""
+    import numpy as np
+
+    if before.data.tobytes() == after.tobytes():
+        return True
+    kind = {"float": np.float32, "double": np.float64, "half": np.float16}.get(_element(before.type))
+    if kind is None:
+        return False
+    a, b = before.data.view(kind), after.view(kind)
+    same = before.data.reshape(a.size, -1) == after.reshape(a.size, -1)
+    return bool((same.all(axis=1) | (np.isnan(a) & np.isnan(b))).all())
 
 
 def _relative_error(before: BufferResult, after: NDArray[np.uint8]) -> float | None:
-    """Return the largest difference over the largest magnitude; `None` for data that are not floats."""
+    """Return the largest difference of an element over its magnitude; `None` where there is none.
+
+    That is where data are no floats, or where one is a number and the other is not.
+    """
     import numpy as np
 
     kind = {"float": np.float32, "double": np.float64, "half": np.float16}.get(_element(before.type))
@@ -166,10 +222,16 @@ def _relative_error(before: BufferResult, after: NDArray[np.uint8]) -> float | N
     a = before.data.view(kind).astype(np.float64)
     b = after[: before.data.size].view(kind).astype(np.float64)
     finite = np.isfinite(a)
-    if not np.array_equal(finite, np.isfinite(b)) or not finite.any():
+    if not np.array_equal(finite, np.isfinite(b)) or not np.array_equal(
+        a[~finite], b[~finite], equal_nan=True
+    ):
         return None
-    scale = float(np.abs(a[finite]).max()) or 1.0
-    return float(np.abs(a[finite] - b[finite]).max()) / scale
+    a, b = a[finite], b[finite]
+    if not a.size:
+        return 0.0
+    sizes = np.maximum(np.abs(a), np.abs(b))
+    nothing = NEAR_ZERO * float(np.median(sizes))
+    return float((np.abs(a - b) / np.maximum(sizes, nothing + np.finfo(np.float64).tiny)).max())
 
 
 def _element(name: str) -> str:

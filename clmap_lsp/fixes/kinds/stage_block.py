@@ -19,13 +19,15 @@ from clmap_lsp.access.polynomial import (
     Op,
     Operation,
     Polynomial,
+    WorkItemSymbol,
     global_id,
     local_id,
     varies_in_launch,
 )
 from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.access.wording import words
 from clmap_lsp.fixes import facts
-from clmap_lsp.fixes.assumptions import overlaps
+from clmap_lsp.fixes.assumptions import Assumption, elements, overlaps
 from clmap_lsp.fixes.group_size import required_size, size_assumed
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.scope import Scope, spelt
@@ -220,11 +222,35 @@ def _proposal(scope: Scope, block: _Block) -> Proposal | None:
         ("CM101", "CM103", "CM401"),
         (
             *size_assumed(scope),
+            *_corners(scope, block),
             *overlaps(scope.subject.analysis.kernel, [block.buffer], facts.written(scope.subject.analysis)),
         ),
         sites=frozenset(it.site for it in block.accesses),
         least_gain=STAGING_GAIN,
     )
+
+
+def _corners(scope: Scope, block: _Block) -> tuple[Assumption, ...]:
+    """Return that the buffer holds the corners of a block, if the kernel itself does not read them all.
+
+    A cross of five elements reads no corner, and the last row of its array may be cut short.
+    """
+    full = [(axis.low, axis.high) for axis in block.axes]
+    if len(full) == 1 or any([_range(it, Facts()) for it in move] == full for move in block.moves):
+        return ()
+    ends = []
+    for at, axis in enumerate(block.axes):
+        highs: list[Polynomial] = []
+        for access, move in zip(block.accesses, block.moves, strict=True):
+            _, last = _range(move[at], Facts())
+            _, high = _limits(scope.general[access.site], axis.dimension)
+            if high is not None and last is not None:
+                highs.append(high + last)
+        size = Polynomial.of(WorkItemSymbol(ir.WorkItemQuery.GLOBAL_SIZE, axis.dimension)) + axis.high
+        ends.append(_greatest(highs, len(highs) < len(block.accesses)) or size)
+    rows, columns = ends
+    count = (rows - 1) * block.pitch + columns
+    return (elements(block.buffer, count, words(count)),)
 
 
 def _reuse(block: _Block, lengths: Sequence[int], group_items: int) -> float:
@@ -316,22 +342,12 @@ class _Writer:
             tests.append(f">= {min(lows)}")
         bounded = [it for it in highs if it is not None]
         if bounded:
-            upper = self._greatest(bounded, None in highs)
+            upper = _greatest(bounded, None in highs)
             text = None if upper is None else spelt(upper, self.names)
             if text is None:
                 return None
             tests.append(f"< {text}")
         return tests
-
-    def _greatest(self, bounds: list[Polynomial], open_ended: bool) -> Polynomial | None:
-        """Return the greatest of the bounds; `None` where that differs between launches."""
-        best = bounds[0]
-        for other in bounds[1:]:
-            distance = (other - best).value
-            if distance is None:
-                return None
-            best = other if distance > 0 else best
-        return None if open_ended else best
 
     def _uses(self) -> list[Edit] | None:
         edits = []
@@ -346,6 +362,19 @@ class _Writer:
                 subscripts += f"[{text}]"
             edits.append(self.scope.replaced(access.span.start, access.span.end, f"{self.tile}{subscripts}"))
         return edits
+
+
+def _greatest(bounds: Sequence[Polynomial], open_ended: bool) -> Polynomial | None:
+    """Return the greatest of the bounds; `None` where that differs between launches, or some have none."""
+    if not bounds or open_ended:
+        return None
+    best = bounds[0]
+    for other in bounds[1:]:
+        distance = (other - best).value
+        if distance is None:
+            return None
+        best = other if distance > 0 else best
+    return best
 
 
 def _signed(value: int) -> str:

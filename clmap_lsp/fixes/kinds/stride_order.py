@@ -28,7 +28,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.fixes import facts
-from clmap_lsp.fixes.assumptions import Assumption, other_order, overlaps
+from clmap_lsp.fixes.assumptions import Assumption, multiple, no_offset, other_order, overlaps
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, spelt, tight
@@ -120,9 +120,31 @@ def _assumed(scope: Scope, divided: _Divided) -> tuple[Assumption, ...]:
     inside = [it for it in others if any(s.span == divided.symbol.span for s in it.loops)]
     kernel = scope.subject.analysis.kernel
     return (
-        other_order(),
+        *((other_order(),) if _sums(scope, divided) else ()),
+        no_offset(1),
+        *_divided_evenly(divided.splits[0].exponent),
         *overlaps(kernel, {it.buffer for it in inside}, facts.written(scope.subject.analysis)),
     )
+
+
+def _divided_evenly(exponent: int) -> tuple[Assumption, ...]:
+    """Return that work-items fill the parts that share a block: the split is of so many."""
+    size = Polynomial.of(WorkItemSymbol(ir.WorkItemQuery.GLOBAL_SIZE, 0))
+    return (multiple(size, _SIZE, 1 << exponent),) if exponent else ()
+
+
+def _sums(scope: Scope, divided: _Divided) -> bool:
+    """True if the loop adds up floating-point numbers."""
+    for loop in ir.walk(scope.subject.analysis.kernel.body):
+        if isinstance(loop, ir.Loop) and loop.span == divided.symbol.span:
+            return any(
+                isinstance(it, ir.Assign)
+                and not it.variable.is_temporary
+                and _is_sum(it)
+                and getattr(it.value.type, "is_float", False)
+                for it in ir.walk(loop.body)
+            )
+    return True
 
 
 # ---------------------------------------------------------------------------------------- GPUs: side by side

@@ -12,13 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import gcd
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.polynomial import ONE, Parameter, Polynomial, WorkItemSymbol, global_id
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.fixes import facts
-from clmap_lsp.fixes.assumptions import Assumption, aligned, multiple, overlaps, unique
+from clmap_lsp.fixes.assumptions import Assumption, aligned, multiple, no_offset, overlaps, unique
 from clmap_lsp.fixes.guarding import deeper
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
@@ -261,6 +262,7 @@ def _kernel(scope: Scope) -> Proposal | None:
         edits,
         assumptions=(
             multiple(size, size_text, LANES),
+            no_offset(1),
             *overlaps(
                 subject.analysis.kernel,
                 (it.buffer for it in accesses),
@@ -352,4 +354,5 @@ def _words_outside(scope: Scope, start: int, end: int, changes: dict[tuple[int, 
 
 
 def _quarter(launch: Launch) -> Launch:
-    return replace(launch, global_size=(launch.global_size[0] // LANES,))
+    size = launch.global_size[0] // LANES
+    return replace(launch, global_size=(size,), local_size=(gcd(size, launch.local_size[0]),))

@@ -1,0 +1,109 @@
+"""Runs of the original on its family of launches, kept for all rewrites that are compared with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from clmap_lsp.emulator.result import EmulationResult, Engine, FaultKind
+from clmap_lsp.emulator.run import emulate
+from clmap_lsp.fixes.assumptions import Case
+from clmap_lsp.fixes.family import Member, family, home
+from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.source.read import read_program
+from clmap_lsp.source.rewrite import Rewriter
+
+if TYPE_CHECKING:
+    from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.ir import Kernel, Variable
+    from clmap_lsp.source.options import BuildOptions
+    from clmap_lsp.source.program import Program
+
+STEPS = 4_000_000
+"""Loop turns and work-item starts of one launch of the family."""
+BUDGETS = frozenset({FaultKind.TIMEOUT, FaultKind.STEP_LIMIT, FaultKind.MEMORY_LIMIT})
+
+
+def quick(settings: EmulationSettings) -> EmulationSettings:
+    """Outputs and faults are enough: no traces."""
+    return replace(settings, engine=Engine.JIT, trace=False, control=False, strides=False)
+
+
+@dataclass(eq=False)
+class Trials:
+    """The original on each launch of its family, run when first asked for."""
+
+    subject: Subject
+    settings: EmulationSettings
+    _before: dict[int, EmulationResult | None] = field(default_factory=dict)
+    _home: EmulationResult | None = None
+
+    @cached_property
+    def home(self) -> Member:
+        """The launch that stands for the subject's own."""
+        return home(self.subject)
+
+    @cached_property
+    def members(self) -> tuple[Member, ...]:
+        """The rest of the family."""
+        return tuple(family(self.subject))[1:]
+
+    def at_home(self) -> EmulationResult:
+        """Return what the original does on the launch that stands for the subject's own.
+
+        Raises: LaunchError if it cannot be run.
+        """
+        if self._home is None:
+            kernel = self.subject.analysis.kernel
+            launch = self.home.case.launch
+            self._home = emulate(self.subject.program, kernel, launch, quick(self.settings))
+        return self._home
+
+    def before(self, at: int) -> EmulationResult | None:
+        """Return what the original does on a launch; `None` where that is not defined or takes too long."""
+        if at not in self._before:
+            result = self.run(self.subject.text, self.subject.program, self.members[at].case)
+            defined = result is not None and not result.faults
+            self._before[at] = result if defined else None
+        return self._before[at]
+
+    def run(
+        self, text: str, program: Program, case: Case, relaunched: Launch | None = None
+    ) -> EmulationResult | None:
+        """Return what a version of the file does in a case; `None` where it cannot be run so."""
+        if case.options != self.subject.options:
+            program = self._built(text, case.options)
+        kernel = program.kernel(self.subject.analysis.name)
+        if kernel is None:
+            return None
+        settings = replace(quick(self.settings), max_steps=STEPS)
+        try:
+            return emulate(program, shared(kernel, case), relaunched or case.launch, settings)
+        except (LaunchError, MemoryError):
+            return None
+
+    def _built(self, text: str, options: BuildOptions) -> Program:
+        files, path = self.subject.program.files, self.subject.path
+        return read_program(
+            text, path, options, read_file=lambda name: files[name].text if name in files else None
+        )
+
+
+def shared(kernel: Kernel, case: Case) -> Kernel:
+    """Return a kernel that reaches the buffers of a case that are one through one parameter."""
+    if not case.shared:
+        return kernel
+    by_name = {it.name: it for it in kernel.parameters}
+    instead = {by_name[b]: by_name[a] for a, b in case.shared if a in by_name and b in by_name}
+    return replace(kernel, body=_Sharing(instead).block(kernel.body))
+
+
+class _Sharing(Rewriter):
+    def __init__(self, instead: dict[Variable, Variable]) -> None:
+        self.instead = instead
+
+    def variable(self, variable: Variable) -> Variable:
+        return self.instead.get(variable, variable)
