@@ -106,6 +106,7 @@ def _matmul_case(variant: tuple[str, str, int], device: str, compute_units: int)
 
 
 def _analysed(text: str, kernel: str, block: int, device: str) -> tuple[Any, Any]:
+    from clmap_lsp.analysis.launching import LaunchSources
     from clmap_lsp.analysis.session import AnalysisSession
     from clmap_lsp.devices import load_model
     from clmap_lsp.launch.partial import PartialLaunch, from_options
@@ -120,7 +121,7 @@ def _analysed(text: str, kernel: str, block: int, device: str) -> tuple[Any, Any
     if not isinstance(given, PartialLaunch):
         raise SystemExit(str(given))
     model = load_model(device)
-    (found,) = AnalysisSession().analyse(program, model, given=given, only=kernel).kernels
+    (found,) = AnalysisSession().analyse(program, model, LaunchSources(given), only=kernel).kernels
     return found, model
 
 

@@ -13,9 +13,19 @@ from clmap_lsp.version import __version__
 
 if TYPE_CHECKING:
     from clmap_lsp.api import Emulation, KernelReport, Report, analyze, emulate
+    from clmap_lsp.errors import UsageError
     from clmap_lsp.opencl_device.recording import record
 
-__all__ = ["Emulation", "KernelReport", "Report", "__version__", "analyze", "emulate", "record"]
+__all__ = [
+    "Emulation",
+    "KernelReport",
+    "Report",
+    "UsageError",
+    "__version__",
+    "analyze",
+    "emulate",
+    "record",
+]
 
 
 def __getattr__(name: str) -> object:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,13 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clmap_lsp.analysis.model import FileAnalysis, KernelAnalysis
-    from clmap_lsp.devices import DeviceModel
     from clmap_lsp.emulator.result import EmulationResult, Fault
     from clmap_lsp.findings import Finding
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.launch.partial import PartialLaunch
-    from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
+    from clmap_lsp.workbench import OpenedFile
 
 Size = int | Sequence[int]
 Arguments = Mapping[str, "int | float | str"]
@@ -201,12 +200,16 @@ def analyze(
     local_size: Size | None = None,
     args: Arguments | None = None,
     kernel: str | None = None,
-    device: str = "generic-gpu",
+    device: str | None = None,
     defines: Mapping[str, object] | None = None,
     include_dirs: Sequence[str | Path] = (),
-    standard: str = "CL1.2",
+    standard: str | None = None,
 ) -> Report:
     """Analyse the kernels of a source.
+
+    Where it is a file, its launches, device and build options come from the same places as on the command
+    line: the arguments, the nearest `clmap.toml`, `// clmap:` comments, a `.sim` file beside it; what none of
+    them says is inferred.
 
     Args:
         source: OpenCL C, or the path of a file.
@@ -216,17 +219,18 @@ def analyze(
         device: a device model; `clmap-lsp devices` lists them.
         defines, include_dirs, standard: build options.
 
-    Raises: UsageError for an argument that cannot be used, or a file that cannot be read.
+    Raises: UsageError for an argument that cannot be used, a file that cannot be read, or a kernel whose
+        launch cannot be made.
     """
-    from clmap_lsp.analysis.session import AnalysisSession
-    from clmap_lsp.rules.context import RuleContext
-    from clmap_lsp.rules.runner import run
-    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.workbench.workbench import selection_of
 
-    program = _read(source, _options(defines, include_dirs, standard))
-    given = _launch(kernel, global_size, local_size, args)
-    analysis = AnalysisSession().analyse(program, _device(device), given=given, only=kernel)
-    return Report(program, analysis, run(RuleContext(program, analysis), Selection.of()))
+    opened = _open(source, device, defines, include_dirs, standard, kernel, global_size, local_size, args)
+    if kernel is not None:
+        opened.kernel(kernel)
+    problems = [problem for it in opened.analysis.kernels for problem in it.launch_problems]
+    if problems:
+        raise UsageError(problems[0])
+    return Report(opened.program, opened.analysis, opened.findings(selection_of(opened.settings)))
 
 
 def emulate(
@@ -236,68 +240,61 @@ def emulate(
     global_size: Size | None = None,
     local_size: Size | None = None,
     args: Arguments | None = None,
-    device: str = "generic-gpu",
+    device: str | None = None,
     defines: Mapping[str, object] | None = None,
     include_dirs: Sequence[str | Path] = (),
-    standard: str = "CL1.2",
-    time_limit_s: float = 10.0,
+    standard: str | None = None,
+    time_limit_s: float | None = None,
 ) -> Emulation:
     """Run one kernel in the emulator. Arguments as for `analyze`; `kernel` may be left out if there is one.
 
     Raises: UsageError if there is no such kernel or its launch cannot be run.
     """
-    from clmap_lsp.emulator.run import emulate as run
-    from clmap_lsp.emulator.settings import EmulationSettings
-    from clmap_lsp.launch.problem import LaunchError, LaunchProblem
-    from clmap_lsp.launch.resolve import resolve
+    from clmap_lsp.launch.problem import LaunchProblem
 
-    program = _read(source, _options(defines, include_dirs, standard))
-    names = [it.name for it in program.kernels]
-    if kernel is None and len(names) != 1:
-        raise UsageError(f"say which kernel: {', '.join(names) or 'there is none'}")
-    found = program.kernel(kernel or names[0])
-    if found is None:
-        raise UsageError(f"no kernel {kernel!r}; there are: {', '.join(names) or 'none'}")
-    launch = resolve(program, found, given=_launch(kernel, global_size, local_size, args))
-    if isinstance(launch, LaunchProblem):
-        raise UsageError(str(launch))
-    settings = EmulationSettings(device=_device(device), time_limit_s=time_limit_s)
-    try:
-        return Emulation(program, launch, run(program, found, launch, settings))
-    except LaunchError as error:
-        raise UsageError(str(error.at(launch.source))) from None
+    opened = _open(source, device, defines, include_dirs, standard, kernel, global_size, local_size, args)
+    found = opened.kernel(kernel)
+    launch = opened.launch(found)
+    settings = opened.emulation_settings()
+    if time_limit_s is not None:
+        settings = replace(settings, time_limit_s=time_limit_s)
+    result = opened.run(found, launch, settings)
+    if isinstance(result, LaunchProblem):
+        raise UsageError(str(result))
+    return Emulation(opened.program, launch, result)
 
 
-def _read(source: str | Path, options: BuildOptions) -> Program:
-    from clmap_lsp.source.read import read_program
-    from clmap_lsp.sources import UnreadableError, include_reader, read_source
+def _open(
+    source: str | Path,
+    device: str | None,
+    defines: Mapping[str, object] | None,
+    include_dirs: Sequence[str | Path],
+    standard: str | None,
+    kernel: str | None,
+    global_size: Size | None,
+    local_size: Size | None,
+    args: Arguments | None,
+) -> OpenedFile:
+    from clmap_lsp.config import Settings
+    from clmap_lsp.sources import UnreadableError, read_source
+    from clmap_lsp.workbench import Workbench
+    from clmap_lsp.workbench.configuration import Configurations, with_options
 
     is_path = isinstance(source, Path) or ("\n" not in source and source.endswith((".cl", ".ocl", ".clc")))
-    path = Path(source) if is_path else Path("kernel.cl")
+    path = str(source) if is_path else "kernel.cl"
     try:
-        text = read_source(str(path)) if is_path else str(source)
+        text = read_source(path) if is_path else str(source)
     except UnreadableError as error:
         raise UsageError(str(error)) from None
-    read_file = include_reader(str(path), options.include_dirs)
-    return read_program(text, str(path), options, read_file=read_file)
-
-
-def _options(
-    defines: Mapping[str, object] | None, include_dirs: Sequence[str | Path], standard: str
-) -> BuildOptions:
-    from clmap_lsp.source.options import BuildOptions
-
-    pairs = tuple((name, str(value)) for name, value in (defines or {}).items())
-    return BuildOptions(pairs, include_dirs=tuple(map(str, include_dirs)), standard=standard)
-
-
-def _device(name: str) -> DeviceModel:
-    from clmap_lsp.devices import DeviceModelError, load_model
-
-    try:
-        return load_model(name)
-    except DeviceModelError as error:
-        raise UsageError(str(error)) from None
+    settings = with_options(
+        Configurations().for_path(Path(path)) if is_path else Settings(),
+        device=device,
+        defines=tuple((name, str(value)) for name, value in (defines or {}).items()),
+        include_dirs=tuple(map(str, include_dirs)),
+        standard=standard,
+    )
+    given = _launch(kernel, global_size, local_size, args)
+    return Workbench().open(path, text, settings, given=given, only=kernel, looks_beside=is_path)
 
 
 def _launch(

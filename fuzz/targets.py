@@ -116,7 +116,7 @@ def _jit(data: bytes) -> None:
     settings = EmulationSettings(
         engine=Engine.JIT,
         time_limit_s=0.2,
-        memory_limit_mb=128,
+        memory_limit_mib=128,
         max_steps=200_000,
         device=load_model("nvidia-hopper"),
     )
@@ -205,7 +205,7 @@ def _sim(data: bytes) -> None:
     launch = resolve(program, program.kernels[0], given=bound.launch)
     if isinstance(launch, LaunchProblem) or launch.work_items > 4096:
         return
-    limits = EmulationSettings(engine=Engine.JIT, time_limit_s=0.2, memory_limit_mb=64, trace=False)
+    limits = EmulationSettings(engine=Engine.JIT, time_limit_s=0.2, memory_limit_mib=64, trace=False)
     try:
         emulate(program, program.kernels[0], launch, limits)
     except LaunchError:

@@ -30,7 +30,8 @@ class LaunchSources:
     given: PartialLaunch | None = None
     sim: SimFile | None = None
     configured: Mapping[str, LaunchTexts] = field(default_factory=dict)
-    beside: SimFile | None = None
+    beside: SimFile | LaunchProblem | None = None
+    """A problem where that file cannot be used: it is every kernel's, as it may be about any."""
 
 
 def launch_of(program: Program, kernel: Kernel, sources: LaunchSources) -> Launch | LaunchProblem:
@@ -83,7 +84,11 @@ def _said(part: PartialLaunch) -> object:
     return part.kernel, sizes, tuple(part.arguments.items()), tuple(part.parsed.items()), part.origin, files
 
 
-def _bound(sim: SimFile | None, kernel: Kernel, origin: Origin) -> PartialLaunch | LaunchProblem | None:
+def _bound(
+    sim: SimFile | LaunchProblem | None, kernel: Kernel, origin: Origin
+) -> PartialLaunch | LaunchProblem | None:
+    if isinstance(sim, LaunchProblem):
+        return sim
     if sim is None or sim.kernel != kernel.name:
         return None
     from clmap_lsp.launch.sim import bind

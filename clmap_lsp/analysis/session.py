@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,8 +14,6 @@ from clmap_lsp.launch.problem import LaunchProblem
 
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
-    from clmap_lsp.launch.partial import LaunchTexts, PartialLaunch
-    from clmap_lsp.launch.sim import SimFile
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
@@ -39,24 +36,20 @@ class AnalysisSession:
         self,
         program: Program,
         device: DeviceModel,
+        sources: LaunchSources = LaunchSources(),  # noqa: B008 - frozen
         *,
         options: BuildOptions | None = None,
-        given: PartialLaunch | None = None,
-        sim: SimFile | None = None,
-        configured: Mapping[str, LaunchTexts] | None = None,
-        beside: SimFile | None = None,
         only: str | None = None,
     ) -> FileAnalysis:
         """Analyse the kernels of a program.
 
         Args:
+            sources: what says how kernels are launched, beside the comments of the program.
             options: the build options that the program was read with; only what is kept depends on them.
-            given, sim, configured, beside: see `LaunchSources`.
             only: leave out every other kernel.
         """
         content = ProgramContent(program)
         self._kernels.limit = max(self._kept_kernels, 2 * len(program.kernels))
-        sources = LaunchSources(given, sim, configured or {}, beside)
         kernels = []
         for kernel in program.kernels:
             if only is not None and kernel.name != only:

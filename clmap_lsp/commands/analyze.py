@@ -5,17 +5,13 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.commands.options import (
-    SettingsSource,
-    add_launch_options,
-    device_of,
-    given_launch,
-    sim_beside,
-    sim_file,
-)
+from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
 from clmap_lsp.errors import UsageError
+
+if TYPE_CHECKING:
+    from clmap_lsp.report.analysis_json import AnalysedFile
 
 _EXAMPLES = """\
 examples:
@@ -61,6 +57,7 @@ def run(args: argparse.Namespace) -> int:
     """Analyse and print. Errors in the sources are part of the result; unreadable files are not."""
     from clmap_lsp.commands.files import kernel_files
     from clmap_lsp.report import analysis_json, analysis_text
+    from clmap_lsp.workbench import device_of
 
     if not args.paths:
         raise UsageError("analyze needs a PATH; . is the current directory")
@@ -82,39 +79,29 @@ def run(args: argparse.Namespace) -> int:
     return 2 if errors else 0
 
 
-def _analysed(args: argparse.Namespace, source: SettingsSource, path: str) -> Any:
-    from clmap_lsp.analysis.session import AnalysisSession
+def _analysed(args: argparse.Namespace, source: SettingsSource, path: str) -> AnalysedFile:
     from clmap_lsp.report.analysis_json import AnalysedFile
-    from clmap_lsp.source.read import read_program
-    from clmap_lsp.sources import UnreadableError, include_reader, read_source, read_standard_input
+    from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
+    from clmap_lsp.workbench import Workbench
 
     name = args.stdin_filename or "<stdin>" if path == "-" else path
     try:
         text = read_standard_input(name) if path == "-" else read_source(path)
     except UnreadableError as error:
         return AnalysedFile(name, None, None, str(error))
-    settings = source.for_path(Path(name))
-    program = read_program(text, name, settings.build, read_file=include_reader(name, settings.opened))
+    opened = open_file(Workbench(), args, source.for_path(Path(name)), name, text)
     nests = None
     if args.loops:
         from clmap_lsp.hierarchy.loop_nests import as_kernels
 
-        nests = as_kernels(program, _names(args.work_items))
-        program = nests.program
-    analysis = AnalysisSession().analyse(
-        program,
-        device_of(settings),
-        given=given_launch(args),
-        configured=settings.launches,
-        sim=sim_file(args),
-        beside=sim_beside(name),
-        only=args.kernel,
-    )
+        nests = as_kernels(opened.program, _names(args.work_items))
+        opened = opened.with_program(nests.program)
+    analysis = opened.analysis
     if args.as_compiled:
         from clmap_lsp.analysis.as_compiled import with_compiled
 
-        analysis = with_compiled(program, analysis)
-    return AnalysedFile(name, program, analysis if nests is None else nests.annotated(analysis))
+        analysis = with_compiled(opened.program, analysis)
+    return AnalysedFile(name, opened.program, analysis if nests is None else nests.annotated(analysis))
 
 
 def _names(option: str | None) -> tuple[str, ...]:
@@ -128,7 +115,7 @@ def _names(option: str | None) -> tuple[str, ...]:
     return names
 
 
-def _no_kernel(name: str, files: list[Any]) -> str:
+def _no_kernel(name: str, files: list[AnalysedFile]) -> str:
     import difflib
 
     known = [it.name for file in files if file.program is not None for it in file.program.kernels]

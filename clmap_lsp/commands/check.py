@@ -10,14 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.commands.options import (
-    SettingsSource,
-    add_launch_options,
-    device_of,
-    given_launch,
-    sim_beside,
-    sim_file,
-)
+from clmap_lsp.commands.options import SettingsSource, add_launch_options, given_launch, sim_file
 from clmap_lsp.errors import UsageError
 from clmap_lsp.reading import reason
 from clmap_lsp.report.formats import FORMATS, render
@@ -25,6 +18,11 @@ from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
     from clmap_lsp.report.model import CheckReport
+
+if TYPE_CHECKING:
+    from clmap_lsp.commands.checking import CheckJob
+    from clmap_lsp.report.model import CheckReport
+    from clmap_lsp.rules.selection import Selection
 
 MAX_PRINTED = 50_000
 """Findings that are printed: beyond it, nobody reads them and viewers of reports give up."""
@@ -129,27 +127,26 @@ def _check_once(args: argparse.Namespace) -> int:
     return 1 if report.fails(fail_on) else 0
 
 
-def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[Any]:
+def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
     from clmap_lsp.commands.checking import CheckJob
     from clmap_lsp.commands.files import kernel_files
-    from clmap_lsp.config import Settings
-    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.workbench.workbench import device_of, selection_of
 
     def excluded(path: Path) -> bool:
         return source.for_path(path).excludes(str(path.absolute()))
 
     text = _standard_input(args)
     given, sim = given_launch(args), sim_file(args)
-    selections: dict[Any, Selection] = {}
+    selections: dict[object, Selection] = {}
     jobs = []
     for path in kernel_files(args.paths, excluded):
         name = args.stdin_filename or "<stdin>" if path == "-" else path
-        settings: Settings = source.for_path(Path(name))
+        settings = source.for_path(Path(name))
         device_of(settings)
         emulate = settings.emulate.enabled if args.emulate is None else args.emulate
         key = (settings.rules.select, settings.rules.ignore, tuple(settings.rules.severity.items()))
         if key not in selections:
-            selections[key] = _selection(args, settings)
+            selections[key] = selection_of(settings, _words(args.select), _words(args.ignore))
         jobs.append(
             CheckJob(
                 name,
@@ -157,7 +154,6 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[Any]:
                 selections[key],
                 given,
                 sim,
-                sim_beside(name),
                 hints=args.hints,
                 fixes=args.fix or args.diff or emulate,
                 emulate=emulate,
@@ -180,19 +176,6 @@ def _standard_input(args: argparse.Namespace) -> str | None:
         raise UsageError(str(error)) from None
 
 
-def _selection(args: argparse.Namespace, settings: Any) -> Any:
-    from clmap_lsp.rules.selection import Selection, UnknownRuleError
-
-    try:
-        return Selection.of(
-            _words(args.select) or settings.rules.select,
-            (*settings.rules.ignore, *_words(args.ignore)),
-            settings.rules.severity,
-        )
-    except UnknownRuleError as error:
-        raise UsageError(str(error)) from None
-
-
 def _words(text: str | None) -> tuple[str, ...]:
     return tuple(it.strip() for it in (text or "").split(",") if it.strip())
 
@@ -201,7 +184,7 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _bounded(report: Any) -> Any:
+def _bounded(report: CheckReport) -> CheckReport:
     """Return what is printed of a report; what is left out is said, and still counts for the exit code."""
     count = sum(len(it.findings) for it in report.files)
     if count <= MAX_PRINTED:
@@ -253,7 +236,7 @@ def _shows_colour(choice: str) -> bool:
     return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _fixed(args: argparse.Namespace, jobs: Sequence[Any], report: Any) -> Any:
+def _fixed(args: argparse.Namespace, jobs: Sequence[CheckJob], report: CheckReport) -> CheckReport:
     """Apply fixes (or print what would change) and check again what was changed."""
     from clmap_lsp.commands.checking import check_all
     from clmap_lsp.commands.fixing import fixed
@@ -268,7 +251,7 @@ def _fixed(args: argparse.Namespace, jobs: Sequence[Any], report: Any) -> Any:
     )
 
 
-def _against_baseline(args: argparse.Namespace, source: SettingsSource, report: Any) -> Any:
+def _against_baseline(args: argparse.Namespace, source: SettingsSource, report: CheckReport) -> CheckReport:
     from clmap_lsp.report import baseline
     from clmap_lsp.whole_files import write_whole
 

@@ -13,19 +13,15 @@ from typing import TYPE_CHECKING, Any
 from clmap_lsp.errors import internal_error
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.report.model import FileReport, in_source_order
-from clmap_lsp.sources import UnreadableError, include_reader, read_source
+from clmap_lsp.sources import UnreadableError, read_source
 
 if TYPE_CHECKING:
-    from clmap_lsp.analysis.model import FileAnalysis
-    from clmap_lsp.analysis.session import AnalysisSession
     from clmap_lsp.config import Settings
-    from clmap_lsp.config.model import EmulateSettings
-    from clmap_lsp.emulator.result import EmulationResult
     from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.launch.sim import SimFile
-    from clmap_lsp.rules.context import RuleContext
     from clmap_lsp.rules.selection import Selection
-    from clmap_lsp.source.program import Program
+    from clmap_lsp.source.span import Span
+    from clmap_lsp.workbench import Workbench
 
 PARALLEL_FROM = 12
 """Below this many files, starting processes costs more than it saves."""
@@ -40,7 +36,6 @@ class CheckJob:
     selection: Selection
     given: PartialLaunch | None = None
     sim: SimFile | None = None
-    beside: SimFile | None = None
     hints: bool = False
     emulate: bool = False
     fixes: bool = False
@@ -60,33 +55,16 @@ def check_file(job: CheckJob) -> FileReport:
 
 
 def _checked(job: CheckJob) -> FileReport:
-    from clmap_lsp.devices import load_model
-    from clmap_lsp.rules.context import RuleContext
-    from clmap_lsp.rules.runner import run
-    from clmap_lsp.source.read import read_program
-
     try:
         text = read_source(job.path) if job.text is None else job.text
     except UnreadableError as error:
         return FileReport(job.path, error=str(error))
-    read_file = include_reader(job.path, job.settings.opened)
-    program = read_program(text, job.path, job.settings.build, read_file=read_file)
-    analysis = _session().analyse(
-        program,
-        load_model(job.settings.device),
-        options=job.settings.build,
-        given=job.given,
-        configured=job.settings.launches,
-        sim=job.sim,
-        beside=job.beside,
-    )
-    context = RuleContext(program, analysis)
-    if job.emulate:
-        done, refused = emulate_all(program, analysis, job.settings.emulate)
-        context = RuleContext(program, analysis, done, refused)
-    findings = run(context, job.selection)
+    opened = _workbench().open(job.path, text, job.settings, given=job.given, sim=job.sim)
+    program = opened.program
+    runs = opened.run_all() if job.emulate else None
+    findings = opened.findings(job.selection, runs)
     if job.fixes:
-        findings = _with_fixes(context, findings, job)
+        findings = opened.with_fixes(findings, runs)
     shown = [it for it in findings if job.hints or it.severity is not Severity.HINT]
     paths = {span.path for it in shown for span in _spans(it)}
     return FileReport(
@@ -98,64 +76,18 @@ def _checked(job: CheckJob) -> FileReport:
 
 
 @lru_cache(maxsize=1)
-def _session() -> AnalysisSession:
-    """Return the session of this process: kernels that are the same in several files are analysed once."""
-    from clmap_lsp.analysis.session import AnalysisSession
+def _workbench() -> Workbench:
+    """Return the workbench of this process: kernels that are the same in several files are analysed once."""
+    from clmap_lsp.workbench import Workbench
 
-    return AnalysisSession()
+    return Workbench()
 
 
-def _spans(finding: Finding) -> Iterator[Any]:
+def _spans(finding: Finding) -> Iterator[Span]:
     yield finding.span
     yield from (it.span for it in finding.related)
     if finding.fix is not None:
         yield from (it.span for it in finding.fix.edits)
-
-
-def emulate_all(
-    program: Program, analysis: FileAnalysis, limits: EmulateSettings
-) -> tuple[dict[str, EmulationResult], dict[str, str]]:
-    """Run every kernel that has a launch within the configured limits; return results, and refusals."""
-    from clmap_lsp.commands.emulation import emulate_kernel
-
-    done: dict[str, EmulationResult] = {}
-    refused: dict[str, str] = {}
-    for it in analysis.kernels:
-        if it.launch is None:
-            continue
-        result = emulate_kernel(
-            program,
-            it.kernel,
-            it.launch,
-            analysis.device,
-            time_limit_s=limits.time_limit_s,
-            memory_limit_mib=limits.memory_limit_mib,
-        )
-        if isinstance(result, str):
-            refused[it.name] = result
-        else:
-            done[it.name] = result
-    return done, refused
-
-
-def _with_fixes(context: RuleContext, findings: tuple[Finding, ...], job: CheckJob) -> tuple[Finding, ...]:
-    """Give findings the rewrites that the emulator showed right on the kernel's launch."""
-    from clmap_lsp.emulator.settings import EmulationSettings
-    from clmap_lsp.fixes.model import Subject
-    from clmap_lsp.fixes.offer import attached, offers
-
-    limits, device = job.settings.emulate, context.analysis.device
-    settings = EmulationSettings(
-        device=device, time_limit_s=limits.time_limit_s, memory_limit_mb=limits.memory_limit_mib
-    )
-    for kernel in context.analysis.kernels:
-        open_findings = any(it.kernel == kernel.name and it.fix is None for it in findings)
-        if kernel.launch is None or not open_findings:
-            continue
-        emulation = (context.emulations or {}).get(kernel.name)
-        subject = Subject(context.program, kernel, device, job.settings.build, emulation)
-        findings = attached(findings, subject, list(offers(subject, settings)))
-    return findings
 
 
 def check_all(

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.commands.options import (
-    SettingsSource,
-    add_launch_options,
-    device_of,
-    given_launch,
-    sim_beside,
-    sim_file,
-)
+from clmap_lsp import defaults
+from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
 from clmap_lsp.errors import UsageError
+
+if TYPE_CHECKING:
+    from clmap_lsp.emulator.result import EmulationResult
+    from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.ir import Kernel
+    from clmap_lsp.workbench import OpenedFile
 
 _EXAMPLES = """\
 examples:
@@ -50,7 +52,9 @@ def register(subparsers: Any) -> None:
         "back end for the device leaves them; metrics and outputs are those of the source in both",
     )
     run.add_argument("--engine", choices=("auto", "symbolic", "jit"), default="auto")
-    run.add_argument("--time-limit", type=float, metavar="S", help="seconds (default: 10)")
+    run.add_argument(
+        "--time-limit", type=float, metavar="S", help=f"seconds (default: {defaults.TIME_LIMIT_S:g})"
+    )
     run.add_argument(
         "--sample",
         type=int,
@@ -61,7 +65,9 @@ def register(subparsers: Any) -> None:
         help="run at most GROUPS work-groups (default: 64), drawn at random, and estimate the launch from "
         "them, with standard errors; at the time limit the estimate is from those that have ended",
     )
-    run.add_argument("--memory-limit", type=int, metavar="MB", help="MiB (default: 1024)")
+    run.add_argument(
+        "--memory-limit", type=int, metavar="MB", help=f"MiB (default: {defaults.MEMORY_LIMIT_MIB})"
+    )
     device = parser.add_argument_group("on a device")
     device.add_argument(
         "--on-device",
@@ -85,40 +91,38 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Emulate and print; 1 if the kernel has faults."""
-    from clmap_lsp.emulator.run import emulate
-    from clmap_lsp.launch.problem import LaunchError
+    from clmap_lsp.launch.problem import LaunchProblem
     from clmap_lsp.report import emulation_json, emulation_text
-    from clmap_lsp.source.read import read_program
-    from clmap_lsp.sources import UnreadableError, include_reader, read_source, read_standard_input
+    from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
+    from clmap_lsp.workbench import Workbench
 
     name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
     try:
         text = read_standard_input(name) if args.path == "-" else read_source(args.path)
     except UnreadableError as error:
         raise UsageError(str(error)) from None
-    settings = SettingsSource(args).for_path(Path(name))
-    program = read_program(text, name, settings.build, read_file=include_reader(name, settings.opened))
-    kernel = _kernel(program, args.kernel)
-    launch = _launch(args, program, kernel, settings, name)
-    try:
-        result = emulate(program, kernel, launch, _emulation_settings(args, settings))
-    except LaunchError as error:
-        raise UsageError(str(error.at(launch.source or "the launch"))) from None
-    result = _as_viewed(args, program, kernel, launch, settings, result)
-    measured = _on_device(args, program, kernel, launch, settings, result)
+    opened = open_file(Workbench(), args, SettingsSource(args).for_path(Path(name)), name, text)
+    kernel = opened.kernel(args.kernel)
+    launch = opened.launch(kernel)
+    result = opened.run(kernel, launch, _emulation_settings(args, opened))
+    if isinstance(result, LaunchProblem):
+        raise UsageError(str(result))
+    program = opened.program
+    result = _as_viewed(args, opened, kernel, launch, result)
+    measured = _on_device(args, program, kernel, launch, opened.settings, result)
     render = emulation_json.render if args.format == "json" else emulation_text.render
     sys.stdout.write(render(program, launch, result, measured))
     return 1 if result.faults or (measured is not None and not measured.outputs_equal) else 0
 
 
 def _as_viewed(
-    args: argparse.Namespace, program: Any, kernel: Any, launch: Any, settings: Any, result: Any
-) -> Any:
+    args: argparse.Namespace, opened: OpenedFile, kernel: Kernel, launch: Launch, result: EmulationResult
+) -> EmulationResult:
     if args.access_view == "as-written":
         return result
     from clmap_lsp.analysis.as_compiled import sites_as_compiled
 
-    return sites_as_compiled(program, kernel, launch, device_of(settings), result)
+    return sites_as_compiled(opened.program, kernel, launch, opened.device, result)
 
 
 def _on_device(
@@ -156,50 +160,26 @@ def _on_device(
         raise UsageError(str(error.at(launch.source or "the launch"))) from None
 
 
-def _kernel(program: Any, name: str | None) -> Any:
-    known = [it.name for it in program.kernels]
-    if name is None and len(known) == 1:
-        return program.kernels[0]
-    listed = ", ".join(known) or "none was understood"
-    if name is None:
-        raise UsageError(f"say which kernel with --kernel NAME; there are: {listed}")
-    kernel = program.kernel(name)
-    if kernel is None:
-        raise UsageError(f'{program.path}: no kernel "{name}"; there are: {listed}')
-    return kernel
-
-
-def _launch(args: argparse.Namespace, program: Any, kernel: Any, settings: Any, name: str) -> Any:
-    from clmap_lsp.analysis.launching import LaunchSources, launch_of
-    from clmap_lsp.launch.problem import LaunchProblem
-
-    sources = LaunchSources(given_launch(args), sim_file(args), settings.launches, sim_beside(name))
-    launch = launch_of(program, kernel, sources)
-    if isinstance(launch, LaunchProblem):
-        raise UsageError(str(launch))
-    return launch
-
-
-def _emulation_settings(args: argparse.Namespace, settings: Any) -> Any:
+def _emulation_settings(args: argparse.Namespace, opened: OpenedFile) -> EmulationSettings:
     from clmap_lsp.emulator.result import AccessView, Engine
-    from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.locality.definition import Definition, LocalAddresses
 
-    time_limit = settings.emulate.time_limit_s if args.time_limit is None else args.time_limit
-    memory_limit = settings.emulate.memory_limit_mib if args.memory_limit is None else args.memory_limit
-    if not time_limit > 0:
-        raise UsageError(f"--time-limit {time_limit:g}: give a number of seconds above 0")
+    limits = opened.emulation_settings()
+    if args.time_limit is not None:
+        limits = replace(limits, time_limit_s=args.time_limit)
+    if args.memory_limit is not None:
+        limits = replace(limits, memory_limit_mib=args.memory_limit)
+    if not limits.time_limit_s > 0:
+        raise UsageError(f"--time-limit {limits.time_limit_s:g}: give a number of seconds above 0")
     if args.sample < 0 or args.sample == 1:
         raise UsageError(f"--sample {args.sample}: an estimate with its error takes at least 2 work-groups")
-    if memory_limit < 1:
-        raise UsageError(f"--memory-limit {memory_limit}: give at least 1 MiB")
-    return EmulationSettings(
+    if limits.memory_limit_mib < 1:
+        raise UsageError(f"--memory-limit {limits.memory_limit_mib}: give at least 1 MiB")
+    return replace(
+        limits,
         engine=Engine(args.engine),
         definition=Definition(args.definition),
         local_addresses=LocalAddresses(args.local_addresses),
         access_view=AccessView(args.access_view),
-        device=device_of(settings),
-        time_limit_s=time_limit,
-        memory_limit_mb=memory_limit,
         sample_groups=args.sample,
     )

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clmap_lsp.errors import UsageError
-from clmap_lsp.reading import SETTINGS_BYTES, ReadScope, reason, safe_read
-from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
-    from clmap_lsp.devices import DeviceModel
     from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.launch.sim import SimFile
+    from clmap_lsp.workbench import OpenedFile, Workbench
 
 
 def add_launch_options(parser: argparse.ArgumentParser) -> None:
@@ -49,69 +46,42 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
 
 
 class SettingsSource:
-    """The settings of any path: `--config`, or the nearest `clmap.toml`, read once; then the options."""
+    """The settings of any path: `--config`, or the nearest `clmap.toml`; then the options."""
 
     def __init__(self, args: argparse.Namespace) -> None:
+        from clmap_lsp.workbench.configuration import Configurations
+
         self._args = args
-        self._read: dict[Path | None, Settings] = {}
-        self._nearest: dict[Path, Path | None] = {}
+        self._configurations = Configurations(None if args.config is None else Path(args.config))
 
     def for_path(self, path: Path) -> Settings:
         """Return what holds for one file.
 
         Raises: UsageError for a configuration or an option that cannot be used.
         """
-        from clmap_lsp.config import find
+        from clmap_lsp.workbench.configuration import with_options
 
-        if self._args.config is not None:
-            source: Path | None = Path(self._args.config)
-        else:
-            folder = path if path.is_dir() else path.parent
-            if folder not in self._nearest:
-                self._nearest[folder] = find(folder)
-            source = self._nearest[folder]
-        if source not in self._read:
-            self._read[source] = self._load(source)
-        return self._with_options(self._read[source].for_path(str(path.absolute())))
-
-    def _load(self, source: Path | None) -> Settings:
-        from clmap_lsp.config import ConfigError, Settings, parse, read_config
-
-        if source is None:
-            return Settings()
-        try:
-            named = self._args.config is not None
-            text = read_config(source, named=named)
-            return parse(str(source), text, devices=_device_names(text), rules=_rule_names(text))
-        except ConfigError as error:
-            raise UsageError(str(error)) from None
-        except OSError as error:
-            raise UsageError(f"{source}: {reason(error)}; name a readable clmap.toml with --config") from None
-
-    def _with_options(self, settings: Settings) -> Settings:
         args = self._args
-        build = replace(
-            settings.build,
-            defines=settings.build.defines + tuple(_define(it) for it in args.defines),
-            undefines=settings.build.undefines + tuple(args.undefines),
-            include_dirs=tuple(args.includes) + settings.build.include_dirs,
-            standard=_standard(args.standard) or settings.build.standard,
+        return with_options(
+            self._configurations.for_path(path),
+            device=args.device,
+            defines=tuple(_define(it) for it in args.defines),
+            undefines=tuple(args.undefines),
+            include_dirs=tuple(args.includes),
+            standard=_standard(args.standard),
         )
-        opened = tuple(args.includes)
-        return replace(settings, build=build, device=args.device or settings.device, opened=opened)
 
 
-def device_of(settings: Settings) -> DeviceModel:
-    """Return the device model of the settings.
+def open_file(
+    workbench: Workbench, args: argparse.Namespace, settings: Settings, path: str, text: str
+) -> OpenedFile:
+    """Open a file with the launch options.
 
-    Raises: UsageError if there is no such model.
+    Raises: UsageError.
     """
-    from clmap_lsp.devices import DeviceModelError, load_model
-
-    try:
-        return load_model(settings.device)
-    except DeviceModelError as error:
-        raise UsageError(str(error)) from None
+    return workbench.open(
+        path, text, settings, given=given_launch(args), sim=sim_file(args), only=args.kernel
+    )
 
 
 def given_launch(args: argparse.Namespace) -> PartialLaunch | None:
@@ -133,27 +103,10 @@ def sim_file(args: argparse.Namespace) -> SimFile | None:
 
     Raises: UsageError if it cannot be used.
     """
-    return None if args.sim is None else _read_sim(Path(args.sim), None)
-
-
-def sim_beside(path: str) -> SimFile | None:
-    """Return the `.sim` file beside a source file, if there is one.
-
-    Raises: UsageError if it cannot be used.
-    """
-    beside = Path(path).with_suffix(".sim")
-    return _read_sim(beside, scope_of(path)) if beside.is_file() else None
-
-
-def _read_sim(path: Path, within: ReadScope | None) -> SimFile:
     from clmap_lsp.launch.problem import LaunchProblem
-    from clmap_lsp.launch.sim import read_sim
+    from clmap_lsp.workbench.workbench import read_sim_file
 
-    try:
-        data = safe_read(path, limit=SETTINGS_BYTES, within=within)
-    except OSError as error:
-        raise UsageError(f"{path}: {reason(error)}") from None
-    found = read_sim(data.decode("utf-8", errors="replace"), str(path))
+    found = None if args.sim is None else read_sim_file(Path(args.sim))
     if isinstance(found, LaunchProblem):
         raise UsageError(str(found))
     return found
@@ -174,20 +127,3 @@ def _standard(text: str | None) -> str | None:
     if text not in STANDARDS:
         raise UsageError(f"-cl-std={text}: unknown version; known: {', '.join(STANDARDS)}")
     return text
-
-
-def _device_names(text: str) -> tuple[str, ...]:
-    """Return the names that a configuration may use; reading all models is spared where it names none."""
-    if "device" not in text:
-        return ()
-    from clmap_lsp.devices import list_models
-
-    return tuple(name for it in list_models() for name in (it.id, *it.aliases))
-
-
-def _rule_names(text: str) -> tuple[str, ...]:
-    if not any(word in text for word in ("rules", "select", "ignore", "severity")):
-        return ()
-    from clmap_lsp.rules.registry import selectors
-
-    return selectors()

@@ -9,14 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.commands.options import (
-    SettingsSource,
-    add_launch_options,
-    device_of,
-    given_launch,
-    sim_beside,
-    sim_file,
-)
+from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
 from clmap_lsp.errors import UsageError
 
 if TYPE_CHECKING:
@@ -72,6 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from clmap_lsp.report import html
     from clmap_lsp.report.html_model import Report
     from clmap_lsp.whole_files import write_whole
+    from clmap_lsp.workbench import device_of
 
     if not args.paths:
         raise UsageError("report needs a PATH; . is the current directory")
@@ -109,38 +103,21 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _reported(args: argparse.Namespace, source: SettingsSource, path: str) -> ReportedFile:
-    from clmap_lsp.analysis.session import AnalysisSession
-    from clmap_lsp.commands.checking import emulate_all
     from clmap_lsp.report.html_model import ReportedFile, reported_file
-    from clmap_lsp.rules.context import RuleContext
-    from clmap_lsp.rules.runner import run as run_rules
-    from clmap_lsp.rules.selection import Selection
-    from clmap_lsp.source.read import read_program
-    from clmap_lsp.sources import UnreadableError, include_reader, read_source
+    from clmap_lsp.sources import UnreadableError, read_source
+    from clmap_lsp.workbench import Workbench
+    from clmap_lsp.workbench.workbench import selection_of
 
     try:
         text = read_source(path)
     except UnreadableError as error:
         return ReportedFile(path, error=str(error))
-    settings = source.for_path(Path(path))
-    program = read_program(text, path, settings.build, read_file=include_reader(path, settings.opened))
-    analysis = AnalysisSession().analyse(
-        program,
-        device_of(settings),
-        given=given_launch(args),
-        configured=settings.launches,
-        sim=sim_file(args),
-        beside=sim_beside(path),
-        only=args.kernel,
-    )
-    context = RuleContext(program, analysis)
-    emulated = None
-    if args.emulate:
-        done, refused = emulate_all(program, analysis, settings.emulate)
-        context = RuleContext(program, analysis, done, refused)
-        emulated = _emulated(program, analysis, done, refused)
-    chosen = Selection.of(settings.rules.select, settings.rules.ignore, settings.rules.severity)
-    findings = [it for it in run_rules(context, chosen) if it.severity.value != "hint"]
+    opened = open_file(Workbench(), args, source.for_path(Path(path)), path, text)
+    program, analysis = opened.program, opened.analysis
+    runs = opened.run_all() if args.emulate else None
+    emulated = None if runs is None else _emulated(program, analysis, runs.done, runs.refused)
+    found = opened.findings(selection_of(opened.settings), runs)
+    findings = [it for it in found if it.severity.value != "hint"]
     return reported_file(program, analysis, findings, emulated, staging_of(analysis, args.platforms))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
+from clmap_lsp import defaults
 from clmap_lsp.config.shapes import Boolean, Either, Integer, Key, ListOf, MapOf, Number, Scalar, Table, Text
 from clmap_lsp.links import DOCS_URL
 
@@ -24,7 +25,7 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
     """Return the shape; names of devices and rules are checked where they are given."""
     selectors = ListOf(Text(choices=tuple(rules)))
     severity = MapOf(Text(choices=SEVERITIES), keys=tuple(rules))
-    device = Text(choices=tuple(devices), suggestions=("generic-gpu", "nvidia-hopper"))
+    device = Text(choices=tuple(devices), suggestions=(defaults.DEVICE, "nvidia-hopper"))
     defines = Either(
         {dict: MapOf(Scalar()), list: ListOf(Text())},
         'a table {TILE = 16} or a list ["TILE=16", "USE_LOCAL"]',
@@ -32,13 +33,17 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
     size = Either(
         {list: ListOf(Integer(minimum=1), least=1, most=3), int: Integer(minimum=1)}, "1 to 3 sizes"
     )
+    seconds, mebibytes = defaults.TIME_LIMIT_S, defaults.MEMORY_LIMIT_MIB
+    standard = Text(choices=STANDARDS)
     return Table(
         {
             "device": Key(
-                device, "Device model that figures hold for; `clmap-lsp devices` lists them.", "generic-gpu"
+                device,
+                "Device model that figures hold for; `clmap-lsp devices` lists them.",
+                defaults.DEVICE,
             ),
             "fail-on": Key(
-                Text(choices=FAIL_ON), "Least severity that makes `check` exit with 1.", "warning"
+                Text(choices=FAIL_ON), "Least severity that makes `check` exit with 1.", defaults.FAIL_ON
             ),
             "exclude": Key(ListOf(Text()), "Globs of files that a directory walk leaves out."),
             "baseline": Key(Text(), "File of known findings that are not reported again."),
@@ -48,7 +53,7 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
                         "defines": Key(defines, "Macros, as `-D` to clBuildProgram."),
                         "undefines": Key(ListOf(Text()), "Macros to undefine, as `-U`."),
                         "include": Key(ListOf(Text()), "Include folders, as `-I`, relative to this file."),
-                        "standard": Key(Text(choices=STANDARDS), "OpenCL C version, as `-cl-std`.", "CL1.2"),
+                        "standard": Key(standard, "OpenCL C version, as `-cl-std`.", defaults.STANDARD),
                     }
                 ),
                 "Build options that every file is read with.",
@@ -84,8 +89,8 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
                 Table(
                     {
                         "enabled": Key(Boolean(), "Run kernels in the emulator during `check`.", False),
-                        "time-limit": Key(Number(), "Seconds that one launch may take.", 10.0),
-                        "memory-limit": Key(Integer(minimum=16), "MiB that one launch may take.", 1024),
+                        "time-limit": Key(Number(), "Seconds that one launch may take.", seconds),
+                        "memory-limit": Key(Integer(minimum=16), "MiB that one launch may take.", mebibytes),
                     }
                 ),
                 "The emulator during `check`.",
@@ -103,7 +108,7 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
                             "severity": Key(severity, "Adds to `rules.severity` for these files."),
                             "defines": Key(defines, "Adds to `build.defines` for these files."),
                             "include": Key(ListOf(Text()), "Adds to `build.include` for these files."),
-                            "standard": Key(Text(choices=STANDARDS), "OpenCL C version of these files."),
+                            "standard": Key(standard, "OpenCL C version of these files."),
                         }
                     )
                 ),

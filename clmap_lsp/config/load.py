@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from clmap_lsp import defaults
 from clmap_lsp.config.model import (
-    DEFAULT_DEVICE,
     EmulateSettings,
     LaunchSetting,
     Override,
@@ -120,7 +120,7 @@ def _settings(file: SourceFile, data: Mapping[str, Any]) -> Settings:
             include_dirs=_folders(folder, build.get("include", ())),
             standard=build.get("standard", BuildOptions().standard),
         ),
-        device=data.get("device", DEFAULT_DEVICE),
+        device=data.get("device", defaults.DEVICE),
         rules=RuleSettings(
             select=tuple(rules.get("select", ("ALL",))),
             ignore=tuple(rules.get("ignore", ())),
@@ -129,12 +129,12 @@ def _settings(file: SourceFile, data: Mapping[str, Any]) -> Settings:
         launches=_launches(file, folder, data.get("launch", {})),
         overrides=tuple(_override(folder, it) for it in data.get("override", ())),
         exclude=tuple(data.get("exclude", ())),
-        fail_on=data.get("fail-on", "warning"),
+        fail_on=data.get("fail-on", defaults.FAIL_ON),
         baseline=None if baseline is None else str(folder / baseline),
         emulate=EmulateSettings(
             enabled=emulate.get("enabled", False),
-            time_limit_s=float(emulate.get("time-limit", 10.0)),
-            memory_limit_mib=emulate.get("memory-limit", 1024),
+            time_limit_s=float(emulate.get("time-limit", defaults.TIME_LIMIT_S)),
+            memory_limit_mib=emulate.get("memory-limit", defaults.MEMORY_LIMIT_MIB),
         ),
         path=file.path,
         folder=str(folder),

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
+from clmap_lsp import defaults
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.options import BuildOptions
-
-DEFAULT_DEVICE = "generic-gpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +39,8 @@ class EmulateSettings:
     """Whether `check` runs kernels in the emulator, and within which limits."""
 
     enabled: bool = False
-    time_limit_s: float = 10.0
-    memory_limit_mib: int = 1024
+    time_limit_s: float = defaults.TIME_LIMIT_S
+    memory_limit_mib: int = defaults.MEMORY_LIMIT_MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +68,12 @@ class Settings:
     """Everything that a workspace configures; the default is what holds without a `clmap.toml`."""
 
     build: BuildOptions = field(default_factory=BuildOptions)
-    device: str = DEFAULT_DEVICE
+    device: str = defaults.DEVICE
     rules: RuleSettings = field(default_factory=RuleSettings)
     launches: Mapping[str, LaunchSetting] = field(default_factory=dict)
     overrides: tuple[Override, ...] = ()
     exclude: tuple[str, ...] = ()
-    fail_on: str = "warning"
+    fail_on: str = defaults.FAIL_ON
     baseline: str | None = None
     emulate: EmulateSettings = field(default_factory=EmulateSettings)
     path: str | None = None

@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+from clmap_lsp import defaults
 from clmap_lsp.devices.model import (
     BankedLocal,
     CachedLocal,
@@ -30,7 +31,7 @@ from clmap_lsp.devices.model import (
 )
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 
-DEFAULT_MODEL = "generic-gpu"
+DEFAULT_MODEL = defaults.DEVICE
 _FOLDER = Path(__file__).with_name("models")
 _LIMITS = (
     "max_work_group_size",

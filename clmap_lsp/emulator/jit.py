@@ -177,7 +177,7 @@ def _prepare(
     machine_code: Code,
     width: int,
 ) -> JitRun:
-    limit = settings.memory_limit_mb << 20
+    limit = settings.memory_limit_mib << 20
     space = build(program, code.plan, launch, settings.local_addresses, limit)
     sizes = plan_sizes(code, launch, space, settings, width)
     total = (
@@ -187,7 +187,7 @@ def _prepare(
     )
     if total > limit:
         raise LaunchError(
-            f"the launch needs about {total >> 20} MB, over the limit of {settings.memory_limit_mb} MB",
+            f"the launch needs about {total >> 20} MB, over the limit of {settings.memory_limit_mib} MB",
             "use a smaller launch or raise the memory limit",
         )
     state = MachineState(code, launch, space, settings, sizes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp import defaults
 from clmap_lsp.emulator.result import AccessView, Engine
 from clmap_lsp.locality.definition import Definition, LocalAddresses
 
@@ -22,9 +23,9 @@ class EmulationSettings:
     access_view: AccessView = AccessView.AS_WRITTEN
     device: DeviceModel | None = None
     """For requests, sectors and wavefronts; None counts requests of 32 lanes only."""
-    time_limit_s: float = 10.0
+    time_limit_s: float = defaults.TIME_LIMIT_S
     """Wall clock for running; the run ends within 0.2 s of it."""
-    memory_limit_mb: int = 1024
+    memory_limit_mib: int = defaults.MEMORY_LIMIT_MIB
     max_steps: int = 1 << 40
     """Loop turns and work-item starts."""
     sample_groups: int = 0

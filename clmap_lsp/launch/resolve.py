@@ -258,7 +258,7 @@ def as_comment(launch: Launch) -> str:
     sizes = f"global={_listed(launch.global_size)} local={_listed(launch.local_size)}"
     if any(launch.global_offset):
         sizes += f" offset={_listed(launch.global_offset)}"
-    arguments = " ".join(f"{name}={_pinned(it)}" for name, it in launch.arguments.items())
+    arguments = " ".join(f"{name}={argument_text(it)}" for name, it in launch.arguments.items())
     return f"// clmap: {sizes} {arguments}".rstrip()
 
 
@@ -266,7 +266,8 @@ def _listed(sizes: Sequence[int]) -> str:
     return ",".join(map(str, sizes))
 
 
-def _pinned(argument: Argument) -> str:
+def argument_text(argument: Argument) -> str:
+    """Return an argument as after `--arg NAME=`, to the last bit."""
     if isinstance(argument, ScalarArgument):
         texts = [repr(it) for it in argument.values]
         return texts[0] if len(texts) == 1 else f"({','.join(texts)})"

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from clmap_lsp import defaults
 from clmap_lsp.config import CONFIG_NAME, ConfigError, Settings, find, parse, read_config
 from clmap_lsp.config.model import RuleSettings
-from clmap_lsp.devices import list_models
+from clmap_lsp.devices import DeviceModelError, list_models, load_model
 from clmap_lsp.reading import reason
 from clmap_lsp.rules.registry import selectors
 from clmap_lsp.rules.selection import Selection, UnknownRuleError
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.span import SourceFile, Span
+
+logger = logging.getLogger(__name__)
 
 EMULATE_WHEN = ("onIdle", "onSave", "off")
 
@@ -28,7 +32,7 @@ class ClientSettings:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     emulate: str = "onIdle"
-    emulate_time_limit_s: float = 10.0
+    emulate_time_limit_s: float = defaults.TIME_LIMIT_S
     editor_first: bool = False
     code_lens: bool = True
     embedded: bool = False
@@ -42,16 +46,16 @@ class ClientSettings:
         if not isinstance(section, Mapping):
             return cls()
         options = _strings(section.get("buildOptions"))
-        limit = section.get("emulateTimeLimit")
+        limit = _seconds(section.get("emulateTimeLimit"))
         when = section.get("emulate")
         return cls(
-            device=str(section.get("device") or ""),
+            device=_device(section.get("device")),
             build=_build(options),
             has_build=bool(options),
             select=_strings(section.get("select")),
             ignore=_strings(section.get("ignore")),
             emulate=when if when in EMULATE_WHEN else "onIdle",
-            emulate_time_limit_s=float(limit) if isinstance(limit, (int, float)) and limit > 0 else 10.0,
+            emulate_time_limit_s=limit if limit is not None else defaults.TIME_LIMIT_S,
             editor_first=section.get("configurationPreference") == "editorFirst",
             code_lens=section.get("codeLens") is not False,
             embedded=section.get("embedded") is True,
@@ -171,8 +175,23 @@ def _selects(word: str) -> bool:
     return True
 
 
+def _seconds(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) and value > 0 else None
+
+
+def _device(value: object) -> str:
+    """Return the name of a device model; an unknown one is as good as none."""
+    if not isinstance(value, str) or not value:
+        return ""
+    try:
+        return load_model(value).id
+    except DeviceModelError:
+        logger.warning("clmap.device: there is no device model %r; clmap-lsp devices lists them", value)
+        return ""
+
+
 def _names_device(file: Settings) -> bool:
-    return file.path is not None and file.device != Settings().device
+    return file.path is not None and file.device != defaults.DEVICE
 
 
 def _strings(value: object) -> tuple[str, ...]:

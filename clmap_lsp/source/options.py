@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from clmap_lsp import defaults
+
 
 @dataclass(frozen=True, slots=True)
 class BuildOptions:
@@ -16,7 +18,7 @@ class BuildOptions:
     defines: tuple[tuple[str, str], ...] = ()
     undefines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
-    standard: str = "CL1.2"
+    standard: str = defaults.STANDARD
     """As after `-cl-std=`: `CL1.1`, `CL1.2`, `CL2.0`, `CL3.0`, `CLC++`, `CLC++2021`."""
     predefined: tuple[tuple[str, str], ...] = ()
     """Macros of the device, such as `__NV_CL_C_VERSION` or `__IMAGE_SUPPORT__`."""

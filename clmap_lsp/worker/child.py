@@ -42,7 +42,7 @@ def _answer(stdout: BinaryIO, message: dict[str, Any], known: Mapping[str, tasks
     try:
         reply: dict[str, Any] = {"result": tasks.run(known, message["kind"], message["payload"], progress)}
     except MemoryError:
-        reply = {"error": "out of memory: give the launch smaller buffers, or raise memory_limit_mb"}
+        reply = {"error": "out of memory: give the launch smaller buffers, or raise memory_limit_mib"}
     except tasks.CannotDoError as error:
         reply = {"error": str(error)}
     except Exception as error:

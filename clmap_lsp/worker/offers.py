@@ -11,22 +11,18 @@ from clmap_lsp.findings import Edit
 from clmap_lsp.source.span import Span
 from clmap_lsp.worker import cache
 from clmap_lsp.worker.places import place_of
-from clmap_lsp.worker.requests import options_of, settings_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from clmap_lsp.findings import Fix
     from clmap_lsp.fixes.model import Subject, Verified
-    from clmap_lsp.launch.model import Launch
-    from clmap_lsp.source.ir import Kernel
-    from clmap_lsp.source.program import Program
+    from clmap_lsp.workbench import OpenedFile
 
 
 def verified(
-    program: Program,
-    kernel: Kernel,
-    launch: Launch,
+    opened: OpenedFile,
+    kernel: str,
     payload: Mapping[str, Any],
     progress: Callable[[str, float | None], None],
 ) -> dict[str, Any]:
@@ -38,19 +34,13 @@ def verified(
     known = cache.load(_key(payload))
     if known is not None:
         return known
-    from clmap_lsp.analysis.kernel import analyse_kernel
-    from clmap_lsp.fixes.model import Subject
-    from clmap_lsp.fixes.offer import offers
-
-    settings = settings_of(payload)
-    device = settings.device
-    assert device is not None
-    analysis = analyse_kernel(kernel, launch, (), device, program.constants)
-    subject = Subject(program, analysis, device, options_of(payload))
+    analysis = opened.analysis.kernel(kernel)
+    assert analysis is not None, "a task speaks of a kernel of its file"
+    subject = opened.subject(analysis)
     end = time.monotonic() + float(payload["deadline_s"])
     found: list[dict[str, Any]] = []
     complete = True
-    for proof, fix in offers(subject, settings):
+    for proof, fix in opened.offers(subject):
         found.append(_data(subject, proof, fix))
         progress(proof.proposal.title, None)
         if time.monotonic() > end:

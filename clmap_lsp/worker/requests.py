@@ -10,10 +10,8 @@ if TYPE_CHECKING:
 
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.config import Settings
-    from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.launch.partial import PartialLaunch
-    from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
 
 
@@ -21,6 +19,8 @@ def kernel_request(
     program: Program, kernel: KernelAnalysis, settings: Settings, key: str, time_limit_s: float
 ) -> dict[str, Any]:
     """Return the payload of an `emulate` or `fixes` task. Included files travel as the editor has them."""
+    from clmap_lsp.launch.resolve import argument_text
+
     launch = kernel.launch
     assert launch is not None, "a kernel without a launch cannot run"
     return {
@@ -33,7 +33,7 @@ def kernel_request(
             "global_size": list(launch.global_size),
             "local_size": list(launch.local_size),
             "global_offset": list(launch.global_offset),
-            "arguments": {name: str(it) for name, it in launch.arguments.items()},
+            "arguments": {name: argument_text(it) for name, it in launch.arguments.items()},
             "origin": launch.origin.value,
             **_files(launch),
         },
@@ -73,27 +73,18 @@ def launch_of(payload: Mapping[str, Any]) -> PartialLaunch:
     )
 
 
-def options_of(payload: Mapping[str, Any]) -> BuildOptions:
-    """Return the build options of a payload."""
+def settings_of(payload: Mapping[str, Any]) -> Settings:
+    """Return the build options, the device and the limits of a payload."""
+    from clmap_lsp.config import EmulateSettings, Settings
     from clmap_lsp.source.options import BuildOptions
 
     options = payload["options"]
-    return BuildOptions(
+    build = BuildOptions(
         tuple((name, value) for name, value in options["defines"]),
         tuple(options["undefines"]),
         tuple(options["include_dirs"]),
         options["standard"],
         tuple((name, value) for name, value in options["predefined"]),
     )
-
-
-def settings_of(payload: Mapping[str, Any]) -> EmulationSettings:
-    """Return the device and the limits of a payload."""
-    from clmap_lsp.devices import load_model
-    from clmap_lsp.emulator.settings import EmulationSettings
-
-    return EmulationSettings(
-        device=load_model(payload["device"]),
-        time_limit_s=payload["time_limit_s"],
-        memory_limit_mb=payload["memory_limit_mib"],
-    )
+    limits = EmulateSettings(True, payload["time_limit_s"], payload["memory_limit_mib"])
+    return Settings(build=build, device=payload["device"], emulate=limits)

@@ -7,18 +7,20 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.errors import UsageError
 from clmap_lsp.worker import cache
 from clmap_lsp.worker.places import place_of
-from clmap_lsp.worker.requests import launch_of, options_of, settings_of
+from clmap_lsp.worker.requests import launch_of, settings_of
 
 if TYPE_CHECKING:
+    from clmap_lsp.config import Settings
     from clmap_lsp.emulator.result import EmulationResult
-    from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.findings import Finding
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel
-    from clmap_lsp.source.program import Program
     from clmap_lsp.source.span import Span
+    from clmap_lsp.sources import Reader
+    from clmap_lsp.workbench import OpenedFile, Workbench
 
 Progress = Callable[[str, float | None], None]
 Function = Callable[[Mapping[str, Any], Progress], dict[str, Any]]
@@ -59,23 +61,16 @@ def _emulate(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     known = cache.load(payload["key"])
     if known is not None:
         return known
-    from clmap_lsp.emulator.run import emulate
-    from clmap_lsp.launch.problem import LaunchError
     from clmap_lsp.report.emulation_json import emulation_json
 
-    program, kernel, launch = _launched(payload)
+    opened, kernel, launch = _launched(payload)
+    program = opened.program
     progress("running", None)
-    settings = settings_of(payload)
-    try:
-        result = emulate(program, kernel, launch, settings)
-    except LaunchError as error:
-        raise CannotDoError(str(error.at(launch.source))) from None
+    result = _run(opened, kernel, launch)
     reply = {
         "row": program.position(kernel.span).row,
         "emulation": emulation_json(program, launch, result),
-        "findings": [
-            _finding_data(it, kernel.span) for it in _faults(program, kernel.name, result, settings)
-        ],
+        "findings": [_finding_data(it, kernel.span) for it in _faults(opened, kernel.name, result)],
     }
     if not any(it.kind.value in _TRANSIENT for it in result.faults):
         cache.store(payload["key"], reply)
@@ -86,17 +81,23 @@ _TRANSIENT = frozenset({"timeout", "memory-limit"})
 """Faults that another run may not have: their results are not kept."""
 
 
-def _faults(
-    program: Program, name: str, result: EmulationResult, settings: EmulationSettings
-) -> tuple[Finding, ...]:
+def _run(opened: OpenedFile, kernel: Kernel, launch: Launch) -> EmulationResult:
+    from clmap_lsp.launch.problem import LaunchProblem
+
+    result = opened.run(kernel, launch)
+    if isinstance(result, LaunchProblem):
+        raise CannotDoError(str(result))
+    return result
+
+
+def _faults(opened: OpenedFile, name: str, result: EmulationResult) -> tuple[Finding, ...]:
     """Return what the rules say; comments and settings are left to the server, as results outlive them."""
     from clmap_lsp.analysis.model import FileAnalysis
     from clmap_lsp.rules.context import RuleContext
     from clmap_lsp.rules.selection import Selection
 
-    assert settings.device is not None
-    nothing_static = FileAnalysis(program.path, settings.device, ())
-    context = RuleContext(program, nothing_static, {name: result})
+    nothing_static = FileAnalysis(opened.program.path, opened.device, ())
+    context = RuleContext(opened.program, nothing_static, {name: result})
     return tuple(it for rule in Selection.of(FAULT_RULES).rules() for it in rule.check(context))
 
 
@@ -115,28 +116,27 @@ def _fixes(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Verify the rewrites of one kernel; those that hold come back as data."""
     from clmap_lsp.worker import offers
 
-    program, kernel, launch = _launched(payload)
-    return offers.verified(program, kernel, launch, payload, progress)
+    opened, kernel, _ = _launched(payload)
+    return offers.verified(opened, kernel.name, payload, progress)
 
 
 def _measure(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Launch one kernel on a device, beside the emulator; only ever asked for by a person."""
-    from clmap_lsp.emulator.run import emulate
     from clmap_lsp.launch.problem import LaunchError
     from clmap_lsp.opencl_device.errors import DeviceError
     from clmap_lsp.opencl_device.on_device import measure
     from clmap_lsp.opencl_device.on_device_job import NotForDevicesError
 
-    program, kernel, launch = _launched(payload)
+    opened, kernel, launch = _launched(payload)
     progress("emulating", None)
+    result = _run(opened, kernel, launch)
+    progress("running on the device", None)
     try:
-        result = emulate(program, kernel, launch, settings_of(payload))
-        progress("running on the device", None)
         measured = measure(
-            program,
+            opened.program,
             kernel,
             launch,
-            options_of(payload),
+            opened.settings.build,
             result,
             platform=payload.get("platform"),
             time_limit_s=payload["device_time_limit_s"],
@@ -148,36 +148,46 @@ def _measure(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     return {"on_device": measured.as_json(), "text": measured.summary()}
 
 
-def _launched(payload: Mapping[str, Any]) -> tuple[Program, Kernel, Launch]:
+def _launched(payload: Mapping[str, Any]) -> tuple[OpenedFile, Kernel, Launch]:
     """Return what a payload speaks of.
 
     Raises: CannotDoError.
     """
-    from clmap_lsp.launch.problem import LaunchProblem
-    from clmap_lsp.launch.resolve import resolve
-
-    program = _program(payload)
-    kernel = program.kernel(payload["kernel"])
+    opened = _open(payload)
+    kernel = opened.program.kernel(payload["kernel"])
     if kernel is None:
         raise CannotDoError(f"there is no kernel `{payload['kernel']}`")
-    launch = resolve(program, kernel, given=launch_of(payload))
-    if isinstance(launch, LaunchProblem):
-        raise CannotDoError(str(launch))
-    return program, kernel, launch
+    try:
+        return opened, kernel, opened.launch(kernel)
+    except UsageError as error:
+        raise CannotDoError(str(error)) from None
 
 
-def _program(payload: Mapping[str, Any]) -> Program:
-    files = tuple(sorted(payload["files"].items()))
-    return _read(payload["path"], files, options_of(payload))
+class _Texts:
+    """The texts that travelled with the present task: the worker opens no files of the user."""
+
+    def __init__(self) -> None:
+        self.files: Mapping[str, str] = {}
+
+    def includes(self, _path: str, _settings: Settings) -> Reader:
+        return self.files.get
 
 
-@lru_cache(maxsize=4)
-def _read(path: str, files: tuple[tuple[str, str], ...], options: Any) -> Program:
-    """Read a program from the texts that travelled with the task: the worker opens no files of the user."""
-    from clmap_lsp.source.read import read_program
+@lru_cache(maxsize=1)
+def _workbench() -> tuple[Workbench, _Texts]:
+    """Return the workbench of this process: the tasks of one file share its reading."""
+    from clmap_lsp.workbench import Workbench
 
-    texts = dict(files)
-    return read_program(texts[path], path, options, read_file=texts.get)
+    texts = _Texts()
+    return Workbench(texts.includes, remembers=True), texts
+
+
+def _open(payload: Mapping[str, Any]) -> OpenedFile:
+    workbench, texts = _workbench()
+    texts.files = payload["files"]
+    path, kernel = payload["path"], payload["kernel"]
+    settings, given = settings_of(payload), launch_of(payload)
+    return workbench.open(path, texts.files[path], settings, given=given, only=kernel, looks_beside=False)
 
 
 IN_SANDBOX: Mapping[str, Function] = {"emulate": _emulate, "fixes": _fixes}

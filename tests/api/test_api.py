@@ -66,3 +66,65 @@ def test_importing_the_package_loads_nothing_heavy():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+FILL = "__kernel void fill(__global float *x, int n) { x[get_global_id(0) * n] = 1.0f; }\n"
+
+
+def test_a_file_has_the_launch_of_the_command_line(tmp_path):
+    """From the nearest clmap.toml; the caller's arguments go before it."""
+    path = tmp_path / "fill.cl"
+    path.write_text(FILL)
+    (tmp_path / "clmap.toml").write_text(
+        'device = "nvidia-hopper"\n[launch.fill]\nglobal = [256]\nlocal = [64]\n'
+        "offset = [64]\nargs = {n = 2}\n"
+    )
+    report = clmap_lsp.analyze(path)
+    launch = report["fill"].launch
+    assert launch is not None
+    assert (launch.global_size, launch.local_size, launch.global_offset) == ((256,), (64,), (64,))
+    assert (launch.scalar("n"), launch.origin.value) == (2, "configured")
+    assert report.analysis.device.id == "nvidia-hopper"
+    assert report["fill"].sectors == 64
+    given = clmap_lsp.analyze(str(path), args={"n": 1}, device="generic-gpu")
+    assert (given["fill"].sectors, given.analysis.device.id) == (32, "generic-gpu")
+    run = clmap_lsp.emulate(path)
+    assert (run.launch.global_offset, run.faults) == ((64,), ())
+
+
+def test_a_sim_file_beside_the_source_gives_the_launch(tmp_path):
+    path = tmp_path / "fill.cl"
+    path.write_text(FILL)
+    path.with_suffix(".sim").write_text("fill.cl\nfill\n256 1 1\n64 1 1\n<size=4096 fill=0>\n<size=4> 4\n")
+    launch = clmap_lsp.analyze(path)["fill"].launch
+    assert launch is not None and launch.scalar("n") == 4
+    path.with_suffix(".sim").write_text("fill.cl\nfill\n256\n")
+    with pytest.raises(clmap_lsp.UsageError, match=r"fill\.sim"):
+        clmap_lsp.analyze(path)
+
+
+def test_a_text_has_no_configuration(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "clmap.toml").write_text("[launch.fill]\nglobal = [256]\n")
+    launch = clmap_lsp.analyze(FILL)["fill"].launch
+    assert launch is not None and launch.origin.value == "inferred"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"args": {"M": 3}}, "no parameter `M`"),
+        ({"device": "nope"}, "nope"),
+        ({"kernel": "other"}, "no kernel"),
+        ({"global_size": 64, "local_size": 1 << 20}, "too large"),
+    ],
+)
+def test_what_cannot_be_used_is_an_error(options, message):
+    """Not a report with figures of 0, which end up in plots."""
+    with pytest.raises(clmap_lsp.UsageError, match=message):
+        clmap_lsp.analyze(FILL, **options)
+
+
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
+    with pytest.raises(clmap_lsp.UsageError, match="no such file"):
+        clmap_lsp.analyze(tmp_path / "none.cl")

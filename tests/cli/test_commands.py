@@ -443,3 +443,12 @@ __kernel void mm(__global const float *A, __global const float *B, __global floa
     applied = json.loads(done.stdout)["applied"]
     assert any("swap the first two entries" in str(it["host_change"]) for it in applied)
     assert "global=80,48 local=16,8" in path.read_text()  # The launch comment is the launch's place.
+
+
+def test_a_sim_file_beside_that_cannot_be_used_is_a_launch_problem(tmp_path: Path) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text("__kernel void f(__global float *x) { x[get_global_id(0)] = 1.0f; }\n")
+    path.with_suffix(".sim").write_text("k.cl\nf\n256\n")
+    done = clmap("check", str(path), "--format", "concise")
+    assert done.returncode == 1
+    assert "CM007" in done.stdout and "k.sim" in done.stdout

@@ -7,6 +7,7 @@ from functools import cache
 import pytest
 from nests import FIXTURES, kernel
 
+from clmap_lsp.analysis.launching import LaunchSources
 from clmap_lsp.analysis.model import KernelAnalysis
 from clmap_lsp.analysis.session import AnalysisSession
 from clmap_lsp.devices import load_model
@@ -30,7 +31,7 @@ def variant(file: str, name: str, block: int = 0) -> KernelAnalysis:
     size = "256,256" if block else None
     given = from_options(name, size, f"{block},{block}" if block else None, tiles)
     assert isinstance(given, PartialLaunch)
-    (found,) = AnalysisSession().analyse(program, HOPPER, given=given, only=name).kernels
+    (found,) = AnalysisSession().analyse(program, HOPPER, LaunchSources(given), only=name).kernels
     return found
 
 

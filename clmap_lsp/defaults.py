@@ -1,0 +1,16 @@
+"""What holds where nobody said anything else: each default once, for all rooms."""
+
+from __future__ import annotations
+
+from typing import Final
+
+DEVICE: Final = "generic-gpu"
+"""The device model that stands for no product."""
+STANDARD: Final = "CL1.2"
+"""OpenCL C version, as `-cl-std`."""
+FAIL_ON: Final = "warning"
+"""Least severity that makes `check` exit with 1."""
+TIME_LIMIT_S: Final = 10.0
+"""Seconds that one launch may take in the emulator."""
+MEMORY_LIMIT_MIB: Final = 1024
+"""Memory that one launch may take in the emulator."""

@@ -1,0 +1,174 @@
+"""A file that was opened: everything that is known of it, worked out when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from clmap_lsp.analysis.launching import LaunchSources, launch_of
+from clmap_lsp.errors import UsageError
+from clmap_lsp.launch.problem import LaunchError, LaunchProblem
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import FileAnalysis, KernelAnalysis
+    from clmap_lsp.analysis.session import AnalysisSession
+    from clmap_lsp.config import Settings
+    from clmap_lsp.devices import DeviceModel
+    from clmap_lsp.emulator.result import EmulationResult
+    from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.findings import Finding, Fix
+    from clmap_lsp.fixes.model import Subject, Verified
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.rules.memory import KernelFindings
+    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.source.ir import Kernel
+    from clmap_lsp.source.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """What the emulator made of the kernels of a file, by name."""
+
+    done: Mapping[str, EmulationResult] = field(default_factory=dict)
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Why a launch could not be run, in one line."""
+
+
+class OpenedFile:
+    """One file under one set of settings. Made by `Workbench.open`."""
+
+    def __init__(
+        self,
+        program: Program,
+        settings: Settings,
+        device: DeviceModel,
+        sources: LaunchSources,
+        session: AnalysisSession,
+        memory: KernelFindings | None = None,
+        only: str | None = None,
+    ) -> None:
+        self.program = program
+        self.settings = settings
+        self.device = device
+        self.sources = sources
+        self._session = session
+        self._memory = memory
+        self._only = only
+
+    def with_program(self, program: Program) -> OpenedFile:
+        """Return it with a program that was made from its own."""
+        return OpenedFile(
+            program, self.settings, self.device, self.sources, self._session, self._memory, self._only
+        )
+
+    @cached_property
+    def analysis(self) -> FileAnalysis:
+        """The kernels with their accesses and costs."""
+        return self._session.analyse(
+            self.program, self.device, self.sources, options=self.settings.build, only=self._only
+        )
+
+    # ------------------------------------------------------------------------------------------- findings
+
+    def findings(self, selection: Selection, runs: Runs | None = None) -> tuple[Finding, ...]:
+        """Return what the selected rules say; `runs` where the kernels ran, for the rules about faults."""
+        from clmap_lsp.rules.context import RuleContext
+        from clmap_lsp.rules.runner import run
+
+        if runs is None:
+            context = RuleContext(self.program, self.analysis)
+        else:
+            context = RuleContext(self.program, self.analysis, runs.done, runs.refused)
+        return run(context, selection, self._memory)
+
+    def with_fixes(self, findings: tuple[Finding, ...], runs: Runs | None = None) -> tuple[Finding, ...]:
+        """Give findings the rewrites that answer them and that the emulator showed right."""
+        from clmap_lsp.fixes.offer import attached
+
+        for kernel in self.analysis.kernels:
+            is_open = any(it.kernel == kernel.name and it.fix is None for it in findings)
+            if kernel.launch is not None and is_open:
+                subject = self.subject(kernel, runs)
+                findings = attached(findings, subject, list(self.offers(subject)))
+        return findings
+
+    # ---------------------------------------------------------------------------------- launches and runs
+
+    def kernel(self, name: str | None) -> Kernel:
+        """Return the kernel of a name, or the only one.
+
+        Raises: UsageError if there is none, or the name is missing where there are several.
+        """
+        known = [it.name for it in self.program.kernels]
+        if name is None and len(known) == 1:
+            return self.program.kernels[0]
+        listed = ", ".join(known) or "none was understood"
+        if name is None:
+            raise UsageError(f"say which kernel with --kernel NAME; there are: {listed}")
+        found = self.program.kernel(name)
+        if found is None:
+            raise UsageError(f'{self.program.path}: no kernel "{name}"; there are: {listed}')
+        return found
+
+    def launch(self, kernel: Kernel) -> Launch:
+        """Return the launch of a kernel.
+
+        Raises: UsageError if it has none that can be used.
+        """
+        found = launch_of(self.program, kernel, self.sources)
+        if isinstance(found, LaunchProblem):
+            raise UsageError(str(found))
+        return found
+
+    def emulation_settings(self) -> EmulationSettings:
+        """Return the device and the limits with which kernels run in the emulator."""
+        from clmap_lsp.emulator.settings import EmulationSettings
+
+        limits = self.settings.emulate
+        return EmulationSettings(
+            device=self.device, time_limit_s=limits.time_limit_s, memory_limit_mib=limits.memory_limit_mib
+        )
+
+    def run(
+        self, kernel: Kernel, launch: Launch, settings: EmulationSettings | None = None
+    ) -> EmulationResult | LaunchProblem:
+        """Run a launch in the emulator; a launch that cannot be run as it is gives the reason."""
+        from clmap_lsp.emulator.run import emulate
+
+        try:
+            return emulate(self.program, kernel, launch, settings or self.emulation_settings())
+        except LaunchError as error:
+            return error.at(launch.source or "the launch")
+
+    def run_all(self) -> Runs:
+        """Run every kernel that has a launch, within the limits of the settings."""
+        done: dict[str, EmulationResult] = {}
+        refused: dict[str, str] = {}
+        for it in self.analysis.kernels:
+            if it.launch is None:
+                continue
+            result = self.run(it.kernel, it.launch)
+            if isinstance(result, LaunchProblem):
+                refused[it.name] = str(result)
+            else:
+                done[it.name] = result
+        return Runs(done, refused)
+
+    # ---------------------------------------------------------------------------------------------- fixes
+
+    def subject(self, kernel: KernelAnalysis, runs: Runs | None = None) -> Subject:
+        """Return a kernel as what rewrites are made for."""
+        from clmap_lsp.fixes.model import Subject
+
+        emulation = None if runs is None else runs.done.get(kernel.name)
+        return Subject(self.program, kernel, self.device, self.settings.build, emulation)
+
+    def offers(
+        self, subject: Subject, settings: EmulationSettings | None = None
+    ) -> Iterator[tuple[Verified, Fix]]:
+        """Yield the rewrites of a kernel that the emulator showed right."""
+        from clmap_lsp.fixes.offer import offers
+
+        yield from offers(subject, settings or self.emulation_settings())

@@ -1,0 +1,154 @@
+"""Opens files, and keeps what opening the next one, or the same one again, may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clmap_lsp.analysis.content import Kept
+from clmap_lsp.analysis.launching import LaunchSources
+from clmap_lsp.analysis.session import AnalysisSession
+from clmap_lsp.errors import UsageError
+from clmap_lsp.reading import SETTINGS_BYTES, ReadScope, reason, safe_read
+from clmap_lsp.rules.memory import KernelFindings
+from clmap_lsp.source.read import read_program
+from clmap_lsp.sources import Reader, include_reader
+from clmap_lsp.workbench.opened import OpenedFile
+from clmap_lsp.workspace import scope_of
+
+if TYPE_CHECKING:
+    from clmap_lsp.config import Settings
+    from clmap_lsp.devices import DeviceModel
+    from clmap_lsp.launch.partial import PartialLaunch
+    from clmap_lsp.launch.problem import LaunchProblem
+    from clmap_lsp.launch.sim import SimFile
+    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.source.options import BuildOptions
+    from clmap_lsp.source.program import Program
+    from clmap_lsp.source.reuse import ProgramCache
+
+KEPT_KERNELS = 512
+KEPT_READINGS = 64
+
+
+def from_disk(path: str, settings: Settings) -> Reader:
+    """Return what reads the files that a file includes from the disk."""
+    return include_reader(path, settings.opened)
+
+
+class Workbench:
+    """Opens files. Not safe for several threads at once.
+
+    Args:
+        includes: makes, for a file and its settings, what reads the files that it includes; from the disk if
+            left out.
+        kept_kernels: so many analyses of kernels are kept.
+        remembers: keep the last reading of each file, and what the rules said of its kernels, so that opening
+            it again after an edit costs only what changed (editors).
+    """
+
+    def __init__(
+        self,
+        includes: Callable[[str, Settings], Reader] = from_disk,
+        *,
+        kept_kernels: int = KEPT_KERNELS,
+        remembers: bool = False,
+    ) -> None:
+        self._includes = includes
+        self._session = AnalysisSession(kept_kernels)
+        self._memory = KernelFindings() if remembers else None
+        self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(KEPT_READINGS)
+
+    @property
+    def n_analysed(self) -> int:
+        """Kernels that were really analysed so far, and not taken from before."""
+        return self._session.n_analysed
+
+    def forget(self, path: str) -> None:
+        """Drop what is kept of a closed file."""
+        self._readings.pop(path, None)
+
+    def open(
+        self,
+        path: str,
+        text: str,
+        settings: Settings,
+        *,
+        given: PartialLaunch | None = None,
+        sim: SimFile | None = None,
+        only: str | None = None,
+        looks_beside: bool = True,
+    ) -> OpenedFile:
+        """Return a file with what is known of it; parsing never fails.
+
+        Args:
+            path: its name: includes and a `.sim` file are looked up beside it.
+            text: the file as typed.
+            given: a launch that goes before those of the settings, of comments and of `.sim` files.
+            sim: a `.sim` file that a person named.
+            only: analyse this kernel alone.
+            looks_beside: whether a `.sim` file beside it says how it is launched.
+
+        Raises: UsageError if there is no such device as the settings name.
+        """
+        device = device_of(settings)
+        program = self._program(path, text, settings)
+        beside = sim_beside(path) if looks_beside else None
+        sources = LaunchSources(given, sim, settings.launches, beside)
+        return OpenedFile(program, settings, device, sources, self._session, self._memory, only)
+
+    def _program(self, path: str, text: str, settings: Settings) -> Program:
+        read_file = self._includes(path, settings)
+        if self._memory is None:
+            return read_program(text, path, settings.build, read_file=read_file)
+        before = self._readings.get(path)
+        previous = before[1] if before is not None and before[0] == settings.build else None
+        program = read_program(text, path, settings.build, read_file=read_file, previous=previous)
+        self._readings.keep(path, (settings.build, program.cache))
+        return program
+
+
+def device_of(settings: Settings) -> DeviceModel:
+    """Return the device model of the settings.
+
+    Raises: UsageError if there is no such model.
+    """
+    from clmap_lsp.devices import DeviceModelError, load_model
+
+    try:
+        return load_model(settings.device)
+    except DeviceModelError as error:
+        raise UsageError(str(error)) from None
+
+
+def sim_beside(path: str) -> SimFile | LaunchProblem | None:
+    """Return the `.sim` file beside a source file, if there is one, or why it cannot be used."""
+    beside = Path(path).with_suffix(".sim") if Path(path).name else None
+    return read_sim_file(beside, scope_of(path)) if beside is not None and beside.is_file() else None
+
+
+def read_sim_file(path: Path, within: ReadScope | None = None) -> SimFile | LaunchProblem:
+    """Return a `.sim` file that a person named, or found `within` a workspace; or why it cannot be used."""
+    from clmap_lsp.launch.problem import LaunchProblem
+    from clmap_lsp.launch.sim import read_sim
+
+    try:
+        data = safe_read(path, limit=SETTINGS_BYTES, within=within)
+    except OSError as error:
+        return LaunchProblem(str(path), reason(error))
+    return read_sim(data.decode("utf-8", errors="replace"), str(path))
+
+
+def selection_of(settings: Settings, select: Sequence[str] = (), ignore: Sequence[str] = ()) -> Selection:
+    """Return the rules that speak: those of the settings, or of `select`, without `ignore`.
+
+    Raises: UsageError for a word that selects nothing.
+    """
+    from clmap_lsp.rules.selection import Selection, UnknownRuleError
+
+    rules = settings.rules
+    try:
+        return Selection.of(tuple(select) or rules.select, (*rules.ignore, *ignore), rules.severity)
+    except UnknownRuleError as error:
+        raise UsageError(str(error)) from None
