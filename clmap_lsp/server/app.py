@@ -15,6 +15,7 @@ from pygls.lsp.server import LanguageServer
 from clmap_lsp.server.documents import Document, Documents, path_of
 from clmap_lsp.server.editor import ClientAbilities, EditorSettings
 from clmap_lsp.server.embedding import host_language, is_opencl
+from clmap_lsp.server.indexing import Indexes
 from clmap_lsp.server.protocol import ClmapProtocol
 from clmap_lsp.server.settings import ClientSettings, Configurations
 from clmap_lsp.server.staging import StagingAdvice
@@ -54,6 +55,8 @@ class ClmapServer(LanguageServer):
         """Called with the client's capabilities before the server's are decided."""
         self.emulations: Emulations | None = None
         self.staging = StagingAdvice()
+        self.indexes = Indexes(self)
+        """What the language features ask."""
         self._engine: Engine | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="analysis")
         self._snapshots: dict[str, Snapshot] = {}
@@ -124,6 +127,7 @@ class ClmapServer(LanguageServer):
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a closed document."""
+        self.indexes.forget(uri)
         snapshot = self._snapshots.pop(uri, None)
         if snapshot is not None and self._engine is not None:
             self._thread.submit(self._engine.forget, snapshot.document.path)
@@ -133,6 +137,7 @@ class ClmapServer(LanguageServer):
         if self.emulations is not None:
             await self.emulations.close()
         self.staging.close()
+        self.indexes.close()
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     def prepare(self) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clmap_lsp.source.embedded import EmbeddedSource
 
 _OPENCL_LANGUAGES = frozenset({"opencl", "opencl-c", "ocl", "cl"})
-_OPENCL_SUFFIXES = frozenset({".cl", ".ocl", ".clh", ".clc"})
+OPENCL_SUFFIXES = frozenset({".cl", ".ocl", ".clh", ".clc", ".opencl", ".clcpp"})
 _HOST_LANGUAGES: dict[str, HostLanguage] = {
     "c": "c",
     "objective-c": "c",
@@ -30,7 +30,7 @@ _HOST_LANGUAGES: dict[str, HostLanguage] = {
 
 def is_opencl(document: Document) -> bool:
     """Tell whether a document is OpenCL C, by its language or its suffix."""
-    return document.language_id in _OPENCL_LANGUAGES or _suffix(document) in _OPENCL_SUFFIXES
+    return document.language_id in _OPENCL_LANGUAGES or _suffix(document) in OPENCL_SUFFIXES
 
 
 def host_language(document: Document) -> HostLanguage | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.server.features import (
     actions,
     commands,
+    completing,
     configuration,
     configuration_files,
     diagnostics,
@@ -14,8 +15,12 @@ from clmap_lsp.server.features import (
     hover,
     kernel_view,
     lenses,
+    navigation,
+    outline,
     refreshing,
+    renaming,
     report,
+    semantic,
     synchronization,
 )
 
@@ -35,6 +40,11 @@ _FEATURES = (
     commands,
     kernel_view,
     report,
+    navigation,
+    outline,
+    renaming,
+    completing,
+    semantic,
 )
 
 

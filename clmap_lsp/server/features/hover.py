@@ -1,21 +1,28 @@
-"""Hover: on an access, on a kernel's name, on a work-item function."""
+"""Hover: on every name what it is, on an access, a kernel or a work-item function also what it costs."""
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
+from clmap_lsp.index.describe import code, describe, describe_builtin, expansion
+from clmap_lsp.index.model import Kind, Role
+from clmap_lsp.index.uniformity import varying_symbols
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.hover_text import access_text, kernel_text, work_item_text
 from clmap_lsp.server.staging import loop_split, staging_key
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
+    from clmap_lsp.index.index import Index, Occurrence
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.snapshot import Snapshot
 
+PATIENCE_S = 0.3
+"""How long a hover waits for the analysis of text that is being typed; what the name is comes anyway."""
 _WORK_ITEM_CALL = re.compile(r"get_(?:global|local|group)_id\s*\(\s*([0-2])\s*\)")
 
 
@@ -25,16 +32,58 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_HOVER)
     async def hover(params: lsp.HoverParams) -> lsp.Hover | None:
-        snapshot = await server.snapshot(params.text_document.uri)
-        if snapshot is None:
+        uri = params.text_document.uri
+        named = await _named_at(server, uri, params.position)
+        snapshot = await _snapshot(server, uri, is_needed=named is None)
+        found = None
+        if snapshot is not None:
+            offset = snapshot.document.offset(params.position)
+            found = _text_at(server, snapshot, offset) or await _access_at(server, snapshot, offset)
+        parts = [it[0] for it in (named, found) if it is not None]
+        if not parts:
             return None
-        offset = snapshot.document.offset(params.position)
-        found = _text_at(server, snapshot, offset) or await _access_at(server, snapshot, offset)
-        if found is None:
-            return None
-        text, start, end = found
-        content = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
-        return lsp.Hover(content, snapshot.document.range(start, end))
+        document = server.documents.get(uri)
+        _, start, end = named or found or ("", 0, 0)
+        content = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n---\n\n".join(parts))
+        return lsp.Hover(content, document.range(start, end) if document is not None else None)
+
+
+async def _snapshot(server: ClmapServer, uri: str, *, is_needed: bool) -> Snapshot | None:
+    """Return the analysis of the present text; while a person types, none that takes longer than a glance."""
+    if is_needed or server.latest(uri) is None:
+        return await server.snapshot(uri)
+    try:
+        return await asyncio.wait_for(server.snapshot(uri), PATIENCE_S)
+    except TimeoutError:
+        return None
+
+
+async def _named_at(server: ClmapServer, uri: str, position: lsp.Position) -> tuple[str, int, int] | None:
+    """Return what is to be said of the name at a position, and where it stands."""
+    indexed = await server.indexes.of(uri)
+    if indexed is None:
+        return None
+    index, offset = indexed.index, indexed.offset(position)
+    found = index.occurrence_at(offset)
+    if found is None:
+        builtin = index.builtin_at(offset)
+        text = None if builtin is None else describe_builtin(builtin[1])
+        return None if builtin is None or text is None else (text, builtin[0].start, builtin[0].end)
+    symbol = found.symbol
+    varying = None
+    if symbol.kind in (Kind.VARIABLE, Kind.PARAMETER):
+        varying = symbol in varying_symbols(index)
+    text = describe(index, symbol, is_varying=varying)
+    if symbol.kind is Kind.MACRO and not found.role & Role.DECLARES:
+        text += _expansion_text(index, found)
+    return text, found.start, found.end
+
+
+def _expansion_text(index: Index, found: Occurrence) -> str:
+    expanded = expansion(index, found.path, found.start)
+    if expanded is None or (found.symbol.macro and expanded == found.symbol.macro.body):
+        return ""
+    return f"\n\nexpands to\n{code(expanded)}"
 
 
 def _text_at(server: ClmapServer, snapshot: Snapshot, offset: int) -> tuple[str, int, int] | None:

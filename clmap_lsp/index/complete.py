@@ -1,0 +1,619 @@
+"""What can be typed at a place: names in sight, members, built-ins, words; the likeliest first.
+
+What was used last before in the same function comes first, then what is declared and was not used yet, then
+what the file uses elsewhere, then the rest; what has the wanted type before what has not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from functools import cache
+
+from clmap_lsp.index import builtins
+from clmap_lsp.index.constants import constants
+from clmap_lsp.index.cursor import KEYWORDS, QUALIFIER_WORDS
+from clmap_lsp.index.index import Index, PlacedUnit
+from clmap_lsp.index.model import CALLABLE, Kind, Scope, Symbol
+from clmap_lsp.index.types import (
+    OF_2_0,
+    TYPE_NAMES,
+    Base,
+    Function,
+    Pointer,
+    Qualified,
+    Record,
+    Unknown,
+    base_of,
+    is_arithmetic,
+    spelled,
+)
+from clmap_lsp.source.predefined import version_of
+from clmap_lsp.source.record import record
+from clmap_lsp.source.types import VECTOR_LANES, VectorType
+from clmap_lsp.source.vocabulary import KERNEL_WORDS
+
+LIMIT = 120
+"""Candidates that are given at once; the editor asks again when more letters are typed."""
+
+
+class Sort(Enum):
+    """What a candidate is."""
+
+    VARIABLE = "variable"
+    PARAMETER = "parameter"
+    FUNCTION = "function"
+    KERNEL = "kernel"
+    BUILTIN = "built-in function"
+    MEMBER = "member"
+    TYPE = "type"
+    MACRO = "macro"
+    CONSTANT = "constant"
+    KEYWORD = "keyword"
+    SNIPPET = "snippet"
+    FILE = "file"
+    KEY = "key"
+
+
+@record(frozen=True, slots=True)
+class Candidate:
+    """One thing that can be typed. `snippet` has `$1` where the cursor goes, if it is more than the label."""
+
+    label: str
+    sort: Sort
+    detail: str = ""
+    snippet: str | None = None
+    symbol: Symbol | None = None
+    type: Qualified | None = None
+    text: str = ""
+    """What it is about, where it is no symbol and not built in."""
+
+
+@record(frozen=True, slots=True)
+class Completion:
+    """The candidates, the likeliest first, for the text `[start, end)`; `is_cut` where there are more."""
+
+    start: int
+    end: int
+    candidates: tuple[Candidate, ...]
+    is_cut: bool = False
+
+
+_PREFIX = re.compile(r"[A-Za-z_][\w$]*\Z|\Z")
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)\Z")
+_CONDITION = re.compile(r"[ \t]*#[ \t]*(?:if|elif|ifdef|ifndef|undef)\b[^\n]*\Z")
+_PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b([^\n]*)\Z")
+_ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*(?:[\w()\s,]*,\s*)?\w*\Z")
+_MEMBER = re.compile(r"(?:\.|->)\s*\Z")
+
+
+def prefix_start(text: str, offset: int) -> int:
+    """Return where the name that is being typed starts."""
+    start = offset
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_$"):
+        start -= 1
+    return offset if start < offset and text[start].isdigit() else start
+
+
+def complete(index: Index, offset: int) -> Completion:
+    """Return what can be typed at an offset of the file."""
+    text = index.text
+    start = prefix_start(text, offset)
+    prefix = text[start:offset]
+    line = text[text.rfind("\n", 0, offset) + 1 : start]
+    if _in_comment_or_string(line) or _in_block_comment(text, start) or text[start:offset][:1].isdigit():
+        return Completion(start, offset, ())
+    found = _by_context(index, line, text, start)
+    if found is None:
+        found = _names(index, start, prefix)
+    chosen = matching(found, prefix)
+    return Completion(start, offset, tuple(chosen[:LIMIT]), len(chosen) > LIMIT or not prefix)
+
+
+def _in_comment_or_string(line: str) -> bool:
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"', "", line)
+    return "//" in bare or bare.count('"') % 2 == 1
+
+
+def _in_block_comment(text: str, at: int) -> bool:
+    opened = text.rfind("/*", 0, at)
+    return opened >= 0 and text.find("*/", opened, at) < 0
+
+
+def _by_context(index: Index, line: str, text: str, start: int) -> list[Candidate] | None:
+    """Return the candidates where the text before says what may stand here; else `None`."""
+    if (match := _PRAGMA.match(line)) is not None:
+        return _pragmas(match[1])
+    if _DIRECTIVE.match(line):
+        return [Candidate(it, Sort.KEYWORD) for it in _DIRECTIVES]
+    if _CONDITION.match(line):
+        return [Candidate("defined", Sort.KEYWORD, snippet="defined($1)"), *_macros(index, start)]
+    if _ATTRIBUTE.search(text[max(0, start - 200) : start]):
+        return list(_ATTRIBUTES)
+    if (match := _MEMBER.search(text[max(0, start - 40) : start])) is not None:
+        return _members(index, start - len(match[0]))
+    return None
+
+
+# ----------------------------------------------------------------------------------------------- members
+
+
+def _members(index: Index, dot: int) -> list[Candidate]:
+    """Return the members of what stands before the `.` or `->` at an offset."""
+    token = index.token_at(dot)
+    placed = None if token is None else index.unit_at(token)
+    if placed is None or token is None:
+        return []
+    access = next((it for it in placed.unit.members if it.token == token - placed.start), None)
+    if access is None:
+        return []
+    base = base_of(access.type)
+    if isinstance(base, Pointer):
+        base = base_of(base.pointee)
+    if isinstance(base, Record) and base.members is not None:
+        return list(_record_members(base.members))
+    if isinstance(base, VectorType):
+        return [Candidate(name, Sort.MEMBER, detail) for name, detail in _swizzles(base)]
+    return []
+
+
+def _record_members(members: list[Symbol]) -> Iterator[Candidate]:
+    for it in members:
+        if it.name:
+            yield Candidate(
+                it.name, Sort.MEMBER, spelled(it.type) if it.type else "", symbol=it, type=it.type
+            )
+        elif it.type is not None and isinstance(base := base_of(it.type), Record) and base.members:
+            yield from _record_members(base.members)
+
+
+def _swizzles(base: VectorType) -> list[tuple[str, str]]:
+    """Return the usual selections of a vector's lanes, with their types."""
+    element, lanes = base.element.name, base.lanes
+    letters = "xyzw"[:lanes] if lanes <= 4 else ""
+    found = [(it, element) for it in letters]
+    for width in range(2, len(letters) + 1):
+        found.append((letters[:width], f"{element}{width}"))
+    if len(letters) == 4:
+        found += [("zw", f"{element}2"), ("yzw", f"{element}3")]
+    half = (lanes + 1) // 2
+    part = element if half == 1 else f"{element}{half}"
+    found += [(it, part) for it in ("lo", "hi", "even", "odd")]
+    found += [(f"s{at:x}", element) for at in range(lanes)]
+    return found
+
+
+# ------------------------------------------------------------------------------------------------- names
+
+
+def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
+    token = index.token_at(start - 1) if start else None
+    placed = None if token is None else index.unit_at(token)
+    at = -1 if placed is None or token is None else token - placed.start + 1
+    local = [] if placed is None else list(_locals(placed, at))
+    recent = _recent(index, start, placed, token)
+    wanted = None if placed is None else _wanted(placed, at)
+    candidates: dict[str, Candidate] = {}
+    for symbol in local:
+        candidates[symbol.name] = _of_symbol(symbol)
+    for name, symbol in _file_names(index, placed).items():
+        candidates.setdefault(name, _of_symbol(symbol))
+    for it in _macros(index, start):
+        candidates.setdefault(it.label, it)
+    for it in _words(prefix, version_of(index.options.standard)):
+        candidates.setdefault(it.label, it)
+    is_local = {it.name for it in local}
+    at_statement = _starts_statement(index, token)
+    in_function = bool(
+        placed is not None and any(scope.start <= at < scope.end for scope in placed.unit.scopes)
+    )
+    after_type = token is not None and index.texts[token] in _BEFORE_TYPES
+
+    def rank(it: Candidate) -> tuple[float, float, int, str]:
+        used = recent.get(it.label)
+        if used is not None and used < _FAR:
+            group = 0.0
+        elif it.label in is_local:
+            group = 0.0
+            used = 4.0
+        elif used is not None:
+            group = 1.0
+        else:
+            group = _GROUPS.get(it.sort, 4.0)
+        if wanted is not None and it.type is not None and _fits(wanted, it):
+            group -= 0.5
+        if it.sort is Sort.SNIPPET and not at_statement:
+            group += 3.0
+        if it.sort is Sort.TYPE and (after_type or not in_function):
+            group -= 1.5
+        if it.sort is Sort.KEYWORD and at_statement:
+            group -= 1.0
+        common = _COMMON.get(it.label)
+        return group, used if used is not None else 1e6, common if common is not None else 99, it.label
+
+    return sorted(candidates.values(), key=rank)
+
+
+_FAR = 1e5
+_BEFORE_TYPES = QUALIFIER_WORDS | KERNEL_WORDS | {"unsigned", "signed"}
+_GROUPS = {
+    Sort.FUNCTION: 1.5,
+    Sort.KERNEL: 2.5,
+    Sort.BUILTIN: 2.0,
+    Sort.TYPE: 2.5,
+    Sort.MACRO: 1.8,
+    Sort.CONSTANT: 2.6,
+    Sort.KEYWORD: 2.2,
+    Sort.SNIPPET: 2.4,
+}
+_COMMON = {
+    name: at
+    for at, name in enumerate(
+        (
+            *(
+                "get_global_id",
+                "get_local_id",
+                "get_group_id",
+                "barrier",
+                "get_global_size",
+                "get_local_size",
+            ),
+            *("float", "int", "float4", "uint", "const", "return", "for", "if", "CLK_LOCAL_MEM_FENCE"),
+            *(
+                "get_num_groups",
+                "sqrt",
+                "min",
+                "max",
+                "fabs",
+                "clamp",
+                "mad",
+                "fma",
+                "convert_float4",
+                "convert_int",
+            ),
+            *(
+                "vload4",
+                "vstore4",
+                "float2",
+                "float3",
+                "unsigned",
+                "void",
+                "size_t",
+                "double",
+                "char",
+                "uchar",
+            ),
+            *(
+                "__global",
+                "__local",
+                "__kernel",
+                "__constant",
+                "CLK_GLOBAL_MEM_FENCE",
+                "atomic_add",
+                "exp",
+                "pow",
+            ),
+        )
+    )
+}
+"""What kernels use most, of what nothing else ranks."""
+
+
+def _locals(placed: PlacedUnit, at: int) -> Iterator[Symbol]:
+    """Yield the names of the scopes around a token that are declared before it, innermost first."""
+    chain: list[Scope] = []
+    scopes: list[Scope] = placed.unit.scopes
+    while True:
+        inner = next((it for it in scopes if it.start < at <= it.end), None)
+        if inner is None:
+            break
+        chain.append(inner)
+        scopes = inner.inner
+    for scope in reversed(chain):
+        yield from (it for it in reversed(scope.symbols) if it.token < at and it.name)
+
+
+def _file_names(index: Index, placed: PlacedUnit | None) -> dict[str, Symbol]:
+    """Return the names of the file's scope; those that only follow are offered too."""
+    del placed
+    return index.scope.ordinary
+
+
+def _of_symbol(symbol: Symbol) -> Candidate:
+    type_ = symbol.type
+    match symbol.kind:
+        case Kind.KERNEL | Kind.FUNCTION:
+            sort = Sort.KERNEL if symbol.kind is Kind.KERNEL else Sort.FUNCTION
+            function = type_.base if type_ is not None else None
+            result = function.result if isinstance(function, Function) else None
+            return Candidate(
+                symbol.name, sort, spelled(type_) if type_ else "", _call(symbol.name, symbol), symbol, result
+            )
+        case Kind.TYPEDEF:
+            return Candidate(symbol.name, Sort.TYPE, spelled(type_) if type_ else "", symbol=symbol)
+        case Kind.ENUMERATOR:
+            return Candidate(symbol.name, Sort.CONSTANT, f"= {symbol.value}", symbol=symbol, type=type_)
+        case _:
+            sort = Sort.PARAMETER if symbol.kind is Kind.PARAMETER else Sort.VARIABLE
+            return Candidate(symbol.name, sort, spelled(type_) if type_ else "", symbol=symbol, type=type_)
+
+
+def _call(name: str, symbol: Symbol) -> str:
+    names = [f"${{{at}:{it.name or 'value'}}}" for at, it in enumerate(symbol.parameters, 1)]
+    return f"{name}({', '.join(names)})"
+
+
+def _recent(index: Index, start: int, placed: PlacedUnit | None, token: int | None) -> dict[str, float]:
+    """Return how long ago each name was used: in tokens within the function, far away elsewhere."""
+    found: dict[str, float] = {}
+    texts = index.texts
+    if placed is not None and token is not None:
+        for at in range(token, placed.start - 1, -1):
+            found.setdefault(texts[at], float(token - at))
+        for at in range(token + 1, placed.end):
+            found.setdefault(texts[at], float(at - token) + 500.0)
+    for macro_token, symbol in index.macro_uses:
+        if macro_token.path == index.path:
+            distance = abs(start - macro_token.start) / 4
+            if distance < found.get(symbol.name, _FAR):
+                found[symbol.name] = distance
+    for text in texts:
+        found.setdefault(text, _FAR)
+    return found
+
+
+def _wanted(placed: PlacedUnit, at: int) -> Qualified | None:
+    """Return the type that a value must have which starts at a token."""
+    return next((it.type for it in reversed(placed.unit.expected) if it.token == at), None)
+
+
+def _fits(wanted: Qualified, it: Candidate) -> bool:
+    assert it.type is not None
+    a, b = base_of(wanted), base_of(it.type)
+    if isinstance(a, Unknown) or isinstance(b, Unknown):
+        return False
+    return a == b or (is_arithmetic(a) and is_arithmetic(b)) or _same_pointer(a, b)
+
+
+def _same_pointer(a: Base, b: Base) -> bool:
+    if not isinstance(a, Pointer) or not isinstance(b, Pointer):
+        return False
+    return base_of(a.pointee) == base_of(b.pointee)
+
+
+def _starts_statement(index: Index, token: int | None) -> bool:
+    return (
+        token is None
+        or index.texts[token] in (";", "{", "}", ")", "else")
+        or index.texts[token].startswith("#")
+    )
+
+
+def _macros(index: Index, start: int) -> list[Candidate]:
+    found: dict[str, Candidate] = {}
+    for symbol in index.macros:
+        macro = symbol.macro
+        assert macro is not None
+        if macro.span.path == index.path and macro.span.start <= start <= macro.span.end:
+            continue
+        snippet = None
+        if macro.parameters is not None:
+            names = [f"${{{at}:{it}}}" for at, it in enumerate(macro.parameters, 1)]
+            snippet = f"{macro.name}({', '.join(names)})"
+        found[macro.name] = Candidate(macro.name, Sort.MACRO, macro.body[:60], snippet, symbol)
+    return list(found.values())
+
+
+# --------------------------------------------------------------------------------------- words and tables
+
+
+@cache
+def _builtin_candidates() -> tuple[Candidate, ...]:
+    return tuple(_builtin_candidate(it) for it in builtins.names())
+
+
+def _builtin_candidate(name: str) -> Candidate:
+    found = builtins.find(name)
+    assert found is not None
+    first = found.overloads[0]
+    names = [f"${{{at}:{it.name}}}" for at, it in enumerate(first.parameters, 1)]
+    return Candidate(name, Sort.BUILTIN, first.text, f"{name}({', '.join(names)})")
+
+
+@cache
+def _type_candidates() -> tuple[Candidate, ...]:
+    return tuple(Candidate(it, Sort.TYPE, "OpenCL C 2.0" if it in OF_2_0 else "") for it in TYPE_NAMES)
+
+
+@cache
+def _constant_candidates() -> tuple[Candidate, ...]:
+    found = constants().values()
+    return tuple(Candidate(it.name, Sort.CONSTANT, spelled(it.type), type=it.type) for it in found)
+
+
+@cache
+def _conversions(stem: str) -> tuple[Candidate, ...]:
+    """Return `convert_T` and its variants, or `as_T`, for every type."""
+    scalars = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double")
+    types = [*scalars, *(f"{it}{lanes}" for it in scalars for lanes in VECTOR_LANES)]
+    roundings = ("", "_rte", "_rtz", "_rtp", "_rtn")
+    endings = [f"{it}{end}" for it in ("", "_sat") for end in roundings] if stem == "convert_" else [""]
+    return tuple(
+        Candidate(f"{stem}{it}{end}", Sort.BUILTIN, f"{it} {stem}{it}{end}(x)", f"{stem}{it}{end}(${{1:x}})")
+        for end in endings
+        for it in types
+    )
+
+
+@cache
+def _keyword_candidates() -> tuple[Candidate, ...]:
+    words = (
+        it for it in KEYWORDS if not it.startswith("_") or (it.startswith("__") and not it.endswith("__"))
+    )
+    return tuple(Candidate(it, Sort.KEYWORD) for it in sorted(words))
+
+
+def _words(prefix: str, version: int) -> Iterator[Candidate]:
+    """Yield what OpenCL C itself has; the large families only where their first letters are typed."""
+    yield from SNIPPETS
+    for it in _builtin_candidates():
+        found = builtins.find(it.label)
+        if found is not None and (found.since <= 1.2 or version >= 200 or found.extension):
+            yield it
+    yield from (it for it in _type_candidates() if version >= 200 or it.label not in OF_2_0)
+    yield from _constant_candidates()
+    yield from _keyword_candidates()
+    lower = prefix.lower()
+    if lower and "convert_".startswith(lower[:8]):
+        yield from _conversions("convert_")
+    if lower and "as_".startswith(lower[:3]):
+        yield from _conversions("as_")
+
+
+SNIPPETS = (
+    Candidate(
+        "kernel function",
+        Sort.SNIPPET,
+        "a kernel with one buffer",
+        "__kernel void ${1:name}(__global ${2:float} *${3:data}, const ${4:uint} ${5:n})\n{\n"
+        "    const size_t ${6:i} = get_global_id(0);\n    if (${6:i} >= ${5:n})\n        return;\n    $0\n}",
+    ),
+    Candidate(
+        "for loop",
+        Sort.SNIPPET,
+        "count up",
+        "for (int ${1:i} = 0; ${1:i} < ${2:n}; ${1:i}++) {\n    $0\n}",
+    ),
+    Candidate("barrier local", Sort.SNIPPET, "wait for the work-group", "barrier(CLK_LOCAL_MEM_FENCE);$0"),
+    Candidate(
+        "local tile",
+        Sort.SNIPPET,
+        "an array in local memory",
+        "__local ${1:float} ${2:tile}[${3:16}][${4:16 + 1}];$0",
+    ),
+)
+_DIRECTIVES = (
+    *(
+        "define",
+        "include",
+        "ifdef",
+        "ifndef",
+        "if",
+        "elif",
+        "else",
+        "endif",
+        "undef",
+        "pragma",
+        "error",
+        "line",
+    ),
+)
+_EXTENSIONS = (
+    *("cl_khr_fp64", "cl_khr_fp16", "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"),
+    *("cl_khr_global_int32_base_atomics", "cl_khr_local_int32_base_atomics", "cl_khr_byte_addressable_store"),
+    *("cl_khr_3d_image_writes", "cl_khr_subgroups", "cl_khr_mipmap_image", "cl_khr_gl_msaa_sharing"),
+    *(
+        "cl_khr_subgroup_shuffle",
+        "cl_khr_subgroup_ballot",
+        "cl_khr_integer_dot_product",
+        "cl_intel_subgroups",
+    ),
+    *("cl_amd_media_ops", "cl_amd_printf", "all"),
+)
+
+
+def _pragmas(line: str) -> list[Candidate]:
+    words = line.split()
+    if words[:2] == ["OPENCL", "EXTENSION"]:
+        if ":" in line:
+            return [Candidate(it, Sort.KEYWORD) for it in ("enable", "disable")]
+        return [Candidate(it, Sort.KEY, "extension", f"{it} : enable") for it in _EXTENSIONS]
+    if words[:1] == ["OPENCL"]:
+        return [
+            Candidate("EXTENSION", Sort.KEYWORD),
+            Candidate("FP_CONTRACT", Sort.KEYWORD, snippet="FP_CONTRACT ${1|ON,OFF,DEFAULT|}"),
+        ]
+    return [
+        Candidate("OPENCL", Sort.KEYWORD, snippet="OPENCL EXTENSION ${1:cl_khr_fp64} : enable"),
+        Candidate("unroll", Sort.KEYWORD),
+        Candidate("once", Sort.KEYWORD),
+    ]
+
+
+_ATTRIBUTES = (
+    Candidate(
+        "reqd_work_group_size", Sort.KEY, "attribute", "reqd_work_group_size(${1:16}, ${2:16}, ${3:1})"
+    ),
+    Candidate(
+        "work_group_size_hint", Sort.KEY, "attribute", "work_group_size_hint(${1:16}, ${2:16}, ${3:1})"
+    ),
+    Candidate("vec_type_hint", Sort.KEY, "attribute", "vec_type_hint(${1:float4})"),
+    Candidate("intel_reqd_sub_group_size", Sort.KEY, "attribute", "intel_reqd_sub_group_size(${1:16})"),
+    Candidate("aligned", Sort.KEY, "attribute", "aligned(${1:16})"),
+    Candidate("packed", Sort.KEY, "attribute"),
+    Candidate("always_inline", Sort.KEY, "attribute"),
+    Candidate("opencl_unroll_hint", Sort.KEY, "attribute", "opencl_unroll_hint(${1:4})"),
+    Candidate("overloadable", Sort.KEY, "attribute"),
+    Candidate("endian", Sort.KEY, "attribute", "endian(${1|host,device|})"),
+)
+
+
+# ----------------------------------------------------------------------------------------------- matching
+
+
+def matching(found: Iterable[Candidate], prefix: str) -> list[Candidate]:
+    """Return what fits the letters typed so far: starts with them first, then holds them in order."""
+    if not prefix:
+        return list(found)
+    lower = prefix.lower()
+    starts: list[Candidate] = []
+    folded: list[Candidate] = []
+    inside: list[Candidate] = []
+    for it in found:
+        label = it.label
+        if label.startswith(prefix):
+            starts.append(it)
+        elif label.lower().startswith(lower):
+            folded.append(it)
+        elif _holds_in_order(label.lower(), lower):
+            inside.append(it)
+    return starts + folded + inside
+
+
+def _holds_in_order(label: str, letters: str) -> bool:
+    """Tell whether the letters stand in the label in order, the first at the start of a word."""
+    at = label.find(letters[0])
+    while at > 0 and label[at - 1] != "_":
+        at = label.find(letters[0], at + 1)
+    if at < 0:
+        return False
+    for letter in letters[1:]:
+        at = label.find(letter, at + 1)
+        if at < 0:
+            return False
+    return True
+
+
+def document(index: Index, label: str, sort: Sort) -> str | None:
+    """Return the text of a candidate, for when a person looks at it."""
+    from clmap_lsp.index.describe import describe, describe_constant, describe_function, describe_type
+
+    if sort is Sort.BUILTIN and (found := builtins.find(label)) is not None:
+        return describe_function(found)
+    if sort is Sort.TYPE and label in TYPE_NAMES:
+        return describe_type(label)
+    if sort is Sort.CONSTANT and (constant := constants().get(label)) is not None:
+        return describe_constant(constant)
+    if sort is Sort.MACRO:
+        macro = next((it for it in reversed(index.macros) if it.name == label), None)
+        return None if macro is None else describe(index, macro)
+    symbol = index.scope.ordinary.get(label)
+    if symbol is None or sort not in (Sort.FUNCTION, Sort.KERNEL, Sort.TYPE, Sort.VARIABLE, Sort.CONSTANT):
+        symbol = next(
+            (it for _, it in index.symbols() if it.name == label and it.kind not in CALLABLE), symbol
+        )
+    return None if symbol is None else describe(index, symbol)
+
+
+__all__ = ["SNIPPETS", "Candidate", "Completion", "Sort", "complete", "document", "matching", "prefix_start"]

@@ -1,0 +1,126 @@
+"""What each name means, for colouring: kind, address space, whether it differs between work-items."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmap_lsp.index import builtins
+from clmap_lsp.index.index import Index, Occurrence
+from clmap_lsp.index.model import Kind, Role, Symbol
+from clmap_lsp.index.types import (
+    TYPE_NAMES,
+    Array,
+    Pointer,
+    base_of,
+    is_const,
+    space_of,
+)
+from clmap_lsp.index.uniformity import varying_symbols
+from clmap_lsp.source.record import record
+from clmap_lsp.source.types import AddressSpace
+
+TYPES = (
+    *("function", "variable", "parameter", "property", "type", "struct", "enum", "enumMember", "macro"),
+    *("label", "comment"),
+)
+MODIFIERS = (
+    *("declaration", "definition", "readonly", "defaultLibrary", "kernel"),
+    *("global", "local", "constant", "private", "generic"),
+    *("workItemDependent", "uniform", "inactive"),
+)
+_KINDS = {
+    Kind.KERNEL: "function",
+    Kind.FUNCTION: "function",
+    Kind.PARAMETER: "parameter",
+    Kind.VARIABLE: "variable",
+    Kind.STRUCT: "struct",
+    Kind.UNION: "struct",
+    Kind.ENUM: "enum",
+    Kind.ENUMERATOR: "enumMember",
+    Kind.MEMBER: "property",
+    Kind.TYPEDEF: "type",
+    Kind.LABEL: "label",
+    Kind.MACRO: "macro",
+    Kind.MACRO_PARAMETER: "parameter",
+}
+
+
+@record(frozen=True, slots=True)
+class Meaning:
+    """A stretch of the text, its type and its modifiers, as `TYPES` and `MODIFIERS` list them."""
+
+    start: int
+    end: int
+    type: str
+    modifiers: tuple[str, ...] = ()
+
+
+def meanings(index: Index) -> list[Meaning]:
+    """Return what the names of the file mean, in order and without overlaps."""
+    varying = varying_symbols(index)
+    found: dict[int, Meaning] = {}
+    for it in index.occurrences:
+        if it.path == index.path and it.is_spelled:
+            found[it.start] = _named(it, varying)
+    for token, use in index.builtin_uses:
+        if token.path == index.path and token.use is None and token.start not in found:
+            meaning = _builtin(token.start, token.end, use.name, use.is_varying)
+            if meaning is not None:
+                found[token.start] = meaning
+    ordered = [found[it] for it in sorted(found)]
+    return list(_with_inactive(index, ordered))
+
+
+def _named(it: Occurrence, varying: frozenset[Symbol]) -> Meaning:
+    symbol = it.symbol
+    words: list[str] = []
+    if it.role & Role.DECLARES:
+        words.append("definition" if it.role & Role.DEFINES else "declaration")
+    if symbol.kind is Kind.KERNEL:
+        words.append("kernel")
+    if symbol.kind in (Kind.VARIABLE, Kind.PARAMETER) and symbol.type is not None:
+        words.append(_space(symbol))
+        if is_const(symbol.type):
+            words.append("readonly")
+        words.append("workItemDependent" if symbol in varying else "uniform")
+    return Meaning(it.start, it.end, _KINDS[symbol.kind], tuple(words))
+
+
+def _space(symbol: Symbol) -> str:
+    """Return the address space of a variable, or of what it points to."""
+    assert symbol.type is not None
+    base = base_of(symbol.type)
+    space = space_of(symbol.type)
+    if isinstance(base, Pointer):
+        space = space_of(base.pointee)
+    elif isinstance(base, Array) and space is None:
+        space = AddressSpace.PRIVATE
+    return (space or AddressSpace.PRIVATE).value
+
+
+def _builtin(start: int, end: int, name: str, is_varying: bool) -> Meaning | None:
+    if name in TYPE_NAMES:
+        return Meaning(start, end, "type", ("defaultLibrary",))
+    if builtins.find(name) is not None:
+        words = ("defaultLibrary", "workItemDependent") if is_varying else ("defaultLibrary",)
+        return Meaning(start, end, "function", words)
+    if name.isupper() or name.startswith(("CLK_", "M_", "memory_")):
+        return Meaning(start, end, "macro", ("defaultLibrary", "readonly"))
+    return Meaning(start, end, "property", ("defaultLibrary",))
+
+
+def _with_inactive(index: Index, ordered: list[Meaning]) -> Iterator[Meaning]:
+    """Yield the meanings with the lines that conditions leave out between them."""
+    text = index.text
+    lines: list[Meaning] = []
+    for span in index.inactive:
+        at = span.start
+        while at < span.end:
+            end = text.find("\n", at, span.end)
+            end = span.end if end < 0 else end
+            content = text[at:end]
+            if content.strip():
+                start = at + len(content) - len(content.lstrip())
+                lines.append(Meaning(start, at + len(content.rstrip()), "comment", ("inactive",)))
+            at = end + 1
+    yield from sorted((*ordered, *lines), key=lambda it: it.start)

@@ -1,0 +1,52 @@
+"""Which variables differ between the work-items of a group, by what their values are made from.
+
+A value differs if it comes from a work-item's own number, or is assigned where a condition that differs
+decides. No path is followed: a variable that differs anywhere differs everywhere. What is loaded differs if
+the address does.
+"""
+
+from __future__ import annotations
+
+from clmap_lsp.index.index import Index
+from clmap_lsp.index.model import CALLABLE, Symbol
+
+
+def varying_symbols(index: Index) -> frozenset[Symbol]:
+    """Return the variables, parameters and functions (their results) whose values differ."""
+    users: dict[Symbol, list[Symbol]] = {}
+    waiting: list[Symbol] = []
+    found: set[Symbol] = set()
+
+    def mark(symbol: Symbol) -> None:
+        if symbol not in found:
+            found.add(symbol)
+            waiting.append(symbol)
+
+    for placed in index.units:
+        for symbol in placed.unit.symbols:
+            if symbol.kind in CALLABLE and symbol.previous is not None:
+                _link(symbol, symbol.previous, users)
+        for target, depends in placed.unit.flow:
+            if target is None:
+                continue
+            node = _node(target)
+            for it in depends:
+                if it is None:
+                    mark(node)
+                else:
+                    users.setdefault(_node(it), []).append(node)
+    while waiting:
+        for user in users.get(waiting.pop(), ()):
+            mark(user)
+    return frozenset(found)
+
+
+def _node(symbol: Symbol) -> Symbol:
+    return symbol.root if symbol.kind in CALLABLE else symbol
+
+
+def _link(one: Symbol, other: Symbol, users: dict[Symbol, list[Symbol]]) -> None:
+    """Let the parameters of two declarations of a function be the same."""
+    for a, b in zip(one.parameters, other.parameters, strict=False):
+        users.setdefault(a, []).append(b)
+        users.setdefault(b, []).append(a)

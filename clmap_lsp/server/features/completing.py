@@ -1,0 +1,146 @@
+"""Completion and signature help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.index.complete import Candidate, Completion, Sort, complete, document
+from clmap_lsp.index.signatures import signatures_at
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.configuring import comment_keys, configuration_keys
+from clmap_lsp.server.indexing import Indexed
+from clmap_lsp.server.settings import is_configuration
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.documents import Document
+
+_KINDS = {
+    Sort.VARIABLE: lsp.CompletionItemKind.Variable,
+    Sort.PARAMETER: lsp.CompletionItemKind.Variable,
+    Sort.FUNCTION: lsp.CompletionItemKind.Function,
+    Sort.KERNEL: lsp.CompletionItemKind.Event,
+    Sort.BUILTIN: lsp.CompletionItemKind.Function,
+    Sort.MEMBER: lsp.CompletionItemKind.Field,
+    Sort.TYPE: lsp.CompletionItemKind.Class,
+    Sort.MACRO: lsp.CompletionItemKind.Constant,
+    Sort.CONSTANT: lsp.CompletionItemKind.EnumMember,
+    Sort.KEYWORD: lsp.CompletionItemKind.Keyword,
+    Sort.SNIPPET: lsp.CompletionItemKind.Snippet,
+    Sort.FILE: lsp.CompletionItemKind.File,
+    Sort.KEY: lsp.CompletionItemKind.Property,
+}
+_OPTIONS = lsp.CompletionOptions(trigger_characters=[".", ">", "#", '"', "<", ":"], resolve_provider=True)
+
+
+def register(server: ClmapServer) -> None:
+    """Register the handlers."""
+    takes_snippets = False
+
+    def decide(capabilities: lsp.ClientCapabilities) -> None:
+        nonlocal takes_snippets
+        text = capabilities.text_document
+        item = text.completion.completion_item if text and text.completion else None
+        takes_snippets = bool(item and item.snippet_support)
+
+    server.on_initialize.append(decide)
+
+    @feature(server, lsp.TEXT_DOCUMENT_COMPLETION, _OPTIONS)
+    async def completion(params: lsp.CompletionParams) -> lsp.CompletionList:
+        uri = params.text_document.uri
+        opened = server.documents.get(uri)
+        if opened is not None and is_configuration(opened.path):
+            offset = opened.offset(params.position)
+            return _items(opened, configuration_keys(opened.text, offset), takes_snippets)
+        indexed = await server.indexes.of(uri)
+        if indexed is None:
+            return lsp.CompletionList(False, [])
+        offset = indexed.offset(params.position)
+        found = comment_keys(indexed.index, offset) or await _includes(server, indexed, offset)
+        if found is None and not _is_wanted(indexed, offset, params.context):
+            return lsp.CompletionList(False, [])
+        return _items(indexed.document, found or complete(indexed.index, offset), takes_snippets)
+
+    @feature(server, lsp.COMPLETION_ITEM_RESOLVE)
+    async def resolve(item: lsp.CompletionItem) -> lsp.CompletionItem:
+        data = item.data if isinstance(item.data, dict) else {}
+        indexed = await server.indexes.of(str(data.get("uri", "")))
+        if indexed is not None and "sort" in data:
+            text = document(indexed.index, item.label, Sort(data["sort"]))
+            if text is not None:
+                item.documentation = lsp.MarkupContent(lsp.MarkupKind.Markdown, text)
+        return item
+
+    @feature(
+        server,
+        lsp.TEXT_DOCUMENT_SIGNATURE_HELP,
+        lsp.SignatureHelpOptions(trigger_characters=["(", ","], retrigger_characters=[")"]),
+    )
+    async def signature_help(params: lsp.SignatureHelpParams) -> lsp.SignatureHelp | None:
+        indexed = await server.indexes.of(params.text_document.uri)
+        if indexed is None:
+            return None
+        found = signatures_at(indexed.index, indexed.offset(params.position))
+        if found is None:
+            return None
+        shown = [
+            lsp.SignatureInformation(
+                it.text,
+                documentation=lsp.MarkupContent(lsp.MarkupKind.Markdown, it.description)
+                if it.description
+                else None,
+                parameters=[lsp.ParameterInformation(span) for span in it.parameters],
+            )
+            for it in found.signatures
+        ]
+        return lsp.SignatureHelp(shown, found.active_signature, found.active_parameter)
+
+
+def _is_wanted(indexed: Indexed, offset: int, context: lsp.CompletionContext | None) -> bool:
+    """Tell whether the character that asked means completion: `>` only in `->`, `:` only in a comment."""
+    text = indexed.index.text
+    character = context.trigger_character if context is not None else None
+    if character == ">":
+        return text[max(0, offset - 2) : offset] == "->"
+    if character == ".":
+        return not text[max(0, offset - 2) : offset - 1].isdigit()
+    return character not in ('"', "<", ":")
+
+
+def _items(document: Document, found: Completion, takes_snippets: bool) -> lsp.CompletionList:
+    range_ = document.range(found.start, found.end)
+    items = [
+        _item(document, it, at, range_, takes_snippets)
+        for at, it in enumerate(found.candidates)
+        if takes_snippets or it.sort is not Sort.SNIPPET
+    ]
+    return lsp.CompletionList(found.is_cut, items)
+
+
+def _item(
+    document: Document, it: Candidate, at: int, range_: lsp.Range, takes_snippets: bool
+) -> lsp.CompletionItem:
+    snippet = it.snippet if takes_snippets else None
+    return lsp.CompletionItem(
+        it.label,
+        kind=_KINDS[it.sort],
+        detail=it.detail or None,
+        documentation=it.text or None,
+        sort_text=f"{at:04}",
+        filter_text=it.label,
+        insert_text_format=lsp.InsertTextFormat.Snippet if snippet else lsp.InsertTextFormat.PlainText,
+        text_edit=lsp.TextEdit(range_, snippet or it.label),
+        data={"uri": document.uri, "sort": it.sort.value},
+    )
+
+
+async def _includes(server: ClmapServer, indexed: Indexed, offset: int) -> Completion | None:
+    """Return the files that the `#include` being typed may name."""
+    from clmap_lsp.server.configuring import include_candidates
+
+    opened = server.documents.get(indexed.document.uri)
+    if opened is None:
+        return None
+    return include_candidates(indexed.index, offset, server.settings_for(opened).build.include_dirs)

@@ -1,0 +1,236 @@
+"""From names to declarations, types and uses, and between functions and their callers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.index.index import Index, Occurrence
+from clmap_lsp.index.model import CALLABLE, Kind, Role, Symbol
+from clmap_lsp.index.types import Array, Enumeration, Function, Named, Pointer, Qualified, Record
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.indexing import Indexed, same_symbol
+from clmap_lsp.server.symbols import call_item
+from clmap_lsp.source.span import Span
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+
+
+def register(server: ClmapServer) -> None:
+    """Register the handlers."""
+
+    @feature(server, lsp.TEXT_DOCUMENT_DEFINITION)
+    async def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
+        found = await _symbol_at(server, params)
+        if found is None:
+            return await _included_file(server, params)
+        indexed, symbol = found
+        target = indexed.index.definition(symbol)
+        if not target.is_definition and (elsewhere := await _defined_elsewhere(server, indexed, symbol)):
+            return elsewhere
+        return _locations(indexed, [target])
+
+    @feature(server, lsp.TEXT_DOCUMENT_DECLARATION)
+    async def declaration(params: lsp.DeclarationParams) -> list[lsp.Location]:
+        found = await _symbol_at(server, params)
+        if found is None:
+            return []
+        indexed, symbol = found
+        return _locations(indexed, indexed.index.declarations(symbol)[:1])
+
+    @feature(server, lsp.TEXT_DOCUMENT_TYPE_DEFINITION)
+    async def type_definition(params: lsp.TypeDefinitionParams) -> list[lsp.Location]:
+        found = await _symbol_at(server, params)
+        if found is None:
+            return []
+        indexed, symbol = found
+        target = _type_symbol(symbol.type)
+        return [] if target is None else _locations(indexed, [indexed.index.definition(target)])
+
+    @feature(server, lsp.TEXT_DOCUMENT_REFERENCES)
+    async def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
+        found = await _symbol_at(server, params)
+        if found is None:
+            return []
+        indexed, symbol = found
+        wanted = params.context.include_declaration
+        places: dict[tuple[str, int, int], lsp.Location] = {}
+        for other, its_symbol in await occurring_in(server, indexed, symbol):
+            for it in other.index.references(its_symbol):
+                if wanted or not it.role & Role.DECLARES:
+                    location = other.places.location(Span(it.path, it.start, it.end))
+                    places.setdefault((location.uri, it.start, it.end), location)
+        return list(places.values())
+
+    @feature(server, lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    async def document_highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
+        found = await _symbol_at(server, params)
+        if found is None:
+            return []
+        indexed, symbol = found
+        here = (it for it in indexed.index.references(symbol) if it.path == indexed.index.path)
+        return [_highlight(indexed, it) for it in here]
+
+    @feature(server, lsp.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    async def prepare(params: lsp.CallHierarchyPrepareParams) -> list[lsp.CallHierarchyItem]:
+        found = await _symbol_at(server, params)
+        if found is None or found[1].kind not in CALLABLE:
+            return []
+        item = call_item(found[0], found[0].index.definition(found[1]))
+        return [] if item is None else [item]
+
+    @feature(server, lsp.CALL_HIERARCHY_INCOMING_CALLS)
+    async def incoming(params: lsp.CallHierarchyIncomingCallsParams) -> list[lsp.CallHierarchyIncomingCall]:
+        found = await _item_symbol(server, params.item)
+        if found is None:
+            return []
+        calls: list[lsp.CallHierarchyIncomingCall] = []
+        for indexed, symbol in await occurring_in(server, *found):
+            for caller, ranges in _callers(indexed, symbol).items():
+                if (item := call_item(indexed, caller)) is not None:
+                    calls.append(lsp.CallHierarchyIncomingCall(item, ranges))
+        return calls
+
+    @feature(server, lsp.CALL_HIERARCHY_OUTGOING_CALLS)
+    async def outgoing(params: lsp.CallHierarchyOutgoingCallsParams) -> list[lsp.CallHierarchyOutgoingCall]:
+        found = await _item_symbol(server, params.item)
+        if found is None:
+            return []
+        indexed, symbol = found
+        calls: list[lsp.CallHierarchyOutgoingCall] = []
+        for callee, ranges in _callees(indexed, symbol).items():
+            if (item := call_item(indexed, callee)) is not None:
+                calls.append(lsp.CallHierarchyOutgoingCall(item, ranges))
+        return calls
+
+
+async def _symbol_at(server: ClmapServer, params: Any) -> tuple[Indexed, Symbol] | None:
+    indexed = await server.indexes.of(params.text_document.uri)
+    if indexed is None:
+        return None
+    found = indexed.index.occurrence_at(indexed.offset(params.position))
+    return None if found is None else (indexed, found.symbol)
+
+
+async def _included_file(server: ClmapServer, params: Any) -> list[lsp.Location]:
+    """Return the file that the `#include` at a position names."""
+    indexed = await server.indexes.of(params.text_document.uri)
+    if indexed is None:
+        return []
+    offset = indexed.offset(params.position)
+    for it in indexed.index.includes:
+        is_here = it.span.path == indexed.index.path and it.span.start <= offset <= it.span.end
+        if is_here and it.path is not None:
+            return [indexed.places.location(Span(it.path, 0, 0))]
+    return []
+
+
+async def _defined_elsewhere(server: ClmapServer, indexed: Indexed, symbol: Symbol) -> list[lsp.Location]:
+    """Return where a function is defined that this file only declares: in another file of the program."""
+    if symbol.kind not in CALLABLE:
+        return []
+    for other in await server.indexes.workspace():
+        target = other.index.scope.ordinary.get(symbol.name)
+        if target is not None and target.kind in CALLABLE and target.is_definition:
+            return _locations(other, [target])
+    return []
+
+
+def _locations(indexed: Indexed, symbols: Iterable[Symbol]) -> list[lsp.Location]:
+    spans = (indexed.index.name_span(it) for it in symbols)
+    return [
+        indexed.places.location(it)
+        for it in spans
+        if it is not None and it.path in indexed.index.files and not it.path.startswith("<")
+    ]
+
+
+def _type_symbol(type_: Qualified | None) -> Symbol | None:
+    """Return what declares a type: a typedef, a record, through pointers and arrays."""
+    while type_ is not None:
+        match type_.base:
+            case Named(symbol=symbol) | Record(symbol=symbol) | Enumeration(symbol=symbol):
+                return symbol
+            case Pointer(pointee=inner) | Array(element=inner) | Function(result=inner):
+                type_ = inner
+            case _:
+                return None
+    return None
+
+
+async def occurring_in(server: ClmapServer, indexed: Indexed, symbol: Symbol) -> list[tuple[Indexed, Symbol]]:
+    """Return the files that name a symbol: this one, and others where a file that they share declares it."""
+    found = [(indexed, symbol)]
+    is_shared = any(
+        span is not None and span.path != indexed.index.path
+        for span in map(indexed.index.typed_name_span, indexed.index.declarations(symbol))
+    )
+    if not is_shared and not _is_header(indexed):
+        return found
+    for other in await server.indexes.workspace():
+        if other.document.uri != indexed.document.uri:
+            its = same_symbol(indexed.index, symbol, other.index)
+            if its is not None:
+                found.append((other, its))
+    return found
+
+
+def _is_header(indexed: Indexed) -> bool:
+    """Tell whether a document is one that others include: it has no kernel."""
+    return all(it.kind is not Kind.KERNEL for _, it in indexed.index.symbols())
+
+
+def _highlight(indexed: Indexed, it: Occurrence) -> lsp.DocumentHighlight:
+    kind = lsp.DocumentHighlightKind.Text
+    if it.role & (Role.WRITES | Role.DEFINES) and it.symbol.kind in (
+        Kind.VARIABLE,
+        Kind.PARAMETER,
+        Kind.MEMBER,
+    ):
+        kind = lsp.DocumentHighlightKind.Write
+    elif it.role & (Role.READS | Role.CALLS):
+        kind = lsp.DocumentHighlightKind.Read
+    return lsp.DocumentHighlight(indexed.document.range(it.start, it.end), kind)
+
+
+# ------------------------------------------------------------------------------------------------- calls
+
+
+async def _item_symbol(server: ClmapServer, item: lsp.CallHierarchyItem) -> tuple[Indexed, Symbol] | None:
+    data = item.data if isinstance(item.data, dict) else {}
+    indexed = await server.indexes.of(str(data.get("uri", item.uri)))
+    if indexed is None:
+        return None
+    symbol = next(
+        (it for _, it in indexed.index.symbols() if it.kind in CALLABLE and it.name == item.name), None
+    )
+    return None if symbol is None else (indexed, symbol)
+
+
+def _callers(indexed: Indexed, symbol: Symbol) -> dict[Symbol, list[lsp.Range]]:
+    return _calls(indexed, lambda function, callee: function if callee is symbol.root else None)
+
+
+def _callees(indexed: Indexed, symbol: Symbol) -> dict[Symbol, list[lsp.Range]]:
+    index = indexed.index
+    return _calls(
+        indexed, lambda function, callee: index.definition(callee) if function.root is symbol.root else None
+    )
+
+
+def _calls(indexed: Indexed, chosen: Any) -> dict[Symbol, list[lsp.Range]]:
+    index: Index = indexed.index
+    found: dict[Symbol, list[lsp.Range]] = {}
+    for placed in index.units:
+        for call in placed.unit.calls:
+            if call.function is None or not isinstance(call.callee, Symbol):
+                continue
+            other = chosen(call.function, call.callee.root)
+            if other is not None:
+                span = index.cover(placed.start + call.name, placed.start + call.name + 1)
+                if span.path == index.path:
+                    found.setdefault(other, []).append(indexed.places.range(span))
+    return found

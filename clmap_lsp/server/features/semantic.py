@@ -1,0 +1,105 @@
+"""Semantic tokens: whole documents, ranges, and what changed since the last answer."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.index.meaning import MODIFIERS, TYPES, meanings
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.indexing import Indexed
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+
+LEGEND = lsp.SemanticTokensLegend(list(TYPES), list(MODIFIERS))
+KEPT_ANSWERS = 64
+"""Documents whose last answer is kept to tell what changed since."""
+_TYPE_NUMBERS = {name: at for at, name in enumerate(TYPES)}
+_MODIFIER_BITS = {name: 1 << at for at, name in enumerate(MODIFIERS)}
+
+
+def register(server: ClmapServer) -> None:
+    """Register the handlers."""
+    last: dict[str, tuple[str, list[int]]] = {}
+    numbers = count(1)
+    options = lsp.SemanticTokensRegistrationOptions(
+        legend=LEGEND, full=lsp.SemanticTokensFullDelta(delta=True), range=True
+    )
+
+    def answered(uri: str, data: list[int]) -> str:
+        result = str(next(numbers))
+        last.pop(uri, None)
+        last[uri] = result, data
+        if len(last) > KEPT_ANSWERS:
+            last.pop(next(iter(last)))
+        return result
+
+    @feature(server, lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, options)
+    async def full(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens | None:
+        indexed = await server.indexes.of(params.text_document.uri)
+        if indexed is None:
+            return None
+        data = encoded(indexed)
+        return lsp.SemanticTokens(data, answered(params.text_document.uri, data))
+
+    @feature(server, lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, options)
+    async def delta(
+        params: lsp.SemanticTokensDeltaParams,
+    ) -> lsp.SemanticTokens | lsp.SemanticTokensDelta | None:
+        uri = params.text_document.uri
+        indexed = await server.indexes.of(uri)
+        if indexed is None:
+            return None
+        before = last.get(uri)
+        data = encoded(indexed)
+        result = answered(uri, data)
+        if before is None or before[0] != params.previous_result_id:
+            return lsp.SemanticTokens(data, result)
+        return lsp.SemanticTokensDelta(difference(before[1], data), result)
+
+    @feature(server, lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, options)
+    async def part(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens | None:
+        indexed = await server.indexes.of(params.text_document.uri)
+        if indexed is None:
+            return None
+        start, end = indexed.offset(params.range.start), indexed.offset(params.range.end)
+        return lsp.SemanticTokens(encoded(indexed, start, end))
+
+
+def encoded(indexed: Indexed, start: int = 0, end: int | None = None) -> list[int]:
+    """Return the tokens of a part of the document as the protocol writes them: each relative to the last."""
+    document = indexed.document
+    limit = len(indexed.index.text) if end is None else end
+    data: list[int] = []
+    line = character = 0
+    for it in meanings(indexed.index):
+        if it.end <= start or it.start >= limit:
+            continue
+        place = document.position(it.start)
+        behind = document.position(it.end)
+        bits = sum(_MODIFIER_BITS[word] for word in it.modifiers)
+        same = place.line == line
+        data += (
+            place.line - line,
+            place.character - character if same else place.character,
+            behind.character - place.character,
+            _TYPE_NUMBERS[it.type],
+            bits,
+        )
+        line, character = place.line, place.character
+    return data
+
+
+def difference(old: list[int], new: list[int]) -> list[lsp.SemanticTokensEdit]:
+    """Return the one edit that makes the new numbers of the old ones."""
+    if old == new:
+        return []
+    least = min(len(old), len(new))
+    start = next((at for at in range(least) if old[at] != new[at]), least)
+    same = 0
+    while same < least - start and old[-1 - same] == new[-1 - same]:
+        same += 1
+    return [lsp.SemanticTokensEdit(start, len(old) - same - start, new[start : len(new) - same])]

@@ -1,0 +1,182 @@
+"""The index of each document, renewed when its text or a text that it includes changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clmap_lsp.index.index import Index
+from clmap_lsp.index.model import Symbol
+from clmap_lsp.server.convert import Places
+from clmap_lsp.server.embedding import OPENCL_SUFFIXES, kernel_text
+from clmap_lsp.source.span import Span
+from clmap_lsp.sources import UnreadableError, include_reader, read_source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lsprotocol import types as lsp
+
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.documents import Document
+    from clmap_lsp.source.options import BuildOptions
+
+MAX_WORKSPACE_FILES = 1_000
+MAX_WORKSPACE_BYTES = 1 << 20
+_SKIPPED = frozenset({"node_modules", "build", "dist", "__pycache__"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Indexed:
+    """One version of a document with its index."""
+
+    document: Document
+    index: Index
+
+    @property
+    def places(self) -> Places:
+        """What turns spans into ranges."""
+        return Places(self.document, dict(self.index.files))
+
+    def offset(self, position: lsp.Position) -> int:
+        """Return the offset of a position."""
+        return self.document.offset(position)
+
+
+class Indexes:
+    """Makes and keeps indexes. Work is done in one thread of its own, so that no analysis holds it up."""
+
+    def __init__(self, server: ClmapServer) -> None:
+        self._server = server
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
+        self._kept: dict[str, Indexed] = {}
+        self._files: dict[Path, tuple[float, BuildOptions, Index]] = {}
+
+    async def of(self, uri: str) -> Indexed | None:
+        """Return the index of a document's present text; `None` if it is closed or holds no kernels."""
+        document = self._server.documents.get(uri)
+        if document is None or not self._server.holds_kernels(document):
+            return None
+        settings = self._server.settings_for(document)
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self._read, document, settings.build, settings.opened)
+
+    def _read(self, document: Document, build: BuildOptions, opened: tuple[str, ...]) -> Indexed:
+        kept = self._kept.get(document.uri)
+        reader = include_reader(document.path, opened, self._open_text)
+        is_same = kept is not None and kept.document is document and kept.index.options == build
+        if kept is not None and is_same and self._is_current(kept.index, reader):
+            return kept
+        from clmap_lsp.index.reading import (
+            read_index,
+        )  # It loads the grammar, which the start need not wait for.
+
+        previous = None if kept is None else kept.index
+        index = read_index(kernel_text(document), document.path, build, read_file=reader, previous=previous)
+        made = Indexed(document, index)
+        self._kept[document.uri] = made
+        return made
+
+    def _is_current(self, index: Index, reader: Callable[[str], str | None]) -> bool:
+        """Tell whether what the index includes has still the same text."""
+        return all(
+            it.path is None or (file := index.files.get(it.path)) is None or reader(it.path) == file.text
+            for it in index.includes
+        )
+
+    def _open_text(self, path: str) -> str | None:
+        return next((it.text for it in self._server.documents if it.path == path), None)
+
+    def forget(self, uri: str) -> None:
+        """Drop what is known of a closed document."""
+        self._kept.pop(uri, None)
+
+    def close(self) -> None:
+        """End the thread."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    # -------------------------------------------------------------------------------------- more files
+
+    async def others(self, indexed: Indexed) -> list[Indexed]:
+        """Return the indexes of the other open documents."""
+        found = [await self.of(it.uri) for it in self._server.documents if it.uri != indexed.document.uri]
+        return [it for it in found if it is not None]
+
+    async def workspace(self) -> list[Indexed]:
+        """Return the indexes of the open documents, and of the OpenCL files of the workspace's folders."""
+        open_ones = [await self.of(it.uri) for it in self._server.documents]
+        found = [it for it in open_ones if it is not None]
+        loop = asyncio.get_running_loop()
+        known = {it.document.path for it in found}
+        return found + await loop.run_in_executor(self._thread, self._on_disk, known)
+
+    def _on_disk(self, known: set[str]) -> list[Indexed]:
+        from clmap_lsp.server.documents import Document, path_of
+
+        found: list[Indexed] = []
+        workspace = self._server.workspace
+        roots = list(workspace.folders) or [it for it in (workspace.root_uri,) if it]
+        for root in roots:
+            for path in _opencl_files(Path(path_of(root))):
+                if str(path) in known or len(found) >= MAX_WORKSPACE_FILES:
+                    continue
+                document = Document(path.as_uri(), "opencl", 0, "", self._server.documents.encoding)
+                settings = self._server.settings_for(document)
+                index = self._file_index(path, settings.build, settings.opened)
+                if index is not None:
+                    text = Document(path.as_uri(), "opencl", 0, index.text, self._server.documents.encoding)
+                    found.append(Indexed(text, index))
+        return found
+
+    def _file_index(self, path: Path, build: BuildOptions, opened: tuple[str, ...]) -> Index | None:
+        from clmap_lsp.index.reading import read_index
+
+        try:
+            changed = path.stat().st_mtime
+            kept = self._files.get(path)
+            if kept is not None and kept[0] == changed and kept[1] == build:
+                return kept[2]
+            text = read_source(str(path))
+        except (OSError, UnreadableError):
+            return None
+        reader = include_reader(str(path), opened, self._open_text)
+        index = read_index(text, str(path), build, read_file=reader)
+        self._files[path] = changed, build, index
+        return index
+
+
+def _opencl_files(folder: Path) -> Iterator[Path]:
+    """Yield the OpenCL files below a folder; links to folders are not followed."""
+    waiting = [folder]
+    n_seen = 0
+    while waiting and n_seen < 20 * MAX_WORKSPACE_FILES:
+        try:
+            entries = sorted(waiting.pop().iterdir())
+        except OSError:
+            continue
+        for it in entries:
+            n_seen += 1
+            if it.name.startswith(".") or it.name in _SKIPPED or it.is_symlink():
+                continue
+            if it.is_dir():
+                waiting.append(it)
+            elif it.suffix.lower() in OPENCL_SUFFIXES and it.stat().st_size <= MAX_WORKSPACE_BYTES:
+                yield it
+
+
+def same_symbol(one: Index, symbol: Symbol, other: Index) -> Symbol | None:
+    """Return the symbol of another index that is declared at the same place: in a file that both read."""
+    places = {_key(one.typed_name_span(it)) for it in one.declarations(symbol)} - {None}
+    shared = {it for it in places if it is not None and it[0] in other.files}
+    if not shared:
+        return None
+    candidates = (it.symbol for it in other.occurrences if (it.path, it.start) in shared)
+    return next(candidates, None)
+
+
+def _key(span: Span | None) -> tuple[str, int] | None:
+    return None if span is None else (span.path, span.start)

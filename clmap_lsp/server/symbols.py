@@ -1,0 +1,124 @@
+"""Symbols of the index as LSP knows them."""
+
+from __future__ import annotations
+
+from lsprotocol import types as lsp
+
+from clmap_lsp.index.describe import function_signature
+from clmap_lsp.index.model import CALLABLE, Kind, Symbol
+from clmap_lsp.index.types import Record, spelled
+from clmap_lsp.server.indexing import Indexed
+
+KINDS = {
+    Kind.KERNEL: lsp.SymbolKind.Event,
+    Kind.FUNCTION: lsp.SymbolKind.Function,
+    Kind.PARAMETER: lsp.SymbolKind.Variable,
+    Kind.VARIABLE: lsp.SymbolKind.Variable,
+    Kind.STRUCT: lsp.SymbolKind.Struct,
+    Kind.UNION: lsp.SymbolKind.Struct,
+    Kind.ENUM: lsp.SymbolKind.Enum,
+    Kind.ENUMERATOR: lsp.SymbolKind.EnumMember,
+    Kind.MEMBER: lsp.SymbolKind.Field,
+    Kind.TYPEDEF: lsp.SymbolKind.Class,
+    Kind.LABEL: lsp.SymbolKind.Key,
+    Kind.MACRO: lsp.SymbolKind.Constant,
+}
+"""A kernel is an event: it has a sign of its own in the editor, and begins something."""
+
+
+def document_symbols(indexed: Indexed) -> list[lsp.DocumentSymbol]:
+    """Return the outline of a document: kernels first, then the rest, each in the order of the text."""
+    index = indexed.index
+    found: list[tuple[int, lsp.DocumentSymbol]] = []
+    seen: set[Symbol] = set()
+    for _, symbol in index.symbols():
+        is_top = symbol.parent is None or symbol.kind is Kind.ENUMERATOR
+        if not is_top or symbol.kind in (Kind.MEMBER, Kind.ENUMERATOR, Kind.PARAMETER) or not symbol.name:
+            continue
+        if symbol in seen:
+            continue
+        seen.add(symbol)
+        made = _document_symbol(indexed, symbol)
+        if made is not None:
+            found.append((0 if symbol.kind is Kind.KERNEL else 1, made))
+    for macro in index.macros:
+        made = _document_symbol(indexed, macro)
+        if made is not None:
+            found.append((2, made))
+    found.sort(key=lambda it: it[0])
+    return [it[1] for it in found]
+
+
+def _document_symbol(indexed: Indexed, symbol: Symbol) -> lsp.DocumentSymbol | None:
+    index = indexed.index
+    name, full = index.name_span(symbol), index.full_span(symbol)
+    if name is None or full is None or name.path != index.path or full.path != index.path:
+        return None
+    start, end = min(full.start, name.start), max(full.end, name.end)
+    return lsp.DocumentSymbol(
+        symbol.name,
+        KINDS[symbol.kind],
+        indexed.document.range(start, end),
+        indexed.document.range(name.start, name.end),
+        detail=_detail(symbol),
+        children=_children(indexed, symbol),
+    )
+
+
+def _detail(symbol: Symbol) -> str:
+    if symbol.macro is not None:
+        return symbol.macro.body[:60]
+    if symbol.kind in CALLABLE:
+        return function_signature(symbol).replace(f" {symbol.name}(", " (", 1)
+    if symbol.kind is Kind.ENUMERATOR:
+        return f"= {symbol.value}"
+    base = symbol.type.base if symbol.type is not None else None
+    if isinstance(base, Record):
+        return base.keyword
+    return "" if symbol.type is None else spelled(symbol.type)
+
+
+def _children(indexed: Indexed, symbol: Symbol) -> list[lsp.DocumentSymbol]:
+    unit = symbol.unit
+    if unit is None:
+        return []
+    inner: list[Symbol] = []
+    base = symbol.type.base if symbol.type is not None else None
+    if symbol.kind in (Kind.STRUCT, Kind.UNION) or (
+        symbol.kind is Kind.TYPEDEF and isinstance(base, Record) and not base.name
+    ):
+        inner = base.members or [] if isinstance(base, Record) else []
+    elif symbol.kind is Kind.ENUM:
+        inner = [it for it in unit.symbols if it.parent is symbol]
+    elif symbol.kind in CALLABLE and symbol.body is not None:
+        inner = [it for it in unit.symbols if it.parent is symbol and it.name]
+    made = (_document_symbol(indexed, it) for it in inner if it.name)
+    return [it for it in made if it is not None]
+
+
+def workspace_symbol(indexed: Indexed, symbol: Symbol) -> lsp.WorkspaceSymbol | None:
+    """Return a symbol for a search in all files."""
+    span = indexed.index.name_span(symbol)
+    if span is None or span.path != indexed.index.path:
+        return None
+    return lsp.WorkspaceSymbol(
+        indexed.places.location(span), symbol.name, KINDS[symbol.kind], container_name=_detail(symbol)[:80]
+    )
+
+
+def call_item(indexed: Indexed, symbol: Symbol) -> lsp.CallHierarchyItem | None:
+    """Return a function as an item of the call hierarchy."""
+    name, full = indexed.index.name_span(symbol), indexed.index.full_span(symbol)
+    if name is None or full is None or name.path != full.path:
+        return None
+    places = indexed.places
+    location = places.location(full)
+    return lsp.CallHierarchyItem(
+        symbol.name,
+        KINDS[symbol.kind],
+        location.uri,
+        location.range,
+        places.range(name),
+        detail=_detail(symbol),
+        data={"uri": indexed.document.uri},
+    )

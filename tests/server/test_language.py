@@ -1,0 +1,327 @@
+"""The language features as an editor asks for them: names, types, calls, completion, tokens."""
+
+from __future__ import annotations
+
+import pytest
+from session import Session
+
+HEADER = "// A point.\ntypedef struct { float4 place; int n; } point_t;\nfloat weight(float x, int k);\n"
+KERNEL = """\
+#include "points.h"
+#define TILE 16
+#define AT(row, column) ((row) * TILE + (column))
+
+float weight(float x, int k) { return x * (float)k; }
+
+// Sums the points.
+__kernel void total(__global const float *values, __global point_t *points, const int count)
+{
+    __local float tile[TILE];
+    const int gid = get_global_id(0);
+    float sum = 0.0f;
+    for (int k = 0; k < count; k++)
+        sum += weight(values[AT(k, gid)], k);
+    tile[get_local_id(0)] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    points[gid].place.xy = (float2)(sum, clamp(sum, 0.0f, 1.0f));
+#ifdef NEVER
+    int inactive = 1;
+#endif
+}
+"""
+SNIPPETS = {
+    "textDocument": {"completion": {"completionItem": {"snippetSupport": True}}},
+    "window": {"workDoneProgress": True},
+}
+
+
+@pytest.fixture(scope="module")
+def session(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("language")
+    (folder / "points.h").write_text(HEADER)
+    made = Session(folder, SNIPPETS, settings={"emulate": "off"})
+    made.kernel = made.open(KERNEL)
+    yield made
+    made.client.__exit__()
+
+
+def at(text, needle, nth=0, inside=0):
+    """Return the position of the nth place of a text."""
+    offset = -1
+    for _ in range(nth + 1):
+        offset = text.index(needle, offset + 1)
+    before = text[: offset + inside]
+    return {"line": before.count("\n"), "character": len(before) - before.rfind("\n") - 1}
+
+
+def ask(session, method, needle, nth=0, inside=0, uri=None, text=KERNEL, **more):
+    params = {
+        "textDocument": {"uri": uri or session.kernel},
+        "position": at(text, needle, nth, inside),
+        **more,
+    }
+    return session.request(f"textDocument/{method}", params)
+
+
+def starts(locations):
+    return [(it["uri"].rsplit("/")[-1], it["range"]["start"]["line"]) for it in locations]
+
+
+def test_definition_declaration_and_type_definition(session):
+    assert starts(ask(session, "definition", "weight(values")) == [("k.cl", 4)]
+    assert starts(ask(session, "declaration", "weight(values")) == [("points.h", 2)]
+    assert starts(ask(session, "typeDefinition", "points[gid]")) == [("points.h", 1)]
+    assert starts(ask(session, "definition", "AT(k")) == [("k.cl", 2)]
+    assert starts(ask(session, "definition", "points.h", inside=2)) == [("points.h", 0)]
+    assert starts(ask(session, "definition", "place.xy")) == [("points.h", 1)]
+    assert ask(session, "definition", "barrier(") == []
+
+
+def test_references_are_found_in_macros_arguments_and_headers(session):
+    context = {"includeDeclaration": True}
+    assert starts(ask(session, "references", "gid =", context=context)) == [
+        ("k.cl", 10),
+        ("k.cl", 13),
+        ("k.cl", 16),
+    ]
+    found = ask(session, "references", "weight(values", context=context)
+    assert sorted(starts(found)) == [("k.cl", 4), ("k.cl", 13), ("points.h", 2)]
+    assert len(ask(session, "references", "weight(values", context={"includeDeclaration": False})) == 1
+    assert sorted(starts(ask(session, "references", "TILE]", context=context))) == [
+        ("k.cl", 1),
+        ("k.cl", 2),
+        ("k.cl", 9),
+    ]
+
+
+def test_highlights_tell_reads_from_writes(session):
+    kinds = {it["range"]["start"]["line"]: it["kind"] for it in ask(session, "documentHighlight", "sum =")}
+    assert kinds == {11: 3, 13: 3, 14: 2, 16: 2}
+
+
+def test_rename_edits_every_place(session):
+    edit = ask(session, "rename", "sum =", newName="total_sum")
+    assert len(edit["changes"][session.kernel]) == 5
+    prepared = ask(session, "prepareRename", "sum =")
+    assert prepared["placeholder"] == "sum"
+
+
+def test_rename_goes_into_headers(session):
+    edit = ask(session, "rename", "weight(values", newName="weigh")
+    assert {it.rsplit("/")[-1]: len(edits) for it, edits in edit["changes"].items()} == {
+        "k.cl": 2,
+        "points.h": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("needle", "name", "why"),
+    [
+        ("sum =", "gid", "declared already"),
+        ("sum =", "float4", "a word of OpenCL C"),
+        ("sum =", "get_global_id", "built into OpenCL C"),
+        ("sum =", "2x", "not a name"),
+        ("barrier(", "wait", "part of OpenCL C"),
+        ("sum =", "TILE", "is a macro"),
+    ],
+)
+def test_rename_says_why_it_is_refused(session, needle, name, why):
+    session.client._next_id += 1
+    number = session.client._next_id
+    params = {"textDocument": {"uri": session.kernel}, "position": at(KERNEL, needle), "newName": name}
+    session.client.send({"id": number, "method": "textDocument/rename", "params": params})
+    answer = session.wait(lambda it: it.get("id") == number and "method" not in it)
+    assert why in answer["error"]["message"]
+
+
+def test_rename_is_refused_where_a_macro_means_two_things(session):
+    text = "#define INC n += 1\nvoid f(int n) { INC; }\nvoid g(int n) { INC; }\n"
+    uri = session.open(text, "macro.cl")
+    session.client._next_id += 1
+    number = session.client._next_id
+    params = {"textDocument": {"uri": uri}, "position": at(text, "n) { INC"), "newName": "m"}
+    session.client.send({"id": number, "method": "textDocument/rename", "params": params})
+    answer = session.wait(lambda it: it.get("id") == number and "method" not in it)
+    assert "the macro in line 1" in answer["error"]["message"]
+
+
+def test_the_outline_has_kernels_first(session):
+    found = session.request("textDocument/documentSymbol", {"textDocument": {"uri": session.kernel}})
+    assert [it["name"] for it in found] == ["total", "weight", "TILE", "AT"]
+    assert {it["name"] for it in found[0]["children"]} >= {"tile", "gid", "sum", "k"}
+
+
+def test_workspace_symbols_know_files_that_are_not_open(session):
+    (session.folder / "other.cl").write_text("__kernel void elsewhere(__global int *o) { o[0] = 1; }\n")
+    found = session.request("workspace/symbol", {"query": "elsew"})
+    assert [it["name"] for it in found] == ["elsewhere"]
+
+
+def test_calls_go_both_ways(session):
+    (item,) = ask(session, "prepareCallHierarchy", "weight(values")
+    (caller,) = session.request("callHierarchy/incomingCalls", {"item": item})
+    assert caller["from"]["name"] == "total"
+    assert caller["fromRanges"][0]["start"]["line"] == 13
+    (callee,) = session.request("callHierarchy/outgoingCalls", {"item": caller["from"]})
+    assert callee["to"]["name"] == "weight"
+
+
+def test_hover_says_what_a_name_is(session):
+    def said(needle, nth=0):
+        return ask(session, "hover", needle, nth)["contents"]["value"]
+
+    assert "__local float tile[16]" in said("tile[TILE")
+    assert "local memory" in said("tile[TILE")
+    assert "offset 0, size 16" in said("point_t *")
+    assert "12 bytes of padding" in said("point_t *")
+    assert "float clamp(float x, float minval, float maxval)" in said("clamp(")
+    assert "expands to" in said("AT(k")
+    assert "(k) * 16 + (gid)" in said("AT(k")
+    assert "differs between work-items" in said("gid =")
+    assert "same for the whole work-group" in said("k = 0")
+    assert "Sums the points" in said("total(")
+
+
+def test_signatures_follow_the_arguments(session):
+    text = KERNEL.replace("barrier(CLK", "weight(sum, ;\n    clamp(sum, \n    barrier(CLK")
+    uri = session.open(text, "typing.cl")
+    found = ask(session, "signatureHelp", "weight(sum, ", inside=12, uri=uri, text=text)
+    assert found["signatures"][0]["label"] == "float weight(float x, int k)"
+    assert found["activeParameter"] == 1
+    found = ask(session, "signatureHelp", "clamp(sum, ", inside=11, uri=uri, text=text)
+    assert found["signatures"][found["activeSignature"]]["label"].startswith("gentype")
+    assert found["activeParameter"] == 1
+
+
+def labels(session, typed, before="    barrier(CLK"):
+    text = KERNEL.replace(before, f"    {typed}\n{before}", 1)
+    session.n = getattr(session, "n", 0) + 1
+    uri = session.open(text, f"c{session.n}.cl")
+    found = ask(session, "completion", f"    {typed}\n", inside=len(typed) + 4, uri=uri, text=text)
+    return uri, found["items"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "wanted"),
+    [
+        ("su", "sum"),
+        ("get_lo", "get_local_id"),
+        ("points[gid].pl", "place"),
+        ("points[gid].place.", "x"),
+        ("sum = we", "weight"),
+        ("convert_uchar4_s", "convert_uchar4_sat"),
+        ("#pragma OPENCL EXTENSION cl_khr_f", "cl_khr_fp64"),
+        ("#if", "ifdef"),
+        ('#include "po', "points.h"),
+        ("// clmap: lo", "local"),
+        ("fl", "float"),
+        ("AT", "AT"),
+    ],
+)
+def test_completion_has_it_among_the_first(session, typed, wanted):
+    _, items = labels(session, typed)
+    assert wanted in [it["label"] for it in items[:12]], [it["label"] for it in items[:20]]
+
+
+def test_completion_resolves_and_inserts_snippets(session):
+    _, items = labels(session, "sum = wei")
+    item = items[0]
+    assert item["textEdit"]["newText"] == "weight(${1:x}, ${2:k})"
+    assert (
+        "float weight(float x, int k)"
+        in session.request("completionItem/resolve", item)["documentation"]["value"]
+    )
+    _, items = labels(session, "sum = exp")
+    resolved = session.request("completionItem/resolve", next(it for it in items if it["label"] == "exp2"))
+    assert "3 ULP" in resolved["documentation"]["value"]
+
+
+def test_completion_of_the_configuration(session):
+    text = "[build]\nst\n[launch.total]\nlo\n"
+    uri = session.open(text, "clmap.toml", "toml")
+    found = ask(session, "completion", "st\n", inside=2, uri=uri, text=text)
+    assert "standard" in [it["label"] for it in found["items"]]
+    found = ask(session, "completion", "lo\n", inside=2, uri=uri, text=text)
+    assert "local" in [it["label"] for it in found["items"]]
+    session.close(uri)
+
+
+def tokens_of(data, text):
+    """Return `(word, type, modifiers)` of each token."""
+    from clmap_lsp.index.meaning import MODIFIERS, TYPES
+
+    lines = text.split("\n")
+    line = character = 0
+    found = []
+    for delta_line, delta, length, type_, bits in zip(*[iter(data)] * 5, strict=True):
+        line += delta_line
+        character = delta if delta_line else character + delta
+        words = {name for place, name in enumerate(MODIFIERS) if bits >> place & 1}
+        found.append((lines[line][character : character + length], TYPES[type_], words))
+    return found
+
+
+def test_semantic_tokens_know_spaces_and_what_differs(session):
+    document = {"textDocument": {"uri": session.kernel}}
+    full = session.request("textDocument/semanticTokens/full", document)
+    found = {}
+    for word, type_, modifiers in tokens_of(full["data"], KERNEL):
+        found.setdefault(word, (type_, modifiers))
+    assert found["total"] == ("function", {"definition", "kernel"})
+    assert found["values"][1] >= {"global", "uniform"}
+    assert found["tile"][1] >= {"local"}
+    assert "workItemDependent" in found["gid"][1]
+    assert "uniform" in found["k"][1] or "uniform" in found["count"][1]
+    assert found["AT"][0] == "macro"
+    assert found["get_global_id"][1] == {"defaultLibrary", "workItemDependent"}
+    assert found["int inactive = 1;"] == ("comment", {"inactive"})
+
+
+def test_semantic_tokens_by_range_and_by_difference(session):
+    uri = session.open(KERNEL, "delta.cl")
+    document = {"textDocument": {"uri": uri}}
+    full = session.request("textDocument/semanticTokens/full", document)
+    session.change(uri, KERNEL.replace("float sum = 0.0f", "float sum = gid"), 2)
+    delta = session.request(
+        "textDocument/semanticTokens/full/delta", {**document, "previousResultId": full["resultId"]}
+    )
+    data = list(full["data"])
+    for edit in delta["edits"]:
+        data[edit["start"] : edit["start"] + edit["deleteCount"]] = edit["data"]
+    assert data == session.request("textDocument/semanticTokens/full", document)["data"]
+    assert sum(len(it["data"]) for it in delta["edits"]) < len(data) / 2
+    part = {"start": {"line": 8, "character": 0}, "end": {"line": 11, "character": 0}}
+    ranged = session.request("textDocument/semanticTokens/range", {**document, "range": part})
+    assert 0 < len(ranged["data"]) < len(data) / 2
+
+
+def test_folding_selection_and_links(session):
+    document = {"textDocument": {"uri": session.kernel}}
+    folds = session.request("textDocument/foldingRange", document)
+    assert (8, 19) in {(it["startLine"], it["endLine"]) for it in folds}
+    assert any(it.get("kind") == "region" for it in folds)
+    (chain,) = session.request(
+        "textDocument/selectionRange", {**document, "positions": [at(KERNEL, "gid)], k")]}
+    )
+    sizes = []
+    while chain:
+        sizes.append((chain["range"]["start"]["line"], chain["range"]["end"]["line"]))
+        chain = chain.get("parent")
+    assert len(sizes) >= 5
+    assert sizes[-1][0] == 0
+    (link,) = session.request("textDocument/documentLink", document)
+    assert link["target"].endswith("points.h")
+
+
+def test_a_header_that_is_edited_is_seen_at_once(session):
+    uri = session.open('#include "late.h"\nvoid f(void) { int x = VALUE; }\n', "uses.cl")
+    header = session.open("#define VALUE 1\n", "late.h")
+    text = '#include "late.h"\nvoid f(void) { int x = VALUE; }\n'
+    assert "VALUE 1" in ask(session, "hover", "VALUE", uri=uri, text=text)["contents"]["value"]
+    session.change(header, "#define VALUE 22\n", 2)
+    assert "VALUE 22" in ask(session, "hover", "VALUE", uri=uri, text=text)["contents"]["value"]
+
+
+def test_requests_for_text_that_holds_no_kernels_are_answered(session):
+    uri = session.open("int main(void) { return 0; }\n", "host.c", "c")
+    assert session.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) == []
