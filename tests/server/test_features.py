@@ -173,6 +173,17 @@ async def test_explain_and_debug_commands(client: LanguageClient):
     assert "clmap-lsp" in debug and "position encoding" in debug
 
 
+async def test_devices_names_the_models_and_the_one_in_use(client: LanguageClient):
+    uri = open_document(client, SWAPPED)
+    found = await client.workspace_execute_command_async(
+        lsp.ExecuteCommandParams("clmap.devices", arguments=[uri])
+    )
+    known = found["models"] if isinstance(found, dict) else [vars(it) for it in found.models]
+    assert "nvidia-hopper" in {it["id"] for it in known}
+    current = found["current"] if isinstance(found, dict) else found.current
+    assert current in {it["id"] for it in known}
+
+
 async def test_a_configuration_with_a_fault_says_where(client: LanguageClient):
     uri = open_document(client, 'device = "adreno64"\n', "clmap.toml")
     found = await diagnostics(client, uri)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
+from clmap_lsp.devices import list_models
 from clmap_lsp.launch.resolve import as_comment
 from clmap_lsp.rules.registry import find_rule
 from clmap_lsp.server.hover_text import kernel_text
@@ -84,6 +85,13 @@ def register(server: ClmapServer) -> None:
     @_command(server, "clmap.note")
     async def note(text: str) -> None:
         server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
+
+    @_command(server, "clmap.devices")
+    async def devices(uri: str) -> dict[str, object]:
+        """Return every device model, and the one that a document's figures hold for."""
+        snapshot = await server.snapshot(uri) if uri else None
+        models = [{"id": it.id, "name": it.name} for it in list_models()]
+        return {"current": snapshot.analysis.device.id if snapshot else None, "models": models}
 
     @_command(server, "clmap.debug")
     async def debug() -> str:

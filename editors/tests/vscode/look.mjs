@@ -116,6 +116,8 @@ async function fix() {
   await me.until(/int r = get_global_id\(01\)/); // The old digit struck through, the new one beside it.
   me.check("its change can be looked at first", onDisk("k.cl").includes("int r = get_global_id(0)"));
   await me.shot("preview");
+  // The host must change too, so the change starts unticked: a person says that they have read it.
+  await page.locator(".bulk-edit-panel .edit-checkbox").first().click();
   await apply.click();
   await apply.waitFor({ state: "hidden" });
   await me.editor("k.cl").first().click();
@@ -160,7 +162,7 @@ async function walkthrough() {
   await page.keyboard.press("F1");
   await input.fill(">Welcome: Open Walkthrough");
   await page.locator(".quick-input-list .monaco-list-row", { hasText: "Open Walkthrough" }).first().click();
-  const mine = page.locator(".quick-input-list .monaco-list-row", { hasText: "See how your kernel walks memory" });
+  const mine = page.locator(".quick-input-list .monaco-list-row", { hasText: "Make OpenCL kernels fast" });
   await mine.first().click();
   await me.until(/Take a verified fix/);
   me.check("the walkthrough opens", /Install the server/.test(await me.text()));

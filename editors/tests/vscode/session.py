@@ -46,8 +46,9 @@ __kernel void spin(__global volatile int *a)
 """
 
 
-def settings(trust: bool, interpreter: str) -> dict[str, object]:
+def settings(trust: bool, interpreter: str, package: str = "") -> dict[str, object]:
     return {
+        "clmap.server.package": package,
         "clmap.server.interpreter": interpreter,
         "clmap.device": "nvidia-hopper",
         "clmap.emulate": "onSave",
@@ -73,17 +74,20 @@ def vscode(
     trust: bool = False,
     interpreter: str = sys.executable,
     home: Path | None = None,
+    package: str = "",
 ) -> Iterator[str]:
     """Yield the URL of a running VS Code.
 
     `trust`: whether it asks before it trusts a workspace. `home`: a home folder to use; then nothing of ours
-    is on `PATH`.
+    is on `PATH`, only a Python without packages. `package`: what the extension installs as its server.
     """
     server = host / "node_modules/code-server/lib/vscode/out/server-main.js"
     state = Path(tempfile.mkdtemp(prefix="vscode-"))
     for folder in ("data/Machine", "data/User"):
         (state / "srv" / folder).mkdir(parents=True)
-        (state / "srv" / folder / "settings.json").write_text(json.dumps(settings(trust, interpreter)))
+        (state / "srv" / folder / "settings.json").write_text(
+            json.dumps(settings(trust, interpreter, package))
+        )
     own_home = home or state / "home"
     own_home.mkdir(exist_ok=True)
     environment = {
@@ -93,7 +97,7 @@ def vscode(
         "CLMAP_CACHE_DIR": str(state / "cache"),
     }
     if home is not None:
-        environment["PATH"] = "/usr/bin:/bin"
+        environment["PATH"] = f"{bare_python(state)}:/usr/bin:/bin"
     base = [
         shutil.which("node") or "node",
         str(server),
@@ -130,6 +134,31 @@ def vscode(
         shutil.rmtree(state, ignore_errors=True)
 
 
+def bare_python(state: Path) -> Path:
+    """Return a folder with nothing but the interpreter that this environment was made from."""
+    folder = state / "python"
+    folder.mkdir()
+    (folder / "python3").symlink_to(Path(sys.base_prefix) / "bin" / "python3")
+    return folder
+
+
+def wheel(folder: Path) -> str:
+    """Build the package's wheel and return the requirement that installs it."""
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--wheel-dir",
+        str(folder),
+        str(ROOT),
+    ]
+    subprocess.run(command, check=True)
+    return f"clmap-lsp[emulate] @ {next(folder.glob('*.whl')).as_uri()}"
+
+
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -160,6 +189,17 @@ def run_node(host: Path, script: str, *arguments: str) -> int:
     return subprocess.run(["node", str(host / script), *arguments], env=environment, check=False).returncode
 
 
+def without_server(host: Path, vsix: Path, folder: Path) -> int:
+    """Begin where nothing is installed: the extension brings its server and says what is wrong."""
+    package = wheel(folder / "wheel")
+    with vscode(host, vsix, interpreter="", home=folder / "home", package=package) as url:
+        failed = run_node(host, "install.mjs", url, str(workspace()), str(ARTEFACTS)) != 0
+    missing = str(folder / "no-such-python")
+    with vscode(host, vsix, interpreter=missing, home=folder / "home") as url:
+        failed += run_node(host, "wrong.mjs", url, str(workspace()), str(ARTEFACTS), missing) != 0
+    return failed
+
+
 def main() -> int:
     host, vsix = Path(sys.argv[1]).absolute(), Path(sys.argv[2]).absolute()
     ARTEFACTS.mkdir(exist_ok=True)
@@ -172,9 +212,8 @@ def main() -> int:
     with vscode(host, vsix, trust=True) as url:
         tests = str(HERE / "untrusted.js")
         failed += run_node(host, "exthost.mjs", url, str(workspace()), str(extension), tests) != 0
-    with tempfile.TemporaryDirectory() as name, vscode(host, vsix, interpreter="", home=Path(name)) as url:
-        arguments = (url, str(workspace()), str(ARTEFACTS), name, sys.executable)
-        failed += run_node(host, "install.mjs", *arguments) != 0
+    with tempfile.TemporaryDirectory() as name:
+        failed += without_server(host, vsix, Path(name))
     print("VS Code:", "failed" if failed else "all suites passed")
     return 1 if failed else 0
 

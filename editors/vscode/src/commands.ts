@@ -8,6 +8,9 @@ export function registerCommands(clmap: Clmap, panel: Panel, heat: Heat): void {
   const register = (name: string, action: (...args: unknown[]) => unknown) =>
     clmap.context.subscriptions.push(vscode.commands.registerCommand(name, action));
   register("clmap.restart", () => clmap.restart());
+  register("clmap.installServer", () => clmap.install());
+  register("clmap.openServerSettings", () => vscode.commands.executeCommand("workbench.action.openSettings", "clmap.server"));
+  register("clmap.pickDevice", () => clmap.device.pick());
   register("clmap.showLogs", () => clmap.output.show());
   register("clmap.debugInformation", () => showDebugInformation(clmap));
   register("clmap.showPanel", () => panel.show());

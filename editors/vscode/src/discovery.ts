@@ -1,15 +1,9 @@
-// Where the server is: the setting, then the selected Python interpreter, then PATH and ~/.local/bin, then an offer to install.
-import { execFile } from "node:child_process";
+// Where the server is: the setting, the selected Python interpreter, the extension's own, PATH and ~/.local/bin.
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
+import { isAbsolute } from "node:path";
 import * as vscode from "vscode";
-
-// In double quotes, which every shell takes: zsh would expand the brackets.
-const PACKAGE = '"clmap-lsp[emulate]"';
-
-const run = promisify(execFile);
+import { findProgram, type Managed } from "./managed";
+import { execute } from "./processes";
 
 export interface ServerCommand {
   command: string;
@@ -17,24 +11,49 @@ export interface ServerCommand {
   origin: string;
 }
 
-export async function findServer(): Promise<ServerCommand | undefined> {
-  return (await fromSettings()) ?? (await fromInterpreter()) ?? fromPath();
+/** A setting that names something unusable. */
+export class SettingError extends Error {
+  constructor(
+    readonly setting: string,
+    why: string,
+  ) {
+    super(`${setting}: ${why}`);
+  }
 }
 
-async function fromSettings(): Promise<ServerCommand | undefined> {
-  const settings = vscode.workspace.getConfiguration("clmap");
-  const path = settings.get<string>("server.path", "");
+// -P: without it Python would import from the folder that it is started in before its own packages.
+const MODULE = ["-P", "-m", "clmap_lsp"];
+
+/** Raises SettingError: what a user has set is never silently replaced by something else. */
+export async function findServer(managed: Managed): Promise<ServerCommand | undefined> {
+  return fromSettings() ?? (await fromInterpreter()) ?? fromManaged(managed) ?? fromPath();
+}
+
+function fromSettings(): ServerCommand | undefined {
+  const path = fromSetting("clmap.server.path");
   if (path) {
     return { command: path, args: [], origin: "setting clmap.server.path" };
   }
-  const interpreter = settings.get<string>("server.interpreter", "");
-  return interpreter
-    ? { command: interpreter, args: ["-m", "clmap_lsp"], origin: "setting clmap.server.interpreter" }
-    : undefined;
+  const interpreter = fromSetting("clmap.server.interpreter");
+  return interpreter ? { command: interpreter, args: MODULE, origin: "setting clmap.server.interpreter" } : undefined;
+}
+
+function fromSetting(name: string): string | undefined {
+  const path = vscode.workspace.getConfiguration().get<string>(name, "");
+  if (!path) {
+    return undefined;
+  }
+  if (!isAbsolute(path)) {
+    throw new SettingError(name, `${path} is no absolute path`);
+  }
+  if (!existsSync(path)) {
+    throw new SettingError(name, `there is no file ${path}`);
+  }
+  return path;
 }
 
 /** The Python extension is asked if it is there; it is never required. */
-export async function selectedInterpreter(): Promise<string | undefined> {
+async function selectedInterpreter(): Promise<string | undefined> {
   const python = vscode.extensions.getExtension("ms-python.python");
   if (!python || !vscode.workspace.isTrusted) {
     return undefined;
@@ -47,56 +66,19 @@ export async function selectedInterpreter(): Promise<string | undefined> {
 
 async function fromInterpreter(): Promise<ServerCommand | undefined> {
   const interpreter = await selectedInterpreter();
-  if (!interpreter || !(await canImport(interpreter))) {
+  if (!interpreter || (await execute(interpreter, ["-P", "-c", "import clmap_lsp"], { timeoutMs: 10_000 })).code !== 0) {
     return undefined;
   }
-  return { command: interpreter, args: ["-m", "clmap_lsp"], origin: `Python interpreter ${interpreter}` };
+  return { command: interpreter, args: MODULE, origin: `Python interpreter ${interpreter}` };
 }
 
-async function canImport(interpreter: string): Promise<boolean> {
-  try {
-    await run(interpreter, ["-c", "import clmap_lsp"], { timeout: 10_000 });
-    return true;
-  } catch {
-    return false;
-  }
+function fromManaged(managed: Managed): ServerCommand | undefined {
+  const interpreter = managed.interpreter;
+  return interpreter ? { command: interpreter, args: MODULE, origin: "the extension's own environment" } : undefined;
 }
 
-function fromPath(): ServerCommand | undefined {
-  const names = process.platform === "win32" ? ["clmap-lsp.exe", "clmap-lsp.cmd"] : ["clmap-lsp"];
-  const folders = (process.env["PATH"] ?? "").split(process.platform === "win32" ? ";" : ":");
-  // Where uv, pipx and pip put programs; desktops often start VS Code without it on PATH.
-  const own = join(homedir(), ".local", "bin");
-  for (const folder of [...folders, own]) {
-    for (const name of names) {
-      const path = join(folder, name);
-      if (folder && existsSync(path)) {
-        return { command: path, args: [], origin: folders.includes(folder) ? "PATH" : own };
-      }
-    }
-  }
-  return undefined;
-}
-
-/** Offer to install the server in a terminal, where the user sees what happens. */
-export async function offerToInstall(): Promise<void> {
-  const choice = await vscode.window.showWarningMessage(
-    "clmap-lsp is not installed: it is neither in the selected Python interpreter, nor on PATH, nor in ~/.local/bin.",
-    "Install with uv",
-    "Install with pip",
-    "Set Path…",
-  );
-  if (choice === undefined) {
-    return;
-  }
-  if (choice === "Set Path…") {
-    await vscode.commands.executeCommand("workbench.action.openSettings", "clmap.server.path");
-    return;
-  }
-  const interpreter = (await selectedInterpreter()) ?? "python3";
-  const terminal = vscode.window.createTerminal("Install clmap-lsp");
-  terminal.show();
-  terminal.sendText(
-    choice === "Install with uv" ? `uv tool install ${PACKAGE}` : `"${interpreter}" -m pip install ${PACKAGE}`,
-  );
+/** Where uv, pipx and pip put programs is searched too: desktops often start VS Code without it on PATH. */
+export function fromPath(): ServerCommand | undefined {
+  const path = findProgram("clmap-lsp");
+  return path ? { command: path, args: [], origin: path } : undefined;
 }

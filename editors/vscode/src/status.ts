@@ -22,6 +22,7 @@ export class Status implements vscode.Disposable {
     this.item.severity = vscode.LanguageStatusSeverity.Information;
     this.item.text = state === State.Running ? "clmap" : "clmap: starting";
     this.item.detail = `server from ${origin}`;
+    this.item.command = { command: "clmap.showLogs", title: "Show Logs" };
   }
 
   /** What the process is doing in which kernels run. */
@@ -32,7 +33,16 @@ export class Status implements vscode.Disposable {
     this.item.severity = failing ? vscode.LanguageStatusSeverity.Warning : vscode.LanguageStatusSeverity.Information;
   }
 
-  stopped(why: string): void {
+  installing(): void {
+    this.item.busy = true;
+    this.item.severity = vscode.LanguageStatusSeverity.Information;
+    this.item.text = "clmap: installing the server";
+    this.item.detail = "";
+  }
+
+  /** `command` is the button that mends it. */
+  stopped(why: string, command = "clmap.showLogs", title = "Show Logs"): void {
+    this.item.command = { command, title };
     this.item.busy = false;
     this.item.severity = vscode.LanguageStatusSeverity.Error;
     this.item.text = "clmap";
