@@ -294,7 +294,7 @@ def _open(
         standard=standard,
     )
     given = _launch(kernel, global_size, local_size, args)
-    return Workbench().open(path, text, settings, given=given, only=kernel, looks_beside=is_path)
+    return Workbench().open_text(path, text, settings, given=given, only=kernel, looks_beside=is_path)
 
 
 def _launch(

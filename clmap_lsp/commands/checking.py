@@ -59,7 +59,7 @@ def _checked(job: CheckJob) -> FileReport:
         text = read_source(job.path) if job.text is None else job.text
     except UnreadableError as error:
         return FileReport(job.path, error=str(error))
-    opened = _workbench().open(job.path, text, job.settings, given=job.given, sim=job.sim)
+    opened = _workbench().open_text(job.path, text, job.settings, given=job.given, sim=job.sim)
     program = opened.program
     runs = opened.run_all() if job.emulate else None
     findings = opened.findings(job.selection, runs)

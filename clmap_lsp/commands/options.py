@@ -79,7 +79,7 @@ def open_file(
 
     Raises: UsageError.
     """
-    return workbench.open(
+    return workbench.open_text(
         path, text, settings, given=given_launch(args), sim=sim_file(args), only=args.kernel
     )
 

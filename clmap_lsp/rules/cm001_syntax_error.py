@@ -35,10 +35,14 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext, from_problem
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import RuleMeta, Scope
 
 RULE = RuleMeta(
-    "CM001", "syntax-error", Severity.ERROR, problems=("syntax-error", "bad-directive", "bad-condition")
+    "CM001",
+    "syntax-error",
+    Severity.ERROR,
+    problems=("syntax-error", "bad-directive", "bad-condition"),
+    scope=Scope.FILE,
 )
 
 

@@ -36,9 +36,9 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext, from_problem
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta("CM002", "missing-include", Severity.WARNING, problems=("missing-include",))
+RULE = RuleMeta("CM002", "missing-include", Severity.WARNING, problems=("missing-include",), scope=Scope.FILE)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

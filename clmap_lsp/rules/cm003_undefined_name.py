@@ -40,9 +40,9 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext, from_problem
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta("CM003", "undefined-name", Severity.WARNING, problems=("undefined-name",))
+RULE = RuleMeta("CM003", "undefined-name", Severity.WARNING, problems=("undefined-name",), scope=Scope.FILE)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

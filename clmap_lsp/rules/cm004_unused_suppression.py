@@ -39,11 +39,13 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Edit, Finding, Fix, FixSafety, Severity
 from clmap_lsp.rules.context import RuleContext, UnusedSuppression
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import Needs, RuleMeta, Scope
 from clmap_lsp.rules.suppress import SuppressedCode, Suppression
 from clmap_lsp.source.span import SourceFile, Span
 
-RULE = RuleMeta("CM004", "unused-suppression", Severity.INFORMATION, fixable=True)
+RULE = RuleMeta(
+    "CM004", "unused-suppression", Severity.INFORMATION, fixable=True, scope=Scope.FILE, needs=Needs.FINDINGS
+)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

@@ -40,9 +40,9 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta("CM005", "inactive-code", Severity.HINT)
+RULE = RuleMeta("CM005", "inactive-code", Severity.HINT, scope=Scope.FILE)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

@@ -38,9 +38,15 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext, from_problem
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta("CM006", "unknown-function", Severity.INFORMATION, problems=("unknown-function", "recursion"))
+RULE = RuleMeta(
+    "CM006",
+    "unknown-function",
+    Severity.INFORMATION,
+    problems=("unknown-function", "recursion"),
+    scope=Scope.FILE,
+)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

@@ -36,9 +36,9 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta("CM007", "launch-problem", Severity.WARNING)
+RULE = RuleMeta("CM007", "launch-problem", Severity.WARNING, scope=Scope.FILE)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext, from_problem
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta("CM008", "not-understood", Severity.INFORMATION)
+RULE = RuleMeta("CM008", "not-understood", Severity.INFORMATION, scope=Scope.FILE)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

@@ -25,9 +25,9 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext, from_problem
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta("CM010", "not-utf-8", Severity.INFORMATION, problems=("encoding",))
+RULE = RuleMeta("CM010", "not-utf-8", Severity.INFORMATION, problems=("encoding",), scope=Scope.FILE)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

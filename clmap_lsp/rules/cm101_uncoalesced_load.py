@@ -53,17 +53,21 @@ Other ways: a structure of arrays in place of an array of structures, or staging
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM101", "uncoalesced-load", Severity.WARNING)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the scattered loads."""
     from clmap_lsp.access.records import Direction
     from clmap_lsp.rules.patterns import uncoalesced
 
-    yield from uncoalesced(context, RULE, Direction.LOAD)
+    yield from uncoalesced(kernel, device, RULE, Direction.LOAD)

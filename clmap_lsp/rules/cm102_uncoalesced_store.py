@@ -45,17 +45,21 @@ __kernel void transpose(__global const float *in, __global float *out, const int
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM102", "uncoalesced-store", Severity.WARNING)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the scattered stores."""
     from clmap_lsp.access.records import Direction
     from clmap_lsp.rules.patterns import uncoalesced
 
-    yield from uncoalesced(context, RULE, Direction.STORE)
+    yield from uncoalesced(kernel, device, RULE, Direction.STORE)

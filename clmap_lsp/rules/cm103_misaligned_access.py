@@ -46,11 +46,11 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules import wording
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM103", "misaligned-access", Severity.INFORMATION)
 
@@ -58,19 +58,18 @@ ALIGNED_BELOW = 1.05
 """Times the ideal; edges of the launch may cost a little even where all else is aligned."""
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the misaligned walks, one for each buffer and direction: the dearest."""
-    for kernel in context.kernels():
-        worst: dict[tuple[str, object], AccessAnalysis] = {}
-        for access in kernel.accesses:
-            if _is_misaligned(context, kernel, access) and not _is_neighbour(kernel, access):
-                key = (access.access.buffer, access.access.direction)
-                if key not in worst or (access.share or 0) > (worst[key].share or 0):
-                    worst[key] = access
-        yield from (_finding(context, kernel, it) for it in worst.values())
+    worst: dict[tuple[str, object], AccessAnalysis] = {}
+    for access in kernel.accesses:
+        if _is_misaligned(kernel, access, device) and not _is_neighbour(kernel, access):
+            key = (access.access.buffer, access.access.direction)
+            if key not in worst or (access.share or 0) > (worst[key].share or 0):
+                worst[key] = access
+    yield from (_finding(kernel, it, device) for it in worst.values())
 
 
-def _is_misaligned(context: RuleContext, kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
+def _is_misaligned(kernel: KernelAnalysis, access: AccessAnalysis, device: DeviceModel) -> bool:
     from clmap_lsp.access.records import Direction
     from clmap_lsp.rules.patterns import (
         MISALIGNED_FROM,
@@ -87,7 +86,7 @@ def _is_misaligned(context: RuleContext, kernel: KernelAnalysis, access: AccessA
     return (
         cost.excess >= MISALIGNED_FROM
         and is_contiguous(access)
-        and not is_narrow(kernel, access, context.analysis.device.granule_bytes)
+        and not is_narrow(kernel, access, device.granule_bytes)
         and not swap_mends(kernel, access)
     )
 
@@ -110,8 +109,7 @@ def _is_neighbour(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
     )
 
 
-def _finding(context: RuleContext, kernel: KernelAnalysis, access: AccessAnalysis) -> Finding:
-    device = context.analysis.device
+def _finding(kernel: KernelAnalysis, access: AccessAnalysis, device: DeviceModel) -> Finding:
     cost = access.per_request
     assert cost is not None
     lines = [

@@ -51,7 +51,6 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Related, Severity
 from clmap_lsp.rules import wording
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 from clmap_lsp.source.types import AddressSpace
 
@@ -62,14 +61,13 @@ if TYPE_CHECKING:
 RULE = RuleMeta("CM104", "swapped-dimensions", Severity.WARNING)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the kernels that gain from swapping."""
     from clmap_lsp.rules.patterns import swap_gain, swap_mends
 
-    for kernel in context.kernels():
-        if (gain := swap_gain(kernel)) > 0:
-            mended = _first_of_each([it for it in kernel.accesses if swap_mends(kernel, it)])
-            yield _finding(kernel, gain, mended, context.analysis.device)
+    if (gain := swap_gain(kernel)) > 0:
+        mended = _first_of_each([it for it in kernel.accesses if swap_mends(kernel, it)])
+        yield _finding(kernel, gain, mended, device)
 
 
 def _first_of_each(accesses: list[AccessAnalysis]) -> list[AccessAnalysis]:

@@ -55,7 +55,6 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules import wording
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 from clmap_lsp.source.types import AddressSpace
 
@@ -69,24 +68,22 @@ CONFLICT_FROM = 1.5
 """Times the ideal: half of the requests of a 2-way conflict. What is below comes from few requests only."""
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the local accesses whose banks conflict, one finding a cause; none on devices without banks."""
     from clmap_lsp.devices.model import BankedLocal
     from clmap_lsp.rules.patterns import also, by_cause
 
-    device = context.analysis.device
     if not isinstance(device.local_rule, BankedLocal):
         return
-    for kernel in context.kernels():
-        for group in by_cause(it for it in kernel.accesses if _conflicts(kernel, it)):
-            yield RULE.finding(
-                group[0].access.span,
-                _message(kernel, group, device),
-                kernel=kernel.name,
-                severity=wording.graded(group, Severity.WARNING),
-                related=also(group),
-                data={**wording.figures(group[0]), "share": wording.share_of(group)},
-            )
+    for group in by_cause(it for it in kernel.accesses if _conflicts(kernel, it)):
+        yield RULE.finding(
+            group[0].access.span,
+            _message(kernel, group, device),
+            kernel=kernel.name,
+            severity=wording.graded(group, Severity.WARNING),
+            related=also(group),
+            data={**wording.figures(group[0]), "share": wording.share_of(group)},
+        )
 
 
 def _conflicts(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:

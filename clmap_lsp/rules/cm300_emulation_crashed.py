@@ -18,12 +18,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import Needs, RuleMeta, Scope
 
 if TYPE_CHECKING:
     from clmap_lsp.rules.context import RuleContext
 
-RULE = RuleMeta("CM300", "emulation-crashed", Severity.INFORMATION)
+RULE = RuleMeta("CM300", "emulation-crashed", Severity.INFORMATION, scope=Scope.FILE, needs=Needs.EMULATION)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

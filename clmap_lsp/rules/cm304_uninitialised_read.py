@@ -45,18 +45,18 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import Needs, RuleMeta
 
 if TYPE_CHECKING:
-    from clmap_lsp.rules.context import RuleContext
+    from clmap_lsp.emulator.result import EmulationResult
+    from clmap_lsp.source.ir import Kernel
 
-RULE = RuleMeta("CM304", "uninitialised-read", Severity.WARNING)
+RULE = RuleMeta("CM304", "uninitialised-read", Severity.WARNING, needs=Needs.EMULATION)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: Kernel, result: EmulationResult) -> Iterator[Finding]:
     """Yield what the emulator met."""
-    if context.emulations:
-        from clmap_lsp.emulator.result import FaultKind
-        from clmap_lsp.rules.faults import findings
+    from clmap_lsp.emulator.result import FaultKind
+    from clmap_lsp.rules.faults import findings
 
-        yield from findings(context, RULE, frozenset({FaultKind.UNINITIALISED_READ}))
+    yield from findings(kernel, result, RULE, frozenset({FaultKind.UNINITIALISED_READ}))

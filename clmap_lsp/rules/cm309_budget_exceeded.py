@@ -17,19 +17,19 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.meta import Needs, RuleMeta
 
 if TYPE_CHECKING:
-    from clmap_lsp.rules.context import RuleContext
+    from clmap_lsp.emulator.result import EmulationResult
+    from clmap_lsp.source.ir import Kernel
 
-RULE = RuleMeta("CM309", "budget-exceeded", Severity.INFORMATION)
+RULE = RuleMeta("CM309", "budget-exceeded", Severity.INFORMATION, needs=Needs.EMULATION)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: Kernel, result: EmulationResult) -> Iterator[Finding]:
     """Yield the runs that were cut."""
-    if context.emulations:
-        from clmap_lsp.emulator.result import FaultKind
-        from clmap_lsp.rules.faults import findings
+    from clmap_lsp.emulator.result import FaultKind
+    from clmap_lsp.rules.faults import findings
 
-        kinds = {FaultKind.TIMEOUT, FaultKind.STEP_LIMIT, FaultKind.MEMORY_LIMIT}
-        yield from findings(context, RULE, frozenset(kinds))
+    kinds = {FaultKind.TIMEOUT, FaultKind.STEP_LIMIT, FaultKind.MEMORY_LIMIT}
+    yield from findings(kernel, result, RULE, frozenset(kinds))

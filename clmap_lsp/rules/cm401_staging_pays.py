@@ -67,28 +67,27 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.aristotle.staging import ArrayAdvice, StagingPlan
+    from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM401", "staging-pays", Severity.INFORMATION)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the arrays that would gain."""
     from clmap_lsp.rules.staging import plan_of
 
-    for kernel in context.kernels():
-        plan = plan_of(kernel, context.analysis.device)
-        if plan is None:
-            continue
-        for advice in plan.arrays:
-            accesses = [it for it in kernel.accesses if it.access.site in advice.sites]
-            if _is_worth_saying(kernel, advice, accesses):
-                yield _finding(kernel, plan, advice, accesses)
+    plan = plan_of(kernel, device)
+    if plan is None:
+        return
+    for advice in plan.arrays:
+        accesses = [it for it in kernel.accesses if it.access.site in advice.sites]
+        if _is_worth_saying(kernel, advice, accesses):
+            yield _finding(kernel, plan, advice, accesses)
 
 
 def _is_worth_saying(kernel: KernelAnalysis, advice: ArrayAdvice, accesses: list[AccessAnalysis]) -> bool:

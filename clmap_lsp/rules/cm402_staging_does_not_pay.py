@@ -50,7 +50,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Related, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
@@ -61,13 +60,12 @@ if TYPE_CHECKING:
 RULE = RuleMeta("CM402", "staging-does-not-pay", Severity.INFORMATION)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the staged arrays that lose."""
     from clmap_lsp.analysis.advice import staged_arrays
 
-    for kernel in context.kernels():
-        for array in staged_arrays(kernel.kernel):
-            yield from _check_array(kernel, array, context.analysis.device)
+    for array in staged_arrays(kernel.kernel):
+        yield from _check_array(kernel, array, device)
 
 
 def _check_array(kernel: KernelAnalysis, array: StagedArray, device: DeviceModel) -> Iterator[Finding]:

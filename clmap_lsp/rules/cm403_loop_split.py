@@ -56,11 +56,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.strides.recognise import SplitAdvice
 
 RULE = RuleMeta("CM403", "loop-split", Severity.INFORMATION)
@@ -69,27 +69,25 @@ GAINS_FROM = 1.3
 """Times the bandwidth. Neighbouring exponents of one sweep differ by a few per cent by chance."""
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the loops that another split would speed up, one finding for each loop and buffer."""
-    if not context.analysis.device.is_product:
+    if not device.is_product:
         return
     from clmap_lsp.aristotle.database import DatabaseError
     from clmap_lsp.aristotle.known import known_records
     from clmap_lsp.strides.recognise import loop_splits, split_advice
 
-    device = context.analysis.device.id
-    for kernel in context.kernels():
-        seen: set[object] = set()
-        for split in loop_splits(kernel):
-            if (split.buffer, split.loop, split.exponent) in seen:
-                continue
-            seen.add((split.buffer, split.loop, split.exponent))
-            try:
-                advice = split_advice(known_records(), split, device)
-            except DatabaseError:  # Findings come from records; `db` says what is wrong with them.
-                return
-            if advice is not None and advice.gain >= GAINS_FROM:
-                yield _finding(kernel, advice)
+    seen: set[object] = set()
+    for split in loop_splits(kernel):
+        if (split.buffer, split.loop, split.exponent) in seen:
+            continue
+        seen.add((split.buffer, split.loop, split.exponent))
+        try:
+            advice = split_advice(known_records(), split, device.id)
+        except DatabaseError:  # Findings come from records; `db` says what is wrong with them.
+            return
+        if advice is not None and advice.gain >= GAINS_FROM:
+            yield _finding(kernel, advice)
 
 
 def _finding(kernel: KernelAnalysis, advice: SplitAdvice) -> Finding:

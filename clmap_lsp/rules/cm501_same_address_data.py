@@ -49,7 +49,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ LEAST_SHARE = 0.25
 """Of the kernel's sectors, for what is to be shared through local memory."""
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding a buffer, at its first access."""
     from clmap_lsp.devices.model import ConstantRule
     from clmap_lsp.hierarchy.instances import arrays_of
@@ -71,35 +70,31 @@ def check(context: RuleContext) -> Iterator[Finding]:
     from clmap_lsp.hierarchy.selection import Memory, moot
     from clmap_lsp.source.types import AddressSpace
 
-    device = context.analysis.device
     if device.constant_rule is not ConstantRule.PER_ADDRESS or moot(Memory.CONSTANT, device) is not None:
         return
-    for kernel in context.kernels():
-        for array in arrays_of(kernel):
-            walked = all(it.same_address and it.intra_thread for it in array.instances)
-            if array.space is not AddressSpace.GLOBAL or array.is_stored or not walked:
-                continue
-            if array.bytes is None:
-                continue
-            fits = small(array, device)
-            if fits:
-                message = (
-                    f"`{array.name}` could live in __constant memory: all work-items read the same address, "
-                    f"{size_words(array.bytes)} with this launch."
-                )
-            elif (groups := _simd_groups(kernel, device)) > 1 and _share(kernel, array) >= LEAST_SHARE:
-                message = (
-                    f"All work-items read the same address of `{array.name}`, but {fits.why}: a work-group "
-                    "could load it once through local memory, part by part, instead of once for each of its "
-                    f"{groups} SIMD groups."
-                )
-            else:
-                continue
-            span = array.instances[0].accesses[0].span
-            severity = None if fits else Severity.INFORMATION
-            yield RULE.finding(
-                span, message, kernel=kernel.name, severity=severity, data={"bytes": array.bytes}
+    for array in arrays_of(kernel):
+        walked = all(it.same_address and it.intra_thread for it in array.instances)
+        if array.space is not AddressSpace.GLOBAL or array.is_stored or not walked:
+            continue
+        if array.bytes is None:
+            continue
+        fits = small(array, device)
+        if fits:
+            message = (
+                f"`{array.name}` could live in __constant memory: all work-items read the same address, "
+                f"{size_words(array.bytes)} with this launch."
             )
+        elif (groups := _simd_groups(kernel, device)) > 1 and _share(kernel, array) >= LEAST_SHARE:
+            message = (
+                f"All work-items read the same address of `{array.name}`, but {fits.why}: a work-group "
+                "could load it once through local memory, part by part, instead of once for each of its "
+                f"{groups} SIMD groups."
+            )
+        else:
+            continue
+        span = array.instances[0].accesses[0].span
+        severity = None if fits else Severity.INFORMATION
+        yield RULE.finding(span, message, kernel=kernel.name, severity=severity, data={"bytes": array.bytes})
 
 
 def _simd_groups(kernel: KernelAnalysis, device: DeviceModel) -> int:

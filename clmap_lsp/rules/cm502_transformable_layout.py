@@ -40,38 +40,41 @@ __kernel void scale(__global const float *restrict weight, __global const float 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM502", "transformable-layout", Severity.HINT)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding a kernel, at the first array that would change."""
     from clmap_lsp.hierarchy.instances import arrays_of
     from clmap_lsp.hierarchy.vectorise import vectorise_arrays
 
-    for kernel in context.kernels():
-        arrays = arrays_of(kernel)
-        best = vectorise_arrays(arrays, kernel.launch).best
-        if best is None or len(best.instances) < 2 or best.hazards:
-            continue
-        read_only = {it.name for it in arrays if it.is_read_only}
-        changed = [it for it in best.rules if it.moves_data]
-        switched = any(it.relation.dimension != it.instance.n_dimensions - 1 for it in best.rules)
-        if not changed or switched or any(it.instance.array not in read_only for it in changed):
-            continue
-        names = ", ".join(dict.fromkeys(f"`{it.instance.array}`" for it in changed))
-        steps = ", ".join(dict.fromkeys(step for it in changed for step in it.steps))
-        message = (
-            f"{len(best.instances)} array instances vectorise together along `{best.direction}` after "
-            f"{steps} of {names} (Q_V {best.qv_percent:.0f} %)."
-        )
-        yield RULE.finding(
-            changed[0].instance.accesses[0].span,
-            message,
-            kernel=kernel.name,
-            data={"qv_percent": best.qv_percent, "transformations": list(best.transformations)},
-        )
+    arrays = arrays_of(kernel)
+    best = vectorise_arrays(arrays, kernel.launch).best
+    if best is None or len(best.instances) < 2 or best.hazards:
+        return
+    read_only = {it.name for it in arrays if it.is_read_only}
+    changed = [it for it in best.rules if it.moves_data]
+    switched = any(it.relation.dimension != it.instance.n_dimensions - 1 for it in best.rules)
+    if not changed or switched or any(it.instance.array not in read_only for it in changed):
+        return
+    names = ", ".join(dict.fromkeys(f"`{it.instance.array}`" for it in changed))
+    steps = ", ".join(dict.fromkeys(step for it in changed for step in it.steps))
+    message = (
+        f"{len(best.instances)} array instances vectorise together along `{best.direction}` after "
+        f"{steps} of {names} (Q_V {best.qv_percent:.0f} %)."
+    )
+    yield RULE.finding(
+        changed[0].instance.accesses[0].span,
+        message,
+        kernel=kernel.name,
+        data={"qv_percent": best.qv_percent, "transformations": list(best.transformations)},
+    )

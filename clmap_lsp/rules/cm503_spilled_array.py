@@ -45,25 +45,27 @@ __kernel void keep(__global const float *restrict in, __global float *restrict o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM503", "spilled-array", Severity.INFORMATION)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding an array, at its declaration. CPUs keep everything in memory and are left out."""
     from clmap_lsp.hierarchy.private_memory import spilled
 
-    device = context.analysis.device
     if device.has_scratchpad is False and device.vendor.lower() != "arm":
         return
-    for kernel in context.kernels():
-        for it in spilled(kernel, device):
-            message = (
-                f"`{it.variable.name}` ({it.bytes} bytes a work-item) will not stay in registers: "
-                f"{it.reason}. Its accesses go to memory."
-            )
-            yield RULE.finding(it.variable.span, message, kernel=kernel.name, data={"bytes": it.bytes})
+    for it in spilled(kernel, device):
+        message = (
+            f"`{it.variable.name}` ({it.bytes} bytes a work-item) will not stay in registers: "
+            f"{it.reason}. Its accesses go to memory."
+        )
+        yield RULE.finding(it.variable.span, message, kernel=kernel.name, data={"bytes": it.bytes})

@@ -46,7 +46,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
@@ -61,20 +60,18 @@ LEAST_LOCAL_BYTES = 32 * 1024
 """What OpenCL promises of every full-profile device (CL_DEVICE_LOCAL_MEM_SIZE)."""
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding a kernel, at its largest local array."""
     from clmap_lsp.hierarchy.occupancy import local_objects
 
-    device = context.analysis.device
-    for kernel in context.kernels():
-        objects = local_objects(kernel)
-        if not objects:
-            continue
-        largest, _ = max(objects, key=lambda it: it[1])
-        found = _judge(kernel, sum(size for _, size in objects), device)
-        if found is not None:
-            message, severity = found
-            yield RULE.finding(largest.span, message, kernel=kernel.name, severity=severity)
+    objects = local_objects(kernel)
+    if not objects:
+        return
+    largest, _ = max(objects, key=lambda it: it[1])
+    found = _judge(kernel, sum(size for _, size in objects), device)
+    if found is not None:
+        message, severity = found
+        yield RULE.finding(largest.span, message, kernel=kernel.name, severity=severity)
 
 
 def _judge(kernel: KernelAnalysis, needed: int, device: DeviceModel) -> tuple[str, Severity] | None:

@@ -34,36 +34,38 @@ __kernel void copy(__global const float *restrict in, __global float *restrict o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM505", "partial-simd-groups", Severity.INFORMATION)
 
 IDLE_FROM = 0.125
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding a kernel, at its name."""
     from clmap_lsp.launch.model import Origin
 
-    device = context.analysis.device
     width = device.simd_width
-    for kernel in context.kernels():
-        launch = kernel.launch
-        if launch is None or launch.origin is Origin.INFERRED or "local" in launch.inferred:
-            continue
-        items = launch.group_items
-        lanes = -(-items // width) * width
-        idle = 1 - items / lanes
-        if idle < IDLE_FROM or launch.work_items <= width:
-            continue
-        size = "x".join(map(str, launch.local_size))
-        message = (
-            f"Work-groups of {size} ({items} work-items) leave {idle * 100:.0f} % of the lanes idle: SIMD "
-            f"groups of {device.id} have {width}."
-        )
-        yield RULE.finding(
-            kernel.kernel.name_span, message, kernel=kernel.name, data={"idle_lanes": idle, "width": width}
-        )
+    launch = kernel.launch
+    if launch is None or launch.origin is Origin.INFERRED or "local" in launch.inferred:
+        return
+    items = launch.group_items
+    lanes = -(-items // width) * width
+    idle = 1 - items / lanes
+    if idle < IDLE_FROM or launch.work_items <= width:
+        return
+    size = "x".join(map(str, launch.local_size))
+    message = (
+        f"Work-groups of {size} ({items} work-items) leave {idle * 100:.0f} % of the lanes idle: SIMD "
+        f"groups of {device.id} have {width}."
+    )
+    yield RULE.finding(
+        kernel.kernel.name_span, message, kernel=kernel.name, data={"idle_lanes": idle, "width": width}
+    )

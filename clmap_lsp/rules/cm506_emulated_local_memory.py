@@ -41,25 +41,27 @@ __kernel void reversed(__global const float *restrict in, __global float *restri
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM506", "emulated-local-memory", Severity.INFORMATION)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding a local array that is filled with what was loaded from global memory."""
     from clmap_lsp.hierarchy.staging import staged_arrays
 
-    device = context.analysis.device
     if device.has_scratchpad is not False:
         return
-    for kernel in context.kernels():
-        for variable in staged_arrays(kernel.kernel):
-            message = (
-                f"`{variable.name}` holds a copy of global data, but {device.id} keeps local memory in its "
-                "ordinary caches: the copy only adds work."
-            )
-            yield RULE.finding(variable.span, message, kernel=kernel.name)
+    for variable in staged_arrays(kernel.kernel):
+        message = (
+            f"`{variable.name}` holds a copy of global data, but {device.id} keeps local memory in its "
+            "ordinary caches: the copy only adds work."
+        )
+        yield RULE.finding(variable.span, message, kernel=kernel.name)

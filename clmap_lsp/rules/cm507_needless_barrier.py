@@ -35,18 +35,21 @@ __kernel void copy(__global const float *restrict in, __global float *restrict o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM507", "needless-barrier", Severity.INFORMATION)
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding a barrier."""
     from clmap_lsp.hierarchy.barriers import needless_barriers
 
-    for kernel in context.kernels():
-        for barrier, why in needless_barriers(kernel.kernel):
-            yield RULE.finding(barrier.span, f"This barrier orders nothing: {why}.", kernel=kernel.name)
+    for barrier, why in needless_barriers(kernel.kernel):
+        yield RULE.finding(barrier.span, f"This barrier orders nothing: {why}.", kernel=kernel.name)

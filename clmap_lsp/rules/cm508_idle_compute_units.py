@@ -43,7 +43,6 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
@@ -58,30 +57,28 @@ FEW = 0.25
 """Part of the compute units."""
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding a kernel, at its name."""
     from clmap_lsp.hierarchy.units import compute_units
     from clmap_lsp.launch.model import Origin
 
-    device = context.analysis.device
     units = compute_units(device)
-    for kernel in context.kernels():
-        launch = kernel.launch
-        if launch is None or launch.origin is Origin.INFERRED or "local" in launch.inferred:
-            continue
-        n_groups = prod(launch.num_groups)
-        spreads = _spreads(kernel, device)
-        if units.count is None:
-            idle = n_groups == 1 and spreads
-        else:
-            idle = n_groups < (units.count if spreads else FEW * units.count)
-        if idle:
-            yield RULE.finding(
-                kernel.kernel.name_span,
-                _message(kernel, device, units, n_groups, spreads),
-                kernel=kernel.name,
-                data={"work_groups": n_groups, "compute_units": units.count},
-            )
+    launch = kernel.launch
+    if launch is None or launch.origin is Origin.INFERRED or "local" in launch.inferred:
+        return
+    n_groups = prod(launch.num_groups)
+    spreads = _spreads(kernel, device)
+    if units.count is None:
+        idle = n_groups == 1 and spreads
+    else:
+        idle = n_groups < (units.count if spreads else FEW * units.count)
+    if idle:
+        yield RULE.finding(
+            kernel.kernel.name_span,
+            _message(kernel, device, units, n_groups, spreads),
+            kernel=kernel.name,
+            data={"work_groups": n_groups, "compute_units": units.count},
+        )
 
 
 def _spreads(kernel: KernelAnalysis, device: DeviceModel) -> bool:

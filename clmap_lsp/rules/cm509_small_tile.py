@@ -70,10 +70,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.hierarchy.tiles import TileChoice, Tiling
 
@@ -83,36 +83,34 @@ SAVES_FROM = 0.25
 """Part of the kernel's sectors."""
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding a kernel, at its first tile; none where local memory is emulated."""
     from clmap_lsp.hierarchy.tiles import larger_tile, tiling_of
 
-    device = context.analysis.device
     if device.has_scratchpad is False:
         return
-    for kernel in context.kernels():
-        tiling = tiling_of(kernel)
-        choice = None if tiling is None else larger_tile(kernel, device, tiling)
-        if tiling is None or choice is None:
-            continue
-        saved = tiling.sectors - choice.sectors
-        if not kernel.totals.sectors or saved < SAVES_FROM * kernel.totals.sectors:
-            continue
-        share = saved / kernel.totals.sectors
-        yield RULE.finding(
-            tiling.arrays[0].span,
-            _message(tiling, choice, share, device),
-            kernel=kernel.name,
-            data={
-                "side": tiling.side,
-                "larger_side": choice.side,
-                "local_bytes": choice.local_bytes,
-                "work_groups": choice.n_groups,
-                "resident_work_groups": choice.residency.groups,
-                "sectors": tiling.sectors,
-                "sectors_then": choice.sectors,
-            },
-        )
+    tiling = tiling_of(kernel)
+    choice = None if tiling is None else larger_tile(kernel, device, tiling)
+    if tiling is None or choice is None:
+        return
+    saved = tiling.sectors - choice.sectors
+    if not kernel.totals.sectors or saved < SAVES_FROM * kernel.totals.sectors:
+        return
+    share = saved / kernel.totals.sectors
+    yield RULE.finding(
+        tiling.arrays[0].span,
+        _message(tiling, choice, share, device),
+        kernel=kernel.name,
+        data={
+            "side": tiling.side,
+            "larger_side": choice.side,
+            "local_bytes": choice.local_bytes,
+            "work_groups": choice.n_groups,
+            "resident_work_groups": choice.residency.groups,
+            "sectors": tiling.sectors,
+            "sectors_then": choice.sectors,
+        },
+    )
 
 
 def _message(tiling: Tiling, choice: TileChoice, share: float, device: DeviceModel) -> str:

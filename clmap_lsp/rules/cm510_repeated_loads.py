@@ -68,10 +68,10 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.hierarchy.repeats import Repeat
 
@@ -84,25 +84,23 @@ MOST_BYTES = 16 * 1024
 """A work-item that needs more at a time is better served by another order of its loops."""
 
 
-def check(context: RuleContext) -> Iterator[Finding]:
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding for each buffer of a kernel, at its first such load."""
     from clmap_lsp.hierarchy.repeats import repeats_of
 
-    device = context.analysis.device
-    for kernel in context.kernels():
-        seen = set()
-        for it in repeats_of(kernel):
-            buffer = it.access.access.buffer
-            worth = it.sectors >= LEAST_SHARE * kernel.totals.sectors > 0
-            if buffer in seen or not worth or it.turns < LEAST_TURNS or it.bytes > MOST_BYTES:
-                continue
-            seen.add(buffer)
-            yield RULE.finding(
-                it.access.access.span,
-                _message(it, device),
-                kernel=kernel.name,
-                data={"buffer": buffer, "turns": it.turns, "bytes": it.bytes},
-            )
+    seen = set()
+    for it in repeats_of(kernel):
+        buffer = it.access.access.buffer
+        worth = it.sectors >= LEAST_SHARE * kernel.totals.sectors > 0
+        if buffer in seen or not worth or it.turns < LEAST_TURNS or it.bytes > MOST_BYTES:
+            continue
+        seen.add(buffer)
+        yield RULE.finding(
+            it.access.access.span,
+            _message(it, device),
+            kernel=kernel.name,
+            data={"buffer": buffer, "turns": it.turns, "bytes": it.bytes},
+        )
 
 
 def _message(it: Repeat, device: DeviceModel) -> str:

@@ -10,23 +10,17 @@ from clmap_lsp.findings import Finding, Related
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault, FaultKind
-    from clmap_lsp.rules.context import RuleContext
     from clmap_lsp.rules.meta import RuleMeta
     from clmap_lsp.source.ir import Kernel
 
 
-def results(context: RuleContext) -> Iterator[tuple[str, EmulationResult]]:
-    """Yield the kernels that ran, with what happened."""
-    yield from (context.emulations or {}).items()
-
-
-def findings(context: RuleContext, rule: RuleMeta, kinds: frozenset[FaultKind]) -> Iterator[Finding]:
+def findings(
+    kernel: Kernel, result: EmulationResult, rule: RuleMeta, kinds: frozenset[FaultKind]
+) -> Iterator[Finding]:
     """Yield a finding for each fault of these kinds; what only follows from another is told with that one."""
-    for name, result in results(context):
-        for fault in result.faults:
-            if fault.kind in kinds and cause_of(fault, result) is None:
-                declared = _declared(context.program.kernel(name), fault)
-                yield _finding(rule, name, fault, result, declared)
+    for fault in result.faults:
+        if fault.kind in kinds and cause_of(fault, result) is None:
+            yield _finding(rule, kernel.name, fault, result, _declared(kernel, fault))
 
 
 def cause_of(fault: Fault, result: EmulationResult) -> Fault | None:
@@ -39,9 +33,9 @@ def cause_of(fault: Fault, result: EmulationResult) -> Fault | None:
     return next((it for it in reads if it.span == fault.other_span), None)
 
 
-def _declared(kernel: Kernel | None, fault: Fault) -> tuple[Related, ...]:
+def _declared(kernel: Kernel, fault: Fault) -> tuple[Related, ...]:
     """Return where the buffer or array that an access missed is declared: its size is half of the story."""
-    if kernel is None or fault.buffer is None or not fault.kind.value.startswith("out-of-bounds"):
+    if fault.buffer is None or not fault.kind.value.startswith("out-of-bounds"):
         return ()
     named = (it for it in (*kernel.parameters, *kernel.variables) if it.name == fault.buffer)
     return tuple(Related(it.span, f"`{it.name}` is declared here") for it in islice(named, 1))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import new_places, places_of
 from clmap_lsp.findings import Finding, Related
+from clmap_lsp.rules.meta import Needs, Scope
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -15,14 +16,10 @@ if TYPE_CHECKING:
     from clmap_lsp.rules.meta import Rule
     from clmap_lsp.source.span import Span
 
-PER_KERNEL_GROUPS = "1245"
-"""Groups (first digits of codes) whose rules look at one analysed kernel and its device only, and whose
-messages name no place."""
-
 
 def is_per_kernel(rule: Rule) -> bool:
     """Tell whether what a rule says of a kernel follows from the kernel's analysis alone."""
-    return rule.meta.code[2:3] in PER_KERNEL_GROUPS
+    return rule.meta.scope is Scope.KERNEL and rule.meta.needs is Needs.ANALYSIS
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class KernelFindings:
         """Calls of rules so far; for tests and debug information."""
 
     def check(self, rules: Sequence[Rule], context: RuleContext) -> Iterator[Finding]:
-        """Yield what rules of the `PER_KERNEL_GROUPS` say of the kernels of a file."""
+        """Yield what rules that see one kernel only say of the kernels of a file."""
         kernels = context.analysis.kernels
         for kernel in kernels:
             known = self._of(kernel)
@@ -55,8 +52,8 @@ class KernelFindings:
                 found = known.by_rule.get(rule.meta.code)
                 if found is None:
                     self.n_checked += 1
-                    alone = replace(context, analysis=replace(context.analysis, kernels=(kernel,)))
-                    found = known.by_rule[rule.meta.code] = tuple(rule.check(alone))
+                    found = tuple(rule.check(kernel, context.analysis.device))
+                    known.by_rule[rule.meta.code] = found
                 yield from found
         while len(self._known) > max(self._limit, 2 * len(kernels)):
             del self._known[next(iter(self._known))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.findings import Finding, Fix, Related
@@ -25,6 +26,30 @@ GROUPS = {
 }
 """By the first digit of the code."""
 
+
+class Scope(Enum):
+    """What a rule sees, and so what its `check` takes."""
+
+    KERNEL = "kernel"
+    """One kernel and no other, so that what it says can be kept as long as that kernel stays as it is.
+
+    `check(kernel: KernelAnalysis, device: DeviceModel)`; with `Needs.EMULATION`
+    `check(kernel: Kernel, result: EmulationResult)`. Its messages name no place: places are spans.
+    """
+    FILE = "file"
+    """The whole file: `check(context: RuleContext)`."""
+
+
+class Needs(Enum):
+    """What must have been done before a rule can speak."""
+
+    ANALYSIS = "analysis"
+    EMULATION = "emulation"
+    """The emulator ran: without it the rule is silent, and suppressions of it are not judged."""
+    FINDINGS = "findings"
+    """All other rules spoke."""
+
+
 SECTIONS = ("What it does", "Why is this bad?", "Example", "Use instead", "Fix safety")
 """Headings of a rule's documentation, in order; the last two only where there is something to say."""
 
@@ -33,6 +58,7 @@ SECTIONS = ("What it does", "Why is this bad?", "Example", "Use instead", "Fix s
 class RuleMeta:
     """A rule by code and name; the name says the bad pattern. `severity` is the default.
 
+    `scope` and `needs` say what the rule's `check` takes and when it is asked; its code decides nothing.
     `problems` are the codes of `Problem`s (see `clmap_lsp.source.ir`) that this rule reports.
     """
 
@@ -41,6 +67,8 @@ class RuleMeta:
     severity: Severity
     fixable: bool = False
     problems: tuple[str, ...] = ()
+    scope: Scope = Scope.KERNEL
+    needs: Needs = Needs.ANALYSIS
 
     @property
     def url(self) -> str:
@@ -106,7 +134,20 @@ class Rule:
 
     meta: RuleMeta
     docs: RuleDocs
-    check: Callable[[RuleContext], Iterator[Finding]]
+    check: Callable[..., Iterator[Finding]]
+    """Takes what `Scope` says."""
+
+    def of_file(self, context: RuleContext) -> Iterator[Finding]:
+        """Yield what the rule says of a file, kernel by kernel where that is its scope."""
+        if self.meta.scope is Scope.FILE:
+            yield from self.check(context)
+        elif self.meta.needs is Needs.EMULATION:
+            for name, result in (context.emulations or {}).items():
+                if (kernel := context.program.kernel(name)) is not None:
+                    yield from self.check(kernel, result)
+        else:
+            for it in context.kernels():
+                yield from self.check(it, context.analysis.device)
 
 
 def parse_docs(docstring: str) -> RuleDocs:

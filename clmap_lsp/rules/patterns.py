@@ -20,7 +20,6 @@ from clmap_lsp.source.types import AddressSpace
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
-    from clmap_lsp.rules.context import RuleContext
     from clmap_lsp.rules.meta import RuleMeta
 
 UNCOALESCED_FROM = 1.5
@@ -96,29 +95,29 @@ def swap_mends(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
     return after is not None and after * 2 <= access.per_request.mean
 
 
-def uncoalesced(context: RuleContext, rule: RuleMeta, direction: Direction) -> Iterator[Finding]:
+def uncoalesced(
+    kernel: KernelAnalysis, device: DeviceModel, rule: RuleMeta, direction: Direction
+) -> Iterator[Finding]:
     """Yield the scattered accesses of one direction, for CM101 and CM102: one finding a cause."""
-    device = context.analysis.device
-    for kernel in context.kernels():
-        found = [
-            it
-            for it in kernel.accesses
-            if is_global(it, direction) and is_scattered(it, device) and not swap_mends(kernel, it)
-        ]
-        found = [it for it in found if not is_contiguous(it) or is_narrow(kernel, it, device.granule_bytes)]
-        for group in by_cause(found):
-            yield rule.finding(
-                group[0].access.span,
-                _message(kernel, group, device),
-                kernel=kernel.name,
-                severity=wording.graded(group, Severity.WARNING),
-                related=(*_calls(group[0]), *also(group)),
-                data={
-                    **wording.figures(group[0]),
-                    "share": wording.share_of(group),
-                    "estimate": _estimate(group[0], device),
-                },
-            )
+    found = [
+        it
+        for it in kernel.accesses
+        if is_global(it, direction) and is_scattered(it, device) and not swap_mends(kernel, it)
+    ]
+    found = [it for it in found if not is_contiguous(it) or is_narrow(kernel, it, device.granule_bytes)]
+    for group in by_cause(found):
+        yield rule.finding(
+            group[0].access.span,
+            _message(kernel, group, device),
+            kernel=kernel.name,
+            severity=wording.graded(group, Severity.WARNING),
+            related=(*_calls(group[0]), *also(group)),
+            data={
+                **wording.figures(group[0]),
+                "share": wording.share_of(group),
+                "estimate": _estimate(group[0], device),
+            },
+        )
 
 
 def _estimate(access: AccessAnalysis, device: DeviceModel) -> dict[str, Any] | None:

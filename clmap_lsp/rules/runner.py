@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.findings import Finding
 from clmap_lsp.rules.context import RuleContext, UnusedSuppression
 from clmap_lsp.rules.memory import KernelFindings, is_per_kernel
-from clmap_lsp.rules.meta import Rule
+from clmap_lsp.rules.meta import Needs, Rule
 from clmap_lsp.rules.registry import find_rule, suggestion
 from clmap_lsp.rules.selection import Selection
 from clmap_lsp.rules.suppress import SuppressedCode, Suppression, suppressions
@@ -18,10 +18,6 @@ from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult
-
-UNUSED_CODE = "CM004"
-EMULATED_GROUP = "CM3"
-"""Rules that speak only if the emulator ran; a suppression of one is not called unused when it did not."""
 
 
 def run(
@@ -32,13 +28,14 @@ def run(
     kept_apart = [it for it in rules if memory is not None and is_per_kernel(it)]
     found = [] if memory is None else list(memory.check(kept_apart, context))
     for rule in rules:
-        if rule.meta.code != UNUSED_CODE and rule not in kept_apart:
-            found += rule.check(context)
+        if rule.meta.needs is not Needs.FINDINGS and rule not in kept_apart:
+            found += rule.of_file(context)
     comments = {path: suppressions(file) for path, file in context.program.files.items()}
     kept, used = _silence(context.program, found, comments)
-    if (last := next((it for it in rules if it.meta.code == UNUSED_CODE), None)) is not None:
+    if last := [it for it in rules if it.meta.needs is Needs.FINDINGS]:
         ran = _ran_well(context.emulations)
-        kept += list(last.check(replace(context, unused=_unused(context, rules, comments, used, ran))))
+        judging = replace(context, unused=_unused(context, rules, comments, used, ran))
+        kept += [finding for it in last for finding in it.of_file(judging)]
     return tuple(selection.graded(it) for it in _distinct(kept))
 
 
@@ -53,11 +50,12 @@ def judged(
     program = context.program
     comments = {path: suppressions(file) for path, file in program.files.items()}
     kept, used = _silence(program, [it for it in found if it.code in selection.codes], comments)
-    if UNUSED_CODE in selection.codes and ran and any(comments.values()):
-        rules = [it for it in selection.rules() if it.meta.code.startswith(EMULATED_GROUP)]
+    last = [it for it in selection.rules() if it.meta.needs is Needs.FINDINGS]
+    if last and ran and any(comments.values()):
+        rules = [it for it in selection.rules() if it.meta.needs is Needs.EMULATION]
         unused = [it for it in _unused(context, rules, comments, used, ran) if it.code and _is_known(it.code)]
-        last = next(it for it in selection.rules() if it.meta.code == UNUSED_CODE)
-        kept += last.check(replace(context, unused=tuple(unused)))
+        judging = replace(context, unused=tuple(unused))
+        kept += [finding for it in last for finding in it.of_file(judging)]
     return tuple(selection.graded(it) for it in _distinct(kept))
 
 
@@ -127,7 +125,7 @@ def _why_unused(code: SuppressedCode, active: set[str], *, all_ran: bool) -> str
         return f"there is no rule `{code.word}`{suggestion(code.word)}"
     if rule.meta.code not in active:
         return None
-    if rule.meta.code.startswith(EMULATED_GROUP) and not all_ran:
+    if rule.meta.needs is Needs.EMULATION and not all_ran:
         return None
     return f"`{code.word}` finds nothing here"
 

@@ -46,14 +46,14 @@ class Engine:
         """Return the snapshot of a document; never raises on its text."""
         if len(document.text) > MAX_CHARACTERS:
             return self._too_large(document, settings)
-        opened = self._workbench.open(document.path, kernel_text(document), settings)
+        opened = self._workbench.open_text(document.path, kernel_text(document), settings)
         findings = opened.findings(selection_of(settings))
         return Snapshot(document, settings, opened.program, opened.analysis, findings)
 
     def _too_large(self, document: Document, settings: Settings) -> Snapshot:
         """Return a snapshot that only says so: reading such a text would take minutes and gigabytes."""
         self.forget(document.path)
-        empty = self._workbench.open(document.path, "", settings)
+        empty = self._workbench.open_text(document.path, "", settings)
         message = (
             f"this file has {len(document.text):,} characters; files of more than {MAX_CHARACTERS:,} are not "
             "analysed"

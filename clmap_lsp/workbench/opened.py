@@ -37,7 +37,7 @@ class Runs:
 
 
 class OpenedFile:
-    """One file under one set of settings. Made by `Workbench.open`."""
+    """One file under one set of settings. Made by `Workbench.open_text`."""
 
     def __init__(
         self,

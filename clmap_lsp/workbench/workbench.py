@@ -69,7 +69,7 @@ class Workbench:
         """Drop what is kept of a closed file."""
         self._readings.pop(path, None)
 
-    def open(
+    def open_text(
         self,
         path: str,
         text: str,

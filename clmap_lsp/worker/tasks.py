@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 Progress = Callable[[str, float | None], None]
 Function = Callable[[Mapping[str, Any], Progress], dict[str, Any]]
 
-FAULT_RULES = ("CM3",)
-
 
 class CannotDoError(Exception):
     """The task cannot be done; the text is for people."""
@@ -70,7 +68,7 @@ def _emulate(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     reply = {
         "row": program.position(kernel.span).row,
         "emulation": emulation_json(program, launch, result),
-        "findings": [_finding_data(it, kernel.span) for it in _faults(opened, kernel.name, result)],
+        "findings": [_finding_data(it, kernel.span) for it in _faults(kernel, result)],
     }
     if not any(it.kind.value in _TRANSIENT for it in result.faults):
         cache.store(payload["key"], reply)
@@ -90,15 +88,14 @@ def _run(opened: OpenedFile, kernel: Kernel, launch: Launch) -> EmulationResult:
     return result
 
 
-def _faults(opened: OpenedFile, name: str, result: EmulationResult) -> tuple[Finding, ...]:
+def _faults(kernel: Kernel, result: EmulationResult) -> tuple[Finding, ...]:
     """Return what the rules say; comments and settings are left to the server, as results outlive them."""
-    from clmap_lsp.analysis.model import FileAnalysis
-    from clmap_lsp.rules.context import RuleContext
-    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.rules.meta import Needs, Scope
+    from clmap_lsp.rules.registry import all_rules
 
-    nothing_static = FileAnalysis(opened.program.path, opened.device, ())
-    context = RuleContext(opened.program, nothing_static, {name: result})
-    return tuple(it for rule in Selection.of(FAULT_RULES).rules() for it in rule.check(context))
+    about_runs = [it for it in all_rules() if it.meta.needs is Needs.EMULATION]
+    rules = [it for it in about_runs if it.meta.scope is Scope.KERNEL]
+    return tuple(finding for it in rules for finding in it.check(kernel, result))
 
 
 def _finding_data(finding: Finding, kernel: Span) -> dict[str, Any]:
@@ -187,7 +184,9 @@ def _open(payload: Mapping[str, Any]) -> OpenedFile:
     texts.files = payload["files"]
     path, kernel = payload["path"], payload["kernel"]
     settings, given = settings_of(payload), launch_of(payload)
-    return workbench.open(path, texts.files[path], settings, given=given, only=kernel, looks_beside=False)
+    return workbench.open_text(
+        path, texts.files[path], settings, given=given, only=kernel, looks_beside=False
+    )
 
 
 IN_SANDBOX: Mapping[str, Function] = {"emulate": _emulate, "fixes": _fixes}

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+import sys
+from collections.abc import Iterator
 
 import pytest
 
 from clmap_lsp.analysis.session import AnalysisSession
 from clmap_lsp.devices import load_model
-from clmap_lsp.findings import Finding
+from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.memory import KernelFindings
+from clmap_lsp.rules.meta import Rule, RuleDocs, RuleMeta, Scope
 from clmap_lsp.rules.runner import run
 from clmap_lsp.rules.selection import Selection
 from clmap_lsp.source.read import read_program
@@ -124,3 +127,26 @@ def test_findings_of_kernels_that_are_gone_are_forgotten() -> None:
     n_checked = editor.memory.n_checked
     editor.findings(FILE.replace("TILE 16", "TILE 8"))
     assert editor.memory.n_checked > n_checked
+
+
+def about_all_kernels(context: RuleContext) -> Iterator[Finding]:
+    """Say of each kernel how many there are."""
+    for kernel in context.kernels():
+        message = f"{len(context.program.kernels)} kernels"
+        yield COUNTING.finding(kernel.kernel.name_span, message, kernel=kernel.name)
+
+
+COUNTING = RuleMeta("CM199", "kernel-count", Severity.HINT, scope=Scope.FILE)
+
+
+def test_what_a_rule_sees_is_declared_and_does_not_hang_on_its_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rule about the whole file was kept kernel by kernel, because its code begins with CM1."""
+    rule = Rule(COUNTING, RuleDocs("Kernels.", {}), about_all_kernels)
+    monkeypatch.setattr("clmap_lsp.rules.selection.all_rules", lambda: (rule,))
+    monkeypatch.setattr(sys.modules[__name__], "SELECTION", Selection.of(("CM199",)))
+    editor = Editor()
+    one = FILE[: FILE.index("// clmap: global=64,64")]
+    for text, n_kernels in ((one, 1), (FILE, 3)):
+        found = editor.findings(text)
+        assert found == fresh(text)
+        assert [it.message for it in found] == [f"{n_kernels} kernels"] * n_kernels

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import pytest
 
 from clmap_lsp.rules import Selection, UnknownRuleError, all_rules, find_rule, selectors
-from clmap_lsp.rules.meta import SECTIONS, parse_docs
+from clmap_lsp.rules.meta import SECTIONS, Needs, Scope, parse_docs
 from clmap_lsp.source.ir import Severity
 
 RULES = all_rules()
@@ -66,3 +67,16 @@ def test_unknown_selectors_say_what_was_perhaps_meant() -> None:
 def test_every_selector_selects_something() -> None:
     for word in selectors():
         assert Selection.of([word]).codes
+
+
+@pytest.mark.parametrize("rule", RULES, ids=[it.meta.code for it in RULES])
+def test_a_check_takes_what_its_scope_says(rule) -> None:  # type: ignore[no-untyped-def]
+    expected = {
+        (Scope.FILE, Needs.ANALYSIS): ["context"],
+        (Scope.FILE, Needs.EMULATION): ["context"],
+        (Scope.FILE, Needs.FINDINGS): ["context"],
+        (Scope.KERNEL, Needs.ANALYSIS): ["kernel", "device"],
+        (Scope.KERNEL, Needs.EMULATION): ["kernel", "result"],
+    }
+    taken = list(inspect.signature(rule.check).parameters)
+    assert taken == expected[rule.meta.scope, rule.meta.needs]
