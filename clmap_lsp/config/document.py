@@ -95,6 +95,34 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
                 ),
                 "The emulator during `check`.",
             ),
+            "hosts": Key(
+                Table(
+                    {
+                        "enabled": Key(Boolean(), "Take launches from host code.", True),
+                        "defines": Key(defines, "Macros that the host program is compiled with."),
+                        "wrappers": Key(
+                            MapOf(
+                                Table(
+                                    {
+                                        "kernel": Key(
+                                            Scalar(), "The kernel's handle or name: an argument, or a name."
+                                        ),
+                                        "global": Key(Integer(minimum=0), "The global size.", required=True),
+                                        "local": Key(Integer(minimum=0), "The work-group size."),
+                                        "source": Key(Integer(minimum=0), "The kernel file."),
+                                        "arguments": Key(
+                                            Integer(minimum=0), "The first of the kernel's own arguments."
+                                        ),
+                                    }
+                                )
+                            ),
+                            "Functions of the project's own that launch kernels, by name: which of their "
+                            "arguments, counted from 0, is what.",
+                        ),
+                    }
+                ),
+                "How host code is read for the launches that it makes.",
+            ),
             "override": Key(
                 ListOf(
                     Table(

@@ -12,6 +12,7 @@ from typing import Any
 from clmap_lsp import defaults
 from clmap_lsp.config.model import (
     EmulateSettings,
+    HostSettings,
     LaunchSetting,
     Override,
     RuleSettings,
@@ -113,6 +114,7 @@ def _settings(file: SourceFile, data: Mapping[str, Any]) -> Settings:
     folder = Path(file.path).absolute().parent
     build, rules, emulate = data.get("build", {}), data.get("rules", {}), data.get("emulate", {})
     baseline = data.get("baseline")
+    hosts = data.get("hosts", {})
     return Settings(
         build=BuildOptions(
             defines=_defines(build.get("defines", {})),
@@ -135,6 +137,11 @@ def _settings(file: SourceFile, data: Mapping[str, Any]) -> Settings:
             enabled=emulate.get("enabled", False),
             time_limit_s=float(emulate.get("time-limit", defaults.TIME_LIMIT_S)),
             memory_limit_mib=emulate.get("memory-limit", defaults.MEMORY_LIMIT_MIB),
+        ),
+        hosts=HostSettings(
+            enabled=hosts.get("enabled", True),
+            defines=_defines(hosts.get("defines", {})),
+            wrappers={name: dict(roles) for name, roles in hosts.get("wrappers", {}).items()},
         ),
         path=file.path,
         folder=str(folder),

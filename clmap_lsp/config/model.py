@@ -44,6 +44,18 @@ class EmulateSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HostSettings:
+    """How host code is read for launches."""
+
+    enabled: bool = True
+    """Whether other commands take launches from it by themselves."""
+    defines: tuple[tuple[str, str], ...] = ()
+    """Macros that the host program is compiled with."""
+    wrappers: dict[str, dict[str, int | str]] = field(default_factory=dict)
+    """For each function of the project's own that launches: which of its arguments is what, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
 class Override:
     """An `[[override]]` table: what differs for paths that match its globs, relative to the configuration."""
 
@@ -76,6 +88,7 @@ class Settings:
     fail_on: str = defaults.FAIL_ON
     baseline: str | None = None
     emulate: EmulateSettings = field(default_factory=EmulateSettings)
+    hosts: HostSettings = field(default_factory=HostSettings)
     path: str | None = None
     """The file that these came from."""
     opened: tuple[str, ...] = ()

@@ -1,0 +1,109 @@
+"""`clmap-lsp launches PATH…`: what host code launches."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.errors import UsageError
+
+if TYPE_CHECKING:
+    from clmap_lsp.hosts import HostLaunch, HostReport
+    from clmap_lsp.hosts.launches import HostValue
+
+_EXAMPLES = """\
+examples:
+  clmap-lsp launches .                       launches of all kernels below this folder
+  clmap-lsp launches src/mm.cl               those of one kernel file, wherever the host code stands
+  clmap-lsp launches . --format json
+
+A number is what every run of the host program uses. What depends on the run is shown as its expression, with
+the value that the program takes unless told otherwise behind it.
+"""
+
+
+def register(subparsers: Any) -> None:
+    """Add the parser."""
+    parser = subparsers.add_parser(
+        "launches",
+        help="list the launches that host code makes",
+        description="Read host code in C, C++ and Python for the launches that it makes of the kernels below "
+        "PATH: sizes, arguments, local memory and build options.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="files or directories")
+    parser.add_argument("--kernel", metavar="NAME", help="only this kernel")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--config", metavar="PATH", help="a clmap.toml to use instead of the nearest one")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command and return the exit code."""
+    from clmap_lsp.commands.hosts import report_of
+    from clmap_lsp.commands.options import SettingsSource
+
+    paths = args.paths or ["."]
+    for path in paths:
+        if not Path(path).exists():
+            raise UsageError(f"{path}: no such file or directory")
+    options = argparse.Namespace(
+        config=args.config, defines=[], undefines=[], includes=[], standard=None, device=None
+    )
+    report = report_of(paths, SettingsSource(options))
+    if args.kernel is not None:
+        report = _of_kernel(report, args.kernel)
+    if args.format == "json":
+        from clmap_lsp.hosts.as_json import document
+
+        sys.stdout.write(json.dumps(document(report), indent=2) + "\n")
+    else:
+        sys.stdout.write(_text(report))
+    return 0
+
+
+def _of_kernel(report: HostReport, name: str) -> HostReport:
+    kept = tuple(it for it in report.launches if it.kernel == name)
+    if not kept:
+        from difflib import get_close_matches
+
+        names = sorted({it.kernel for it in report.launches})
+        close = get_close_matches(name, names, 1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise UsageError(f"--kernel {name}: no host code launches it{hint}")
+    return type(report)(kept)
+
+
+def _text(report: HostReport) -> str:
+    lines = []
+    for it in report.launches:
+        lines.append(f"{it.kernel}  {it.kernel_file or 'in no file that was found'}")
+        lines.append(f"  {it.place}: {_shape(it)}")
+        named = [f"{name}={_shown(value)}" for name, value in it.arguments.items()]
+        named += [f"{name}=local {_shown(value)} bytes" for name, value in it.local_arguments.items()]
+        if named:
+            lines.append(f"  arguments: {', '.join(named)}")
+        if it.build_options:
+            lines.append(f"  options: {it.build_options}")
+    for path, row in report.unnamed:
+        lines.append(f"{path}:{row}: launches a kernel whose name is not known")
+    if not lines:
+        return "no host code that launches a kernel was found; say where it stands: clmap-lsp launches PATH\n"
+    return "\n".join(lines) + "\n"
+
+
+def _shape(launch: HostLaunch) -> str:
+    whole = " x ".join(map(_shown, launch.global_size))
+    if all(it is None for it in launch.local_size):
+        return f"{whole}, groups left to the driver (NULL)"
+    return f"{whole} in groups of {' x '.join(_shown(it) if it else 'NULL' for it in launch.local_size)}"
+
+
+def _shown(value: HostValue) -> str:
+    if value.number is not None:
+        return str(value.number)
+    return f"{value.text} [{value.default}]" if value.default is not None else value.text

@@ -1,0 +1,732 @@
+"""C and C++ host code as a tree of `clmap_lsp.hosts.tree`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import tree_sitter_cpp
+from tree_sitter import Language, Node, Parser
+
+from clmap_lsp.hosts.tree import (
+    AddressOf,
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Class,
+    Conditional,
+    Declare,
+    Dereference,
+    Evaluate,
+    Expr,
+    Function,
+    If,
+    Index,
+    Items,
+    Jump,
+    Lambda,
+    Loop,
+    Member,
+    Module,
+    Name,
+    New,
+    Num,
+    Opaque,
+    Parameter,
+    Raise,
+    Return,
+    SizeOf,
+    Stmt,
+    Str,
+    Switch,
+    Unary,
+)
+
+_MAX_DEPTH = 180
+"""Deeper nesting than a person writes is not followed."""
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\n": "", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
+_CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_cpp.language()))
+
+
+def read_c(text: str, path: str) -> Module:
+    """Read the compiled lines of one file. Never raises; what does not parse is left out."""
+    return _Reader(path).module(_parser().parse(text.encode("utf-8", "replace")).root_node)
+
+
+def read_c_expression(text: str) -> Expr:
+    """Read one expression, such as the body of a macro."""
+    root = _parser().parse(f"int x = {text};".encode("utf-8", "replace")).root_node
+    if root.has_error or not root.named_children:
+        return Opaque(text)
+    declaration = root.named_children[0]
+    declarator = declaration.child_by_field_name("declarator")
+    value = declarator.child_by_field_name("value") if declarator is not None else None
+    if value is None or len(root.named_children) != 1:
+        return Opaque(text)
+    return _Reader("").expression(value)
+
+
+class _Reader:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.depth = 0
+        self.functions: list[Function] = []
+        self.classes: dict[str, Class] = {}
+        self.globals: list[Stmt] = []
+        self.constants: dict[str, Expr] = {}
+        self.types: dict[str, str] = {}
+
+    def module(self, root: Node) -> Module:
+        self._top(root, "")
+        functions, declared = tuple(self.functions), tuple(self.globals)
+        return Module(self.path, "c", functions, self.classes, declared, self.constants, self.types)
+
+    # -------------------------------------------------------------------------------- outside functions
+
+    def _top(self, node: Node, owner: str) -> None:
+        for child in node.named_children:
+            match child.type:
+                case "function_definition":
+                    self._function(child, owner)
+                case "declaration":
+                    self._types_in(child)
+                    self.globals += [it for it in self._declaration(child) if isinstance(it, Declare)]
+                case "class_specifier" | "struct_specifier" | "union_specifier":
+                    self._class(child)
+                case "enum_specifier":
+                    self._enumeration(child)
+                case "type_definition":
+                    self._types_in(child)
+                    self._type_definition(child)
+                case "alias_declaration":
+                    self.types[_field(child, "name")] = _field(child, "type")
+                case (
+                    "template_declaration"
+                    | "namespace_definition"
+                    | "linkage_specification"
+                    | "declaration_list"
+                    | "ERROR"
+                    | "expression_statement"
+                    | "compound_statement"
+                ):
+                    self._top(child, owner)
+
+    def _types_in(self, node: Node) -> None:
+        kind = node.child_by_field_name("type")
+        if kind is not None and kind.type in ("class_specifier", "struct_specifier", "union_specifier"):
+            self._class(kind)
+        elif kind is not None and kind.type == "enum_specifier":
+            self._enumeration(kind)
+
+    def _type_definition(self, node: Node) -> None:
+        kind, declarator = node.child_by_field_name("type"), node.child_by_field_name("declarator")
+        if kind is None or declarator is None:
+            return
+        name = _text(declarator)
+        body = kind.child_by_field_name("body")
+        if body is not None and kind.child_by_field_name("name") is None:
+            self._class(kind, name)
+        else:
+            self.types[name] = _text(kind.child_by_field_name("name") or kind)
+
+    def _enumeration(self, node: Node) -> None:
+        body = node.child_by_field_name("body")
+        if body is None:
+            return
+        before: Expr | None = None
+        for child in body.named_children:
+            if child.type != "enumerator":
+                continue
+            name, value = _field(child, "name"), child.child_by_field_name("value")
+            if value is not None:
+                before = self.expression(value)
+            else:
+                before = Num(0) if before is None else Binary("+", before, Num(1))
+            self.constants[name] = before
+
+    def _class(self, node: Node, given: str = "") -> None:
+        body = node.child_by_field_name("body")
+        name = given or _last_name(node.child_by_field_name("name"))
+        if body is None or not name:
+            return
+        fields: list[Declare] = []
+        for child in body.named_children:
+            if child.type == "field_declaration":
+                self._types_in(child)
+                fields += [it for it in self._declaration(child) if isinstance(it, Declare)]
+            elif child.type == "function_definition":
+                self._function(child, name)
+            elif child.type == "template_declaration":
+                self._top(child, name)
+            elif child.type in ("class_specifier", "struct_specifier"):
+                self._class(child)
+            elif child.type == "enum_specifier":
+                self._enumeration(child)
+        bases = tuple(
+            _last_name(it)
+            for clause in node.named_children
+            if clause.type == "base_class_clause"
+            for it in clause.named_children
+            if it.type in ("type_identifier", "qualified_identifier", "template_type")
+        )
+        self.classes[name] = Class(name, tuple(fields), bases)
+
+    def _function(self, node: Node, owner: str) -> None:
+        declarator = node.child_by_field_name("declarator")
+        body = node.child_by_field_name("body")
+        while declarator is not None and declarator.type not in ("function_declarator",):
+            declarator = _inner(declarator)
+        if declarator is None or body is None:
+            return
+        called = declarator.child_by_field_name("declarator")
+        name = _last_name(called)
+        if called is not None and called.type == "qualified_identifier":
+            owner = _last_name(called.child_by_field_name("scope")) or owner
+        first: list[Stmt] = []
+        for child in node.named_children:
+            if child.type == "field_initializer_list":
+                first += self._initialisers(child)
+        block = self.block(body)
+        parameters = self._parameters(declarator.child_by_field_name("parameters"))
+        row = node.start_point.row + 1
+        self.functions.append(Function(name, owner, parameters, block, self.path, row, tuple(first)))
+
+    def _initialisers(self, node: Node) -> Iterator[Stmt]:
+        for child in node.named_children:
+            if child.type != "field_initializer" or len(child.named_children) < 2:
+                continue
+            name, values = child.named_children[0], child.named_children[1]
+            given = tuple(self.expression(it) for it in values.named_children)
+            if len(given) == 1:
+                target = Member(Name("this"), _last_name(name))
+                yield Evaluate(Assign(target, "", given[0]), child.start_point.row + 1)
+
+    def _parameters(self, node: Node | None) -> tuple[Parameter, ...]:
+        result = []
+        for child in node.named_children if node is not None else ():
+            if child.type not in ("parameter_declaration", "optional_parameter_declaration"):
+                continue
+            kind = _type_text(child)
+            declarator = child.child_by_field_name("declarator")
+            default = child.child_by_field_name("default_value")
+            name, shape = _declared(declarator)
+            if name or kind != "void":
+                result.append(
+                    Parameter(
+                        name,
+                        kind + ("*" if shape.pointer or shape.dimensions else ""),
+                        self.expression(default) if default is not None else None,
+                        shape.reference,
+                    )
+                )
+        return tuple(result)
+
+    # ------------------------------------------------------------------------------------- statements
+
+    def block(self, node: Node | None) -> Block:
+        if node is None:
+            return ()
+        if node.type not in ("compound_statement", "ERROR", "declaration_list"):
+            return tuple(self.statement(node))
+        return tuple(it for child in node.named_children for it in self.statement(child))
+
+    def statement(self, node: Node) -> Iterator[Stmt]:
+        self.depth += 1
+        try:
+            if self.depth < _MAX_DEPTH:
+                yield from self._statement(node)
+        finally:
+            self.depth -= 1
+
+    def _statement(self, node: Node) -> Iterator[Stmt]:
+        row = node.start_point.row + 1
+        match node.type:
+            case "declaration":
+                self._types_in(node)
+                yield from self._declaration(node)
+            case "expression_statement":
+                for child in node.named_children:
+                    yield Evaluate(self.expression(child), row)
+            case "compound_statement" | "ERROR":
+                yield from self.block(node)
+            case "if_statement":
+                condition = node.child_by_field_name("condition")
+                yield from self._initialiser_of(condition)
+                yield If(
+                    self._condition(condition),
+                    self.block(node.child_by_field_name("consequence")),
+                    self.block(node.child_by_field_name("alternative")),
+                )
+            case "else_clause":
+                for child in node.named_children:
+                    yield from self.statement(child)
+            case "for_statement":
+                yield self._for(node)
+            case "for_range_loop":
+                each = node.child_by_field_name("declarator")
+                over = node.child_by_field_name("right")
+                body = self.block(node.child_by_field_name("body"))
+                name, _ = _declared(each)
+                target = Name(name) if name else None
+                yield Loop((), None, (), body, each=target, over=self._or_opaque(over))
+            case "while_statement":
+                condition = node.child_by_field_name("condition")
+                yield Loop((), self._condition(condition), (), self.block(node.child_by_field_name("body")))
+            case "do_statement":
+                condition = node.child_by_field_name("condition")
+                body = self.block(node.child_by_field_name("body"))
+                yield Loop((), self._condition(condition), (), body, tests_first=False)
+            case "switch_statement":
+                yield self._switch(node)
+            case "return_statement" | "co_return_statement":
+                yield Return(self.expression(node.named_children[0]) if node.named_children else None)
+            case "break_statement" | "continue_statement":
+                yield Jump(node.type == "break_statement")
+            case "throw_statement":
+                yield Raise()
+            case "try_statement":
+                yield from self.block(node.child_by_field_name("body"))
+            case "labeled_statement":
+                for child in node.named_children[1:]:
+                    yield from self.statement(child)
+            case "type_definition" | "alias_declaration" | "class_specifier" | "struct_specifier":
+                self._local_types(node)
+            case "enum_specifier":
+                self._enumeration(node)
+            case "comment" | "statement_identifier" | "using_declaration":
+                return
+            case _ if node.type.endswith(("expression", "literal", "identifier", "string")):
+                yield Evaluate(self.expression(node), row)
+
+    def _local_types(self, node: Node) -> None:
+        if node.type == "type_definition":
+            self._type_definition(node)
+        elif node.type == "alias_declaration":
+            self.types[_field(node, "name")] = _field(node, "type")
+        else:
+            self._class(node)
+
+    def _initialiser_of(self, clause: Node | None) -> Iterator[Stmt]:
+        if clause is None:
+            return
+        first = clause.child_by_field_name("initializer")
+        value = clause.child_by_field_name("value")
+        for child in (first, value):
+            if child is not None and child.type in ("declaration", "init_statement"):
+                for it in [child] if child.type == "declaration" else child.named_children:
+                    yield from self.statement(it)
+
+    def _condition(self, clause: Node | None) -> Expr:
+        if clause is None:
+            return Opaque("")
+        value = clause.child_by_field_name("value") or clause
+        if value.type == "declaration":
+            name, _ = _declared(value.child_by_field_name("declarator"))
+            return Name(name)
+        if value is clause and clause.type in ("condition_clause", "parenthesized_expression"):
+            return self.expression(clause.named_children[-1]) if clause.named_children else Opaque("")
+        return self.expression(value)
+
+    def _for(self, node: Node) -> Loop:
+        start: list[Stmt] = []
+        first = node.child_by_field_name("initializer")
+        if first is not None:
+            start += self.statement(first)
+            if first.type != "declaration" and not start:
+                start.append(Evaluate(self.expression(first), first.start_point.row + 1))
+        condition, step = node.child_by_field_name("condition"), node.child_by_field_name("update")
+        steps = (Evaluate(self.expression(step), step.start_point.row + 1),) if step is not None else ()
+        body = self.block(node.child_by_field_name("body"))
+        return Loop(tuple(start), self.expression(condition) if condition else None, steps, body)
+
+    def _switch(self, node: Node) -> Switch:
+        cases = []
+        body = node.child_by_field_name("body")
+        for child in body.named_children if body is not None else ():
+            if child.type != "case_statement":
+                continue
+            value = child.child_by_field_name("value")
+            inner = [it for it in child.named_children if value is None or it.id != value.id]
+            block = tuple(stmt for it in inner for stmt in self.statement(it))
+            cases.append((self.expression(value) if value is not None else None, block))
+        return Switch(self._condition(node.child_by_field_name("condition")), tuple(cases))
+
+    # ----------------------------------------------------------------------------------- declarations
+
+    def _declaration(self, node: Node) -> Iterator[Stmt]:
+        kind = _type_text(node)
+        template = _template(node.child_by_field_name("type"))
+        is_constant = any(
+            it.type == "type_qualifier" and _text(it) in ("const", "constexpr") for it in node.children
+        )
+        default = node.child_by_field_name("default_value")
+        row = node.start_point.row + 1
+        for declarator in node.children_by_field_name("declarator"):
+            value = declarator.child_by_field_name("value") if declarator.type == "init_declarator" else None
+            inner = declarator.child_by_field_name("declarator") if value is not None else declarator
+            if inner is not None and inner.type == "init_declarator":
+                inner = inner.child_by_field_name("declarator")
+            name, shape = _declared(inner)
+            if not name:
+                continue
+            arguments = None
+            if shape.arguments is not None:
+                arguments = tuple(self._argument(it) for it in shape.arguments)
+            elif value is not None and value.type == "argument_list":
+                arguments = tuple(self.expression(it) for it in value.named_children)
+                value = None
+            if value is None and default is not None:
+                value = default
+            yield Declare(
+                name,
+                kind,
+                template,
+                self.expression(value) if value is not None else None,
+                arguments,
+                tuple(self.expression(it) if it is not None else None for it in shape.dimensions),
+                shape.reference,
+                shape.pointer,
+                is_constant,
+                row,
+            )
+
+    def _argument(self, node: Node) -> Expr:
+        """Read what the grammar takes for a parameter, as `range(N, M)` looks like a function."""
+        text = _text(node)
+        return Name(text) if text.isidentifier() else read_c_expression(text)
+
+    # ------------------------------------------------------------------------------------ expressions
+
+    def _or_opaque(self, node: Node | None) -> Expr:
+        return self.expression(node) if node is not None else Opaque("")
+
+    def expression(self, node: Node) -> Expr:
+        self.depth += 1
+        try:
+            if self.depth >= _MAX_DEPTH:
+                return Opaque(_text(node)[:80])
+            handler = _EXPRESSIONS.get(node.type)
+            if handler is not None:
+                return handler(self, node)
+            return Opaque(_text(node), tuple(self.expression(it) for it in node.named_children))
+        finally:
+            self.depth -= 1
+
+    def number(self, node: Node) -> Expr:
+        text = _text(node).replace("'", "")
+        value = number(text)
+        return Num(value) if value is not None else Opaque(text)
+
+    def string(self, node: Node) -> Expr:
+        row = node.start_point.row + 1
+        if node.type == "concatenated_string":
+            parts: list[str | Expr] = []
+            for child in node.named_children:
+                if child.type.endswith("string_literal"):
+                    piece = self.string(child)
+                    parts += piece.parts if isinstance(piece, Str) else ()
+                elif child.type != "comment":
+                    parts.append(self.expression(child))
+            return Str(tuple(parts), row)
+        if node.type == "raw_string_literal":
+            content = [_text(it) for it in node.named_children if it.type == "raw_string_content"]
+            return Str(("".join(content),), row)
+        text = _text(node)
+        start, end = text.find('"') + 1, text.rfind('"')
+        return Str((unescaped(text[start:end]),), row)
+
+    def character(self, node: Node) -> Expr:
+        inner = unescaped(_text(node).strip("LuU8").strip("'"))
+        return Num(ord(inner)) if len(inner) == 1 else Opaque(_text(node))
+
+    def binary(self, node: Node) -> Expr:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        return Binary(_field(node, "operator"), self._or_opaque(left), self._or_opaque(right))
+
+    def unary(self, node: Node) -> Expr:
+        operand = self._or_opaque(node.child_by_field_name("argument"))
+        op = _field(node, "operator")
+        return operand if op == "+" else Unary("!" if op == "not" else op, operand)
+
+    def pointer(self, node: Node) -> Expr:
+        operand = self._or_opaque(node.child_by_field_name("argument"))
+        return AddressOf(operand) if _field(node, "operator") == "&" else Dereference(operand)
+
+    def update(self, node: Node) -> Expr:
+        operand = self._or_opaque(node.child_by_field_name("argument"))
+        op = _field(node, "operator")[0]
+        changed = Assign(operand, op, Num(1))
+        is_prefix = bool(node.children) and node.children[0].type in ("++", "--")
+        return changed if is_prefix else Binary("-" if op == "+" else "+", changed, Num(1))
+
+    def assignment(self, node: Node) -> Expr:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        op = _field(node, "operator")[:-1]
+        return Assign(self._or_opaque(left), op, self._or_opaque(right))
+
+    def subscript(self, node: Node) -> Expr:
+        indices = node.child_by_field_name("indices") or node.child_by_field_name("index")
+        if indices is not None and indices.type == "subscript_argument_list":
+            indices = indices.named_children[0] if indices.named_children else None
+        return Index(self._or_opaque(node.child_by_field_name("argument")), self._or_opaque(indices))
+
+    def member(self, node: Node) -> Expr:
+        base = self._or_opaque(node.child_by_field_name("argument"))
+        return Member(base, _last_name(node.child_by_field_name("field")))
+
+    def name(self, node: Node) -> Expr:
+        text = _text(node)
+        constants: dict[str, Expr] = {"true": Num(1), "false": Num(0), "nullptr": Name("NULL")}
+        return constants.get(text) or Name(_last_name(node))
+
+    def call(self, node: Node) -> Expr:
+        function = node.child_by_field_name("function")
+        listed = node.child_by_field_name("arguments")
+        arguments = tuple(
+            self.expression(it) for it in (listed.named_children if listed else ()) if it.type != "comment"
+        )
+        row, text = node.start_point.row + 1, _short(node)
+        if function is None:
+            return Opaque(text, arguments)
+        template = _template(function)
+        name = _last_name(function)
+        if name in _CASTS and template and len(arguments) == 1:
+            return Cast(template[0], arguments[0])
+        if function.type in ("primitive_type", "sized_type_specifier") and len(arguments) == 1:
+            return Cast(_text(function), arguments[0])
+        return Call(self._callee(function), arguments, {}, template, row, text)
+
+    def _callee(self, node: Node) -> Expr:
+        match node.type:
+            case "template_function" | "template_type":
+                inner = node.child_by_field_name("name")
+                return Name(_last_name(inner))
+            case "qualified_identifier":
+                return Name(_last_name(node))
+            case "field_expression":
+                return self.member(node)
+            case _:
+                return self.expression(node)
+
+    def compound_literal(self, node: Node) -> Expr:
+        kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+        items = self._or_opaque(value)
+        name = _last_name(kind)
+        if kind is not None and kind.type in ("primitive_type", "sized_type_specifier", "type_descriptor"):
+            return items
+        inner = items.items if isinstance(items, Items) else (items,)
+        return Call(Name(name), inner, {}, _template(kind), node.start_point.row + 1, _short(node))
+
+    def conditional(self, node: Node) -> Expr:
+        return Conditional(
+            self._or_opaque(node.child_by_field_name("condition")),
+            self._or_opaque(node.child_by_field_name("consequence")),
+            self._or_opaque(node.child_by_field_name("alternative")),
+        )
+
+    def items(self, node: Node) -> Expr:
+        return Items(tuple(self.expression(it) for it in node.named_children if it.type != "comment"))
+
+    def cast(self, node: Node) -> Expr:
+        kind = node.child_by_field_name("type")
+        return Cast(_text(kind) if kind else "", self._or_opaque(node.child_by_field_name("value")))
+
+    def size(self, node: Node) -> Expr:
+        kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
+        if kind is not None:
+            return SizeOf(_text(kind))
+        operand = self._or_opaque(value)
+        return SizeOf(operand.name if isinstance(operand, Name) else "", operand)
+
+    def new(self, node: Node) -> Expr:
+        kind, listed = node.child_by_field_name("type"), node.child_by_field_name("arguments")
+        arguments = tuple(self.expression(it) for it in (listed.named_children if listed else ()))
+        return New(_last_name(kind), _template(kind), arguments, node.start_point.row + 1)
+
+    def parenthesised(self, node: Node) -> Expr:
+        return self.expression(node.named_children[0]) if node.named_children else Opaque(_text(node))
+
+    def comma(self, node: Node) -> Expr:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        return Opaque(_short(node), (self._or_opaque(left), self._or_opaque(right)))
+
+    def lambda_(self, node: Node) -> Expr:
+        declarator = node.child_by_field_name("declarator")
+        parameters = self._parameters(declarator.child_by_field_name("parameters") if declarator else None)
+        body = self.block(node.child_by_field_name("body"))
+        row = node.start_point.row + 1
+        return Lambda(Function(f"lambda at line {row}", "", parameters, body, self.path, row))
+
+
+_EXPRESSIONS: dict[str, Callable[[_Reader, Node], Expr]] = {
+    "number_literal": _Reader.number,
+    "string_literal": _Reader.string,
+    "raw_string_literal": _Reader.string,
+    "concatenated_string": _Reader.string,
+    "char_literal": _Reader.character,
+    "binary_expression": _Reader.binary,
+    "unary_expression": _Reader.unary,
+    "pointer_expression": _Reader.pointer,
+    "update_expression": _Reader.update,
+    "assignment_expression": _Reader.assignment,
+    "subscript_expression": _Reader.subscript,
+    "field_expression": _Reader.member,
+    "identifier": _Reader.name,
+    "field_identifier": _Reader.name,
+    "type_identifier": _Reader.name,
+    "qualified_identifier": _Reader.name,
+    "template_function": _Reader.name,
+    "template_type": _Reader.name,
+    "true": _Reader.name,
+    "false": _Reader.name,
+    "null": lambda _reader, _node: Name("NULL"),
+    "this": lambda _reader, _node: Name("this"),
+    "call_expression": _Reader.call,
+    "conditional_expression": _Reader.conditional,
+    "initializer_list": _Reader.items,
+    "compound_literal_expression": _Reader.compound_literal,
+    "cast_expression": _Reader.cast,
+    "sizeof_expression": _Reader.size,
+    "new_expression": _Reader.new,
+    "parenthesized_expression": _Reader.parenthesised,
+    "comma_expression": _Reader.comma,
+    "lambda_expression": _Reader.lambda_,
+}
+
+
+class _Shape:
+    """What a declarator adds to the name."""
+
+    def __init__(self) -> None:
+        self.dimensions: list[Node | None] = []
+        self.pointer = False
+        self.reference = False
+        self.arguments: list[Node] | None = None
+
+
+def _declared(node: Node | None) -> tuple[str, _Shape]:
+    """Return the name that a declarator declares, and its shape."""
+    shape = _Shape()
+    while node is not None:
+        match node.type:
+            case "identifier" | "field_identifier" | "type_identifier":
+                return _text(node), shape
+            case "qualified_identifier" | "template_function":
+                return _last_name(node), shape
+            case "array_declarator" | "abstract_array_declarator":
+                shape.dimensions.insert(0, node.child_by_field_name("size"))
+            case "pointer_declarator" | "abstract_pointer_declarator":
+                shape.pointer = True
+            case "reference_declarator" | "abstract_reference_declarator":
+                shape.reference = True
+            case "function_declarator":
+                listed = node.child_by_field_name("parameters")
+                shape.arguments = list(listed.named_children) if listed is not None else []
+        node = _inner(node)
+    return "", shape
+
+
+def _inner(node: Node) -> Node | None:
+    inner = node.child_by_field_name("declarator")
+    if inner is None:
+        for child in node.named_children:
+            if child.type.endswith(("declarator", "identifier")):
+                return child
+    return inner
+
+
+def _text(node: Node) -> str:
+    return node.text.decode("utf-8", "replace") if node.text is not None else ""
+
+
+def _short(node: Node) -> str:
+    return " ".join(_text(node).split())[:120]
+
+
+def _field(node: Node, name: str) -> str:
+    child = node.child_by_field_name(name)
+    return _text(child) if child is not None else ""
+
+
+def _last_name(node: Node | None) -> str:
+    """Return a name without namespaces and template arguments."""
+    while node is not None:
+        inner = node.child_by_field_name("name")
+        if inner is None or node.type not in (
+            "qualified_identifier",
+            "template_function",
+            "template_type",
+            "template_method",
+            "dependent_name",
+            "type_descriptor",
+        ):
+            break
+        node = inner
+    return _text(node).split("::")[-1].split("<")[0].strip() if node is not None else ""
+
+
+def _type_text(node: Node) -> str:
+    kind = node.child_by_field_name("type")
+    if kind is None:
+        return ""
+    if kind.type in ("struct_specifier", "class_specifier", "union_specifier", "enum_specifier"):
+        return _field(kind, "name")
+    if kind.type in ("qualified_identifier", "template_type"):
+        return _last_name(kind)
+    return " ".join(_text(kind).split())
+
+
+def _template(node: Node | None) -> tuple[str, ...]:
+    """Return the template arguments of a type or function, as text."""
+    while node is not None and node.type == "qualified_identifier":
+        node = node.child_by_field_name("name")
+    arguments = node.child_by_field_name("arguments") if node is not None else None
+    if arguments is None or arguments.type != "template_argument_list":
+        return ()
+    return tuple(_text(it) for it in arguments.named_children)
+
+
+_NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)")
+
+
+def number(text: str) -> int | float | None:
+    """Return the value of a C number."""
+    whole = _NUMBER.fullmatch(text)
+    try:
+        if whole is not None:
+            digits = whole[1]
+            is_octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
+            return int(digits, 8) if is_octal else int(digits, 0)
+        return float(text.rstrip("fFlLhH")) if not text.lower().startswith("0x") else float.fromhex(text)
+    except ValueError:
+        return None
+
+
+def unescaped(text: str) -> str:
+    """Return what a string literal stands for, its ends not counted."""
+    if "\\" not in text:
+        return text
+    return re.sub(
+        r"\\(x[0-9a-fA-F]+|[0-7]{1,3}|\r\n|.)",
+        lambda it: _escape(it[1]),
+        text,
+        flags=re.DOTALL,
+    )
+
+
+def _escape(body: str) -> str:
+    if body in _ESCAPES or body == "\r\n":
+        return _ESCAPES.get(body, "")
+    if body[0] == "x" and len(body) > 1:
+        return chr(int(body[1:], 16) & 0xFF)
+    if body[0] in "01234567":
+        return chr(int(body, 8) & 0xFF)
+    return body

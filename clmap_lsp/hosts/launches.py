@@ -1,0 +1,451 @@
+"""The launches that a project's host code makes, as far as they can be known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from clmap_lsp.hosts.interpreter import Interpreter, Raised
+from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
+from clmap_lsp.hosts.library_calls import LIBRARY
+from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
+from clmap_lsp.hosts.project import HostProject
+from clmap_lsp.hosts.store import Store, join_values, named
+from clmap_lsp.hosts.tree import Function
+from clmap_lsp.hosts.values import (
+    Alternatives,
+    FileText,
+    LocalMemory,
+    Null,
+    Number,
+    Pointer,
+    RunTime,
+    Sizes,
+    Text,
+    Value,
+    default_of,
+    text_of,
+)
+from clmap_lsp.hosts.walking import called_names
+
+_LAUNCHING = frozenset(
+    (
+        *("clEnqueueNDRangeKernel", "clEnqueueTask", "enqueueNDRangeKernel", "EnqueueArgs", "enqueueTask"),
+        *("enqueue_nd_range_kernel", "enqueue_1d_range_kernel", "enqueue_task"),
+    )
+)
+_MAX_STARTS = 400
+"""Functions that are run for one project."""
+_MAX_DIFFERENT = 6
+"""Different sizes that one call is known to launch with; more are one launch with open sizes."""
+_FAR = 4
+"""Folders between host code and the file of a kernel that it names but does not say the file of."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostValue:
+    """A value that host code gives. `number` is what every run uses; else `text` is its expression, and
+    `default` the value that the program takes unless told otherwise."""
+
+    number: int | float | None
+    text: str
+    default: int | float | None = None
+
+    @property
+    def best(self) -> int | float | None:
+        """The number, or what the program takes by default."""
+        return self.number if self.number is not None else self.default
+
+
+@dataclass(frozen=True, slots=True)
+class HostLaunch:
+    """One launch of one kernel.
+
+    `kernel_file` is `None` where no file that defines it was found. A local size is `None` where NULL is
+    passed. `local_arguments` and `buffers` are in bytes.
+    """
+
+    kernel: str
+    kernel_file: str | None
+    host_file: str
+    host_row: int
+    global_size: tuple[HostValue, ...]
+    local_size: tuple[HostValue | None, ...]
+    arguments: Mapping[str, HostValue] = field(default_factory=dict)
+    local_arguments: Mapping[str, HostValue] = field(default_factory=dict)
+    buffers: Mapping[str, HostValue] = field(default_factory=dict)
+    build_options: str = ""
+    kernel_row: int = 0
+    """Where the string starts that holds the kernel, 0 for a kernel in a file of its own."""
+
+    @property
+    def place(self) -> str:
+        """For people: `main.c:120`."""
+        return f"{self.host_file}:{self.host_row}"
+
+    @property
+    def values(self) -> Iterator[HostValue]:
+        """All that it says of the launch itself."""
+        yield from self.global_size
+        yield from (it for it in self.local_size if it is not None)
+        yield from self.arguments.values()
+        yield from self.local_arguments.values()
+
+
+@dataclass(frozen=True, slots=True)
+class HostReport:
+    """What host code launches, and which of its launches could not be followed to a kernel."""
+
+    launches: tuple[HostLaunch, ...]
+    unnamed: tuple[tuple[str, int], ...] = ()
+    """File and row of calls that launch a kernel whose name is not known."""
+
+
+def launches_of(project: HostProject) -> HostReport:
+    """Return the launches that a project makes. Never raises on what host code says."""
+    runs = _Runs(project)
+    raised = runs.all()
+    found: dict[tuple[str, str | None, str, int], list[HostLaunch]] = {}
+    unnamed = []
+    for launch in raised:
+        named_ = list(_launches(project, launch))
+        if not named_:
+            unnamed.append((launch.path, launch.row))
+        for it in named_:
+            known = found.setdefault((it.kernel, it.kernel_file, it.host_file, it.host_row), [])
+            if it not in known:
+                known.append(it)
+    launches = [it for same in found.values() for it in _distinct(same)]
+    launches.sort(key=lambda it: (it.host_file, it.host_row, it.kernel))
+    named_rows = {(it.host_file, it.host_row) for it in launches}
+    return HostReport(
+        tuple(launches), tuple(it for it in dict.fromkeys(sorted(unnamed)) if it not in named_rows)
+    )
+
+
+def _distinct(launches: list[HostLaunch]) -> list[HostLaunch]:
+    """Return launches of one call with different values; too many become one with open values."""
+    if len(launches) <= _MAX_DIFFERENT:
+        return launches
+    first = launches[0]
+
+    def merged(values: Sequence[HostValue | None]) -> HostValue | None:
+        known = [it for it in values if it is not None]
+        if len(known) != len(values):
+            return None
+        if all(it == known[0] for it in known):
+            return known[0]
+        return HostValue(None, next((it.text for it in known if it.number is None), "several sizes"))
+
+    same = [
+        it
+        for it in launches
+        if len(it.global_size) == len(first.global_size) and it.arguments.keys() == first.arguments.keys()
+    ]
+    arguments = {name: merged([it.arguments[name] for it in same]) for name in first.arguments}
+    return [
+        replace(
+            first,
+            global_size=tuple(
+                it
+                for i in range(len(first.global_size))
+                if (it := merged([launch.global_size[i] for launch in same])) is not None
+            ),
+            local_size=tuple(
+                merged([launch.local_size[i] for launch in same]) for i in range(len(first.local_size))
+            ),
+            arguments={name: it for name, it in arguments.items() if it is not None},
+        )
+    ]
+
+
+# -------------------------------------------------------------------------------------------- starting
+
+
+class _Runs:
+    """Which functions are run, and in which order."""
+
+    def __init__(self, project: HostProject) -> None:
+        self.project = project
+        self.handlers = {**LIBRARY, **OPENCL}
+        for name, roles in project.wrappers.items():
+            self.handlers["own " + name] = own_wrapper(name, dict(roles))
+        self.entered: set[tuple[str, int]] = set()
+        self.raised: list[Raised] = []
+        self.starts = 0
+
+    def all(self) -> list[Raised]:
+        """Run what launches: programs from `main`, then what no `main` reached."""
+        wanted = self._launching()
+        reaching = self._callers(wanted)
+        for function in (it for it in reaching if it.name == "main" and not it.owner):
+            self._run(function)
+        for path in dict.fromkeys(it.path for it in reaching if it.path.endswith(".py")):
+            self._module(path)
+        for path in self.project.launching_files:
+            if path.endswith(".py"):
+                self._module(path)
+        called = {name for it in reaching for name in self._calls(it)}
+        for function in [it for it in reaching if it.name not in called] + wanted:
+            if (function.path, function.row) not in self.entered:
+                self._run(function)
+        return self.raised
+
+    def _launching(self) -> list[Function]:
+        """Return the functions that launch by themselves."""
+        names = _LAUNCHING | self.project.wrappers.keys()
+        result = []
+        for path in self.project.launching_files:
+            file = self.project.file(path)
+            for function in file.module.functions if file is not None else ():
+                if path.endswith(".py") or names & self._calls(function):
+                    result.append(function)
+        return result
+
+    def _callers(self, functions: list[Function]) -> list[Function]:
+        """Return functions, and all that call them."""
+        result = {(it.path, it.row): it for it in functions}
+        rest = list(functions)
+        while rest and len(result) < _MAX_STARTS:
+            function = rest.pop()
+            if function.name == "main" or function.path.endswith(".py"):
+                continue
+            for path in self.project.candidates(function.name, function.path):
+                file = self.project.file(path)
+                for it in file.module.functions if file is not None else ():
+                    if function.name in self._calls(it) and (it.path, it.row) not in result:
+                        result[it.path, it.row] = it
+                        rest.append(it)
+        return list(result.values())
+
+    def _calls(self, function: Function) -> frozenset[str]:
+        return called_names(function)
+
+    def _interpreter(self) -> Interpreter:
+        self.starts += 1
+        return Interpreter(self.project, self.handlers)
+
+    def _run(self, function: Function) -> None:
+        if self.starts >= _MAX_STARTS:
+            return
+        interpreter = self._interpreter()
+        this = Pointer(f"o:{function.owner}#") if function.owner else None
+        if function.path.endswith(".py"):
+            self._start_module(interpreter, function.path)
+            interpreter.launches.clear()
+        if this is not None:
+            self._made(interpreter, function, this)
+        interpreter.start(function, this)
+        self._keep(interpreter)
+
+    def _made(self, interpreter: Interpreter, function: Function, this: Pointer) -> None:
+        """Make the object that a method is run for; what its constructor sets may be changed before."""
+        cls = self.project.class_named(function.owner, function.path)
+        if cls is None:
+            return
+        nothing = Function("", function.owner, (), (), function.path, 0)
+        interpreter.start(nothing, this)
+        makers = [
+            it
+            for it in (
+                *self.project.functions(cls.name, function.path, cls.name),
+                *self.project.functions("__init__", function.path, cls.name),
+            )
+            if it.row != function.row
+        ]
+        interpreter.make(this.place, cls, makers[0] if makers else None, function.path)
+        store = interpreter.store
+        for place, value in list(store.items()) if store is not None else ():
+            name = place.rpartition(".")[2]
+            if place.startswith(this.place + ".") and isinstance(value, Number) and store is not None:
+                changed = self.project.writes(name, function.path)
+                if changed > 1 and not function.path.endswith(".py"):
+                    store[place] = RunTime(name, value.value)
+
+    def _module(self, path: str) -> None:
+        if (path, 0) in self.entered or self.starts >= _MAX_STARTS:
+            return
+        interpreter = self._interpreter()
+        self._start_module(interpreter, path)
+        self._keep(interpreter)
+
+    def _start_module(self, interpreter: Interpreter, path: str) -> None:
+        file = self.project.file(path)
+        if file is None:
+            return
+        interpreter.start(Function("<module>", "", (), file.module.globals, path, 0), module=True)
+        if interpreter.store is None:
+            interpreter.store = Store()
+
+    def _keep(self, interpreter: Interpreter) -> None:
+        self.entered |= interpreter.entered
+        self.raised += interpreter.launches
+
+
+# ------------------------------------------------------------------------------------------- launches
+
+
+def _launches(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
+    """Yield one launch for every name that the kernel may have."""
+    store = raised.store
+    place = raised.kernel.place if isinstance(raised.kernel, Pointer) else None
+    name = store.read(f"{place}.name") if place is not None else None
+    for text in _texts(name):
+        plain = text.plain
+        if not plain or not re.fullmatch(r"[A-Za-z_]\w*", plain):
+            continue
+        source, options = _program(store, place)
+        found = _defined(project, plain, source, raised.path)
+        yield _launch(raised, plain, found, options)
+
+
+def _texts(value: Value | None) -> Iterator[Text]:
+    match value:
+        case Text():
+            yield value
+        case Alternatives(values):
+            for it in values:
+                yield from _texts(it)
+
+
+def _program(store: Store, kernel: str | None) -> tuple[list[Text], Text]:
+    """Return the texts that a kernel's program may be made of, and its build options."""
+    program = store.read(f"{kernel}.program") if kernel is not None else None
+    programs = program.values if isinstance(program, Alternatives) else (program,)
+    sources: list[Text] = []
+    options = Text()
+    for it in programs:
+        if isinstance(it, Text):
+            sources.append(it)
+        elif isinstance(it, Pointer):
+            sources += _texts(store.read(it.place + ".source"))
+            options = next(_texts(store.read(it.place + ".options")), options)
+    return sources, options
+
+
+@dataclass(frozen=True, slots=True)
+class _Defined:
+    path: str | None
+    row: int
+    parameters: tuple[KernelParameter, ...]
+
+
+def _defined(project: HostProject, name: str, sources: Iterable[Text], near: str) -> _Defined:
+    """Return where a kernel is defined, by what its program is made of; else the nearest of its name."""
+    for source in sources:
+        for part in source.parts:
+            if isinstance(part, FileText):
+                path = project.kernel_file(part.name, near)
+                kernels = [it for it in project.kernels_of(path) if it.name == name] if path else []
+                if path is not None and kernels:
+                    return _Defined(path, 0, kernels[0].parameters)
+        written = "".join(it if isinstance(it, str) else "1" for it in source.parts)
+        for kernel in kernels_in(written) if "kernel" in written else ():
+            if kernel.name == name:
+                return _Defined(source.path or near, source.row, kernel.parameters)
+    for source in sources:
+        for part in source.parts:
+            path = project.kernel_file(part.name, near) if isinstance(part, FileText) else None
+            if path is not None:
+                return _Defined(path, 0, ())
+    known = {it.path: it for it in project.kernels.get(name, ())}
+    found = project.nearest(known, near, _FAR)
+    if found is not None:
+        return _Defined(found, 0, known[found].kernel.parameters)
+    return _Defined(None, 0, ())
+
+
+def _launch(raised: Raised, name: str, defined: _Defined, options: Text) -> HostLaunch:
+    store = raised.store
+    whole = _sizes(store, raised.global_size, raised.dimensions)
+    local = _sizes(store, raised.local_size, raised.dimensions or len(whole))
+    arguments: dict[str, HostValue] = {}
+    local_arguments: dict[str, HostValue] = {}
+    buffers: dict[str, HostValue] = {}
+    for index, value in sorted(raised.arguments.items()):
+        known = defined.parameters[index] if index < len(defined.parameters) else None
+        parameter = known.name if known is not None else str(index)
+        match value:
+            case LocalMemory(size):
+                local_arguments[parameter] = _host_value(size)
+            case Number() | RunTime() if known is None or "*" not in known.type:
+                arguments[parameter] = _host_value(value)
+            case Pointer(place):
+                size_ = store.get(place + ".size")
+                if size_ is not None:
+                    buffers[parameter] = _host_value(size_)
+    return HostLaunch(
+        name,
+        defined.path,
+        raised.path,
+        raised.row,
+        tuple(_host_value(it) for it in whole),
+        tuple(None if isinstance(it, Null) else _host_value(it) for it in local) or (None,) * len(whole),
+        arguments,
+        local_arguments,
+        buffers,
+        " ".join(str(options).split()),
+        defined.row,
+    )
+
+
+def _sizes(store: Store, value: Value, dimensions: int | None) -> tuple[Value, ...]:
+    """Return the sizes in each dimension; `Null` for each where none is given."""
+    count = dimensions or 1
+    match value:
+        case Null() | Number(0):
+            return (Null(),) * count
+        case RunTime(text) if text.endswith(("NullRange", "nullptr")):
+            return (Null(),) * count
+        case Sizes(items):
+            return items[:3] if items else (Null(),) * count
+        case Number():
+            return (value,)
+        case RunTime() if dimensions is None:
+            return (value,)
+        case RunTime(text):
+            return tuple(RunTime(f"{text}[{i}]" if count > 1 else text) for i in range(count))
+        case Pointer(place, moved=False):
+            held = store.read(place)
+            if isinstance(held, (Sizes, Null)) or (isinstance(held, Pointer) and held != value):
+                return _sizes(store, held, dimensions)
+            found = []
+            for index in range(dimensions or 3):
+                item = store.read(f"{place}[{index}]")
+                if item is None and dimensions is None:
+                    break
+                text = f"{text_of(value)}[{index}]" if count > 1 else text_of(value)
+                found.append(named(text, item) if item is not None else RunTime(text))
+            return tuple(found) or (RunTime(text_of(value)),)
+        case Alternatives(values):
+            several = [_sizes(store, it, dimensions) for it in values]
+            length = max(map(len, several))
+            return tuple(
+                _one_of(f"#{text_of(value)}", [it[i] if i < len(it) else Null() for it in several])
+                for i in range(length)
+            )
+        case _:
+            return (RunTime(text_of(value)),) * count
+
+
+def _one_of(name: str, values: list[Value]) -> Value:
+    """Return a size that is one of several; the first is what the program takes by itself."""
+    if all(it == values[0] for it in values):
+        return values[0]
+    text = " or ".join(dict.fromkeys(text_of(it) for it in values))
+    joined_ = join_values(name, [it for it in values if not isinstance(it, Null)], values[0])
+    return RunTime(text, default_of(joined_), opaque=False)
+
+
+def _host_value(value: Value) -> HostValue:
+    match value:
+        case Number(number):
+            whole = isinstance(number, float) and number.is_integer() and abs(number) < 1 << 53
+            return HostValue(int(number) if whole else number, text_of(value))
+        case RunTime(text, default):
+            if isinstance(default, float) and default.is_integer() and abs(default) < 1 << 53:
+                default = int(default)
+            return HostValue(None, text, default)
+        case _:
+            return HostValue(None, text_of(value))

@@ -1,0 +1,467 @@
+"""What the functions of C, C++, Python and NumPy do that sizes and strings of host code go through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clmap_lsp.hosts.interpreter import CallHandler, Interpreter
+from clmap_lsp.hosts.opencl_calls import bytes_of, find_text, given_file
+from clmap_lsp.hosts.strings import braces, piece, printed
+from clmap_lsp.hosts.tree import AddressOf, Binary, Call, Expr, Index, Member, Name, Num
+from clmap_lsp.hosts.values import (
+    PURE_FUNCTIONS,
+    ArrayValue,
+    FileText,
+    Null,
+    Number,
+    Pointer,
+    RunTime,
+    Sizes,
+    Text,
+    Value,
+    binary,
+    converted,
+    function,
+    joined,
+    size_of,
+    text_of,
+)
+
+# --------------------------------------------------------------------------------------------- strings
+
+
+def _write_text(
+    interpreter: Interpreter, target: Value, written: Expr | None, text: Text, *, append: bool = False
+) -> None:
+    """Write a string to where an argument points; `buffer + strlen(buffer)` is behind what is there."""
+    if interpreter.store is None:
+        return
+    place = target.place if isinstance(target, Pointer) else None
+    moved = isinstance(target, Pointer) and target.moved
+    if isinstance(written, Binary) and written.op == "+":
+        written, moved = written.left, True
+    match written:
+        case AddressOf(Index(base, index)):
+            written, moved = base, index != Num(0)
+    if place is None or moved:
+        place = interpreter.place(written) if written is not None else None
+    if place is None:
+        return
+    before = interpreter.text(Pointer(place)) if append or moved else None
+    interpreter.store[place] = joined(before, text) if before is not None else text
+
+
+def _print_from(at: int) -> CallHandler:
+    def handler(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+        start = at
+        if len(values) > start and interpreter.text(values[start]) is None and at > 1:
+            start = next((i for i in range(1, len(values)) if isinstance(values[i], Text)), at)
+        format_ = interpreter.text(values[start]) if len(values) > start else None
+        if format_ is None:
+            return None
+        rest = [interpreter.text(it) or it for it in values[start + 1 :]]
+        _write_text(interpreter, values[0], call.arguments[0], printed(format_, rest))
+        return RunTime("length")
+
+    return handler
+
+
+def _copy_text(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) < 2:
+        return None
+    text = interpreter.text(values[-1]) or interpreter.text(values[1])
+    if text is not None:
+        _write_text(interpreter, values[0], call.arguments[0], text)
+    return values[0]
+
+
+def _append_text(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) < 2:
+        return None
+    text = interpreter.text(values[1]) or interpreter.text(values[-1])
+    added = text if text is not None else piece(values[1])
+    _write_text(interpreter, values[0], call.arguments[0], added, append=True)
+    return values[0]
+
+
+def _length(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    text = interpreter.text(values[-1]) if values else None
+    if text is not None and text.plain is not None:
+        return Number(len(text.plain))
+    value = values[-1] if values else None
+    if isinstance(value, Sizes):
+        return Number(len(value.items))
+    if isinstance(value, ArrayValue) and isinstance(value.shape, Sizes) and value.shape.items:
+        return value.shape.items[0]
+    return RunTime(call.text)
+
+
+def _parse_number(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    text = interpreter.text(values[0]) if values else None
+    if text is not None and text.plain is not None:
+        try:
+            return Number(int(text.plain, 0))
+        except ValueError:
+            return RunTime(call.text)
+    return RunTime(call.text)
+
+
+def _to_string(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    return piece(interpreter.text(values[0]) or values[0]) if values else Text()
+
+
+def _new_string(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    for value in values:
+        found = find_text(interpreter, value)
+        if found is not None:
+            return found
+    return Text() if not values else None
+
+
+def _own_text(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    return interpreter.text(values[0])
+
+
+def _append_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if not isinstance(call.function, Member) or len(values) < 2:
+        return None
+    before = interpreter.text(values[0])
+    if before is None and isinstance(values[0], Sizes):
+        interpreter.assign(call.function.base, Sizes((*values[0].items, values[1])))
+        return Null()
+    text = find_text(interpreter, values[1])
+    if before is None and text is None:
+        return None
+    place = interpreter.place(call.function.base)
+    if before is None and (place is None or interpreter.types.get(place) not in ("Sources", "string", "")):
+        return None
+    added = text if text is not None else piece(values[1])
+    interpreter.assign(call.function.base, joined(before, added) if before is not None else added)
+    return values[0]
+
+
+def _format_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    text = interpreter.text(values[0])
+    if text is None:
+        return None
+    names = {name: interpreter.value(it) for name, it in call.keywords.items()}
+    return braces(text, [interpreter.text(it) or it for it in values[1:]], names)
+
+
+def _join_method(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    separator = interpreter.text(values[0])
+    if separator is None or len(values) < 2 or not isinstance(values[1], Sizes):
+        return None
+    result = Text()
+    for index, item in enumerate(values[1].items):
+        result = joined(result, separator) if index else result
+        result = joined(result, piece(interpreter.text(item) or item))
+    return result
+
+
+# ----------------------------------------------------------------------------------------------- files
+
+
+def _open(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """A file that is opened is what stands in it, if its name is known."""
+    found = given_file(interpreter, call, values)
+    if found is not None:
+        return found
+    text = interpreter.text(values[0]) if values else None
+    plain = text.plain if text is not None else None
+    return Text((FileText(plain),)) if plain else RunTime(call.text)
+
+
+def _read(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`fread(buffer, size, count, file)`."""
+    text = interpreter.text(values[3]) if len(values) > 3 else None
+    if text is None:
+        return None
+    _write_text(interpreter, values[0], call.arguments[0], text)
+    return RunTime("length")
+
+
+def _read_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    text = interpreter.text(values[0])
+    if text is not None and len(values) > 1:
+        _write_text(interpreter, values[1], call.arguments[0], text)
+    return text
+
+
+# --------------------------------------------------------------------------------------------- numbers
+
+
+def _pure(name: str) -> CallHandler:
+    def handler(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+        given = values[1:] if isinstance(call.function, Member) else values
+        if len(given) == 1 and isinstance(given[0], Sizes) and name in ("min", "max"):
+            given = list(given[0].items)
+        if name == "abs" and not given:
+            return None
+        return function(name, given) if all(isinstance(it, (Number, RunTime)) for it in given) else None
+
+    return handler
+
+
+def _whole(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    given = values[1:] if isinstance(call.function, Member) else values
+    if len(given) != 1 or not isinstance(given[0], (Number, RunTime)):
+        return None
+    return converted("int", given[0])
+
+
+def _real(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    given = values[1:] if isinstance(call.function, Member) else values
+    if len(given) != 1 or not isinstance(given[0], (Number, RunTime)):
+        return None
+    return converted("float", given[0])
+
+
+def _exit(interpreter: Interpreter, _call: Call, _values: list[Value]) -> Value | None:
+    interpreter.store = None
+    return Null()
+
+
+def _assert(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    if values and values[0] == Number(0):
+        interpreter.store = None
+    return Null()
+
+
+def _options(_interpreter: Interpreter, call: Call, _values: list[Value]) -> Value | None:
+    return RunTime(call.text, -1)
+
+
+def _range(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    numbers = [int(it.value) for it in values if isinstance(it, Number)]
+    if numbers and len(numbers) == len(values) and len(values) <= 3:
+        try:
+            turns = range(*numbers)
+        except ValueError:
+            return RunTime(call.text)
+        if len(turns) <= 8:
+            return Sizes(tuple(Number(it) for it in turns))
+    return RunTime(call.text)
+
+
+def _tuple(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    if not values:
+        return Sizes(())
+    return values[0] if isinstance(values[0], Sizes) else None
+
+
+def _pair(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    return Sizes(tuple(values))
+
+
+def _dictionary(interpreter: Interpreter, call: Call, _values: list[Value]) -> Value | None:
+    place = interpreter.fresh("d", call)
+    for name, entry in call.keywords.items():
+        held = interpreter.value(entry)
+        if interpreter.store is not None:
+            interpreter.store[f"{place}.{name}"] = held
+    return Pointer(place)
+
+
+# ---------------------------------------------------------------------------------------------- arrays
+
+
+def _item_bytes(call: Call, values: list[Value]) -> int | None:
+    given = call.keywords.get("dtype")
+    name = given.name if isinstance(given, (Member, Name)) else ""
+    if not name:
+        names = [text_of(it).rsplit(".", 1)[-1] for it in values[2:] if isinstance(it, RunTime)]
+        name = next((it for it in names if size_of(it) is not None), "")
+    return size_of(name) if name else None
+
+
+def _array(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`np.zeros(shape)` and its kin."""
+    given = call.keywords.get("shape") or call.keywords.get("size")
+    shape = interpreter.value(given) if given is not None else values[1] if len(values) > 1 else None
+    if isinstance(shape, ArrayValue):
+        return shape
+    if isinstance(shape, Sizes):
+        return ArrayValue(shape, _item_bytes(call, values))
+    if isinstance(shape, (Number, RunTime)):
+        return ArrayValue(Sizes((shape,)), _item_bytes(call, values))
+    return None
+
+
+def _random(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`np.random.rand(n, m)`."""
+    sizes = [it for it in values[1:] if isinstance(it, (Number, RunTime))]
+    return ArrayValue(Sizes(tuple(sizes)), 8) if sizes and len(sizes) == len(values) - 1 else None
+
+
+def _arange(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    numbers = [it for it in values[1:] if isinstance(it, (Number, RunTime))]
+    if len(numbers) == 1:
+        return ArrayValue(Sizes((numbers[0],)), _item_bytes(call, []))
+    if len(numbers) >= 2:
+        return ArrayValue(Sizes((binary("-", numbers[1], numbers[0]),)), _item_bytes(call, []))
+    return None
+
+
+def _linspace(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    return ArrayValue(Sizes((values[3],)), _item_bytes(call, [])) if len(values) > 3 else None
+
+
+def _array_like(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    return next((it for it in values[1:] if isinstance(it, ArrayValue)), None)
+
+
+def _of_items(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`np.array([…])`."""
+    if len(values) < 2:
+        return None
+    if isinstance(values[1], Sizes):
+        items = values[1].items
+        inner = items[0].items if items and isinstance(items[0], Sizes) else None
+        shape = (Number(len(items)), *((Number(len(inner)),) if inner is not None else ()))
+        return ArrayValue(Sizes(shape), _item_bytes(call, []))
+    return values[1] if isinstance(values[1], ArrayValue) else None
+
+
+def _cast_array(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if not isinstance(values[0], ArrayValue):
+        return None
+    name = text_of(values[1]).rsplit(".", 1)[-1] if len(values) > 1 else ""
+    return ArrayValue(values[0].shape, size_of(name) if name else _item_bytes(call, []))
+
+
+def _same_array(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    return values[0] if isinstance(values[0], ArrayValue) else None
+
+
+def _shape(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    return values[0].shape if isinstance(values[0], ArrayValue) else None
+
+
+def _count(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    value = values[0]
+    if not isinstance(value, ArrayValue) or not isinstance(value.shape, Sizes):
+        return None
+    total: Value = Number(1)
+    for item in value.shape.items:
+        total = binary("*", total, item)
+    return total
+
+
+def _bytes(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    return bytes_of(values[0]) if isinstance(values[0], ArrayValue) else None
+
+
+def _size_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    counted = _count(interpreter, call, values)
+    if counted is not None:
+        return counted
+    return _length(interpreter, call, values[:1]) if interpreter.text(values[0]) is not None else None
+
+
+def _vector(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`std::vector<T> v(n)`."""
+    item = size_of(call.template[0]) if call.template else None
+    if values and isinstance(values[0], (Number, RunTime)):
+        return ArrayValue(Sizes((values[0],)), item)
+    return None
+
+
+def _first(position: int) -> Callable[[Interpreter, Call, list[Value]], Value | None]:
+    def handler(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+        return values[position] if len(values) > position else None
+
+    return handler
+
+
+def _lambda_text(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    return values[0] if isinstance(values[0], Text) else None
+
+
+_NUMPY_TYPES = (
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intc", "uintc", "intp"),
+)
+LIBRARY: dict[str, CallHandler] = {
+    "sprintf": _print_from(1),
+    "snprintf": _print_from(2),
+    "sprintf_s": _print_from(2),
+    "_snprintf": _print_from(2),
+    "strcpy": _copy_text,
+    "strncpy": lambda interpreter, call, values: _copy_text(interpreter, call, values[:2]),
+    "memcpy": lambda interpreter, call, values: (
+        _copy_text(interpreter, call, values[:2])
+        if len(values) > 1 and interpreter.text(values[1]) is not None
+        else None
+    ),
+    "strcat": _append_text,
+    "strncat": _append_text,
+    "strlen": _length,
+    "len": _length,
+    "atoi": _parse_number,
+    "atol": _parse_number,
+    "strtol": _parse_number,
+    "strtoul": _parse_number,
+    "stoi": _parse_number,
+    "to_string": _to_string,
+    "str": _to_string,
+    "string": _new_string,
+    "new string": _new_string,
+    "new ostringstream": _new_string,
+    "new stringstream": _new_string,
+    "new Sources": _new_string,
+    "Sources": _new_string,
+    ".Sources()": lambda interpreter, call, values: _new_string(interpreter, call, values[1:]),
+    "istreambuf_iterator": _first(0),
+    ".c_str()": _own_text,
+    ".str()": _own_text,
+    ".data()": _own_text,
+    ".strip()": _own_text,
+    ".encode()": _own_text,
+    ".append()": _append_method,
+    ".push_back()": _append_method,
+    ".format()": _format_method,
+    ".join()": _join_method,
+    "make_pair": _pair,
+    "fopen": _open,
+    "open": _open,
+    "new ifstream": _open,
+    "fread": _read,
+    ".read()": _read_method,
+    ".rdbuf()": _own_text,
+    **{name: _pure(name) for name in PURE_FUNCTIONS},
+    **{f".{name}()": _pure(name) for name in PURE_FUNCTIONS if name not in ("abs",)},
+    "int": _whole,
+    "float": _real,
+    "range": _range,
+    "tuple": _tuple,
+    "list": _tuple,
+    "dict": _dictionary,
+    "exit": _exit,
+    "_exit": _exit,
+    "abort": _exit,
+    "quick_exit": _exit,
+    "assert": _assert,
+    "getopt": _options,
+    "getopt_long": _options,
+    **{f".{name}()": _whole for name in _NUMPY_TYPES},
+    ".float32()": _real,
+    ".float64()": _real,
+    **{f".{name}()": _array for name in ("zeros", "ones", "empty", "full", "random", "random_sample")},
+    **{f".{name}()": _random for name in ("rand", "randn")},
+    **{f".{name}()": _array_like for name in ("zeros_like", "empty_like", "ones_like", "to_device")},
+    ".arange()": _arange,
+    ".linspace()": _linspace,
+    ".array()": _of_items,
+    ".asarray()": _of_items,
+    ".astype()": _cast_array,
+    ".copy()": _same_array,
+    ".shape": _shape,
+    ".size": _count,
+    ".nbytes": _bytes,
+    ".size()": _size_method,
+    ".length()": lambda interpreter, call, values: (
+        _length(interpreter, call, values[:1]) if interpreter.text(values[0]) is not None else None
+    ),
+    "new vector": _vector,
+    "vector": _vector,
+}

@@ -1,0 +1,286 @@
+"""`#if` and `#define` in host code: which lines are compiled, and what names stand for.
+
+Rows are kept: what is not compiled, and every directive, becomes blank lines. Macros are not put into the
+text; the interpreter looks their names up, so that an expression can be shown as its author wrote it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+_TOKEN = re.compile(
+    r"(?P<raw>(?:u8|[uUL])?R\"(?P<delimiter>[^()\\\s]{0,16})\(.*?\)(?P=delimiter)\")"
+    r"|(?P<string>\"(?:[^\"\\\n]|\\.)*\")"
+    r"|(?P<character>'(?:[^'\\\n]|\\.){1,8}')"
+    r"|(?P<comment>//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z))",
+    re.DOTALL,
+)
+_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)(.*)", re.DOTALL)
+_DEFINE = re.compile(r"\s*([A-Za-z_]\w*)(\(([^()]*)\))?(.*)", re.DOTALL)
+_INCLUDE = re.compile(r'\s*"([^"\n]+)"')
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_MAX_EXPANSION = 40
+
+PREDEFINED = {"__linux__": "1", "__unix__": "1", "__GNUC__": "12", "__x86_64__": "1", "linux": "1"}
+"""What is taken to be defined by the compiler: one on 64-bit Linux."""
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """One `#define`. `parameters` is `None` where it has no parentheses."""
+
+    name: str
+    parameters: tuple[str, ...] | None
+    body: str
+    row: int = 0
+
+
+@dataclass(slots=True)
+class Compiled:
+    """What is left of a file for the compiler."""
+
+    text: str
+    macros: dict[str, Macro]
+    includes: list[str] = field(default_factory=list)
+    left_out: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    """Texts that are not compiled, each with the undefined names that would let it be compiled."""
+
+
+def compile_lines(
+    text: str,
+    include: Callable[[str], Mapping[str, Macro]],
+    defined: Mapping[str, str],
+) -> Compiled:
+    """Return the lines that are compiled. `include` returns the macros of a file included by name."""
+    masked, opaque = _masked(text)
+    result = Compiled("", {name: Macro(name, None, body) for name, body in {**PREDEFINED, **defined}.items()})
+    branches = _Branches(result.macros)
+    out: list[str] = []
+    for row, line, is_code in _logical_lines(masked, opaque):
+        directive = None if is_code else _DIRECTIVE.match(line)
+        if directive is None:
+            active = branches.active
+            out.append(line if active else "\n" * line.count("\n"))
+            if not active and line.strip():
+                result.left_out.append((line, branches.missing))
+            continue
+        out.append("\n" * line.count("\n"))
+        word, rest = directive[1], directive[2].replace("\\\n", " ").strip()
+        if branches.take(word, rest) or not branches.active:
+            continue
+        if word == "define":
+            _define(result.macros, rest, row)
+        elif word == "undef":
+            result.macros.pop(rest, None)
+        elif word == "include" and (name := _INCLUDE.match(rest)):
+            result.includes.append(name[1])
+            result.macros.update(include(name[1]))
+    result.text = "".join(out)
+    return result
+
+
+def _masked(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Blank comments; return also where strings stand, whose lines are no directives."""
+    parts: list[str] = []
+    opaque = []
+    last = 0
+    for match in _TOKEN.finditer(text):
+        if match["comment"] is not None:
+            parts += [text[last : match.start()], re.sub(r"[^\n]", " ", match[0])]
+            last = match.end()
+        elif "\n" in match[0]:
+            opaque.append(match.span())
+    parts.append(text[last:])
+    return "".join(parts), opaque
+
+
+def _logical_lines(text: str, opaque: list[tuple[int, int]]) -> Iterator[tuple[int, str, bool]]:
+    """Yield (row, line with its continuations, whether it stands in a string)."""
+    at, row, index = 0, 1, 0
+    while at < len(text):
+        end = text.find("\n", at) + 1 or len(text)
+        while index < len(opaque) and opaque[index][1] <= at:
+            index += 1
+        inside = index < len(opaque) and opaque[index][0] < at
+        if not inside and text.startswith("#", at + len(text[at:end]) - len(text[at:end].lstrip(" \t"))):
+            while text[at:end].endswith("\\\n") and end < len(text):
+                end = text.find("\n", end) + 1 or len(text)
+        yield row, text[at:end], inside
+        row += text.count("\n", at, end)
+        at = end
+
+
+def _define(macros: dict[str, Macro], rest: str, row: int) -> None:
+    match = _DEFINE.match(rest)
+    if match is None:
+        return
+    parameters = None
+    if match[2] is not None:
+        parameters = tuple(it.strip() for it in match[3].split(",") if it.strip())
+    macros[match[1]] = Macro(match[1], parameters, match[4].strip(), row)
+
+
+class _Branches:
+    """The `#if`s around the current line."""
+
+    def __init__(self, macros: Mapping[str, Macro]) -> None:
+        self.macros = macros
+        self.stack: list[tuple[bool, bool, tuple[str, ...]]] = []
+        """For each: is this branch compiled, was one compiled, names that were missed."""
+
+    @property
+    def active(self) -> bool:
+        return all(it[0] for it in self.stack)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        return tuple(name for it in self.stack if not it[0] for name in it[2])
+
+    def take(self, word: str, rest: str) -> bool:
+        """Follow one directive; False if it is none of these."""
+        if word in ("if", "ifdef", "ifndef"):
+            holds, names = self._holds(word, rest)
+            self.stack.append((holds, holds, names))
+        elif word in ("elif", "elifdef", "elifndef") and self.stack:
+            _, done, _ = self.stack.pop()
+            holds, names = self._holds(word.removeprefix("el"), rest)
+            self.stack.append((holds and not done, done or holds, names if not done else ()))
+        elif word == "else" and self.stack:
+            _, done, _ = self.stack.pop()
+            self.stack.append((not done, True, ()))
+        elif word == "endif":
+            if self.stack:
+                self.stack.pop()
+        else:
+            return False
+        return True
+
+    def _holds(self, word: str, rest: str) -> tuple[bool, tuple[str, ...]]:
+        name = _WORD.match(rest.strip())
+        if word == "ifdef":
+            return (name[0] in self.macros, (name[0],)) if name else (False, ())
+        if word == "ifndef":
+            return not (name and name[0] in self.macros), ()
+        asked = tuple(re.findall(r"defined\s*\(?\s*(\w+)", rest))
+        return bool(condition(rest, self.macros)), tuple(it for it in asked if it not in self.macros)
+
+
+def condition(text: str, macros: Mapping[str, Macro]) -> int:
+    """Return the value of a condition of `#if`; names that are not defined are 0, as in C."""
+    text = re.sub(
+        r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))",
+        lambda it: "1" if (it[1] or it[2]) in macros else "0",
+        text,
+    )
+    expanded = expand(text, macros)
+    expanded = re.sub(r"(?<=[0-9a-fA-F])[uUlL]+\b", "", expanded)
+    expanded = _WORD.sub(lambda it: it[0] if it[0] in ("and", "or", "not") else "0", expanded)
+    expanded = expanded.replace("&&", " and ").replace("||", " or ")
+    expanded = re.sub(r"!(?!=)", " not ", expanded).strip()
+    try:
+        return int(_evaluated(ast.parse(expanded, mode="eval").body))
+    except (SyntaxError, ValueError, ArithmeticError, TypeError, RecursionError, MemoryError):
+        return 0
+
+
+def expand(text: str, macros: Mapping[str, Macro]) -> str:
+    """Return a text with the macros that have no parentheses put in, a bounded number of times."""
+    for _ in range(_MAX_EXPANSION):
+        changed = _WORD.sub(
+            lambda it: (
+                f"({macro.body or 0})"
+                if (macro := macros.get(it[0])) is not None and macro.parameters is None
+                else it[0]
+            ),
+            text,
+        )
+        if changed == text or len(changed) > 4096:
+            break
+        text = changed
+    return text
+
+
+def _evaluated(node: ast.expr) -> int:
+    match node:
+        case ast.Constant(value=bool() | int() as value):
+            return int(value)
+        case ast.BoolOp(op=ast.And(), values=values):
+            return int(all(_evaluated(it) for it in values))
+        case ast.BoolOp(values=values):
+            return int(any(_evaluated(it) for it in values))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return int(not _evaluated(operand))
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return -_evaluated(operand)
+        case ast.UnaryOp(operand=operand):
+            return _evaluated(operand)
+        case ast.BinOp(left=left, op=op, right=right):
+            return _computed(op, _evaluated(left), _evaluated(right))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return int(_compared(op, _evaluated(left), _evaluated(right)))
+        case _:
+            raise ValueError(node)
+
+
+def _computed(op: ast.operator, left: int, right: int) -> int:
+    match op:
+        case ast.Add():
+            return left + right
+        case ast.Sub():
+            return left - right
+        case ast.Mult():
+            return left * right
+        case ast.Div() | ast.FloorDiv():
+            return left // right
+        case ast.Mod():
+            return left % right
+        case ast.BitAnd():
+            return left & right
+        case ast.BitOr():
+            return left | right
+        case ast.LShift() if 0 <= right < 64:
+            return left << right
+        case ast.RShift() if right >= 0:
+            return left >> right
+        case _:
+            raise ValueError(op)
+
+
+def _compared(op: ast.cmpop, left: int, right: int) -> bool:
+    match op:
+        case ast.Eq():
+            return left == right
+        case ast.NotEq():
+            return left != right
+        case ast.Lt():
+            return left < right
+        case ast.LtE():
+            return left <= right
+        case ast.Gt():
+            return left > right
+        case ast.GtE():
+            return left >= right
+        case _:
+            raise ValueError(op)
+
+
+def with_semicolons(text: str, macros: Mapping[str, Macro]) -> str:
+    """Put a semicolon behind macros that stand alone as statements without one.
+
+    A grammar that knows no macros would lose the statement behind.
+    """
+
+    def mended(match: re.Match[str]) -> str:
+        known = match["name"] in macros or match["name"].isupper()
+        return f"{match[0].rstrip()};" if known else match[0]
+
+    return _LONE_MACRO.sub(mended, text)
+
+
+_LONE_MACRO = re.compile(
+    r"^[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\((?:[^()\n;{}]|\([^()\n;{}]*\))*\)[ \t]*(?=\n\s*[A-Za-z_}/#])",
+    re.MULTILINE,
+)

@@ -1,0 +1,616 @@
+"""What OpenCL's host functions do, in C, in C++ and in Python.
+
+Handles are places of their own: a kernel (`k…`) has a name, a program and arguments, a program (`p…`) a
+source and build options, a buffer (`b…`) a size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePath
+
+from clmap_lsp.hosts.interpreter import CallHandler, Interpreter, Raised
+from clmap_lsp.hosts.project import KERNEL_SUFFIXES
+from clmap_lsp.hosts.store import join_values
+from clmap_lsp.hosts.strings import piece
+from clmap_lsp.hosts.tree import Call, Expr, Member, Name
+from clmap_lsp.hosts.values import (
+    Alternatives,
+    ArrayValue,
+    FileText,
+    Launching,
+    LocalMemory,
+    Null,
+    Number,
+    Pointer,
+    RunTime,
+    Sizes,
+    Text,
+    Value,
+    binary,
+    default_of,
+    joined,
+    name_of,
+    text_of,
+)
+
+_READS_INPUT = ("fread", "scanf", "fscanf", "read", "recv", "getline", "fgets")
+_HARMLESS = frozenset(
+    (
+        *("printf", "fprintf", "free", "puts", "memcmp", "strcmp", "strncmp", "fclose", "clFinish"),
+        *("clFlush", "clReleaseMemObject", "clReleaseKernel", "clReleaseProgram", "clReleaseEvent"),
+        *("clWaitForEvents", "print", "len", "clEnqueueWriteBuffer", "clReleaseContext", "assert"),
+        *("clReleaseCommandQueue", "clSetEventCallback", "clCreateContext", "clRetainKernel", "shrLog"),
+        *("fwrite", "clCreateCommandQueue"),
+    )
+)
+_QUERIES = ("Info", "info")
+
+
+def _is(value: Value | None, kind: str) -> bool:
+    return isinstance(value, Pointer) and value.place.startswith(kind) and value.place[1:2].isdigit()
+
+
+def is_kernel(value: Value | None) -> bool:
+    """Tell whether a value is a kernel's handle."""
+    return _is(value, "k")
+
+
+def is_program(value: Value | None) -> bool:
+    """Tell whether a value is a program's handle."""
+    return _is(value, "p")
+
+
+def handles(interpreter: Interpreter, value: Value, expression: Expr | None) -> list[str]:
+    """Return the places of the handles that a value may be."""
+    if isinstance(value, Pointer):
+        if value.place[:1] in "kpb" and value.place[1:2].isdigit():
+            return [value.place]
+        held = interpreter.store.read(value.place) if interpreter.store is not None else None
+        return handles(interpreter, held, None) if held is not None and held != value else [value.place]
+    if isinstance(value, Alternatives):
+        return [place for it in value.values for place in handles(interpreter, it, None)]
+    place = interpreter.place(expression) if expression is not None else None
+    return [place] if place is not None else []
+
+
+def find_text(interpreter: Interpreter, value: Value, depth: int = 0) -> Text | None:
+    """Return the first string in a value: itself, what it points to, or an item of it."""
+    found = interpreter.text(value)
+    if found is not None:
+        return found
+    if isinstance(value, Sizes):
+        for item in value.items:
+            inner = find_text(interpreter, item, depth + 1) if depth < 3 else None
+            if inner is not None:
+                return inner
+    return None
+
+
+# -------------------------------------------------------------------------------------------- programs
+
+
+def _program(interpreter: Interpreter, call: Call, source: Text | None) -> Value:
+    place = interpreter.fresh("p", call)
+    if interpreter.store is not None:
+        interpreter.store[place + ".source"] = source if source is not None else Text()
+    return Pointer(place)
+
+
+def _create_program(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) < 3:
+        return None
+    count, strings = values[1], values[2]
+    source = find_text(interpreter, strings)
+    if isinstance(count, Number) and count.value > 1 and isinstance(strings, Pointer) and interpreter.store:
+        parts = [interpreter.text(interpreter.read(f"{strings.place}[{i}]")) for i in range(int(count.value))]
+        source = None
+        for part in parts:
+            source = part if source is None else joined(source, part) if part is not None else source
+    return _program(interpreter, call, source)
+
+
+def _new_program(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if not values:
+        return None
+    source = next((it for it in (find_text(interpreter, v) for v in values) if it is not None), None)
+    made = _program(interpreter, call, source)
+    options = call.keywords.get("options")
+    if options is not None and isinstance(made, Pointer):
+        _set_options(interpreter, made.place, interpreter.value(options))
+    return made
+
+
+def _build(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) > 3:
+        for place in handles(interpreter, values[0], call.arguments[0]):
+            _set_options(interpreter, place, values[3])
+    return RunTime("CL_SUCCESS", 0)
+
+
+def _build_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    owner = values[0]
+    callee = call.function.base if isinstance(call.function, Member) else None
+    given = call.keywords.get("options")
+    options = interpreter.value(given) if given is not None else None
+    for value in values[1:]:
+        found = interpreter.text(value)
+        if options is None and (found is not None or isinstance(value, Sizes)):
+            options = value if found is None else found
+    places = handles(interpreter, owner, callee)
+    for place in places:
+        if options is not None:
+            _set_options(interpreter, place, options)
+    return owner if is_program(owner) else RunTime("CL_SUCCESS", 0) if places else None
+
+
+def _set_options(interpreter: Interpreter, place: str, options: Value) -> None:
+    store = interpreter.store
+    if store is None:
+        return
+    found = interpreter.text(options)
+    if found is None and isinstance(options, Sizes):
+        found = Text()
+        for item in options.items:
+            found = joined(found, joined(Text((" ",)), piece(interpreter.text(item) or item)))
+    if found is None:
+        found = Text() if isinstance(options, (Null, Number)) else Text((options,))
+    store[place + ".options"] = found
+
+
+# --------------------------------------------------------------------------------------------- kernels
+
+
+def kernel_of(interpreter: Interpreter, call: Call, program: Value, name: Value) -> Value:
+    """Return the handle of a program's kernel."""
+    shown = interpreter.text(name)
+    place = interpreter.fresh("k", replace(call, text=f"{call.text}{text_of(shown) if shown else ''}"))
+    if interpreter.store is not None:
+        interpreter.store[place + ".name"] = shown if shown is not None else name
+        programs = handles(interpreter, program, None)
+        interpreter.store[place + ".program"] = Pointer(programs[0]) if programs else program
+    return Pointer(place)
+
+
+def _create_kernel(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) < 2:
+        return None
+    program = values[0]
+    if not is_program(program):
+        places = handles(interpreter, program, call.arguments[0])
+        program = Pointer(places[0]) if places else program
+    names = values[1].values if isinstance(values[1], Alternatives) else (values[1],)
+    made = tuple(kernel_of(interpreter, call, program, it) for it in names)
+    return made[0] if len(made) == 1 else Alternatives(made)
+
+
+def _new_kernel(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if values and is_kernel(values[0]):
+        return values[0]
+    return _create_kernel(interpreter, call, values) if len(values) >= 2 else None
+
+
+def _kernel_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`cl.Kernel(program, name)`."""
+    return _new_kernel(interpreter, call, values[1:])
+
+
+def _attribute_of_program(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """Return the kernel that `program.name` is in Python."""
+    member = call.function
+    if not isinstance(member, Member) or not interpreter.path.endswith(".py"):
+        return None
+    if member.name in ("build", "get_info", "get_build_info", "kernel_names", "all_kernels"):
+        return None
+    name = Text((member.name,))
+    where = Call(member, (), row=0, text=f"{text_of(values[0])}{values[0]}.{member.name}")
+    return kernel_of(interpreter, where, values[0], name)
+
+
+def set_argument(interpreter: Interpreter, places: Sequence[str], index: Value, value: Value) -> None:
+    """Give a kernel an argument."""
+    if interpreter.store is None or not isinstance(index, Number):
+        return
+    for place in places:
+        interpreter.store[f"{place}.arg[{int(index.value)}]"] = value
+
+
+def _set_arg(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) < 4:
+        return None
+    places = handles(interpreter, values[0], call.arguments[0])
+    set_argument(interpreter, places, values[1], _pointed(interpreter, values[2], values[3]))
+    return RunTime("CL_SUCCESS", 0)
+
+
+def _pointed(interpreter: Interpreter, size: Value, pointer: Value) -> Value:
+    """Return the argument that a size and a pointer give; a null pointer asks for local memory."""
+    if isinstance(pointer, Null) or pointer == Number(0):
+        return LocalMemory(size)
+    if isinstance(pointer, Pointer) and not _is(pointer, "b"):
+        return interpreter.read(pointer.place) if not pointer.moved else RunTime("?")
+    return pointer
+
+
+def _set_arg_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) < 3 or not isinstance(call.function, Member):
+        return None
+    value = values[2]
+    if len(values) > 3 and not interpreter.path.endswith(".py"):
+        value = _pointed(interpreter, values[2], values[3])
+    elif isinstance(value, Pointer) and len(call.arguments) > 1:
+        value = interpreter.read(value.place) if not _is(value, "b") else value
+    set_argument(interpreter, handles(interpreter, values[0], call.function.base), values[1], value)
+    return RunTime("CL_SUCCESS", 0)
+
+
+def _set_args_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if not isinstance(call.function, Member):
+        return None
+    places = handles(interpreter, values[0], call.function.base)
+    for index, value in enumerate(values[1:]):
+        set_argument(interpreter, places, Number(index), value)
+    return Null() if places else None
+
+
+# -------------------------------------------------------------------------------------------- launches
+
+
+def launch(
+    interpreter: Interpreter,
+    call: Call,
+    kernel: Value,
+    kernel_expression: Expr | None,
+    sizes: tuple[Value, Value],
+    *,
+    dimensions: int | None = None,
+    arguments: Sequence[Value] | None = None,
+) -> None:
+    """Note a launch of every kernel that the handle may be."""
+    store = interpreter.store
+    if store is None:
+        return
+    places = handles(interpreter, kernel, kernel_expression)
+    if arguments is not None:
+        for index, value in enumerate(arguments):
+            if _is(value, "b") or not isinstance(value, Pointer):
+                set_argument(interpreter, places, Number(index), value)
+            else:
+                set_argument(interpreter, places, Number(index), interpreter.read(value.place))
+    if interpreter.trials:
+        return
+    for place in places or [""]:
+        start = place + ".arg["
+        given = {
+            int(key[len(start) : -1]): value
+            for key, value in store.items()
+            if place and key.startswith(start) and key[len(start) : -1].isdigit()
+        }
+        raised = Raised(
+            Pointer(place) if place else kernel,
+            store.copied(),
+            interpreter.path,
+            call.row,
+            *sizes,
+            dimensions,
+            given,
+            interpreter.loop_depth > 0,
+        )
+        interpreter.launches.append(raised)
+
+
+def _enqueue(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) < 6:
+        return None
+    dimensions = int(values[2].value) if isinstance(values[2], Number) else None
+    launch(interpreter, call, values[1], call.arguments[1], (values[4], values[5]), dimensions=dimensions)
+    return RunTime("CL_SUCCESS", 0)
+
+
+def _enqueue_task(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) < 2:
+        return None
+    one = Sizes((Number(1),))
+    launch(interpreter, call, values[1], call.arguments[1], (one, one))
+    return RunTime("CL_SUCCESS", 0)
+
+
+def _enqueue_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`queue.enqueueNDRangeKernel(kernel, offset, global, local)`."""
+    if len(values) < 4:
+        return None
+    local = values[4] if len(values) > 4 else Null()
+    launch(interpreter, call, values[1], call.arguments[0], (values[3], local))
+    return RunTime("CL_SUCCESS", 0)
+
+
+def _enqueue_python(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`cl.enqueue_nd_range_kernel(queue, kernel, global, local)`."""
+    if len(values) < 4:
+        return None
+    local = values[4] if len(values) > 4 else Null()
+    launch(interpreter, call, values[2], call.arguments[1], (values[3], local))
+    return RunTime("event")
+
+
+def _enqueue_line(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """Boost.Compute's `queue.enqueue_1d_range_kernel(kernel, offset, global, local)`."""
+    if len(values) < 5:
+        return None
+    local = Null() if values[4] == Number(0) else values[4]
+    launch(interpreter, call, values[1], call.arguments[0], (values[3], local))
+    return RunTime("event")
+
+
+def _ndrange(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    if len(values) == 1 and isinstance(values[0], Sizes):
+        return values[0]
+    return Sizes(tuple(values))
+
+
+def _enqueue_args(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    ranges = values[1:]
+    while len(ranges) > 1 and not isinstance(ranges[0], (Sizes, Number)) and not _is_range(ranges[0]):
+        if len(ranges) <= 2 and isinstance(ranges[1], RunTime):
+            break
+        ranges = ranges[1:]
+    match ranges:
+        case [whole]:
+            return Launching(whole, Null(), Null())
+        case [whole, local]:
+            return Launching(whole, local, Null())
+        case [offset, whole, local, *_]:
+            return Launching(whole, local, offset)
+        case _:
+            return None
+
+
+def _is_range(value: Value) -> bool:
+    return isinstance(value, RunTime) and value.text.endswith("NullRange")
+
+
+def _local(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    return LocalMemory(values[-1]) if values else None
+
+
+def _buffer(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if len(values) < 3:
+        return None
+    return _made_buffer(interpreter, call, values[2])
+
+
+def _made_buffer(interpreter: Interpreter, call: Call, size: Value) -> Value:
+    place = interpreter.fresh("b", call)
+    if interpreter.store is not None:
+        interpreter.store[place + ".size"] = size
+    return Pointer(place)
+
+
+def _new_buffer(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`cl::Buffer(context, flags, size)`, `cl.Buffer(context, flags, size, hostbuf=array)`."""
+    given = call.keywords.get("size")
+    if given is not None:
+        return _made_buffer(interpreter, call, interpreter.value(given))
+    host = call.keywords.get("hostbuf")
+    if host is not None:
+        return _made_buffer(interpreter, call, bytes_of(interpreter.value(host)))
+    sizes = [it for it in values[2:3] if isinstance(it, (Number, RunTime))]
+    return _made_buffer(interpreter, call, sizes[0]) if sizes else None
+
+
+def _buffer_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    return _new_buffer(interpreter, call, values[1:])
+
+
+def bytes_of(value: Value) -> Value:
+    """Return the size in bytes of an array."""
+    if isinstance(value, ArrayValue) and isinstance(value.shape, Sizes):
+        total: Value = Number(value.item_bytes) if value.item_bytes is not None else RunTime("itemsize")
+        for item in value.shape.items:
+            total = binary("*", total, item)
+        return total
+    return RunTime(f"{text_of(value)}.nbytes")
+
+
+# --------------------------------------------------------------------------------------------- queries
+
+
+def _query(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    for value, expression in zip(values, call.arguments, strict=False):
+        del expression
+        if isinstance(value, Pointer) and interpreter.store is not None:
+            _forget(interpreter, value, default=False, device=True)
+    return RunTime("CL_SUCCESS", 0)
+
+
+def _query_method(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    shown = call.template[0] if call.template else text_of(values[1]) if len(values) > 1 else ""
+    return RunTime(shown.split("::")[-1] or call.text, device=True)
+
+
+def _forget(interpreter: Interpreter, pointer: Pointer, *, default: bool, device: bool = False) -> None:
+    """Open what a pointer points to, as a function that is not known may have written there."""
+    store = interpreter.store
+    place = pointer.place
+    if store is None or (place[:1] in "kpb" and place[1:2].isdigit()):
+        return
+    for target in (place, *(f"{place}[{i}]" for i in range(9)), f"{place}[*]"):
+        held = store.get(target)
+        is_number = isinstance(held, (Number, RunTime))
+        declared = interpreter.types.get(target)
+        is_scalar = declared is not None and "char*" not in declared and target not in interpreter.arrays
+        if is_number or (held is None and target == place and is_scalar):
+            kept = default_of(held) if default and held is not None else None
+            store[target] = RunTime(name_of(target).lstrip("."), kept, device=device)
+
+
+# --------------------------------------------------------------------------------------------- unknown
+
+
+def given_file(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """Return the text of the kernel file that a function was given the name of, if it was."""
+    for value in values:
+        found = interpreter.text(value)
+        plain = found.plain if found is not None else None
+        if plain is None or not 0 < len(plain) < 512:
+            continue
+        name, row = plain.strip(), found.row if found is not None else 0
+        if PurePath(name).suffix.lower() in KERNEL_SUFFIXES:
+            return Text((FileText(name),), row)
+        if re.fullmatch(r"[\w./-]+", name) and interpreter.project.kernel_file(
+            name + ".cl", interpreter.path
+        ):
+            return Text((FileText(name + ".cl"),), row)
+    return None
+
+
+def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """A function that the project does not define: a kernel's handle, a wrapper, or anything else."""
+    arguments = values[1:]
+    name = call.function.name if isinstance(call.function, (Name, Member)) else ""
+    if _launches(interpreter, call, name, arguments):
+        return RunTime("event")
+    file = given_file(interpreter, call, arguments)
+    if name not in _HARMLESS:
+        device = any(it in name for it in _QUERIES)
+        reads = any(it in name for it in _READS_INPUT)
+        for value in arguments:
+            if isinstance(value, Pointer) and not value.moved:
+                _forget(interpreter, value, default=not (device or reads), device=device)
+                if file is not None and interpreter.store is not None and not _is(value, "p"):
+                    held = interpreter.store.get(value.place)
+                    declared = interpreter.types.get(value.place, "")
+                    if (held is None or isinstance(held, (Null, RunTime))) and (
+                        "char" in declared or "string" in declared
+                    ):
+                        interpreter.store[value.place] = file
+    if file is not None:
+        return file
+    owner = values[0]
+    if isinstance(owner, Text) and name in ("c_str", "str", "data", "strip", "encode", "decode", "read"):
+        return owner
+    text = call.text if len(call.text) <= 48 else f"{name}(…)"
+    return RunTime(text, device=isinstance(owner, RunTime) and owner.device)
+
+
+def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[Value]) -> bool:
+    """Tell whether a call launches a kernel through its handle, and note it."""
+    kernel = None
+    if name or not isinstance(call.function, Name):
+        kernel = interpreter.value(call.function)
+    kernels = kernel.values if isinstance(kernel, Alternatives) else (kernel,)
+    if kernel is None or not any(map(is_kernel, kernels)):
+        return (
+            bool(arguments)
+            and isinstance(arguments[0], Launching)
+            and _functor(interpreter, call, RunTime(name), arguments)
+        )
+    if arguments and isinstance(arguments[0], Launching):
+        return _functor(interpreter, call, kernel, arguments)
+    if interpreter.path.endswith(".py") and len(arguments) >= 3:
+        launch(interpreter, call, kernel, None, (arguments[1], arguments[2]), arguments=arguments[3:])
+        return True
+    return False
+
+
+def _functor(interpreter: Interpreter, call: Call, kernel: Value, arguments: list[Value]) -> bool:
+    how = arguments[0]
+    if not isinstance(how, Launching):
+        return False
+    launch(interpreter, call, kernel, None, (how.global_size, how.local_size), arguments=arguments[1:])
+    return True
+
+
+def own_wrapper(name: str, roles: dict[str, int | str]) -> CallHandler:
+    """Return what a function of the project's own does that `clmap.toml` describes."""
+
+    def launched(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+        def of(role: str) -> Value | None:
+            where = roles.get(role)
+            if isinstance(where, str):
+                return Text((where,))
+            return values[where] if where is not None and 0 <= where < len(values) else None
+
+        whole, local, kernel = of("global"), of("local"), of("kernel")
+        if whole is None:
+            return None
+        named = interpreter.text(kernel) if kernel is not None else None
+        if named is not None:
+            source = of("source")
+            program = _program(interpreter, call, find_text(interpreter, source) if source else None)
+            kernel = kernel_of(interpreter, call, program, named)
+        first = roles.get("arguments")
+        rest = values[first:] if isinstance(first, int) else None
+        launch(
+            interpreter,
+            call,
+            kernel if kernel is not None else RunTime(name),
+            None,
+            (whole, local if local is not None else Null()),
+            arguments=rest,
+        )
+        return RunTime(call.text)
+
+    return launched
+
+
+def alternatives(values: Sequence[Value]) -> Value:
+    """Return one of several values."""
+    return join_values("#?", values)
+
+
+OPENCL: dict[str, CallHandler] = {
+    "clCreateProgramWithSource": _create_program,
+    "clBuildProgram": _build,
+    "clCompileProgram": _build,
+    "clCreateKernel": _create_kernel,
+    "clSetKernelArg": _set_arg,
+    "clEnqueueNDRangeKernel": _enqueue,
+    "clEnqueueTask": _enqueue_task,
+    "clCreateBuffer": _buffer,
+    **dict.fromkeys(
+        (
+            *("clGetDeviceInfo", "clGetKernelWorkGroupInfo", "clGetPlatformInfo", "clGetContextInfo"),
+            *("clGetProgramInfo", "clGetProgramBuildInfo", "clGetKernelInfo", "clGetDeviceIDs"),
+            *("clGetPlatformIDs", "clGetMemObjectInfo", "clGetCommandQueueInfo", "clGetKernelSubGroupInfo"),
+        ),
+        _query,
+    ),
+    "new Program": _new_program,
+    ".Program()": lambda interpreter, call, values: _new_program(interpreter, call, values[1:]),
+    ".build()": _build_method,
+    "new Kernel": _new_kernel,
+    "new KernelFunctor": _new_kernel,
+    "new make_kernel": _new_kernel,
+    "make_kernel": _new_kernel,
+    "KernelFunctor": _new_kernel,
+    ".Kernel()": _kernel_method,
+    ".setArg()": _set_arg_method,
+    ".set_arg()": _set_arg_method,
+    ".set_args()": _set_args_method,
+    ".enqueueNDRangeKernel()": _enqueue_method,
+    ".enqueue_nd_range_kernel()": _enqueue_python,
+    ".enqueue_1d_range_kernel()": _enqueue_line,
+    "enqueue_nd_range_kernel": lambda interpreter, call, values: _enqueue_python(
+        interpreter, call, [Null(), *values]
+    ),
+    "new NDRange": _ndrange,
+    "NDRange": _ndrange,
+    "new EnqueueArgs": _enqueue_args,
+    "EnqueueArgs": _enqueue_args,
+    "Local": _local,
+    "__local": _local,
+    ".LocalMemory()": _local,
+    "LocalMemory": _local,
+    "new Buffer": _new_buffer,
+    ".Buffer()": _buffer_method,
+    ".getInfo()": _query_method,
+    ".getWorkGroupInfo()": _query_method,
+    ".get_info()": _query_method,
+    ".get_work_group_info()": _query_method,
+    "attribute of p": _attribute_of_program,
+    "given file": given_file,
+    "unknown": unknown_call,
+}

@@ -1,0 +1,409 @@
+"""The host files of a program, read as they are asked for.
+
+Names are looked up nearest first: in the file itself, in what it includes, then in files by the distance of
+their folders, as a repository may hold many programs with a `main` and an `iDivUp` each.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+
+from clmap_lsp.hosts.c_reader import read_c, read_c_expression
+from clmap_lsp.hosts.kernels import KernelText, kernels_in
+from clmap_lsp.hosts.macros import Compiled, Macro, compile_lines, with_semicolons
+from clmap_lsp.hosts.python_reader import read_python
+from clmap_lsp.hosts.tree import Class, Declare, Expr, Function, Module
+
+C_SUFFIXES = frozenset(
+    (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cu", ".m")
+)
+PYTHON_SUFFIXES = frozenset((".py",))
+HOST_SUFFIXES = C_SUFFIXES | PYTHON_SUFFIXES
+KERNEL_SUFFIXES = frozenset((".cl", ".clc", ".ocl", ".opencl", ".clcpp", ".opencl.c", ".clh", ".inc"))
+MAX_CHARACTERS = 2 << 20
+"""Longer files are generated and hold no launches that a person could follow."""
+_FAR = 6
+"""Folders between two files of one program."""
+_MAX_LOOKED_AT = 60
+"""Files that are parsed for one name that nothing near defines."""
+
+_LAUNCH = re.compile(
+    r"EnqueueNDRangeKernel|enqueueNDRange|EnqueueTask|EnqueueArgs|NDRange\b|KernelFunctor|make_kernel"
+    r"|enqueue_nd_range_kernel|enqueue_task|\bpyopencl\b"
+)
+_HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
+
+
+@dataclass(frozen=True, slots=True)
+class HostFile:
+    """One host file, parsed."""
+
+    module: Module
+    macros: Mapping[str, Macro]
+    includes: tuple[str, ...]
+    """Paths of the project's files that it includes, directly or not."""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlace:
+    """A kernel in a file. `row` is that of its head."""
+
+    path: str
+    kernel: KernelText
+
+
+class HostProject:
+    """Host and kernel files below some folders. `read` returns a file's text, `None` if it has none."""
+
+    def __init__(
+        self,
+        paths: Iterable[str],
+        read: Callable[[str], str | None],
+        defined: Mapping[str, str] | None = None,
+        wrappers: Mapping[str, Mapping[str, int | str]] | None = None,
+    ) -> None:
+        self.paths = tuple(dict.fromkeys(map(_clean, paths)))
+        self._read = read
+        self.defined = dict(defined or {})
+        self.wrappers = dict(wrappers or {})
+        """For each function of the project's own that launches: which argument is what."""
+        self._texts: dict[str, str | None] = {}
+        self._files: dict[str, HostFile | None] = {}
+        self._reading: set[str] = set()
+        self._words: dict[str, frozenset[str]] = {}
+        self._expressions: dict[str, Expr] = {}
+        self._macro_files: dict[str, tuple[Mapping[str, Macro], tuple[str, ...]]] = {}
+        self._writes: dict[tuple[str, str], int] = {}
+        self._ranked: dict[tuple[str, str], list[str]] = {}
+        self.matters: dict[tuple[str, int], bool] = {}
+        self.reaches: dict[tuple[str, int], bool] = {}
+        """By file and row: whether running a function can teach anything, whether OpenCL is called below."""
+        self._neighbours: dict[tuple[str, bool], list[str]] = {}
+        self._functions: dict[tuple[str, str, str | None], list[Function]] = {}
+        self._class_named: dict[tuple[str, str], Class | None] = {}
+        self._type_named: dict[tuple[str, str], str | None] = {}
+        self._constant: dict[tuple[str, str], Expr | None] = {}
+        self._variable: dict[tuple[str, str], tuple[str, Declare] | None] = {}
+
+    # -------------------------------------------------------------------------------------------- files
+
+    @cached_property
+    def host_files(self) -> tuple[str, ...]:
+        """Host files by their suffix, OpenCL's own headers left out."""
+        return tuple(
+            it
+            for it in self.paths
+            if PurePath(it).suffix.lower() in HOST_SUFFIXES and not _HEADERS.search(it)
+        )
+
+    @cached_property
+    def kernel_files(self) -> tuple[str, ...]:
+        """Kernel files by their suffix."""
+        return tuple(it for it in self.paths if PurePath(it).suffix.lower() in KERNEL_SUFFIXES)
+
+    @cached_property
+    def launching_files(self) -> tuple[str, ...]:
+        """Host files with words in them that launch kernels."""
+        own = [re.escape(it) for it in self.wrappers]
+        wanted = re.compile("|".join([_LAUNCH.pattern, *(rf"\b{it}\b" for it in own)]))
+        return tuple(it for it in self.host_files if wanted.search(self.text(it) or ""))
+
+    def text(self, path: str) -> str | None:
+        """Return a file's text, read once."""
+        if path not in self._texts:
+            text = self._read(path)
+            self._texts[path] = text if text is not None and len(text) <= MAX_CHARACTERS else None
+        return self._texts[path]
+
+    def file(self, path: str) -> HostFile | None:
+        """Return a host file, parsed once."""
+        if path not in self._files:
+            self._files[path] = self._parsed(path)
+        return self._files[path]
+
+    def _parsed(self, path: str) -> HostFile | None:
+        text = self.text(path)
+        if text is None:
+            return None
+        if PurePath(path).suffix.lower() in PYTHON_SUFFIXES:
+            return HostFile(read_python(text, path), {}, ())
+        compiled = self._compiled(path, text, self.defined)
+        if not _LAUNCH.search(compiled.text):
+            # All launches are compiled out: let those in that a single option of the build would let in.
+            missing = {
+                name: "1" for line, names in compiled.left_out if _LAUNCH.search(line) for name in names
+            }
+            if missing:
+                compiled = self._compiled(path, text, {**self.defined, **missing})
+        module = read_c(with_semicolons(compiled.text, compiled.macros), path)
+        return HostFile(module, compiled.macros, tuple(compiled.includes))
+
+    def _compiled(self, path: str, text: str, defined: Mapping[str, str]) -> Compiled:
+        included: list[str] = []
+
+        def include(name: str) -> Mapping[str, Macro]:
+            found = self.included(name, path)
+            if found is None or found in self._reading:
+                return {}
+            macros, below = self._macros_of(found)
+            included.extend((found, *below))
+            return macros
+
+        self._reading.add(path)
+        try:
+            compiled = compile_lines(text, include, defined)
+        finally:
+            self._reading.discard(path)
+        compiled.includes = list(dict.fromkeys(included))
+        return compiled
+
+    def _macros_of(self, path: str) -> tuple[Mapping[str, Macro], tuple[str, ...]]:
+        if path not in self._macro_files:
+            text = self.text(path)
+            if text is None:
+                return {}, ()
+            compiled = self._compiled(path, text, self.defined)
+            self._macro_files[path] = (compiled.macros, tuple(compiled.includes))
+        return self._macro_files[path]
+
+    def included(self, name: str, includer: str) -> str | None:
+        """Return the project's file that an `#include` means: beside the includer, else the nearest."""
+        wanted = _clean(os.path.join(os.path.dirname(includer), name))  # noqa: PTH118, PTH120
+        if wanted in self._path_set:
+            return wanted
+        tail = "/" + re.sub(r"^(?:\.\./)+", "", name)
+        return self.nearest(
+            (it for it in self._by_name.get(PurePath(name).name, ()) if it.endswith(tail)), includer
+        )
+
+    @cached_property
+    def _path_set(self) -> frozenset[str]:
+        return frozenset(self.paths)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, list[str]]:
+        result: dict[str, list[str]] = {}
+        for path in self.paths:
+            result.setdefault(PurePath(path).name, []).append(path)
+        return result
+
+    def nearest(self, paths: Iterable[str], near: str, far: int = 1 << 30) -> str | None:
+        """Return the path whose folder is nearest to that of `near`, if it is not too far."""
+        found = min(paths, key=lambda it: (_distance(it, near), it), default=None)
+        return found if found is not None and _distance(found, near) <= far else None
+
+    def expression(self, text: str) -> Expr:
+        """Return the body of a macro as an expression, parsed once."""
+        if text not in self._expressions:
+            self._expressions[text] = read_c_expression(text)
+        return self._expressions[text]
+
+    # -------------------------------------------------------------------------------------------- names
+
+    def functions(self, name: str, near: str, owner: str | None = None) -> list[Function]:
+        """Return the functions of a name in the nearest file that defines one."""
+        key = (name, near, owner)
+        if key not in self._functions:
+            self._functions[key] = self._found_functions(name, near, owner)
+        return self._functions[key]
+
+    def _found_functions(self, name: str, near: str, owner: str | None) -> list[Function]:
+        for path in self.candidates(name, near):
+            file = self.file(path)
+            if file is None:
+                continue
+            found = [
+                it for it in file.module.functions if it.name == name and (owner is None or it.owner == owner)
+            ]
+            if found:
+                return found
+        return []
+
+    def class_named(self, name: str, near: str) -> Class | None:
+        """Return the nearest class of a name."""
+        cache = self._class_named
+        key = (name, near)
+        if key not in cache:
+            cache[key] = self._find_class_named(name, near)
+        return cache[key]
+
+    def _find_class_named(self, name: str, near: str) -> Class | None:
+        for path in self.candidates(name, near):
+            file = self.file(path)
+            if file is not None and name in file.module.classes:
+                return file.module.classes[name]
+        return None
+
+    def type_named(self, name: str, near: str) -> str | None:
+        """Return what a `typedef` calls a name."""
+        cache = self._type_named
+        key = (name, near)
+        if key not in cache:
+            cache[key] = self._find_type_named(name, near)
+        return cache[key]
+
+    def _find_type_named(self, name: str, near: str) -> str | None:
+        for path in self._visible(near):
+            file = self.file(path)
+            if file is not None and name in file.module.types:
+                return file.module.types[name]
+        return None
+
+    def constant(self, name: str, near: str) -> Expr | None:
+        """Return the value of an enumerator."""
+        cache = self._constant
+        key = (name, near)
+        if key not in cache:
+            cache[key] = self._find_constant(name, near)
+        return cache[key]
+
+    def _find_constant(self, name: str, near: str) -> Expr | None:
+        for path in self.candidates(name, near):
+            file = self.file(path)
+            if file is not None and name in file.module.constants:
+                return file.module.constants[name]
+        return None
+
+    def variable(self, name: str, near: str) -> tuple[str, Declare] | None:
+        """Return a variable outside of functions, with the file that defines it."""
+        cache = self._variable
+        key = (name, near)
+        if key not in cache:
+            cache[key] = self._find_variable(name, near)
+        return cache[key]
+
+    def _find_variable(self, name: str, near: str) -> tuple[str, Declare] | None:
+        for path in self.candidates(name, near):
+            file = self.file(path)
+            if file is None or file.module.language != "c":
+                continue
+            found = [it for it in file.module.globals if isinstance(it, Declare) and it.name == name]
+            if found:
+                return path, next((it for it in found if it.value is not None), found[0])
+        return None
+
+    def macro(self, name: str, near: str) -> Macro | None:
+        """Return what a macro stands for in a file."""
+        file = self.file(near)
+        return file.macros.get(name) if file is not None else None
+
+    def writes(self, name: str, near: str) -> int:
+        """Return how often the files around change a variable of this name, its declaration not counted."""
+        folder = os.path.dirname(near)  # noqa: PTH120
+        key = (name, folder)
+        if key not in self._writes:
+            word = re.escape(name)
+            pattern = re.compile(
+                rf"(?<![\w.])(?:\w+(?:\.|->))*{word}\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|<<|>>)?=(?!=)"
+                rf"|\+\+\s*{word}\b|\b{word}\s*(?:\+\+|--)|--\s*{word}\b|(?<!&)&\s*{word}\b|>>\s*{word}\b"
+            )
+            declared = re.compile(rf"\b[A-Za-z_]\w*[\s*&]+{word}\s*(?:\[[^\]]*\]\s*)?=(?!=)")
+            total = 0
+            for path in self._around(near):
+                text = self.text(path) or ""
+                if name in text:
+                    total += len(pattern.findall(text)) - len(declared.findall(text))
+            self._writes[key] = total
+        return self._writes[key]
+
+    def _around(self, near: str) -> Iterator[str]:
+        limit = 3
+        for path in self._close(near):
+            if _distance(path, near) > limit:
+                break
+            yield path
+
+    def _visible(self, near: str) -> list[str]:
+        file = self.file(near)
+        return [near, *(file.includes if file is not None else ())]
+
+    def candidates(self, name: str, near: str) -> Iterator[str]:
+        """Yield files that may define a name, nearest first."""
+        visible = self._visible(near)
+        for path in visible:
+            if name in self._words_of(path):
+                yield path
+        key = (name, os.path.dirname(near))  # noqa: PTH120
+        if key not in self._ranked:
+            others = [it for it in self._close(near) if name in self._words_of(it)]
+            self._ranked[key] = others[:_MAX_LOOKED_AT]
+        for path in self._ranked[key]:
+            if path not in visible:
+                yield path
+
+    def _close(self, near: str) -> list[str]:
+        """Return the files of the same language whose folders are not too far, nearest first."""
+        key = (os.path.dirname(near), _is_python(near))  # noqa: PTH120
+        if key not in self._neighbours:
+            apart = [(it, _distance(it, near)) for it in self.host_files if _is_python(it) == key[1]]
+            close = sorted((far, it) for it, far in apart if far <= _FAR)
+            self._neighbours[key] = [it for _, it in close]
+        return self._neighbours[key]
+
+    def _words_of(self, path: str) -> frozenset[str]:
+        if path not in self._words:
+            self._words[path] = frozenset(re.findall(r"[A-Za-z_]\w*", self.text(path) or ""))
+        return self._words[path]
+
+    # ------------------------------------------------------------------------------------------ kernels
+
+    @cached_property
+    def kernels(self) -> Mapping[str, list[KernelPlace]]:
+        """Kernels in kernel files, by name."""
+        result: dict[str, list[KernelPlace]] = {}
+        for path in self.kernel_files:
+            for kernel in self.kernels_of(path):
+                result.setdefault(kernel.name, []).append(KernelPlace(path, kernel))
+        return result
+
+    def kernels_of(self, path: str) -> list[KernelText]:
+        """Return the kernels that a file defines."""
+        text = self.text(path)
+        return list(kernels_in(text)) if text is not None else []
+
+    def kernel_file(self, name: str, near: str) -> str | None:
+        """Return the kernel file that a program means by a name such as `src/kernel.cl`."""
+        name = name.replace("\\", "/")
+        last = PurePath(name).name
+        candidates = self._by_name.get(last, [])
+        parts = [it for it in PurePath(name).parts if it not in (".", "..", "/")]
+        for keep in range(len(parts)):
+            tail = "/" + "/".join(parts[keep:])
+            found = self.nearest((it for it in candidates if ("/" + it).endswith(tail)), near)
+            if found is not None:
+                return found
+        return None
+
+
+def read_project(
+    paths: Iterable[str],
+    read: Callable[[str], str | None],
+    defined: Mapping[str, str] | None = None,
+    wrappers: Mapping[str, Mapping[str, int | str]] | None = None,
+) -> HostProject:
+    """Return the project of these files; nothing is read before it is asked for."""
+    return HostProject(paths, read, defined, wrappers)
+
+
+def _is_python(path: str) -> bool:
+    return path.lower().endswith(".py")
+
+
+def _clean(path: str) -> str:
+    return os.path.normpath(path).replace("\\", "/")
+
+
+def _distance(one: str, two: str) -> int:
+    """Return how many folders lie between two files."""
+    a, b = one.split("/")[:-1], two.split("/")[:-1]
+    shared = 0
+    for left, right in zip(a, b, strict=False):
+        if left != right:
+            break
+        shared += 1
+    return len(a) + len(b) - 2 * shared

@@ -1,0 +1,383 @@
+"""Python host code as a tree of `clmap_lsp.hosts.tree`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+import tree_sitter_python
+from tree_sitter import Language, Node, Parser
+
+from clmap_lsp.hosts.tree import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Class,
+    Conditional,
+    Declare,
+    Evaluate,
+    Expr,
+    Function,
+    If,
+    Index,
+    Items,
+    Jump,
+    Lambda,
+    Loop,
+    Member,
+    Module,
+    Name,
+    Num,
+    Opaque,
+    Parameter,
+    Raise,
+    Return,
+    Stmt,
+    Str,
+    Unary,
+)
+
+_MAX_DEPTH = 180
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": "", "0": "\0"}
+_OPS = {"/": "truediv", "%": "mod", "and": "&&", "or": "||", "is": "==", "is not": "!=", "<>": "!="}
+
+
+@cache
+def _parser() -> Parser:
+    return Parser(Language(tree_sitter_python.language()))
+
+
+def read_python(text: str, path: str) -> Module:
+    """Read one file. Never raises; what does not parse is left out."""
+    return _Reader(path).module(_parser().parse(text.encode("utf-8", "replace")).root_node)
+
+
+class _Reader:
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.depth = 0
+        self.functions: list[Function] = []
+        self.classes: dict[str, Class] = {}
+
+    def module(self, root: Node) -> Module:
+        statements = self.block(root)
+        return Module(self.path, "python", tuple(self.functions), self.classes, statements, {}, {})
+
+    # ------------------------------------------------------------------------------------- statements
+
+    def block(self, node: Node | None) -> Block:
+        if node is None:
+            return ()
+        return tuple(it for child in node.named_children for it in self.statement(child))
+
+    def statement(self, node: Node) -> Iterator[Stmt]:
+        self.depth += 1
+        try:
+            if self.depth < _MAX_DEPTH:
+                yield from self._statement(node)
+        finally:
+            self.depth -= 1
+
+    def _statement(self, node: Node) -> Iterator[Stmt]:
+        row = node.start_point.row + 1
+        match node.type:
+            case "expression_statement":
+                for child in node.named_children:
+                    yield from self._expression_statement(child, row)
+            case "function_definition":
+                self.functions.append(self._function(node, ""))
+            case "class_definition":
+                self._class(node)
+            case "decorated_definition":
+                inner = node.child_by_field_name("definition")
+                if inner is not None:
+                    yield from self.statement(inner)
+            case "if_statement":
+                yield self._if(node, node.children_by_field_name("alternative"))
+            case "for_statement":
+                body = self.block(node.child_by_field_name("body"))
+                each, over = node.child_by_field_name("left"), node.child_by_field_name("right")
+                yield Loop((), None, (), body, each=self._or_opaque(each), over=self._or_opaque(over))
+            case "while_statement":
+                condition = self._or_opaque(node.child_by_field_name("condition"))
+                yield Loop((), condition, (), self.block(node.child_by_field_name("body")))
+            case "with_statement":
+                yield from self._with(node)
+            case "try_statement":
+                yield from self._try(node)
+            case "return_statement":
+                yield Return(self.expression(node.named_children[0]) if node.named_children else None)
+            case "break_statement" | "continue_statement":
+                yield Jump(node.type == "break_statement")
+            case "raise_statement":
+                yield Raise()
+            case "block" | "ERROR" | "else_clause":
+                for child in node.named_children:
+                    yield from self.statement(child)
+
+    def _expression_statement(self, node: Node, row: int) -> Iterator[Stmt]:
+        match node.type:
+            case "assignment" if node.child_by_field_name("right") is not None:
+                yield Evaluate(self.expression(node), row)
+            case "assignment":
+                return
+            case _:
+                yield Evaluate(self.expression(node), row)
+
+    def _if(self, node: Node, rest: list[Node]) -> If:
+        condition = self._or_opaque(node.child_by_field_name("condition"))
+        then = self.block(node.child_by_field_name("consequence"))
+        otherwise: Block = ()
+        if rest:
+            first = rest[0]
+            if first.type == "elif_clause":
+                otherwise = (self._if(first, rest[1:]),)
+            else:
+                otherwise = self.block(first.child_by_field_name("body"))
+        return If(condition, then, otherwise)
+
+    def _with(self, node: Node) -> Iterator[Stmt]:
+        for clause in node.named_children:
+            for item in clause.named_children if clause.type == "with_clause" else ():
+                value = item.child_by_field_name("value") or item
+                if value.type == "as_pattern" and len(value.named_children) == 2:
+                    target = value.named_children[1]
+                    name = target.named_children[0] if target.named_children else target
+                    opened = self.expression(value.named_children[0])
+                    yield Evaluate(Assign(self.expression(name), "", opened), item.start_point.row + 1)
+                else:
+                    yield Evaluate(self.expression(value), item.start_point.row + 1)
+        yield from self.block(node.child_by_field_name("body"))
+
+    def _try(self, node: Node) -> Iterator[Stmt]:
+        yield from self.block(node.child_by_field_name("body"))
+        for child in node.named_children:
+            if child.type in ("else_clause", "finally_clause"):
+                inner = child.child_by_field_name("body") or child.named_children[-1]
+                yield from self.block(inner)
+
+    def _class(self, node: Node) -> None:
+        name = _field(node, "name")
+        fields: list[Declare] = []
+        body = node.child_by_field_name("body")
+        for child in body.named_children if body is not None else ():
+            inner = child.child_by_field_name("definition") if child.type == "decorated_definition" else child
+            if inner is None:
+                continue
+            if inner.type == "function_definition":
+                self.functions.append(self._function(inner, name))
+            elif inner.type == "class_definition":
+                self._class(inner)
+            elif inner.type == "expression_statement" and inner.named_children:
+                assignment = inner.named_children[0]
+                left, right = assignment.child_by_field_name("left"), assignment.child_by_field_name("right")
+                if left is not None and right is not None and left.type == "identifier":
+                    row = child.start_point.row + 1
+                    fields.append(Declare(_text(left), "", value=self.expression(right), row=row))
+        listed = node.child_by_field_name("superclasses")
+        bases = tuple(_text(it).split(".")[-1] for it in (listed.named_children if listed else ()))
+        self.classes[name] = Class(name, tuple(fields), bases)
+
+    def _function(self, node: Node, owner: str) -> Function:
+        body = self.block(node.child_by_field_name("body"))
+        parameters = self._parameters(node.child_by_field_name("parameters"))
+        name, row = _field(node, "name"), node.start_point.row + 1
+        return Function("__init__" if name == "__init__" else name, owner, parameters, body, self.path, row)
+
+    def _parameters(self, node: Node | None) -> tuple[Parameter, ...]:
+        result = []
+        for child in node.named_children if node is not None else ():
+            match child.type:
+                case "identifier":
+                    result.append(Parameter(_text(child), ""))
+                case "typed_parameter":
+                    result.append(Parameter(_text(child.named_children[0]), ""))
+                case "default_parameter" | "typed_default_parameter":
+                    value = child.child_by_field_name("value")
+                    name = _field(child, "name")
+                    result.append(Parameter(name, "", self.expression(value) if value else None))
+                case "list_splat_pattern" | "dictionary_splat_pattern":
+                    result.append(Parameter(_text(child), ""))
+        return tuple(result)
+
+    # ------------------------------------------------------------------------------------ expressions
+
+    def _or_opaque(self, node: Node | None) -> Expr:
+        return self.expression(node) if node is not None else Opaque("")
+
+    def expression(self, node: Node) -> Expr:
+        self.depth += 1
+        try:
+            if self.depth >= _MAX_DEPTH:
+                return Opaque(_text(node)[:80])
+            handler = _EXPRESSIONS.get(node.type)
+            if handler is not None:
+                return handler(self, node)
+            return Opaque(_short(node), tuple(self.expression(it) for it in node.named_children))
+        finally:
+            self.depth -= 1
+
+    def number(self, node: Node) -> Expr:
+        text = _text(node).replace("_", "").rstrip("lL")
+        try:
+            return Num(int(text, 0) if node.type == "integer" else float(text))
+        except ValueError:
+            return Opaque(text)
+
+    def string(self, node: Node) -> Expr:
+        row = node.start_point.row + 1
+        if node.type == "concatenated_string":
+            pieces = [self.string(it) for it in node.named_children if it.type == "string"]
+            return Str(tuple(part for it in pieces if isinstance(it, Str) for part in it.parts), row)
+        start = _text(node.children[0]) if node.children else ""
+        is_raw = "r" in start.lower()
+        parts: list[str | Expr] = []
+        for child in node.named_children:
+            if child.type == "string_content":
+                parts.append(_text(child) if is_raw else _unescaped(_text(child)))
+            elif child.type == "interpolation":
+                inner = child.child_by_field_name("expression")
+                parts.append(self._or_opaque(inner))
+        return Str(tuple(parts), row)
+
+    def name(self, node: Node) -> Expr:
+        return Name(_text(node))
+
+    def attribute(self, node: Node) -> Expr:
+        return Member(self._or_opaque(node.child_by_field_name("object")), _field(node, "attribute"))
+
+    def subscript(self, node: Node) -> Expr:
+        base = self._or_opaque(node.child_by_field_name("value"))
+        indices = node.children_by_field_name("subscript")
+        if len(indices) != 1 or indices[0].type == "slice":
+            return Opaque(_short(node), (base,))
+        return Index(base, self.expression(indices[0]))
+
+    def binary(self, node: Node) -> Expr:
+        op = _field(node, "operator")
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        return Binary(_OPS.get(op, op), self._or_opaque(left), self._or_opaque(right))
+
+    def comparison(self, node: Node) -> Expr:
+        operands = [self.expression(it) for it in node.named_children]
+        ops = [_text(it) for it in node.children_by_field_name("operators")]
+        if len(operands) != 2 or not ops:
+            return Opaque(_short(node), tuple(operands))
+        return Binary(_OPS.get(ops[0], ops[0]), operands[0], operands[1])
+
+    def unary(self, node: Node) -> Expr:
+        operand = self._or_opaque(node.child_by_field_name("argument"))
+        op = "!" if node.type == "not_operator" else _field(node, "operator")
+        return operand if op == "+" else Unary(op, operand)
+
+    def call(self, node: Node) -> Expr:
+        function = self._or_opaque(node.child_by_field_name("function"))
+        listed = node.child_by_field_name("arguments")
+        arguments: list[Expr] = []
+        keywords: dict[str, Expr] = {}
+        for child in listed.named_children if listed is not None else ():
+            if child.type == "keyword_argument":
+                keywords[_field(child, "name")] = self._or_opaque(child.child_by_field_name("value"))
+            elif child.type != "comment":
+                arguments.append(self.expression(child))
+        row = node.start_point.row + 1
+        return Call(function, tuple(arguments), keywords, (), row, _short(node))
+
+    def splat(self, node: Node) -> Expr:
+        inner = self.expression(node.named_children[0]) if node.named_children else Opaque("")
+        return Opaque("*", (inner,))
+
+    def items(self, node: Node) -> Expr:
+        return Items(tuple(self.expression(it) for it in node.named_children if it.type != "comment"))
+
+    def dictionary(self, node: Node) -> Expr:
+        entries: dict[str, Expr] = {}
+        for child in node.named_children:
+            if child.type == "pair":
+                key = self._or_opaque(child.child_by_field_name("key"))
+                value = self._or_opaque(child.child_by_field_name("value"))
+                if isinstance(key, Str) and all(isinstance(it, str) for it in key.parts):
+                    entries["".join(it for it in key.parts if isinstance(it, str))] = value
+        return Call(Name("dict"), (), entries, (), node.start_point.row + 1, _short(node))
+
+    def conditional(self, node: Node) -> Expr:
+        if len(node.named_children) != 3:
+            return Opaque(_short(node))
+        yes, condition, no = (self.expression(it) for it in node.named_children)
+        return Conditional(condition, yes, no)
+
+    def assignment(self, node: Node) -> Expr:
+        left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        op = _field(node, "operator")[:-1] if node.type == "augmented_assignment" else ""
+        return Assign(self._or_opaque(left), _OPS.get(op, op), self._or_opaque(right))
+
+    def parenthesised(self, node: Node) -> Expr:
+        return self.expression(node.named_children[0]) if node.named_children else Opaque(_text(node))
+
+    def lambda_(self, node: Node) -> Expr:
+        body = node.child_by_field_name("body")
+        parameters = self._parameters(node.child_by_field_name("parameters"))
+        row = node.start_point.row + 1
+        result: Block = (Return(self._or_opaque(body)),)
+        return Lambda(Function(f"lambda at line {row}", "", parameters, result, self.path, row))
+
+
+_EXPRESSIONS: dict[str, Callable[[_Reader, Node], Expr]] = {
+    "integer": _Reader.number,
+    "float": _Reader.number,
+    "string": _Reader.string,
+    "concatenated_string": _Reader.string,
+    "identifier": _Reader.name,
+    "attribute": _Reader.attribute,
+    "subscript": _Reader.subscript,
+    "binary_operator": _Reader.binary,
+    "boolean_operator": _Reader.binary,
+    "comparison_operator": _Reader.comparison,
+    "unary_operator": _Reader.unary,
+    "not_operator": _Reader.unary,
+    "call": _Reader.call,
+    "list_splat": _Reader.splat,
+    "dictionary_splat": _Reader.splat,
+    "tuple": _Reader.items,
+    "list": _Reader.items,
+    "expression_list": _Reader.items,
+    "pattern_list": _Reader.items,
+    "tuple_pattern": _Reader.items,
+    "dictionary": _Reader.dictionary,
+    "conditional_expression": _Reader.conditional,
+    "assignment": _Reader.assignment,
+    "augmented_assignment": _Reader.assignment,
+    "parenthesized_expression": _Reader.parenthesised,
+    "lambda": _Reader.lambda_,
+    "none": lambda _reader, _node: Name("NULL"),
+    "true": lambda _reader, _node: Num(1),
+    "false": lambda _reader, _node: Num(0),
+}
+
+
+def _text(node: Node) -> str:
+    return node.text.decode("utf-8", "replace") if node.text is not None else ""
+
+
+def _short(node: Node) -> str:
+    return " ".join(_text(node).split())[:120]
+
+
+def _field(node: Node, name: str) -> str:
+    child = node.child_by_field_name(name)
+    return _text(child) if child is not None else ""
+
+
+def _unescaped(text: str) -> str:
+    if "\\" not in text:
+        return text
+    pieces, at = [], 0
+    while at < len(text):
+        if text[at] == "\\" and at + 1 < len(text):
+            pieces.append(_ESCAPES.get(text[at + 1], text[at : at + 2]))
+            at += 2
+        else:
+            pieces.append(text[at])
+            at += 1
+    return "".join(pieces)

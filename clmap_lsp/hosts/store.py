@@ -1,0 +1,143 @@
+"""Where the values of a host program are, and what two ways through it leave there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from clmap_lsp.hosts.values import (
+    MAX_TEXT,
+    Alternatives,
+    Null,
+    Number,
+    Pointer,
+    RunTime,
+    Sizes,
+    Text,
+    Value,
+    default_of,
+    name_of,
+)
+
+MAX_ALTERNATIVES = 8
+_ELEMENTS = 9
+
+
+class Store(dict[str, Value]):
+    """Values by place. A place is a variable (`scope#name`), an element (`…[3]`, `…[*]`) or a field (`….f`).
+
+    Elements of one array whose index is not known share the place `…[*]`.
+    """
+
+    def read(self, place: str) -> Value | None:
+        """Return what is at a place, `None` where nothing was written."""
+        value = self.get(place)
+        if value is not None:
+            return value
+        if not place.endswith("]"):
+            return self.get(place + "[0]")
+        base, _, index = place[:-1].rpartition("[")
+        if index == "0" and base in self:
+            return self[base]
+        if index != "*":
+            return self.get(base + "[*]")
+        known = [self[it] for it in (f"{base}[{number}]" for number in range(_ELEMENTS)) if it in self]
+        return join_values(place, known) if known else None
+
+    def write(self, place: str, value: Value) -> None:
+        """Put a value at a place."""
+        if place.endswith("[*]"):
+            base = place[:-3]
+            before = self.get(place)
+            self[place] = value if before is None else join_values(place, (before, value))
+            for number in range(_ELEMENTS):
+                element = f"{base}[{number}]"
+                if element in self:
+                    self[element] = join_values(element, (self[element], value))
+        elif (
+            place.endswith("[0]") and place[:-3] in self and not isinstance(self[place[:-3]], (Pointer, Text))
+        ):
+            self[place[:-3]] = value
+        else:
+            self[place] = value
+
+    def copied(self) -> Store:
+        """Return a store that changes on its own."""
+        return Store(self)
+
+
+def named(place: str, value: Value) -> Value:
+    """Return a value as it is called once it stands at a place."""
+    if isinstance(value, RunTime) and (value.opaque or len(value.text) > MAX_TEXT):
+        return replace(value, text=name_of(place).lstrip("."), opaque=True)
+    return value
+
+
+def join_values(place: str, values: Iterable[Value], default: Value | None = None) -> Value:
+    """Return what is known of a value that is one of several.
+
+    `default` is the one that the program takes unless told otherwise, if that is known.
+    """
+    several = list(dict.fromkeys(values))
+    if len(several) == 1:
+        return several[0]
+    numbers = all(isinstance(it, (Number, RunTime)) for it in several)
+    if numbers:
+        kept = default_of(default) if default is not None else None
+        texts = {it.text for it in several if isinstance(it, RunTime)}
+        text = texts.pop() if len(texts) == 1 and all(isinstance(it, RunTime) for it in several) else None
+        device = any(isinstance(it, RunTime) and it.device for it in several)
+        return RunTime(text or name_of(place).lstrip("."), kept, opaque=True, device=device and kept is None)
+    if all(isinstance(it, Sizes) for it in several):
+        shapes = [it.items for it in several if isinstance(it, Sizes)]
+        if len({len(it) for it in shapes}) == 1:
+            chosen = default.items if isinstance(default, Sizes) else None
+            return Sizes(
+                tuple(
+                    join_values(f"{place}[{i}]", items, chosen[i] if chosen is not None else None)
+                    for i, items in enumerate(zip(*shapes, strict=True))
+                )
+            )
+    flat: list[Value] = []
+    for value in several:
+        flat += value.values if isinstance(value, Alternatives) else (value,)
+    things = [it for it in dict.fromkeys(flat) if not isinstance(it, RunTime)]
+    if len(things) == 1 and not isinstance(things[0], Null):
+        return things[0]
+    if not things or len(things) > MAX_ALTERNATIVES:
+        return RunTime(name_of(place).lstrip("."))
+    if isinstance(default, (Pointer, Text, Null, Sizes)) and default in things:
+        things.sort(key=lambda it: it != default)
+    return Alternatives(tuple(things))
+
+
+def join(one: Store | None, two: Store | None, default: int | None) -> Store | None:
+    """Return what holds behind two ways; `default` is the way (0 or 1) that the program takes by itself."""
+    if one is None or two is None:
+        return one if two is None else two
+    if one is two:
+        return one
+    result = one.copied()
+    get = one.get
+    changed = [(place, theirs) for place, theirs in two.items() if get(place) is not theirs]
+    for place, theirs in changed:
+        mine = get(place)
+        if mine is None:
+            inherited = one.read(place)
+            result[place] = theirs if inherited is None else _joined(place, inherited, theirs, default)
+        elif mine != theirs:
+            result[place] = _joined(place, mine, theirs, default)
+    if len(result) == len(two):
+        return result
+    for place in one.keys() - two.keys():
+        mine = one[place]
+        if place.endswith("]"):
+            inherited = two.read(place)
+            if inherited is not None and inherited != mine:
+                result[place] = _joined(place, mine, inherited, default)
+    return result
+
+
+def _joined(place: str, mine: Value, theirs: Value, default: int | None) -> Value:
+    chosen = None if default is None else (mine, theirs)[default]
+    return join_values(place, (mine, theirs), chosen)

@@ -1,0 +1,125 @@
+"""Strings put together by host code: `sprintf`, `%`, `format` and what is left open in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from clmap_lsp.hosts.values import FileText, Null, Number, RunTime, Text, Value, joined, text_of
+
+_C_FORMAT = re.compile(r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d+))?"
+                       r"(?:hh|h|ll|l|L|z|j|t|I64)?(?P<kind>[diouxXeEfFgGaAcspn%])")  # fmt: skip
+_PYTHON_FORMAT = re.compile(r"%(?:\((?P<name>\w+)\))?[-+ #0]*\d*(?:\.\d+)?[hlL]?(?P<kind>[diouxXeEfFgGrsc%])")
+_BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[\w.\[\]]*)(?:![rsa])?(?::[^{}]*)?\}")
+
+
+def piece(value: Value) -> Text:
+    """Return a value as text; what is not known stays open."""
+    match value:
+        case Text():
+            return value
+        case FileText():
+            return Text((value,))
+        case Number(number):
+            whole = isinstance(number, float) and number.is_integer() and abs(number) < 1 << 53
+            return Text((f"{number:.1f}" if whole else text_of(value),))
+        case Null():
+            return Text()
+        case _:
+            return Text((value,))
+
+
+def printed(format_: Text, values: Sequence[Value]) -> Text:
+    """Return what `sprintf` writes."""
+    rest = list(values)
+    result = Text((), format_.row, format_.path)
+    for part in format_.parts:
+        if not isinstance(part, str):
+            result = joined(result, Text((part,)))
+            continue
+        at = 0
+        for match in _C_FORMAT.finditer(part):
+            result = joined(result, Text((part[at : match.start()],)))
+            at = match.end()
+            if match["kind"] == "%":
+                result = joined(result, Text(("%",)))
+                continue
+            for stars in (match["width"], match["precision"]):
+                if stars == "*" and rest:
+                    rest.pop(0)
+            value = rest.pop(0) if rest else RunTime("?")
+            result = joined(result, _formatted(match["kind"], value, match))
+        result = joined(result, Text((part[at:],)))
+    return result
+
+
+def _formatted(kind: str, value: Value, match: re.Match[str]) -> Text:
+    if isinstance(value, Number):
+        number = value.value
+        try:
+            if kind in "diu":
+                return Text((str(int(number)),))
+            if kind in "xXo":
+                return Text((f"{int(number):{'#' if '#' in match['flags'] else ''}{kind}}",))
+            if kind in "eEfFgG":
+                precision = f".{match['precision']}" if (match["precision"] or "").isdigit() else ""
+                return Text((f"{float(number):{precision or '.6' if kind in 'fFeE' else precision}{kind}}",))
+            if kind == "c":
+                return Text((chr(int(number)),))
+        except (ValueError, OverflowError):
+            return Text((value,))
+    return piece(value)
+
+
+def percent(format_: Text, value: Value, items: Sequence[Value], names: Mapping[str, Value]) -> Text:
+    """Return what Python's `format % value` gives."""
+    rest = list(items) if items else [value]
+    result = Text((), format_.row, format_.path)
+    for part in format_.parts:
+        if not isinstance(part, str):
+            result = joined(result, Text((part,)))
+            continue
+        at = 0
+        for match in _PYTHON_FORMAT.finditer(part):
+            result = joined(result, Text((part[at : match.start()],)))
+            at = match.end()
+            if match["kind"] == "%":
+                result = joined(result, Text(("%",)))
+            elif match["name"] is not None:
+                result = joined(
+                    result, _python(match["kind"], names.get(match["name"], RunTime(match["name"])))
+                )
+            else:
+                result = joined(result, _python(match["kind"], rest.pop(0) if rest else RunTime("?")))
+        result = joined(result, Text((part[at:],)))
+    return result
+
+
+def _python(kind: str, value: Value) -> Text:
+    if isinstance(value, Number) and kind in "diu":
+        return Text((str(int(value.value)),))
+    return piece(value)
+
+
+def braces(format_: Text, items: Sequence[Value], names: Mapping[str, Value]) -> Text:
+    """Return what Python's `format.format(…)` gives."""
+    result = Text((), format_.row, format_.path)
+    count = 0
+    for part in format_.parts:
+        if not isinstance(part, str):
+            result = joined(result, Text((part,)))
+            continue
+        at = 0
+        for match in _BRACES.finditer(part):
+            result = joined(result, Text((part[at : match.start()],)))
+            at = match.end()
+            if match[0] in ("{{", "}}"):
+                result = joined(result, Text((match[0][0],)))
+                continue
+            name = match["name"]
+            if not name:
+                name, count = str(count), count + 1
+            known = items[int(name)] if name.isdigit() and int(name) < len(items) else names.get(name)
+            result = joined(result, piece(known if known is not None else RunTime(name)))
+        result = joined(result, Text((part[at:],)))
+    return result

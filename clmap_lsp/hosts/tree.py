@@ -1,0 +1,305 @@
+"""Host programs as one small tree, whatever language they are written in.
+
+Only what a launch can depend on is kept: values, places, calls and control flow. A construct that none of
+these describes becomes `Opaque`, with its text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Num:
+    """A number as written."""
+
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Str:
+    """A string; expressions among its parts are what an f-string prints."""
+
+    parts: tuple[str | Expr, ...]
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name, without its namespace."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """`left op right`; `op` as C writes it, with Python's `//` and `**`."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`-`, `!` or `~`."""
+
+    op: str
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class AddressOf:
+    """`&operand`."""
+
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Dereference:
+    """`*operand`."""
+
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`base[index]`."""
+
+    base: Expr
+    index: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """`base.name`, `base->name`."""
+
+    base: Expr
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call. `template` is what stands in angle brackets, as text."""
+
+    function: Expr
+    arguments: tuple[Expr, ...]
+    keywords: Mapping[str, Expr] = field(default_factory=dict)
+    template: tuple[str, ...] = ()
+    row: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conditional:
+    """`condition ? yes : no`."""
+
+    condition: Expr
+    yes: Expr
+    no: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """An initialiser list, a tuple or a list."""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """`(type) operand`, `static_cast<type>(operand)`."""
+
+    type: str
+    operand: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class SizeOf:
+    """`sizeof(type)` or `sizeof expression`."""
+
+    type: str
+    operand: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class New:
+    """`new type(arguments)`."""
+
+    type: str
+    template: tuple[str, ...]
+    arguments: tuple[Expr, ...]
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """`target op= value`; `op` is empty for a plain assignment."""
+
+    target: Expr
+    op: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Lambda:
+    """A function without a name."""
+
+    function: Function
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """What is not understood; `parts` are evaluated for what they do."""
+
+    text: str
+    parts: tuple[Expr, ...] = ()
+
+
+Expr = (
+    Num
+    | Str
+    | Name
+    | Binary
+    | Unary
+    | AddressOf
+    | Dereference
+    | Index
+    | Member
+    | Call
+    | Conditional
+    | Items
+    | Cast
+    | SizeOf
+    | New
+    | Assign
+    | Lambda
+    | Opaque
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Declare:
+    """A variable. `dimensions` are those of an array; `arguments` those of a constructor."""
+
+    name: str
+    type: str
+    template: tuple[str, ...] = ()
+    value: Expr | None = None
+    arguments: tuple[Expr, ...] | None = None
+    dimensions: tuple[Expr | None, ...] = ()
+    is_reference: bool = False
+    is_pointer: bool = False
+    is_constant: bool = False
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluate:
+    """An expression for what it does."""
+
+    value: Expr
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """Two ways."""
+
+    condition: Expr
+    then: Block
+    otherwise: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """Any loop. `each` and `over` are set where it goes through a collection."""
+
+    start: Block
+    condition: Expr | None
+    step: Block
+    body: Block
+    tests_first: bool = True
+    each: Expr | None = None
+    over: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Each case falls into the next; a label of `None` is `default`."""
+
+    subject: Expr
+    cases: tuple[tuple[Expr | None, Block], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """Leave the function."""
+
+    value: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """`break` or `continue`."""
+
+    leaves_loop: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Raise:
+    """An exception, or another way out of the program."""
+
+
+Stmt = Declare | Evaluate | If | Loop | Switch | Return | Jump | Raise
+Block = tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One parameter of a function."""
+
+    name: str
+    type: str
+    default: Expr | None = None
+    is_reference: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function with a body; `owner` is its class."""
+
+    name: str
+    owner: str
+    parameters: tuple[Parameter, ...]
+    body: Block
+    path: str
+    row: int
+    first: tuple[Stmt, ...] = ()
+    """What a constructor's initialiser list says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class or struct: its fields with what they are initialised to."""
+
+    name: str
+    fields: tuple[Declare, ...]
+    bases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """One host file."""
+
+    path: str
+    language: str
+    functions: tuple[Function, ...]
+    classes: Mapping[str, Class]
+    globals: tuple[Stmt, ...]
+    """Variables outside of functions, in order; all statements outside of functions in Python."""
+    constants: Mapping[str, Expr]
+    """Enumerators."""
+    types: Mapping[str, str]
+    """What `typedef` and `using` call a type."""

@@ -1,0 +1,457 @@
+"""What a host expression is worth, and in which runs."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+MAX_TEXT = 72
+"""Longer expressions are called by the variable that they are assigned to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """The same number in every run."""
+
+    value: int | float
+
+
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """What depends on the run.
+
+    `default` is what the program takes unless told otherwise: without arguments and as far as it can be known
+    without a device. `opaque` tells that the text says nothing that a variable's name would not say better.
+    """
+
+    text: str
+    default: int | float | None = None
+    opaque: bool = True
+    device: bool = False
+    """It asks the device, so that no default can be known."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileText:
+    """The contents of a file named in the host code."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A string, with holes where it depends on the run."""
+
+    parts: tuple[str | Value | FileText, ...] = ()
+    row: int = 0
+    path: str = ""
+
+    @property
+    def plain(self) -> str | None:
+        """The string if all of it is known."""
+        pieces = [_plain(it) for it in self.parts]
+        return None if None in pieces else "".join(it for it in pieces if it is not None)
+
+    def __str__(self) -> str:
+        return "".join(_shown(it) for it in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """The address of a place in the store."""
+
+    place: str
+    moved: bool = False
+    """It points behind the place's start, as `text + strlen(text)` does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """A null pointer, or `None`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """An NDRange, a tuple, or a shape. `None` where the number of dimensions is not known."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayValue:
+    """An array of NumPy or of pyopencl."""
+
+    shape: Sizes | RunTime
+    item_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalMemory:
+    """A `__local` argument."""
+
+    size: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Launching:
+    """`cl::EnqueueArgs`."""
+
+    global_size: Value
+    local_size: Value
+    offset: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Alternatives:
+    """One of several things, as different ways lead here."""
+
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A function of the host program; `this` is the object that it was taken from."""
+
+    name: str
+    owner: str = ""
+    this: Value | None = None
+    identity: int = 0
+
+
+Value = (
+    Number
+    | RunTime
+    | FileText
+    | Text
+    | Pointer
+    | Null
+    | Sizes
+    | ArrayValue
+    | LocalMemory
+    | Launching
+    | Alternatives
+    | Routine
+)
+
+
+def text_of(value: Value) -> str:
+    """Return a value as a person would write it."""
+    match value:
+        case Number(number):
+            return f"{number:g}" if isinstance(number, float) else str(number)
+        case RunTime(text):
+            return text
+        case Text():
+            return str(value)
+        case Sizes(items):
+            return f"({', '.join(map(text_of, items))})"
+        case FileText(name):
+            return name
+        case Pointer(place):
+            return name_of(place)
+        case Alternatives(values):
+            return " or ".join(dict.fromkeys(text_of(it) for it in values))
+        case LocalMemory(size):
+            return f"local({text_of(size)})"
+        case Null():
+            return "NULL"
+        case _:
+            return "?"
+
+
+def name_of(place: str) -> str:
+    """Return the name that the host code has for a place."""
+    return place.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
+
+
+def default_of(value: Value) -> int | float | None:
+    """Return the number that a value has unless the program is told otherwise."""
+    match value:
+        case Number(number):
+            return number
+        case RunTime(default=default):
+            return default
+        case _:
+            return None
+
+
+def asks_device(value: Value) -> bool:
+    """Tell whether a value depends on what the device answers."""
+    return isinstance(value, RunTime) and value.device
+
+
+def _plain(part: str | Value | FileText) -> str | None:
+    match part:
+        case str():
+            return part
+        case Number():
+            return text_of(part)
+        case Text():
+            return part.plain
+        case _:
+            return None
+
+
+def _shown(part: str | Value | FileText) -> str:
+    plain = _plain(part)
+    if plain is not None:
+        return plain
+    return (
+        str(part) if isinstance(part, Text) else f"{{{text_of(part)}}}" if not isinstance(part, str) else ""
+    )
+
+
+def joined(one: Text, two: Text) -> Text:
+    """Return two strings after each other."""
+    return Text(_merged((*one.parts, *two.parts)), one.row or two.row, one.path or two.path)
+
+
+def _merged(parts: tuple[str | Value | FileText, ...]) -> tuple[str | Value | FileText, ...]:
+    result: list[str | Value | FileText] = []
+    for part in parts:
+        if isinstance(part, str) and result and isinstance(result[-1], str):
+            result[-1] += part
+        elif part != "":
+            result.append(part)
+    return tuple(result)
+
+
+# ------------------------------------------------------------------------------------------- arithmetic
+
+
+def _quotient(left: int | float, right: int | float) -> int | float:
+    """Divide as C does: whole numbers towards zero."""
+    if isinstance(left, int) and isinstance(right, int):
+        quotient = abs(left) // abs(right)
+        return quotient if (left < 0) == (right < 0) else -quotient
+    return left / right
+
+
+def _remainder(left: int | float, right: int | float) -> int | float:
+    if isinstance(left, int) and isinstance(right, int):
+        return left - int(_quotient(left, right)) * right
+    return math.fmod(left, right)
+
+
+def _shift_left(left: int | float, right: int | float) -> int:
+    if not 0 <= right < 64:
+        raise ValueError(right)
+    return int(left) << int(right)
+
+
+def _power(left: int | float, right: int | float) -> int | float:
+    if abs(right) > 64 or abs(left) > 1 << 20:
+        raise OverflowError
+    return left**right
+
+
+_ARITHMETIC: dict[str, Callable[[int | float, int | float], int | float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": _quotient,
+    "%": _remainder,
+    "//": operator.floordiv,
+    "truediv": operator.truediv,
+    "mod": operator.mod,
+    "**": _power,
+    "<<": _shift_left,
+    ">>": lambda left, right: int(left) >> int(right),
+    "&": lambda left, right: int(left) & int(right),
+    "|": lambda left, right: int(left) | int(right),
+    "^": lambda left, right: int(left) ^ int(right),
+    "<": operator.lt,
+    ">": operator.gt,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_FUNCTIONS: dict[str, Callable[..., int | float]] = {
+    "ceil": lambda x: float(math.ceil(x)),
+    "ceilf": lambda x: float(math.ceil(x)),
+    "floor": lambda x: float(math.floor(x)),
+    "floorf": lambda x: float(math.floor(x)),
+    "sqrt": math.sqrt,
+    "sqrtf": math.sqrt,
+    "pow": lambda x, y: float(_power(x, y)),
+    "powf": lambda x, y: float(_power(x, y)),
+    "log2": math.log2,
+    "log": math.log,
+    "abs": abs,
+    "fabs": abs,
+    "round": lambda x: float(round(x)),
+    "min": min,
+    "max": max,
+    "fmin": min,
+    "fmax": max,
+}
+PURE_FUNCTIONS = frozenset(_FUNCTIONS)
+_SHOWN_OPS = {"truediv": "/", "mod": "%"}
+
+
+def binary(op: str, left: Value, right: Value) -> Value:
+    """Return `left op right`."""
+    if op not in _ARITHMETIC:
+        return RunTime(f"{_operand(left)} {op} {_operand(right)}")
+    known = _computed(op, left, right) if isinstance(left, Number) and isinstance(right, Number) else None
+    if known is not None:
+        return Number(known)
+    one, two = default_of(left), default_of(right)
+    default = None if one is None or two is None else _applied(op, one, two)
+    if op in ("*", "&") and Number(0) in (left, right):
+        return Number(0)
+    if op == "*" and left == Number(1):
+        return right
+    if op in ("*", "/", "//") and right == Number(1):
+        return left
+    if op in ("+", "-") and right == Number(0):
+        return left
+    shown = _SHOWN_OPS.get(op, op)
+    text = f"{_operand(left)} {shown} {_operand(right)}"
+    return RunTime(text, default, opaque=False, device=asks_device(left) or asks_device(right))
+
+
+def _computed(op: str, left: Number, right: Number) -> int | float | None:
+    return _applied(op, left.value, right.value)
+
+
+def _applied(op: str, left: int | float, right: int | float) -> int | float | None:
+    try:
+        result = _ARITHMETIC[op](left, right)
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+    result = int(result) if isinstance(result, bool) else result
+    if isinstance(result, complex) or (isinstance(result, int) and result.bit_length() > 128):
+        return None
+    return result
+
+
+def _operand(value: Value) -> str:
+    text = text_of(value)
+    return f"({text})" if isinstance(value, RunTime) and not value.opaque and " " in text else text
+
+
+def function(name: str, arguments: list[Value]) -> Value:
+    """Return what one of `PURE_FUNCTIONS` gives."""
+    compute = _FUNCTIONS[name]
+
+    def of(numbers: list[int | float | None]) -> int | float | None:
+        known = [it for it in numbers if it is not None]
+        if len(known) != len(numbers):
+            return None
+        try:
+            return compute(*known)
+        except (ArithmeticError, ValueError, TypeError):
+            return None
+
+    if arguments and all(isinstance(it, Number) for it in arguments):
+        result = of([default_of(it) for it in arguments])
+        if result is not None:
+            return Number(result)
+    text = f"{name}({', '.join(map(text_of, arguments))})"
+    device = any(map(asks_device, arguments))
+    return RunTime(text, of([default_of(it) for it in arguments]), opaque=False, device=device)
+
+
+def negated(op: str, value: Value) -> Value:
+    """Return `-value`, `!value` or `~value`."""
+
+    def of(number: int | float | None) -> int | float | None:
+        if number is None:
+            return None
+        return -number if op == "-" else int(not number) if op == "!" else ~int(number)
+
+    if isinstance(value, Number):
+        result = of(value.value)
+        return Number(result) if result is not None else value
+    if op == "!" and isinstance(value, Null):
+        return Number(1)
+    if op == "!" and isinstance(value, (Pointer, Text, Sizes)):
+        return Number(0)
+    text = f"{op}{_operand(value)}"
+    return RunTime(text, of(default_of(value)), opaque=False, device=asks_device(value))
+
+
+_WHOLE = frozenset(
+    (
+        *(
+            "int",
+            "size_t",
+            "unsigned",
+            "long",
+            "short",
+            "char",
+            "uint",
+            "ulong",
+            "bool",
+            "uint32_t",
+            "int32_t",
+        ),
+        *(
+            "uint64_t",
+            "int64_t",
+            "cl_int",
+            "cl_uint",
+            "cl_long",
+            "cl_ulong",
+            "cl_short",
+            "cl_ushort",
+            "ushort",
+        ),
+        *("uint8_t", "int8_t", "uint16_t", "int16_t", "ssize_t", "cl_char", "cl_uchar", "uchar", "ptrdiff_t"),
+    )
+)
+_REAL = frozenset(("float", "double", "cl_float", "cl_double"))
+
+
+def is_whole(type_name: str) -> bool:
+    """Tell whether a C type holds whole numbers only."""
+    words = [it for it in type_name.replace("*", " * ").replace("::", " ").split() if it not in _IGNORED]
+    return bool(words) and "*" not in words and all(it in _WHOLE or it == "signed" for it in words)
+
+
+_IGNORED = frozenset(("const", "static", "constexpr", "inline", "volatile", "std", "extern", "register"))
+
+
+def converted(type_name: str, value: Value) -> Value:
+    """Return a number after a conversion to a C type; anything else as it is."""
+    if is_whole(type_name):
+        if isinstance(value, Number):
+            return Number(int(value.value)) if math.isfinite(value.value) else value
+        if isinstance(value, RunTime) and isinstance(value.default, float):
+            whole = int(value.default) if math.isfinite(value.default) else None
+            return replace(value, default=whole)
+    elif type_name.replace("const", "").strip() in _REAL and isinstance(value, Number):
+        return Number(float(value.value))
+    return value
+
+
+SIZES_OF = {
+    **dict.fromkeys(("char", "bool", "uchar", "cl_char", "cl_uchar", "int8_t", "uint8_t", "signed char"), 1),
+    **dict.fromkeys(("unsigned char", "int8", "uint8", "bool_"), 1),
+    **dict.fromkeys(("short", "ushort", "cl_short", "cl_ushort", "cl_half", "int16_t", "uint16_t"), 2),
+    **dict.fromkeys(("unsigned short", "float16", "int16", "uint16"), 2),
+    **dict.fromkeys(("int", "uint", "float", "cl_int", "cl_uint", "cl_float", "int32_t", "uint32_t"), 4),
+    **dict.fromkeys(("unsigned int", "unsigned", "float32", "int32", "uint32", "cl_bool", "signed int"), 4),
+    **dict.fromkeys(("double", "cl_double", "cl_long", "cl_ulong", "int64_t", "uint64_t", "size_t"), 8),
+    **dict.fromkeys(("long long", "unsigned long long", "float64", "int64", "uint64", "complex64"), 8),
+    **dict.fromkeys(("long", "unsigned long", "ulong", "cl_mem", "void*", "unsigned long int"), 8),
+    **dict.fromkeys(("cl_int4", "cl_float4", "cl_uint4", "float4", "int4", "uint4", "complex128"), 16),
+    **dict.fromkeys(("cl_float3", "cl_int3", "cl_uint3", "cl_double2", "cl_long2"), 16),
+    **dict.fromkeys(("cl_int2", "cl_float2", "cl_uint2", "float2", "int2", "uint2", "cl_char8"), 8),
+    **dict.fromkeys(("cl_float8", "cl_int8", "cl_uint8", "cl_double4", "double4"), 32),
+    **dict.fromkeys(("cl_float16", "cl_int16", "cl_uint16", "cl_double8"), 64),
+    **dict.fromkeys(("cl_uchar4", "uchar4", "cl_char4", "cl_short2", "cl_ushort2"), 4),
+}
+"""Bytes of host types, on 64-bit Unix and as OpenCL's headers define them."""
+
+
+def size_of(type_name: str) -> int | None:
+    """Return the size in bytes of a host type, if it is one that every compiler agrees on."""
+    words = [it for it in type_name.replace("*", " * ").split() if it not in _IGNORED and it != "struct"]
+    if "*" in words:
+        return 8
+    return SIZES_OF.get(" ".join(words))
