@@ -135,7 +135,9 @@ class _ClangWalker:
         if name is not None:
             self.found.nodes.add((name, start, end))
             if name.split()[0] in _TYPED:
-                self.found.types[start, end] = described_by_clang(cursor.type)
+                described = described_by_clang(cursor.type)
+                # libclang shows the type before it decays; no value is an array.
+                self.found.types[start, end] = "pointer" if described.endswith("]") else described
         if kind == K.SWITCH_STMT:
             switch = start
         elif kind in (K.CASE_STMT, K.DEFAULT_STMT) and switch is not None:

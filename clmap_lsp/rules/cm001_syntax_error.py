@@ -34,6 +34,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.causes import syntax_problems
 from clmap_lsp.rules.context import RuleContext, from_problem
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
@@ -47,5 +48,5 @@ RULE = RuleMeta(
 
 
 def check(context: RuleContext) -> Iterator[Finding]:
-    """Yield the syntax errors."""
-    yield from (from_problem(RULE, it) for it in context.problems(RULE))
+    """Yield the syntax errors; one, as information, where undefined names may be their cause."""
+    yield from (from_problem(RULE, it) for it in syntax_problems(context.program, RULE.problems))

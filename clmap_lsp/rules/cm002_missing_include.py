@@ -35,6 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.causes import about_include
 from clmap_lsp.rules.context import RuleContext, from_problem
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
@@ -43,4 +44,5 @@ RULE = RuleMeta("CM002", "missing-include", Severity.WARNING, problems=("missing
 
 def check(context: RuleContext) -> Iterator[Finding]:
     """Yield the includes that were not found."""
-    yield from (from_problem(RULE, it) for it in context.problems(RULE))
+    for at, problem in enumerate(context.problems(RULE)):
+        yield from_problem(RULE, problem if at else about_include(problem, context.program))

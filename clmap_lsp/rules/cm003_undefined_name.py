@@ -1,9 +1,11 @@
-"""A name that nothing defines.
+"""Names that nothing defines.
 
 ## What it does
 
-Reports a name that neither the file, its includes nor the build options define. The message says what was
-taken in its place so that analysis could go on.
+Reports the names that neither the file, its includes nor the build options define: one finding a file, at the
+first of them. The message says what was taken in their place so that analysis could go on, and ends with a
+line for `clmap.toml` that defines them. It is information, as the host most likely defines them. Nothing is
+reported where an include is missing (CM002) or the text is a template: that is the cause then.
 
 ## Why is this bad?
 
@@ -39,12 +41,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.rules.context import RuleContext, from_problem
+from clmap_lsp.rules.causes import about_names, hides_its_names, undefined_names
+from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta("CM003", "undefined-name", Severity.WARNING, problems=("undefined-name",), scope=Scope.FILE)
+RULE = RuleMeta(
+    "CM003", "undefined-name", Severity.INFORMATION, problems=("undefined-name",), scope=Scope.FILE
+)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:
-    """Yield the names that had to be guessed."""
-    yield from (from_problem(RULE, it) for it in context.problems(RULE))
+    """Yield one finding about all names of a file that had to be guessed, at the first of them."""
+    names = undefined_names(context.program)
+    if not names or hides_its_names(context.program):
+        return
+    message, related = about_names(names)
+    first = next(iter(names.values())).problem
+    yield RULE.finding(first.span, message, related=related)

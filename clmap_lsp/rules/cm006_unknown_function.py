@@ -37,6 +37,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.causes import hides_its_names
 from clmap_lsp.rules.context import RuleContext, from_problem
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
@@ -51,4 +52,7 @@ RULE = RuleMeta(
 
 def check(context: RuleContext) -> Iterator[Finding]:
     """Yield the calls that cannot be followed."""
-    yield from (from_problem(RULE, it) for it in context.problems(RULE))
+    hidden = hides_its_names(context.program)
+    for it in context.problems(RULE):
+        if not (hidden and it.code == "unknown-function"):
+            yield from_problem(RULE, it)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.causes import is_doubtful
 from clmap_lsp.rules.context import RuleContext, from_problem
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
@@ -26,4 +27,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
     from clmap_lsp.rules.registry import all_rules
 
     claimed = {code for rule in all_rules() for code in rule.meta.problems}
-    yield from (from_problem(RULE, it) for it in context.program.problems if it.code not in claimed)
+    doubtful = is_doubtful(context.program)
+    for it in context.program.problems:
+        if it.code not in claimed and not (doubtful and it.code == "unsupported"):
+            yield from_problem(RULE, it)

@@ -24,6 +24,7 @@ from clmap_lsp.source.roles import apply, judge, value_of_constant, without_plac
 from clmap_lsp.source.scan import Role, scan
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.source.syntax import SyntaxTree
+from clmap_lsp.source.templates import filled
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
 from clmap_lsp.source.wrapped import without_wrapping
 
@@ -70,7 +71,8 @@ def _parse(
     read_file: Callable[[str], str | None] | None,
     previous: SyntaxTree | None,
 ) -> SyntaxTree:
-    source, assumed = preprocess_some_branch(without_wrapping(text), path, options, read_file)
+    template = filled(without_wrapping(text), path)
+    source, assumed = preprocess_some_branch(template.text, path, options, read_file)
     if source.files[path].text != text:
         source.files[path] = SourceFile.of(path, text)
     tokens = without_placeholders(source.tokens) if "@" in text else source.tokens
@@ -101,7 +103,13 @@ def _parse(
         frozenset(normalised.elaborated),
         normalised.spellings,
         source.files,
-        (*encoding_problems(text, path), *source.problems, *dialect.problems, *undefined.problems),
+        (
+            *encoding_problems(text, path),
+            *template.problems,
+            *source.problems,
+            *dialect.problems,
+            *undefined.problems,
+        ),
         (*assumed, *undefined.guesses),
         tuple(source.inactive),
     )

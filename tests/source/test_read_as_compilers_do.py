@@ -13,6 +13,7 @@ from clmap_lsp.source.encoding import decoded, encoded
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
+from clmap_lsp.source.templates import Filled, filled
 
 
 def read(text: str, **options: object) -> Program:
@@ -211,3 +212,35 @@ def test_bytes_that_are_not_utf_8_are_named_and_read() -> None:
 @given(st.binary(max_size=60))
 def test_every_file_of_bytes_can_be_written_back(data: bytes) -> None:
     assert encoded(decoded(data), data) == data
+
+
+# ------------------------------------------------------------------------------------------------ templates
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{{ type }} x;", "type       x;"),
+        ("int f_{{n}}(int a);", "int f_n    (int a);"),
+        ("int {{n}}_f(int a);", "int     n_f(int a);"),
+        ("int a{{n}}b;", "int an____b;"),
+        ("x = ${i + 1};", "x = i_1     ;"),
+        ("%(type)s x[%(n)d];", "type     x[n    ];"),
+        ("{% if a %}x{% endif %}", "          x           "),
+        ("{%\nset a %}x", "  \n        x"),
+        ("  % for i in range(3):\nx;\n  % endfor\n", " " * 22 + "\nx;\n          \n"),
+    ],
+)
+def test_template_text_keeps_its_places(text: str, expected: str) -> None:
+    found = filled(text, "k.cl")
+    assert found.text == expected
+    assert len(found.text) == len(text)
+    assert [it.code for it in found.problems] == ["template-text"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["int a[1][1] = {{n}};", "x = a %(b);", "// {{ type }}", "int b[2][1] = {{x}, {y}};", "x = a\n%b;", "$x"],
+)
+def test_c_is_no_template(text: str) -> None:
+    assert filled(text, "k.cl") == Filled(text)

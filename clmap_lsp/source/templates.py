@@ -1,0 +1,89 @@
+"""Template text: what a host program fills in before it builds a kernel.
+
+`{{ type }}`, `${type}` and `%(type)s` become names of the same length, so that all else keeps its place and
+is read; statements of the template (`{% for ... %}`, lines that start with `%`) are blanked.
+Source: the syntaxes of Jinja 3, Mako 1.3 and Python's `%` operator.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from clmap_lsp.source.ir import Problem, Severity
+from clmap_lsp.source.span import Span
+
+_MARKS = re.compile(
+    r"\{%.*?%\}|\{\#.*?\#\}"  # statements and comments of Jinja
+    r"|\{\{-?\s*(?P<jinja>[A-Za-z_][^{}\n;]*?)\s*-?\}\}"
+    r"|\$\{\s*(?P<mako>[^{}\n;]+?)\s*\}"
+    r"|%\(\s*(?P<python>[A-Za-z_]\w*)\s*\)[sdifgr]\b"
+    r"|<%.*?%>|^[ \t]*%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b[^\n]*",
+    re.DOTALL | re.MULTILINE,
+)
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+_HINTS = ("{{", "{%", "${", "%(", "<%", "% if ", "% for ", "%if ", "%for ")
+"""Some of these are in every template; looking for them is fast."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A text with names in place of what a host fills in."""
+
+    text: str
+    problems: tuple[Problem, ...] = ()
+
+
+def filled(text: str, path: str) -> Filled:
+    """Put a name in place of each part of a template. A text without any comes back as it is."""
+    if not any(it in text for it in _HINTS):
+        return Filled(text)
+    comments = [it.span() for it in _COMMENT.finditer(text)]
+    found = [
+        it for it in _MARKS.finditer(text) if _is_template(text, it) and not _inside(it.start(), comments)
+    ]
+    if not found:
+        return Filled(text)
+    parts: list[str] = []
+    done = 0
+    for match in found:
+        parts += (text[done : match.start()], _replacement(text, match))
+        done = match.end()
+    first = found[0]
+    shown = " ".join(first.group().split())[:40]
+    more = f", as are {len(found) - 1} more places" if len(found) > 1 else ""
+    message = (
+        f"`{shown}` is template text, which a host program fills in{more}; names stand in for it, so what "
+        "depends on it is a guess. To be exact, check the text that the host builds"
+    )
+    problem = Problem("template-text", Severity.INFORMATION, message, Span(path, *first.span()))
+    return Filled("".join(parts) + text[done:], (problem,))
+
+
+def _is_template(text: str, match: re.Match[str]) -> bool:
+    """Tell `{{ name }}` from the initialiser of an array of arrays, `= {{x}}` or `{{x}, {y}}`."""
+    if match["jinja"] is None:
+        return True
+    before = text[: match.start()].rstrip()[-1:]
+    after = text[match.end() :].lstrip()[:1]
+    return "," not in match["jinja"] and not (before in ("=", "{", ",", ")") and after in (";", "}", ","))
+
+
+def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
+    return any(start <= at < end for start, end in spans)
+
+
+def _replacement(text: str, match: re.Match[str]) -> str:
+    """Return a name as long as the match, with the line ends of it; blanks for a statement."""
+    whole = match.group()
+    inner = match["jinja"] or match["mako"] or match["python"]
+    if inner is None:
+        return re.sub(r"[^\n]", " ", whole)
+    name = re.sub(r"\W+", "_", inner).strip("_")[: len(whole)] or "_"
+    name = name if not name[0].isdigit() else "_" + name[1:]
+    start, end = match.span()
+    joins_before = start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_")
+    joins_behind = end < len(text) and (text[end].isalnum() or text[end] in "_{$%")
+    if joins_before and joins_behind:
+        return name.ljust(len(whole), "_")
+    return name.rjust(len(whole)) if joins_behind else name.ljust(len(whole))
