@@ -28,7 +28,7 @@ from clmap_lsp.emulator.symbolic.memory import KnownData
 from clmap_lsp.emulator.symbolic.needs import Needs, find_needs
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import Box, Space, box_of_group, boxes_of
-from clmap_lsp.emulator.symbolic.values import Floats, Lanes, Sym, Unknown, Value
+from clmap_lsp.emulator.symbolic.values import SEVERAL, Floats, Lanes, Sym, Unknown, Value
 from clmap_lsp.launch.contents import numpy_dtype
 from clmap_lsp.launch.model import Launch, ScalarArgument
 from clmap_lsp.source.ir import Initializer, Kernel, Site, Variable
@@ -253,7 +253,8 @@ class _Sum:
 
     @classmethod
     def of(cls, what: Rows | Doubt) -> _Sum:
-        return cls(what.op, what.space, what.root, what.size, what.moved, what.span)
+        root = None if what.root is SEVERAL else what.root
+        return cls(what.op, what.space, root, what.size, what.moved, what.span)
 
     def finished(
         self, site: Site, device: DeviceModel, scale: Fraction | None, sample: str | None
@@ -288,8 +289,8 @@ class _Sum:
             tally.least if known else None,
             tally.most if known else None,
             tally.ideal_most if known else None,
-            tally.first_byte,
-            tally.end_byte if tally.first_byte is not None else None,
+            tally.first_byte if self.root is not None else None,
+            tally.end_byte if tally.first_byte is not None and self.root is not None else None,
         )
 
 

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from clmap_lsp.emulator.symbolic import integers
+from clmap_lsp.emulator.symbolic import builtins, integers
 from clmap_lsp.emulator.symbolic.comparing import compare, truth, values_of
 from clmap_lsp.emulator.symbolic.integers import spread_out
 from clmap_lsp.emulator.symbolic.space import Space
 from clmap_lsp.emulator.symbolic.values import (
+    BETWEEN_BUFFERS,
+    SEVERAL,
     Condition,
     Floats,
     Lanes,
@@ -21,20 +23,31 @@ from clmap_lsp.emulator.symbolic.values import (
     Value,
     add,
     affordable,
+    bounds,
     choose,
     of_array,
     scale,
 )
 from clmap_lsp.source import ir
-from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, WorkItemQuery
+from clmap_lsp.source.ir import (
+    BinaryOp,
+    CompareOp,
+    LogicalOp,
+    UnaryOp,
+    Variable,
+    VariableKind,
+    WorkItemQuery,
+)
 from clmap_lsp.source.types import (
     INT,
     SIZE_T,
+    AddressSpace,
     PointerType,
     ScalarKind,
     ScalarType,
     Type,
     VectorType,
+    element_of,
 )
 
 _FLOAT = {16: np.float16, 32: np.float32, 64: np.float64}
@@ -49,6 +62,8 @@ class Evaluator:
     def __init__(self, space: Space) -> None:
         self.space = space
         self.env: dict[Variable, Value] = {}
+        self.places: dict[Variable, int] = {}
+        """Of buffers that a pointer may point to among others: their numbers."""
 
     def value(self, expression: ir.Expression) -> Value:
         """Return the value of an expression. Raises: SplitError, NotRegularError, OverBudgetError."""
@@ -243,28 +258,37 @@ class Evaluator:
         return Unknown(f"values of type {kind} are not followed")
 
     def _compare_value(self, expression: ir.Compare) -> Value:
-        if not isinstance(expression.type, ScalarType):
-            return Unknown("comparisons of vectors are not followed")
-        return self._from_condition(self._compare(expression))
+        if isinstance(expression.type, ScalarType):
+            return self._from_condition(self._compare(expression))
+        left, right = self.value(expression.left), self.value(expression.right)
+        kind = element_of(expression.left.type)
+
+        def apply(values: Sequence[Value], _: ScalarType) -> Value:
+            found = self._from_condition(self._compared(expression.op, values[0], values[1], kind))
+            return scale(found, -1) if isinstance(found, Sym) else found
+
+        return self._lanewise([left, right], expression.type, apply)
 
     def _compare(self, expression: ir.Compare) -> Condition:
         left, right = self.value(expression.left), self.value(expression.right)
+        return self._compared(expression.op, left, right, expression.left.type)
+
+    def _compared(self, op: CompareOp, left: Value, right: Value, kind: Type) -> Condition:
         match left, right:
             case Unknown(), _:
                 return left
             case _, Unknown():
                 return right
             case Sym(), Sym():
-                kind = expression.left.type
                 scalar = kind if isinstance(kind, ScalarType) else INT
-                return compare(expression.op, left, right, scalar, self.space)
+                return compare(op, left, right, scalar, self.space)
             case Floats(), Floats():
                 affordable(left.array, right.array)
-                return _plain(_FLOAT_COMPARE[expression.op](left.array, right.array))
+                return _plain(_FLOAT_COMPARE[op](left.array, right.array))
             case Pointer(), Pointer() if left.root is right.root:
-                return compare(expression.op, left.offset, right.offset, ir_long(), self.space)
+                return compare(op, left.offset, right.offset, ir_long(), self.space)
             case Pointer(), Sym(is_uniform=True, const=0):
-                return expression.op is CompareOp.NE
+                return op is CompareOp.NE
             case _:
                 return Unknown("a comparison of addresses")
 
@@ -296,13 +320,27 @@ class Evaluator:
 
     def _select(self, expression: ir.Select) -> Value:
         if not isinstance(expression.condition.type, ScalarType | PointerType):
-            return Unknown("a selection by lane is not followed")
+            return self._select_lanes(expression)
         condition = self.condition(expression.condition)
         if isinstance(condition, bool):
             return self.value(expression.if_true if condition else expression.if_false)
         if isinstance(condition, Unknown):
             return condition
         return self.merge(condition, self.value(expression.if_true), self.value(expression.if_false))
+
+    def _select_lanes(self, expression: ir.Select) -> Value:
+        """Select by the sign of each lane."""
+        condition = self.value(expression.condition)
+        if_true, if_false = self.value(expression.if_true), self.value(expression.if_false)
+        kind = expression.condition.type
+
+        def apply(values: Sequence[Value], _: ScalarType) -> Value:
+            sign = self._is_negative(values[0], kind)
+            if isinstance(sign, bool):
+                return values[1] if sign else values[2]
+            return sign if isinstance(sign, Unknown) else self.merge(sign, values[1], values[2])
+
+        return self._lanewise([condition, if_true, if_false], expression.type, apply)
 
     def merge(self, mask: Any, new: Value, old: Value) -> Value:
         """Return `new` where the mask holds, else `old`."""
@@ -314,6 +352,9 @@ class Evaluator:
                 return Floats(np.where(mask, new.array, old.array))
             case Pointer(), Pointer() if new.root is old.root:
                 return Pointer(new.root, choose(mask, new.offset, old.offset, self.space.counts))
+            case Pointer(), Pointer() if (several := self._in_one_space(new, old)) is not None:
+                one, two = several
+                return Pointer(one.root, choose(mask, one.offset, two.offset, self.space.counts))
             case Lanes(), Lanes():
                 pairs = zip(new.parts, old.parts, strict=True)
                 return Lanes(tuple(_part(self.merge(mask, one, two)) for one, two in pairs))
@@ -323,6 +364,19 @@ class Evaluator:
                 return old
             case _:
                 return Unknown("a pointer that points to one of several buffers")
+
+    def _in_one_space(self, *pointers: Pointer) -> tuple[Pointer, ...] | None:
+        """Return pointers into different buffers of global memory as pointers into all of it.
+
+        Each buffer has its place there, too far from the others to share a granule with them.
+        """
+        if any(it.root is not SEVERAL and not _is_global_buffer(it.root) for it in pointers):
+            return None
+        found = []
+        for it in pointers:
+            place = 0 if it.root is SEVERAL else self.places.setdefault(it.root, len(self.places))
+            found.append(Pointer(SEVERAL, add(it.offset, Sym(place * BETWEEN_BUFFERS))))
+        return tuple(found)
 
     # -------------------------------------------------------------------------------------- conversions
 
@@ -455,50 +509,116 @@ class Evaluator:
 
     def _builtin(self, expression: ir.Builtin) -> Value:
         arguments = [self.value(it) for it in expression.arguments]
-        return self._lanewise(arguments, expression.type, self._builtin_scalar(expression.name))
+        name = expression.name
+        if name in _OF_VECTORS:
+            return self._of_vectors(expression, arguments)
+        kind = element_of(expression.arguments[0].type) if expression.arguments else INT
+        taken = kind if isinstance(kind, ScalarType) else INT
+        if name in _RELATIONS:
+            return self._lanewise(arguments, expression.type, self._relation(name, expression.type))
+        return self._lanewise(arguments, expression.type, self._builtin_scalar(name, taken))
 
-    def _builtin_scalar(self, name: str) -> _Scalar:
+    def _of_vectors(self, expression: ir.Builtin, arguments: list[Value]) -> Value:
+        """Return `any`, `all`, `shuffle` or `shuffle2`."""
+        unknown = next((it for it in arguments if isinstance(it, Unknown)), None)
+        if unknown is not None:
+            return unknown
+        if expression.name in ("any", "all"):
+            parts = arguments[0].parts if isinstance(arguments[0], Lanes) else (arguments[0],)
+            signs = [self._is_negative(it, expression.arguments[0].type) for it in parts]
+            return self._from_condition(self._joined_conditions(signs, expression.name == "all"))
+        *sources, mask = arguments
+        if not isinstance(mask, Lanes) or not all(isinstance(it, Lanes) for it in sources):
+            return Unknown(f"{expression.name} is not followed")
+        lanes = [part for it in sources if isinstance(it, Lanes) for part in it.parts]
+        chosen = [
+            it.const % len(lanes) if isinstance(it, Sym) and it.is_uniform else None for it in mask.parts
+        ]
+        if None in chosen:
+            return Unknown(f"{expression.name} by a mask that varies")
+        return Lanes(tuple(lanes[it] for it in chosen if it is not None))
+
+    def _is_negative(self, value: Value, kind: Type) -> Condition:
+        scalar = element_of(kind)
+        if not isinstance(value, Sym) or not isinstance(scalar, ScalarType):
+            return (
+                value if isinstance(value, Unknown) else Unknown("the sign of something that is no integer")
+            )
+        return compare(CompareOp.LT, value, Sym(0), scalar, self.space)
+
+    def _joined_conditions(self, parts: Sequence[Condition], conjunction: bool) -> Condition:
+        result: Condition = conjunction
+        for it in parts:
+            if isinstance(it, Unknown):
+                return it
+            if isinstance(result, bool):
+                result = it if result is conjunction else result
+            elif isinstance(it, bool):
+                result = result if it is conjunction else it
+            elif not isinstance(result, Unknown):
+                affordable(result, it)
+                result = _plain(np.logical_and(result, it) if conjunction else np.logical_or(result, it))
+        return result
+
+    def _relation(self, name: str, kind: Type) -> _Scalar:
+        """Return a comparison of floats: 1 for scalars, -1 a lane for vectors."""
+        truth_value = -1 if isinstance(kind, VectorType) else 1
+
         def apply(values: Sequence[Value], scalar: ScalarType) -> Value:
+            arrays = [it.array for it in values if isinstance(it, Floats)]
+            if len(arrays) < len(values):
+                return Unknown(f"{name} is not followed")
+            affordable(*arrays)
+            return of_array(np.asarray(_RELATIONS[name](*arrays)).astype(np.int64) * truth_value)
+
+        return apply
+
+    def _builtin_scalar(self, name: str, kind: ScalarType) -> _Scalar:
+        def apply(values: Sequence[Value], scalar: ScalarType) -> Value:
+            if name == "select":
+                return self._selected(values)
             if all(isinstance(it, Sym) for it in values):
-                return self._integer_builtin(name, [it for it in values if isinstance(it, Sym)], scalar)
+                numbers = [it for it in values if isinstance(it, Sym)]
+                return self._integer_builtin(name, numbers, kind, scalar)
             if all(isinstance(it, Floats) for it in values) and name in _FLOAT_BUILTINS:
                 with np.errstate(all="ignore"):
                     arrays = [it.array for it in values if isinstance(it, Floats)]
+                    affordable(*arrays)
                     return Floats(np.asarray(_FLOAT_BUILTINS[name](*arrays)))
             return Unknown(f"{name} is not followed")
 
         return apply
 
-    def _integer_builtin(self, name: str, values: list[Sym], scalar: ScalarType) -> Value:
+    def _selected(self, values: Sequence[Value]) -> Value:
+        """Return `select(a, b, c)` of scalars: b where c is not zero."""
+        otherwise, chosen, by = values
+        if not isinstance(by, Sym):
+            return Unknown("select by something that is no integer")
+        condition = truth(by, self.space)
+        if isinstance(condition, bool):
+            return chosen if condition else otherwise
+        return condition if isinstance(condition, Unknown) else self.merge(condition, chosen, otherwise)
+
+    def _integer_builtin(self, name: str, values: list[Sym], kind: ScalarType, result: ScalarType) -> Value:
+        """Return a function of integers of type `kind`."""
         space = self.space
         match name, values:
             case (("min" | "max"), [one, two]):
-                return self._smaller(one, two, scalar, name == "min")
+                return self._smaller(one, two, kind, name == "min")
             case "clamp", [one, low, high]:
-                raised = self._smaller(one, low, scalar, False)
-                return raised if isinstance(raised, Unknown) else self._smaller(raised, high, scalar, True)
+                raised = self._smaller(one, low, kind, False)
+                return raised if isinstance(raised, Unknown) else self._smaller(raised, high, kind, True)
             case "mul24", [one, two]:
-                return integers.multiply(one, two, scalar, space)
-            case (("mad24" | "mad" | "mad_sat" | "fma"), [one, two, three]) if name != "mad_sat":
-                product = integers.multiply(one, two, scalar, space)
-                return integers.fit(add(product, three), scalar, space)
-            case "abs", [one]:
-                negative = compare(CompareOp.LT, one, Sym(0), scalar, space)
-                if isinstance(negative, bool):
-                    return scale(one, -1) if negative else one
-                return (
-                    Unknown("abs")
-                    if isinstance(negative, Unknown)
-                    else self.merge(negative, scale(one, -1), one)
-                )
+                return integers.multiply(one, two, kind, space)
+            case (("mad24" | "mad" | "fma"), [one, two, three]):
+                return integers.fit(add(integers.multiply(one, two, kind, space), three), kind, space)
             case (("popcount" | "clz" | "ctz"), [one]):
-                return of_array(_bit_count(name, spread_out(one, space), scalar.bits))
-            case ("rotate", [one, two]):
-                return self._rotate(one, two, scalar)
-            case ("hadd", [one, two]):
-                return integers.fit(
-                    of_array((spread_out(one, space) + spread_out(two, space)) >> 1), scalar, space
-                )
+                return of_array(_bit_count(name, spread_out(one, space), kind.bits))
+            case "abs", [one] if not kind.is_signed or bounds(one, space.counts)[0] >= 0:
+                return one
+            case _ if name in builtins.FUNCTIONS:
+                found = builtins.exactly(name, values, kind, result, space)
+                return Unknown(f"{name} of so many values") if found is None else found
             case _:
                 return Unknown(f"{name} is not followed")
 
@@ -510,12 +630,11 @@ class Evaluator:
             return one if first else two
         return choose(first, one, two, self.space.counts)
 
-    def _rotate(self, one: Sym, two: Sym, scalar: ScalarType) -> Value:
-        bits, span = scalar.bits, (1 << scalar.bits) - 1
-        if bits == 64:
-            return Unknown("rotate of 64-bit numbers is not followed")
-        value, by = spread_out(one, self.space) & span, spread_out(two, self.space) % bits
-        return integers.fit(of_array((value << by | value >> (bits - by)) & span), scalar, self.space)
+
+def _is_global_buffer(root: Variable) -> bool:
+    kind = root.type
+    is_global = isinstance(kind, PointerType) and kind.space is AddressSpace.GLOBAL
+    return is_global and root.kind is VariableKind.PARAMETER
 
 
 _Scalar = Callable[[Sequence[Value], ScalarType], Value]
@@ -581,6 +700,22 @@ _FLOAT_BUILTINS: dict[str, Callable[..., Any]] = {
     "min": np.minimum,
     "max": np.maximum,
 }
+_RELATIONS: dict[str, Callable[..., Any]] = {
+    "isequal": np.equal,
+    "isnotequal": np.not_equal,
+    "isless": np.less,
+    "islessequal": np.less_equal,
+    "isgreater": np.greater,
+    "isgreaterequal": np.greater_equal,
+    "islessgreater": lambda a, b: (a < b) | (a > b),
+    "isordered": lambda a, b: ~np.isnan(a) & ~np.isnan(b),
+    "isunordered": lambda a, b: np.isnan(a) | np.isnan(b),
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "isfinite": np.isfinite,
+    "signbit": np.signbit,
+}
+_OF_VECTORS = frozenset(("any", "all", "shuffle", "shuffle2"))
 _ROUND: dict[str, Callable[[Any], Any]] = {
     "rtz": np.trunc,
     "rte": np.rint,

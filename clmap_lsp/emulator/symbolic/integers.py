@@ -272,6 +272,8 @@ def _elementwise_unsigned(op: BinaryOp, one: Sym, two: Sym, space: Space) -> Sym
             result = np.floor_divide(left, right) if op is BinaryOp.DIV else np.remainder(left, right)
         case BinaryOp.SHR:
             result = np.right_shift(left, np.remainder(right, np.uint64(64)))
+        case BinaryOp.SHL:
+            result = np.left_shift(left, np.remainder(right, np.uint64(64)))
         case _:
             return of_array(_BITWISE[op](left.view(np.int64), right.view(np.int64), 64))
     return of_array(result.view(np.int64))

@@ -15,11 +15,11 @@ from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.comparing import compare
 from clmap_lsp.emulator.symbolic.control import Bail, BailError
 from clmap_lsp.emulator.symbolic.expressions import Evaluator, negate
-from clmap_lsp.emulator.symbolic.memory import Cells, KnownData, load_private
+from clmap_lsp.emulator.symbolic.memory import Cells, KnownData, places
 from clmap_lsp.emulator.symbolic.needs import Needs
 from clmap_lsp.emulator.symbolic.rows import Mask, Rows, both, either, without
 from clmap_lsp.emulator.symbolic.space import Space
-from clmap_lsp.emulator.symbolic.values import Pointer, Sym, Unknown, Value, add, same
+from clmap_lsp.emulator.symbolic.values import SEVERAL, Pointer, Sym, Unknown, Value, add, same
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BarrierScope, CompareOp, Variable, VariableKind
 from clmap_lsp.source.span import Span
@@ -156,9 +156,22 @@ class Machine:
             return pointer if isinstance(pointer, Unknown) else Unknown("data")
         if pointer.root.kind is VariableKind.PRIVATE_OBJECT:
             cells = self.private.setdefault(pointer.root, {})
-            return load_private(cells, pointer.root.name, pointer.offset, statement.size, self.space)
+            return self._load_private(cells, pointer, statement.size, live)
         kind = statement.variable.type
         return self.data.load(pointer, kind, live.mask, self.space)
+
+    def _load_private(self, cells: Cells | None, pointer: Pointer, size: int, live: Live) -> Value:
+        """Return what a load from a private object reads; `cells` is `None` if its contents are unknown."""
+        name = pointer.root.name
+        if cells is None:
+            return Unknown(f"values in the private array `{name}`")
+        result: Value | None = None
+        for at, mask in places(pointer.offset, live.mask, self.space):
+            found = cells.get(at)
+            if found is None or found[0] != size:
+                return Unknown(f"a value in the private array `{name}` that is not followed")
+            result = found[1] if result is None else self.evaluator.merge(mask, found[1], result)
+        return Unknown(f"values in the private array `{name}`") if result is None else result
 
     def _store(self, statement: ir.Store, live: Live) -> Live:
         pointer = self.access(
@@ -180,17 +193,22 @@ class Machine:
         if pointer.root not in self.needs.objects:
             return
         cells = self.private.setdefault(pointer.root, {})
-        if cells is None or not pointer.offset.is_uniform or live.why is not None:
+        if cells is None or live.why is not None:
             self.private[pointer.root] = None
             return
         value = self.evaluator.value(statement.value)
-        at, size = pointer.offset.const, statement.size
+        for at, mask in places(pointer.offset, live.mask, self.space):
+            cells = self._stored(cells, at, statement.size, value, mask)
+        self.private[pointer.root] = cells
+
+    def _stored(self, cells: Cells, at: int, size: int, value: Value, mask: Mask) -> Cells:
+        """Return a private object's contents after a store of `size` bytes at `at`."""
         old = cells.get(at)
-        if live.mask is not True and old is not None:
-            value = self.evaluator.merge(live.mask, value, old[1])
+        if mask is not True and old is not None and old[0] == size:
+            value = self.evaluator.merge(mask, value, old[1])
         kept = {it: cell for it, cell in cells.items() if it + cell[0] <= at or at + size <= it}
         kept[at] = (size, value)
-        self.private[pointer.root] = kept
+        return kept
 
     def _copy(self, statement: ir.CopyObject, live: Live) -> Live:
         size = statement.type.size
@@ -285,6 +303,8 @@ class Machine:
                 )
             )
             return where
+        if where.root is SEVERAL and self.follow_ordinals:
+            raise BailError(Bail("a pointer that points to one of several buffers", span))
         ordinals = (self.ordinal, self.segment) if self.follow_ordinals else (None, None)
         self.rows.append(
             Rows(

@@ -7,10 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from clmap_lsp.emulator.symbolic.control import OverBudgetError
 from clmap_lsp.emulator.symbolic.integers import spread_out
-from clmap_lsp.emulator.symbolic.rows import Mask
+from clmap_lsp.emulator.symbolic.rows import Mask, both, simplified
 from clmap_lsp.emulator.symbolic.space import Space
-from clmap_lsp.emulator.symbolic.values import Floats, Lanes, Pointer, Sym, Unknown, Value, of_array
+from clmap_lsp.emulator.symbolic.values import (
+    SEVERAL,
+    Floats,
+    Lanes,
+    Pointer,
+    Sym,
+    Unknown,
+    Value,
+    affordable,
+    of_array,
+)
 from clmap_lsp.launch.contents import buffer_contents, numpy_dtype, scalar_bytes
 from clmap_lsp.launch.model import BufferArgument, Launch, ScalarArgument
 from clmap_lsp.launch.problem import LaunchError
@@ -63,6 +74,8 @@ class KnownData:
 
     def load(self, pointer: Pointer, kind: Type, mask: Mask, space: Space) -> Value:
         """Return what a load of type `kind` reads. Raises: SplitError, NotRegularError."""
+        if pointer.root is SEVERAL:
+            return Unknown("data read through a pointer that points to one of several buffers")
         data = self.contents(pointer.root)
         if isinstance(data, Unknown):
             return data
@@ -94,22 +107,25 @@ class KnownData:
         return of_array(values.astype(np.int64))
 
 
-def load_private(cells: Cells | None, name: str, offset: Sym, size: int, space: Space) -> Value:
-    """Return what a load from a private object reads; `cells` is `None` if its contents are unknown."""
-    if cells is None:
-        return Unknown(f"values in the private array `{name}`")
+_MAX_PLACES = 256
+
+
+def places(offset: Sym, mask: Mask, space: Space) -> list[tuple[int, Mask]]:
+    """Return the byte offsets into a private object that work-items use, each with who uses it.
+
+    Raises: SplitError, NotRegularError, OverBudgetError.
+    """
     if offset.is_uniform:
-        found = cells.get(offset.const)
-        if found is not None and found[0] == size:
-            return found[1]
-        return Unknown(f"a value in the private array `{name}` that is not followed")
+        return [(offset.const, mask)]
     offsets = spread_out(offset, space)
-    table = {}
-    for at in np.unique(offsets).tolist():
-        found = cells.get(at)
-        if found is None or found[0] != size or not isinstance(found[1], Sym) or not found[1].is_uniform:
-            return Unknown(f"a value in the private array `{name}` that is not followed")
-        table[at] = found[1].const
-    keys = np.array(sorted(table), np.int64)
-    values = np.array([table[it] for it in keys.tolist()], np.int64)
-    return of_array(values[np.searchsorted(keys, offsets)])
+    if not isinstance(mask, bool):
+        affordable(offsets, mask)
+        shown, active = np.broadcast_arrays(offsets, mask)
+        used = np.unique(shown[active])
+    else:
+        used = np.unique(offsets)
+    if len(used) > _MAX_PLACES:
+        raise OverBudgetError(
+            f"a private array of which more than {_MAX_PLACES} places are used", by_size=False
+        )
+    return [(at, both(mask, simplified(np.equal(offsets, at)))) for at in used.tolist()]

@@ -104,7 +104,8 @@ class Space:
     def global_id(self, dimension: int) -> Sym:
         """Return `get_global_id`, the global offset included."""
         group = self.launch_size(self.launch.local_size, dimension)
-        offset = self.launch.global_offset[dimension] if self.launch.global_offset else 0
+        given = self.launch.global_offset
+        offset = given[dimension] if dimension < len(given) else 0
         local = self.local_ids[dimension]
         coefs = ((dimension, group),) if self.counts[dimension] > 1 else ()
         const = self.box.start[dimension] * group + offset + local.const

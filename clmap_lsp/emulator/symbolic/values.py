@@ -18,7 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clmap_lsp.emulator.symbolic.control import OverBudgetError
-from clmap_lsp.source.ir import Variable
+from clmap_lsp.source.ir import Variable, VariableKind
+from clmap_lsp.source.span import Span
+from clmap_lsp.source.types import VOID, AddressSpace, PointerType
 
 Ints = NDArray[np.int64]
 Coefs = tuple[tuple[int, int], ...]
@@ -73,6 +75,13 @@ class Unknown:
 
     reason: str
 
+
+BETWEEN_BUFFERS = 1 << 40
+"""Bytes: more than any buffer has, and a multiple of every granule."""
+SEVERAL = Variable(
+    "?", PointerType(VOID, AddressSpace.GLOBAL), VariableKind.PARAMETER, Span("", 0, 0), is_temporary=True
+)
+"""Stands for all of global memory where a pointer points into one of several buffers."""
 
 Value = Sym | Floats | Pointer | Lanes | Unknown
 Condition = bool | NDArray[np.bool_] | Unknown
