@@ -5,7 +5,14 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SHELL := /bin/bash
 
-.PHONY: help demo test editors lint types imports check coverage docs lock clean
+# One or two files a room, chosen for what they would notice in a second; the whole of a room where it is fast.
+QUICK := tests/source/test_lower.py tests/source/test_preprocess.py tests/source/test_reuse.py tests/server/test_documents.py \
+  tests/access tests/analysis tests/launch tests/rules tests/config tests/worker/test_keys.py \
+  tests/devices/test_catalogue.py tests/devices/test_rules.py tests/emulator/test_symbolic_limits.py \
+  tests/emulator/test_jit_semantics.py tests/fixes/test_verification.py tests/fixes/test_codes.py \
+  tests/hierarchy/test_tiles.py tests/report/test_formats.py tests/api/test_api.py tests/locality/test_locality_units.py
+
+.PHONY: help demo quick test editors lint types imports check coverage docs lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -20,7 +27,10 @@ $(READY): pyproject.toml requirements-dev.lock
 demo: $(READY) ## Print the findings of our own kernels in fixtures/
 	@$(BIN)/clmap-lsp --check fixtures --device nvidia-hopper --statistics || test $$? -eq 1
 
-test: $(READY) ## Pass the tests
+quick: $(READY) ## Pass the tests to run while working: under a minute of processor time
+	$(BIN)/python -m pytest -q $(QUICK)
+
+test: $(READY) ## Pass all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 editors: $(READY) ## Test the extension and the Neovim files in real editors

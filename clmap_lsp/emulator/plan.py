@@ -17,7 +17,6 @@ from clmap_lsp.source.ir import (
     Atomic,
     Barrier,
     BarrierScope,
-    Block,
     Constant,
     CopyObject,
     Expression,
@@ -28,7 +27,6 @@ from clmap_lsp.source.ir import (
     Kernel,
     Label,
     Load,
-    Loop,
     ObjectAddress,
     PointerCast,
     PointerOffset,
@@ -43,7 +41,7 @@ from clmap_lsp.source.ir import (
     walk,
     written,
 )
-from clmap_lsp.source.types import AddressSpace, OpaqueType, PointerType, StructType, Type
+from clmap_lsp.source.types import AddressSpace, OpaqueType, PointerType
 
 NULL = 0
 
@@ -266,13 +264,3 @@ def _granule(statements: tuple[Statement, ...]) -> int:
 
 def _low_bit(value: int) -> int:
     return value & -value if value else 16
-
-
-def loops_in(block: Block) -> int:
-    """Count the loops of a block, those inside others included."""
-    return sum(1 for it in walk(block) if isinstance(it, Loop))
-
-
-def contains_struct(kind: Type) -> bool:
-    """True for a struct or union."""
-    return isinstance(kind, StructType)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
 
 
+WALL_FACTOR = 5
+
+
 @dataclass(frozen=True, slots=True)
 class EmulationSettings:
     """Settings of one emulation; the defaults are those of `clmap-lsp emulate`."""
@@ -24,7 +27,8 @@ class EmulationSettings:
     device: DeviceModel | None = None
     """For requests, sectors and wavefronts; None counts requests of 32 lanes only."""
     time_limit_s: float = defaults.TIME_LIMIT_S
-    """Wall clock for running; the run ends within 0.2 s of it."""
+    """Processor time for running; the run ends within 0.2 s of it, and after `WALL_FACTOR` times as much by
+    the clock."""
     memory_limit_mib: int = defaults.MEMORY_LIMIT_MIB
     max_steps: int = 1 << 40
     """Loop turns and work-item starts."""

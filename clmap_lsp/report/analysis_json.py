@@ -17,7 +17,7 @@ from clmap_lsp.source.program import Program
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
-    from clmap_lsp.devices.model import DeviceModel
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,38 +87,6 @@ def kernel_json(program: Program, kernel: KernelAnalysis) -> dict[str, Any]:
         ],
         "guesses": [{"name": it.name, "role": it.role, "value": it.value} for it in kernel.guesses],
         "notes": list(kernel.notes),
-    }
-
-
-def aristotle_json(kernel: KernelAnalysis, device: DeviceModel) -> dict[str, Any]:
-    """Return what the records say of a kernel's arrays: staging them, and the split of its loops."""
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
-    from clmap_lsp.aristotle.staging import staging_plan
-    from clmap_lsp.strides.recognise import loop_splits, split_advice
-
-    records = known_records()
-    splits = loop_splits(kernel)
-    try:
-        plan = staging_plan(records, kernel, device)
-        advice = [split_advice(records, it, device.id) for it in splits]
-    except DatabaseError as error:
-        return {"error": str(error), "arrays": [], "left_out": [], "loops": []}
-    return {
-        "arrays": [it.as_json() for it in plan.arrays],
-        "local_limit": plan.local_limit,
-        "left_out": [{"buffer": name, "reason": why} for name, why in plan.left_out],
-        "loops": [
-            {
-                "site": split.site,
-                "buffer": split.buffer,
-                "exponent": split.exponent,
-                "turns": split.turns,
-                "text": split.describe(),
-                "advice": None if found is None else found.as_json(),
-            }
-            for split, found in zip(splits, advice, strict=True)
-        ],
     }
 
 

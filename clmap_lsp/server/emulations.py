@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.emulator.settings import WALL_FACTOR
 from clmap_lsp.findings import Finding, Related, Severity
 from clmap_lsp.rules.cm300_emulation_crashed import check as crashes
 from clmap_lsp.rules.context import RuleContext
@@ -219,8 +220,9 @@ class Emulations:
         limit = self._server.client_for(snapshot.document).emulate_time_limit_s
         key = _key(snapshot, kernel)
         request = kernel_request(snapshot.program, kernel, snapshot.settings, key, limit)
+        limit *= WALL_FACTOR  # The run's own limit is processor time; this one is the clock's.
         if kind == "fixes":
-            request["deadline_s"] = time_for_fixes(limit)
+            request["deadline_s"] = time_for_fixes(request["time_limit_s"])
             limit += request["deadline_s"]
         if kind == "measure":
             request["device_time_limit_s"] = DEVICE_TIME_LIMIT_S

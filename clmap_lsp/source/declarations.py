@@ -32,7 +32,6 @@ from clmap_lsp.source.types import (
     VOID,
     AddressSpace,
     ArrayType,
-    OpaqueType,
     PointerType,
     ScalarType,
     StructType,
@@ -491,8 +490,3 @@ def parameter_type(declared: Declared, low: Lowering) -> Type:
 def is_void(parameters: list[Declared]) -> bool:
     """True for the parameter list `(void)`."""
     return len(parameters) == 1 and parameters[0].type == VOID and parameters[0].name is None
-
-
-def is_resource(type_: Type) -> bool:
-    """True for samplers, images, events and the like."""
-    return isinstance(type_, OpaqueType)

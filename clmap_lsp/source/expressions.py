@@ -40,7 +40,6 @@ from clmap_lsp.source.ir import (
     PointerCast,
     Read,
     Severity,
-    Statement,
     UnaryOp,
     Undefined,
     Variable,
@@ -618,8 +617,3 @@ def integer_like(value: Expression) -> Expression:
     if isinstance(value.type, PointerType):
         return convert(value, ULONG)
     return value if isinstance(value.type, ScalarType) and value.type.is_integer else convert(value, LONG)
-
-
-def effects_of(statements: list[Statement]) -> bool:
-    """True if any statement was emitted."""
-    return bool(statements)

@@ -36,12 +36,6 @@ class Macro:
         # dataclasses.replace costs four times as much, for every macro of every file.
         return Macro(self.name, self.body, self.parameters, self.is_variadic, None, self.has_operators)
 
-    def same_as(self, other: Macro) -> bool:
-        """Tell whether a redefinition says the same (ISO C 6.10.3p2), white space aside."""
-        return self.parameters == other.parameters and [it.text for it in self.body] == [
-            it.text for it in other.body
-        ]
-
 
 CHARACTERS_A_TOKEN = 16
 """Characters made by `#` and `##` that count as one token."""

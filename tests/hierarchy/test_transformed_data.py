@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from applied_rules import restored, transformed
 from hypothesis import given
 from hypothesis import strategies as st
 from nests import analysed, loop
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 
 from clmap_lsp.access.polynomial import Polynomial
 from clmap_lsp.analysis.model import KernelAnalysis
-from clmap_lsp.hierarchy.apply import restored, transformed
 from clmap_lsp.hierarchy.properties import in_launch
 from clmap_lsp.hierarchy.transform import Rule
 from clmap_lsp.hierarchy.vectorise import Group, vectorise

@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 
 import pytest
+from ir_dump import dump
 
 from clmap_lsp.access.analyse import analyse
 from clmap_lsp.source import ir
-from clmap_lsp.source.dump import dump
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
 from tests.source.edits import edited

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ir_dump import dump
+
 from clmap_lsp.source import inline, ir
-from clmap_lsp.source.dump import dump
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
 

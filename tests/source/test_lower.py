@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
+from ir_dump import dump
 
 from clmap_lsp.source import ir
-from clmap_lsp.source.dump import dump
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_dump import dump
 
 from clmap_lsp.source import ir
-from clmap_lsp.source.dump import dump
 from clmap_lsp.source.embedded import find_embedded
 from clmap_lsp.source.encoding import decoded, encoded
 from clmap_lsp.source.options import BuildOptions

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from ir_dump import dump
 
 from clmap_lsp.source import ir
-from clmap_lsp.source.dump import dump
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span

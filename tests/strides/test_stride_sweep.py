@@ -6,6 +6,7 @@ import json
 from xml.etree import ElementTree
 
 import pytest
+from naive_kernels import cycles_per_request, distinct_elements, predicted_gbs
 
 from clmap_lsp.aristotle.maps import Map, all_maps
 from clmap_lsp.aristotle.records import StridePoint
@@ -15,7 +16,6 @@ from clmap_lsp.opencl_device import DeviceMissingError
 from clmap_lsp.opencl_device.session import Session
 from clmap_lsp.opencl_device.timing import CacheState, Effort
 from clmap_lsp.strides import chart
-from clmap_lsp.strides.naive_kernels import cycles_per_request, distinct_elements, predicted_gbs
 from clmap_lsp.strides.predict import (
     curve_of,
     device_curve,
