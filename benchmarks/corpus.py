@@ -178,6 +178,8 @@ def _read_repository(repository: Repository, root: Path, seed: int | None, *, de
     count = Count()
 
     def read_file(path: str) -> str | None:
+        if path.startswith(".."):
+            return None
         try:
             return (root / path).read_text(encoding="utf-8", errors="replace")
         except (OSError, ValueError):

@@ -241,7 +241,11 @@ _SCALARS = {
 def described_by_clang(kind: Any) -> str:
     """Return the words of this module for a type of clang's."""
     kind = kind.get_canonical()
-    match kind.kind.name:
+    try:
+        name_of_kind = kind.kind.name
+    except ValueError:  # libclang knows more kinds than its bindings.
+        return "?"
+    match name_of_kind:
         case "POINTER" | "BLOCKPOINTER":
             return "pointer"
         case "VECTOR" | "EXTVECTOR":
@@ -494,6 +498,8 @@ def plain_text(text: str, path: str, options: BuildOptions, root: Path) -> str:
     """Return the preprocessed text of a file, with what is guessed for undefined names before it."""
 
     def read_file(name: str) -> str | None:
+        if name.startswith(".."):
+            return None
         try:
             return (root / name).read_text(encoding="utf-8", errors="replace")
         except (OSError, ValueError):

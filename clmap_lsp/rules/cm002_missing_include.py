@@ -2,7 +2,9 @@
 
 ## What it does
 
-Reports an `#include` whose file is neither beside the including file nor in an include folder.
+Reports an `#include` whose file is neither beside the including file nor in an include folder. Where a file
+of that name lies in a folder above it in the workspace, or in one beside such a folder (`include`, `common`,
+`kernels`, ...), it is read, and the finding is only information that names it.
 
 ## Why is this bad?
 
@@ -39,10 +41,20 @@ from clmap_lsp.rules.causes import about_include
 from clmap_lsp.rules.context import RuleContext, from_problem
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta("CM002", "missing-include", Severity.WARNING, problems=("missing-include",), scope=Scope.FILE)
+RULE = RuleMeta(
+    "CM002",
+    "missing-include",
+    Severity.WARNING,
+    problems=("missing-include", "found-include"),
+    scope=Scope.FILE,
+)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:
     """Yield the includes that were not found."""
-    for at, problem in enumerate(context.problems(RULE)):
-        yield from_problem(RULE, problem if at else about_include(problem, context.program))
+    explained = False
+    for problem in context.problems(RULE):
+        if problem.code == "missing-include" and not explained:
+            explained = True
+            problem = about_include(problem, context.program)  # noqa: PLW2901
+        yield from_problem(RULE, problem)

@@ -40,6 +40,13 @@ LARGE_INCLUDES = 100_000
 """Characters of included files from which on unreached definitions are left out."""
 MAX_INCLUDED_CHARACTERS = 64 << 20
 
+MAX_FOLDERS_ABOVE = 12
+HEADER_FOLDERS = (
+    *("include", "inc", "headers", "common", "shared", "lib", "src", "source", "utils", "util"),
+    *("kernels", "kernel", "opencl", "OpenCL", "cl", "CL", "ocl", "device"),
+)
+"""Where a header is looked for, in the folders above the file that includes it, where no option names it."""
+
 PRAGMA = "#pragma"
 """The first characters of the one token that a pragma leaves in the output."""
 
@@ -319,6 +326,8 @@ class _Preprocessor:
             return
         name, is_quoted = operand
         found = self._find(name, posixpath.dirname(path) if is_quoted else None)
+        if found is None:
+            found = self._find_near(name, path, span)
         if self.log is not None:
             operand_span = Span(path, directive.tokens[1].start, directive.tokens[-1].end)
             self.log.includes.append((operand_span, name, None if found is None else found[0]))
@@ -389,6 +398,35 @@ class _Preprocessor:
             elif text is not None:
                 return candidate, text
         return outside
+
+    def _find_near(self, name: str, path: str, span: Span) -> tuple[str, str] | None:
+        """Look in the folders above a file, and in those that headers usually lie in beside them.
+
+        Builds name them with `-I`; what is found without that is said.
+        """
+        name = name.replace("\\", "/")
+        if self.read_file is None or posixpath.isabs(name):
+            return None
+        folder = posixpath.dirname(path)
+        for _ in range(MAX_FOLDERS_ABOVE):
+            for beside in ("", *HEADER_FOLDERS):
+                place = posixpath.normpath(posixpath.join(folder, beside))
+                candidate = posixpath.normpath(posixpath.join(place, name))
+                text = self.read_file(candidate)
+                if isinstance(text, OutsideText):  # Here the workspace ends.
+                    return None
+                if text is not None:
+                    message = (
+                        f"`{name}` is read from {candidate}, which no option names; "
+                        f'give -I {place}, or include = ["{place}"] under [build] in clmap.toml'
+                    )
+                    self.problem("found-include", message, span, Severity.INFORMATION)
+                    return candidate, text
+            above = posixpath.normpath(posixpath.join(folder, ".."))
+            if above == folder:
+                break
+            folder = above
+        return None
 
     # ------------------------------------------------------------------------------------ directives
 

@@ -11,6 +11,7 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.embedded import find_embedded
 from clmap_lsp.source.encoding import decoded, encoded
 from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.preprocess import OutsideText
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.templates import Filled, filled
@@ -244,3 +245,27 @@ def test_template_text_keeps_its_places(text: str, expected: str) -> None:
 )
 def test_c_is_no_template(text: str) -> None:
     assert filled(text, "k.cl") == Filled(text)
+
+
+# ------------------------------------------------------------------------------------------------- includes
+
+
+def test_an_include_is_found_in_the_folders_above() -> None:
+    files = {"repo/include/t.h": "#define N 4\n", "repo/a/b/near.h": "#define M 8\n"}
+    text = '#include "t.h"\n#include <near.h>\n__kernel void k(__global int *a) { a[N] = M; }'
+    program = read_program(text, "repo/a/b/k.cl", read_file=files.get)
+    assert [(it.code, it.severity.value) for it in program.problems] == [("found-include", "information")] * 2
+    assert "repo/include/t.h" in program.problems[0].message
+    assert "store4 a[4:int*4] = 8:int" in dump(program.kernels[0])
+
+
+def test_an_include_is_looked_for_in_the_workspace_only() -> None:
+    asked: list[str] = []
+
+    def reader(path: str) -> str | None:
+        asked.append(path)
+        return None if path.startswith("repo/") else OutsideText("", path)
+
+    program = read_program('#include "t.h"\n', "repo/a/k.cl", read_file=reader)
+    assert [it.code for it in program.problems] == ["missing-include"]
+    assert [it for it in asked if not it.startswith("repo/")] == ["t.h"]
