@@ -156,6 +156,7 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
                 sim,
                 hints=args.hints,
                 fixes=args.fix or args.diff or emulate,
+                climbs=args.fix or args.diff,
                 emulate=emulate,
                 text=text if path == "-" else None,
             )

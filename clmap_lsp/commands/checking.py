@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import internal_error
-from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.findings import Finding, Fix, Severity
 from clmap_lsp.report.model import FileReport, in_source_order
 from clmap_lsp.sources import UnreadableError, read_source
 
@@ -39,7 +39,9 @@ class CheckJob:
     hints: bool = False
     emulate: bool = False
     fixes: bool = False
-    """Look for rewrites that answer findings, and verify them in the emulator."""
+    """Look for rewrites that answer findings, and test them in the emulator."""
+    climbs: bool = False
+    """Look for rewrites that answer no finding, too."""
     text: str | None = None
     """The text where it does not come from the file (standard input)."""
 
@@ -63,15 +65,18 @@ def _checked(job: CheckJob) -> FileReport:
     program = opened.program
     runs = opened.run_all() if job.emulate else None
     findings = opened.findings(job.selection, runs)
+    rewrites: tuple[tuple[str, Fix], ...] = ()
     if job.fixes:
-        findings = opened.with_fixes(findings, runs)
+        findings, rewrites = opened.with_fixes(findings, runs, climbs=job.climbs)
     shown = [it for it in findings if job.hints or it.severity is not Severity.HINT]
     paths = {span.path for it in shown for span in _spans(it)}
+    paths.update(edit.span.path for _, fix in rewrites for edit in fix.edits)
     return FileReport(
         job.path,
         in_source_order(shown, program.path),
         {path: program.files[path] for path in sorted(paths) if path in program.files},
         n_kernels=len(program.kernels),
+        rewrites=rewrites,
     )
 
 

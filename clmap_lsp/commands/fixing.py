@@ -106,6 +106,11 @@ def _one_a_kernel(report: CheckReport, unsafe: bool) -> Iterator[tuple[_Where, F
         key = (file.path, finding.kernel)
         if key not in best or _cost(fix) < _cost(best[key]):
             best[key] = fix
+    for file in report.files:
+        for kernel, fix in file.rewrites:
+            allowed = fix.safety is FixSafety.SAFE or (unsafe and fix.safety is FixSafety.UNSAFE)
+            if allowed and ((key := (file.path, kernel)) not in best or _cost(fix) < _cost(best[key])):
+                best[key] = fix
     yield from best.items()
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.model import Subject, Verified
 from clmap_lsp.fixes.offer import offers
@@ -55,7 +56,7 @@ def climb(
         if found is None:
             return
         verified, fix = found
-        after = _after(subject, verified)
+        after = rewritten_subject(subject, verified, fix)
         if after is None:
             return
         subject = after
@@ -72,12 +73,12 @@ def _best(
         and (kinds is None or verified.proposal.kind in kinds)
         and verified.after.beats(verified.before)
     ]
-    return min(usable, key=lambda it: (it[0].after.cost, it[0].after.requests), default=None)
+    return min(usable, key=lambda it: gain.rank(it[0]), default=None)
 
 
-def _after(subject: Subject, verified: Verified) -> Subject | None:
-    """Return the rewritten kernel, analysed on the launch that it was verified on."""
-    program = rewritten(subject, verified.proposal.edits)
+def rewritten_subject(subject: Subject, verified: Verified, fix: Fix) -> Subject | None:
+    """Return the rewritten kernel, its launch comment too, analysed on the launch that it is to have."""
+    program = rewritten(subject, fix.edits)
     if isinstance(program, str):
         return None
     kernel = program.kernel(subject.analysis.name)

@@ -90,6 +90,8 @@ class Proposal:
     """By how many times it must lower the traffic: more than 1 where it brings barriers and instructions."""
     promise: str = ""
     """What a device's records say that it gains, or where: `about 10 % → 95 % of copy bandwidth`."""
+    pays_in_larger: bool = False
+    """It pays in larger launches than the one at hand only; nobody takes it without being asked."""
     choice: str = ""
     """Of proposals of one kernel with the same non-empty choice only the first verified one is offered."""
     restore: Restore | None = None

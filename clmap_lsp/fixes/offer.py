@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.findings import Edit, Finding, Fix
+from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
+from clmap_lsp.fixes.scope import Scope
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.fixes.verification import baseline, verify
 from clmap_lsp.launch.comment import pinned
@@ -56,6 +58,12 @@ def kinds() -> tuple[Propose, ...]:
     return tuple(importlib.import_module(f"{package.__name__}.{it}").propose for it in names)
 
 
+@cache
+def kind_names() -> tuple[str, ...]:
+    """Return the names of all kinds of rewrites."""
+    return tuple(it.__module__.rpartition(".")[2].replace("_", "-") for it in kinds())
+
+
 def proposals(subject: Subject, failed: list[Failure] | None = None) -> Iterator[Proposal]:
     """Yield every rewrite whose preconditions hold in the source.
 
@@ -79,7 +87,7 @@ def attached(
     findings: Sequence[Finding], subject: Subject, offers: Sequence[tuple[Verified, Fix]]
 ) -> tuple[Finding, ...]:
     """Return the findings, those of the kernel each with the fix that answers it and leaves least traffic."""
-    best = sorted(offers, key=lambda it: (it[0].after.cost, it[0].after.requests))
+    best = sorted(offers, key=lambda it: gain.rank(it[0]))
     return tuple(
         it if it.fix is not None or it.kernel != subject.analysis.name else _with_fix(it, subject, best)
         for it in findings
@@ -97,6 +105,44 @@ def _with_fix(finding: Finding, subject: Subject, offers: Sequence[tuple[Verifie
     return finding
 
 
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A kind of rewrite that is not offered, and why."""
+
+    kind: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """Everything on offer for a kernel, the best first, and what is not."""
+
+    offers: tuple[tuple[Verified, Fix], ...]
+    declined: tuple[Declined, ...]
+
+
+def survey(subject: Subject, settings: EmulationSettings) -> Survey:
+    """Return every rewrite of a kernel, and for each kind that is not among them the reason.
+
+    Raises: LaunchError if the launch cannot be run.
+    """
+    subject = baseline(subject, settings)
+    found: list[tuple[Verified, Fix]] = []
+    declined: list[Declined] = []
+    for outcome in _outcomes(subject, settings):
+        if isinstance(outcome, Verified):
+            found.append((outcome, fix_of(subject, outcome)))
+        else:
+            declined.append(outcome)
+    known = {it.proposal.kind for it, _ in found} | {it.kind for it in declined}
+    reason = "the kernel's text comes out of macros or conditional compilation"
+    if Scope.of(subject) is not None:
+        reason = "nothing in the kernel fits"
+    declined += (Declined(it, reason) for it in kind_names() if it not in known)
+    found.sort(key=lambda it: gain.rank(it[0]))
+    return Survey(tuple(found), tuple(declined))
+
+
 def offers(subject: Subject, settings: EmulationSettings) -> Iterator[tuple[Verified, Fix]]:
     """Yield the rewrites that the emulator showed right, as fixes; none where the launch cannot be run.
 
@@ -106,20 +152,36 @@ def offers(subject: Subject, settings: EmulationSettings) -> Iterator[tuple[Veri
         subject = baseline(subject, settings)
     except LaunchError:
         return
+    for outcome in _outcomes(subject, settings):
+        if isinstance(outcome, Verified):
+            yield outcome, fix_of(subject, outcome)
+
+
+def _outcomes(subject: Subject, settings: EmulationSettings) -> Iterator[Verified | Declined]:
+    """Yield what became of each proposal for a subject that has its emulation."""
     chosen: set[str] = set()
     emulation = subject.emulation
     faulty = emulation is not None and any(it.kind in UNDEFINED for it in emulation.faults)
     trials = Trials(subject, settings)
     failed: list[Failure] = []
     for proposal in proposals(subject, failed):
-        if proposal.choice in chosen or (faulty and proposal.cures is None):
-            continue  # Nothing is gained by making wrong results come faster.
+        if proposal.choice in chosen:
+            continue
+        if faulty and proposal.cures is None:
+            yield Declined(
+                proposal.kind, "the kernel's results are undefined on this launch: cure that first"
+            )
+            continue
         outcome = _verified(subject, proposal, settings, trials)
         if isinstance(outcome, Rejected):
+            yield Declined(proposal.kind, f"{proposal.title}: {outcome.reason}")
             continue
         if proposal.choice:
             chosen.add(proposal.choice)
-        yield outcome, fix_of(subject, outcome)
+        yield outcome
+    for it in failed:
+        log.warning("%s broke on %s: %s", it.kind, subject.analysis.name, it.error)
+        yield Declined(it.kind, f"it broke, which is a bug of ours: {it.error}")
 
 
 def _verified(
@@ -136,9 +198,8 @@ def _verified(
 def fix_of(subject: Subject, verified: Verified) -> Fix:
     """Return a verified rewrite as a fix, with its gain in the title and the launch comment rewritten."""
     proposal = verified.proposal
-    size = "x".join(map(str, verified.launch.global_size))
     return Fix(
-        title=f"{proposal.title}: {_gains(verified)} (verified on {size})",
+        title=_title(verified),
         safety=proposal.safety,
         edits=(*proposal.edits, *_relaunched(subject, verified)),
         verified=_evidence(verified),
@@ -164,32 +225,20 @@ def _relaunched(subject: Subject, verified: Verified) -> tuple[Edit, ...]:
     return (Edit(Span(subject.path, start, end), text),)
 
 
-def _gains(verified: Verified) -> str:
-    """Return what a rewrite gains: the traffic where it is to be lower, and what its device's records say."""
+MOST_TITLE = 69
+"""Characters of a title: what menus of editors show."""
+
+
+def _title(verified: Verified) -> str:
+    """Return what is done and what it gains, on the same scale for all, as far as there is room."""
     proposal = verified.proposal
-    counted = gain(verified.before, verified.after) if proposal.lowers_traffic or not proposal.promise else ""
-    return ", ".join(it for it in (counted, proposal.promise) if it)
-
-
-def gain(before: Figures, after: Figures) -> str:
-    """Return what changes: figures a request, or totals where the requests themselves change."""
-    parts = []
-    same_requests = before.requests == after.requests
-    for name, old, new in (
-        ("sectors/request", before.sectors_per_request, after.sectors_per_request),
-        ("wavefronts/request", before.wavefronts_per_request, after.wavefronts_per_request),
-    ):
-        if same_requests and old is not None and new is not None and f"{old:.3g}" != f"{new:.3g}":
-            parts.append(f"{_number(old)} → {_number(new)} {name}")
-    for name, whole, rest in (
-        ("sectors", before.totals.sectors, after.totals.sectors),
-        ("wavefronts", before.totals.wavefronts, after.totals.wavefronts),
-    ):
-        if whole != rest and (not same_requests or not parts):
-            parts.append(f"{whole:,} → {rest:,} {name}")
-    if not parts and not same_requests:
-        parts.append(f"{before.requests:,} → {after.requests:,} requests")
-    return ", ".join(parts) or "same traffic"
+    gained = gain.words(verified.before, verified.after) if proposal.lowers_traffic else ""
+    whole = f"{proposal.title}: {gained}" if gained else proposal.title
+    if len(whole) <= MOST_TITLE:
+        return whole
+    room = MOST_TITLE - (len(gained) + 2 if gained else 0)
+    short = proposal.title if len(proposal.title) <= room else f"{proposal.title[: room - 1].rstrip()}…"
+    return f"{short}: {gained}" if gained else short
 
 
 def _evidence(verified: Verified) -> dict[str, Any]:
@@ -212,7 +261,3 @@ def _totals(figures: Figures) -> dict[str, Any]:
         "sectors_per_request": figures.sectors_per_request,
         "wavefronts_per_request": figures.wavefronts_per_request,
     }
-
-
-def _number(value: float) -> str:
-    return f"{value:.1f}"

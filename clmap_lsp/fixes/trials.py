@@ -57,8 +57,11 @@ class Trials:
         Raises: LaunchError if it cannot be run.
         """
         if self._home is None:
+            known, launch = self.subject.emulation, self.home.case.launch
+            if known is not None and launch == self.subject.launch:
+                self._home = known
+                return known
             kernel = self.subject.analysis.kernel
-            launch = self.home.case.launch
             self._home = emulate(self.subject.program, kernel, launch, quick(self.settings))
         return self._home
 

@@ -99,7 +99,7 @@ class _Comparison:
     def at_home(self) -> str | Rejected:
         """Return how the outputs agree on the launch itself."""
         proposal = self.proposal
-        before = self.subject.emulation or self.trials.at_home()
+        before = self.trials.at_home()
         after = self._after(self.trials.home)
         if after is None:
             return Rejected(proposal, "the launch cannot be run")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from clmap_lsp.findings import Finding, FixSafety, Severity
+from clmap_lsp.findings import Finding, Fix, FixSafety, Severity
 from clmap_lsp.source.span import Position, SourceFile, Span
 
 SEVERITY_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFORMATION: 2, Severity.HINT: 3}
@@ -30,6 +30,8 @@ class FileReport:
     sources: Mapping[str, SourceFile] = field(default_factory=dict)
     n_kernels: int = 0
     error: str | None = None
+    rewrites: tuple[tuple[str, Fix], ...] = ()
+    """With `--fix`: the rewrites of each kernel that gain enough, whether they answer a finding or not."""
 
     def start(self, span: Span) -> Position:
         """Return the row and column where a span starts."""

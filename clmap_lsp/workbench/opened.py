@@ -83,16 +83,28 @@ class OpenedFile:
             context = RuleContext(self.program, self.analysis, runs.done, runs.refused)
         return run(context, selection, self._memory)
 
-    def with_fixes(self, findings: tuple[Finding, ...], runs: Runs | None = None) -> tuple[Finding, ...]:
-        """Give findings the rewrites that answer them and that the emulator showed right."""
+    def with_fixes(
+        self, findings: tuple[Finding, ...], runs: Runs | None = None, *, climbs: bool = False
+    ) -> tuple[tuple[Finding, ...], tuple[tuple[str, Fix], ...]]:
+        """Give findings the rewrites that answer them and that the emulator showed right.
+
+        Args:
+            climbs: look for rewrites of kernels without findings, too.
+
+        Returns: the findings, and the rewrites that pay, each with its kernel, the best of a kernel first.
+        """
+        from clmap_lsp.fixes.gain import pays, rank
         from clmap_lsp.fixes.offer import attached
 
+        rewrites: list[tuple[str, Fix]] = []
         for kernel in self.analysis.kernels:
             is_open = any(it.kernel == kernel.name and it.fix is None for it in findings)
-            if kernel.launch is not None and is_open:
+            if kernel.launch is not None and (is_open or climbs):
                 subject = self.subject(kernel, runs)
-                findings = attached(findings, subject, list(self.offers(subject)))
-        return findings
+                found = sorted(self.offers(subject), key=lambda it: rank(it[0]))
+                findings = attached(findings, subject, found)
+                rewrites += [(kernel.name, fix) for verified, fix in found if pays(verified)]
+        return findings, tuple(rewrites)
 
     # ---------------------------------------------------------------------------------- launches and runs
 

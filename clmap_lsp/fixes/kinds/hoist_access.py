@@ -83,9 +83,7 @@ def _proposal(scope: Scope, loop: CountingLoop, access: Access) -> Proposal | No
         edits.append(scope.replaced(start, end, name))
     if stores:
         edits.append(scope.after(loop.node, [f"{text} = {name};"]))
-    title = (
-        f"Keep `{text}` in a private variable over the loop" if stores else f"Load `{text}` before the loop"
-    )
+    title = f"Keep `{text}` in a register over the loop" if stores else f"Load `{text}` before the loop"
     return Proposal(
         KIND,
         title,

@@ -217,7 +217,7 @@ def _proposal(scope: Scope, block: _Block) -> Proposal | None:
     shape = " x ".join(map(str, reversed(lengths)))
     return Proposal(
         KIND,
-        f"Stage `{block.buffer}` through local memory by blocks of {shape}",
+        f"Stage `{block.buffer}` in blocks of {shape}",
         (*required, *edits),
         ("CM101", "CM103", "CM401"),
         (

@@ -89,10 +89,11 @@ def _proposal(scope: Scope, loop: CountingLoop) -> Proposal | None:
     edits = writer.edits()
     if edits is None:
         return None
+    promise = _where_rows_pay(scope.subject) if any(it.rows for it in tiles) else ""
     names = " and ".join(f"`{it.accesses[0].buffer}`" for it in tiles)
     return Proposal(
         KIND,
-        f"Stage {names} through local memory by tiles of {length}",
+        f"Stage {names} in tiles of {length}",
         (*required, *opened.edits, *edits),
         ("CM101", "CM401"),
         (
@@ -105,7 +106,8 @@ def _proposal(scope: Scope, loop: CountingLoop) -> Proposal | None:
         ),
         sites=frozenset(it.site for tile in tiles for it in tile.accesses),
         least_gain=STAGING_GAIN,
-        promise=_where_rows_pay(scope.subject) if any(it.rows for it in tiles) else "",
+        promise=promise,
+        pays_in_larger=bool(promise),
     )
 
 

@@ -162,7 +162,7 @@ def _strided(scope: Scope, loop: CountingLoop, divided: _Divided) -> Proposal | 
         return None
     return Proposal(
         KIND,
-        "Stride over the work-items instead of walking chunks",
+        "Stride over the work-items",
         edits,
         ("CM101", "CM102", "CM403"),
         _assumed(scope, divided),
@@ -348,7 +348,7 @@ def _chunks(scope: Scope, divided: _Divided) -> Proposal | None:
         return None
     return Proposal(
         KIND,
-        "Walk a contiguous chunk instead of striding over the work-items",
+        "Walk a contiguous chunk",
         edits,
         ("CM403",),
         _assumed(scope, divided),

@@ -108,7 +108,7 @@ def _proposal(scope: Scope, access: Access, place: _Place) -> Proposal | None:
     what = "stores to" if access.direction is Direction.STORE else "loads from"
     return Proposal(
         KIND,
-        f"Coalesce {what} `{access.buffer}` through a tile of {size} x {size}",
+        f"Coalesce {what} `{access.buffer}` by a tile of {size} x {size}",
         (*required, *edits),
         ("CM101", "CM102"),
         (*size_assumed(scope), *_apart(scope, access)),

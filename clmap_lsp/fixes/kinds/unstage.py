@@ -41,7 +41,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         name = array.variable.name
         yield Proposal(
             KIND,
-            f"Keep `{name}` in a private variable: no work-item reads another's element",
+            f"Keep `{name}` in a private variable",
             (*edits, *_barriers(scope, array)),
             ("CM201", "CM402"),
             assumptions,

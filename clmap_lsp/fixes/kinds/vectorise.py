@@ -84,7 +84,7 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
     names = ", ".join(sorted({f"`{it.buffer}`" for it in loads}))
     return Proposal(
         KIND,
-        f"Load {names} by vectors, {LANES} turns at a time",
+        f"Load {names} by vectors of {LANES}",
         edits,
         ("CM101", "CM103"),
         (

@@ -100,7 +100,7 @@ exports.run = async () => {
     const place = new vscode.Range(1, 14, 1, 16);
     const offered = async () => {
       const found = await vscode.commands.executeCommand("vscode.executeCodeActionProvider", uri, place, undefined, 50);
-      return found.find((it) => /^Stage .* → .* sectors.*verified on 64x64/.test(it.title));
+      return found.find((it) => /^Stage .*x less traffic/.test(it.title));
     };
     const stage = await wait(offered, 60000);
     assert.ok(await vscode.workspace.applyEdit(stage.edit));

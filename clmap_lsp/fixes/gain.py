@@ -1,0 +1,54 @@
+"""How much better a version is: the one place that offers, the ladder and the optimiser ask.
+
+The ratio of predicted times decides as soon as a model of time gives one; until then the ratio of traffic
+(passes through the first level of memory) stands for it, and is called traffic.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clmap_lsp.fixes.model import Figures, Verified
+
+LEAST = 1.1
+"""A rewrite that is taken without being asked for gains a tenth at least."""
+
+
+def time_ratio(before: Figures, after: Figures) -> float | None:
+    """Return the predicted time after a rewrite over that before; `None` where no model of time knows it."""
+    del before, after
+    return None
+
+
+def ratio(before: Figures, after: Figures) -> float:
+    """Return how many times better `after` is, by time if known, else by traffic; 1 is no better."""
+    known = time_ratio(before, after)
+    if known:
+        return 1 / known
+    if after.cost == before.cost:
+        return before.requests / after.requests if after.requests else 1.0
+    return before.cost / after.cost if after.cost else float(max(before.cost, 1))
+
+
+def pays(verified: Verified) -> bool:
+    """True if a rewrite gains a tenth in time or traffic."""
+    larger = verified.proposal.pays_in_larger
+    return ratio(verified.before, verified.after) >= LEAST and not larger
+
+
+def rank(verified: Verified) -> tuple[float, int]:
+    """Return what sorts rewrites of one kernel, the best first."""
+    return -ratio(verified.before, verified.after), verified.after.requests
+
+
+def words(before: Figures, after: Figures) -> str:
+    """Return the gain on the one scale of all titles: `4.2x less traffic`; empty where there is none."""
+    known = time_ratio(before, after)
+    if known is not None:
+        return f"{1 / known:.1f}x faster" if known < 1 else ""
+    if after.cost >= before.cost:
+        if after.cost == before.cost and after.requests < before.requests:
+            return f"{before.requests / max(after.requests, 1):.1f}x fewer accesses"
+        return ""
+    return f"{before.cost / max(after.cost, 1):.1f}x less traffic"

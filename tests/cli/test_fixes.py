@@ -1,0 +1,99 @@
+"""`clmap-lsp fixes`, `clmap-lsp optimise` and `check --fix` from outside."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+
+NAIVE = """\
+// clmap: global=2048,2048 local=16,16 N=2048 A=random(N*N) B=random(N*N,1) C=zeros(N*N)
+__kernel void mm(__global const float *A, __global const float *B, __global float *C, const int N)
+{
+    const int row = get_global_id(0);
+    const int col = get_global_id(1);
+    float sum = 0.0f;
+    for (int k = 0; k < N; k++)
+        sum += A[row * N + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+"""
+
+
+def clmap(*args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "clmap_lsp", *args]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def naive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("fixes") / "mm.cl"
+    path.write_text(NAIVE)
+    return path
+
+
+def test_fixes_are_listed_in_the_promised_shape(naive: Path) -> None:
+    done = clmap("fixes", str(naive), "--format", "json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["schema"] == 1 and document["kernel"] == "mm"
+    by_kind = {it["kind"]: it for it in document["fixes"]}
+    swap = by_kind["swap-dimensions"]
+    assert swap["safety"] == "unsafe" and "global and local size" in swap["host_change"]
+    assert swap["launch"]["global"] == [2048, 2048]
+    assert "row = get_global_id(1)" in swap["text"]
+    tiles = by_kind["stage-loop"]
+    assert tiles["assumptions"][0] == "local size 16x16"
+    vectors = by_kind["vectorise"]
+    assert vectors["safety"] == "safe" and vectors["assumptions"] == []
+    for it in document["fixes"]:
+        assert len(it["title"]) < 70
+        assert it["tested_on"], it["title"]
+        assert set(it["predicted"]) == {"time_ratio", "sectors", "wavefronts"}
+    declined = {it["kind"] for it in document["declined"]}
+    assert "pad-local" in declined and all(it["why"] for it in document["declined"])
+
+
+def test_fixes_for_people_say_what_they_were_tested_on(naive: Path) -> None:
+    done = clmap("fixes", str(naive))
+    assert "Swap dimensions: " in done.stdout and "x less traffic" in done.stdout
+    assert "assumes: local size 16x16, A and C do not overlap" in done.stdout
+    assert "tested on " in done.stdout and "declined" in done.stdout
+
+
+def test_fix_climbs_the_ladder_of_a_large_launch(naive: Path) -> None:
+    """The swap answers the finding; what comes after it answers none."""
+    done = clmap("check", str(naive), "--diff", "--unsafe-fixes")
+    assert "2 fixes would be applied" in done.stderr
+    assert "the host must change too: swap the first two entries" in done.stderr
+    assert "+    int row = get_global_id(1)" in done.stdout.replace("const int", "int")
+    assert "A_4" in done.stdout or "A_tile" in done.stdout
+
+
+def test_optimise_ends_with_the_least_traffic(naive: Path) -> None:
+    done = clmap("optimise", str(naive), "--format", "json", "--budget", "60")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    steps = document["steps"]
+    assert document["best"] == len(steps) - 1 >= 2
+    assert steps[0]["kind"] == "original" and steps[0]["text"] == NAIVE
+    costs = [it["predicted"]["sectors"] + it["predicted"]["wavefronts"] for it in steps]
+    assert min(costs) < costs[0] / 4
+    assert all(it["measured"] is None for it in steps)
+
+
+@pytest.mark.parametrize("command", ["fixes", "optimise"])
+def test_bad_input_is_one_line(command: str, tmp_path: Path) -> None:
+    (tmp_path / "two.cl").write_text("__kernel void a(void) {}\n__kernel void b(void) {}\n")
+    for args, words in (
+        (("missing.cl",), "missing.cl"),
+        (("two.cl",), "--kernel NAME; there are: a, b"),
+        (("two.cl", "--kernel", "c"), 'no kernel "c"'),
+    ):
+        done = clmap(command, *args, cwd=tmp_path)
+        assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
