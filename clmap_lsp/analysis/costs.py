@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clmap_lsp.analysis.model import AccessTotals, MemoryTotals, Method, PerRequest, Unit
+from clmap_lsp.analysis.model import AccessTotals, MemoryTotals, PerRequest, Unit
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class SiteCost:
     minimum: int = 0
     maximum: int = 0
     ideal: int | None = None
-    method: Method = "exact"
+    method: Exactness = Exactness.EXACT
     reason: str = ""
 
     @property
@@ -71,7 +72,7 @@ class LaunchCosts:
         if known is not None or self.bail is not None:
             return known
         unit: Unit = "sectors" if space is AddressSpace.GLOBAL else "wavefronts"
-        method: Method = "exact" if self.sample is None else "sampled"
+        method = Exactness.EXACT if self.sample is None else Exactness.SAMPLED
         return SiteCost(0, 0, unit, 0, 0, 0, 0, method, NEVER if self.sample is None else self.sample)
 
 

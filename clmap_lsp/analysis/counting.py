@@ -10,8 +10,9 @@ import numpy as np
 from clmap_lsp.analysis.costs import NEVER, LaunchCosts, SiteCost
 from clmap_lsp.devices.model import DeviceModel, Unknown
 from clmap_lsp.devices.rules import local_wavefronts
-from clmap_lsp.emulator.symbolic import Method, SiteCount
+from clmap_lsp.emulator.symbolic import SiteCount
 from clmap_lsp.emulator.symbolic import count as count_symbolically
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source.ir import Initializer, Kernel
 
@@ -28,7 +29,7 @@ def count(
 
 def _cost(it: SiteCount, device: DeviceModel) -> SiteCost:
     """Passes of constant memory and lines of cached local memory are wavefronts: turns that are served."""
-    if it.executions == 0 and it.method is Method.EXACT:
+    if it.executions == 0 and it.method is Exactness.EXACT:
         return SiteCost(0, 0, "sectors" if it.unit == "sectors" else "wavefronts", 0, ideal=0, reason=NEVER)
     requests, least, ideal = it.requests or 0, it.least_per_request or 0, it.ideal_units
     if ideal is not None and it.unit == "wavefronts":
@@ -43,7 +44,7 @@ def _cost(it: SiteCount, device: DeviceModel) -> SiteCost:
         minimum=least,
         maximum=it.most_per_request or 0,
         ideal=ideal,
-        method=it.method.value,
+        method=it.method,
         reason=it.reason or "",
     )
 

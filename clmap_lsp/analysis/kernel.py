@@ -18,6 +18,7 @@ from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotal
 from clmap_lsp.analysis.stride import stride
 from clmap_lsp.analysis.swap import swapped
 from clmap_lsp.emulator.symbolic.counts import needs_of
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType
@@ -81,7 +82,7 @@ def _uncounted(classified: Classified, facts: Facts, reason: str) -> AccessAnaly
         access,
         None,
         None,
-        "unknown",
+        Exactness.UNKNOWN,
         reason,
         stride=stride(access, along, facts),
         row_stride=stride(access, across, facts),
@@ -116,7 +117,7 @@ def _joined(
         access,
         cost.totals,
         cost.per_request,
-        cost.method if known else "unknown",
+        cost.method if known else Exactness.UNKNOWN,
         cost.reason,
         in_general(access, moved[access.site], launch, facts, device),
         stride(access, along, facts),

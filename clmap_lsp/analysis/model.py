@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from clmap_lsp.exactness import Exactness
+
 if TYPE_CHECKING:
     from clmap_lsp.access.classify import Classified
     from clmap_lsp.access.records import Access
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from clmap_lsp.source.span import Span
 
 Unit = Literal["sectors", "wavefronts"]
-Method = Literal["exact", "sampled", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ class AccessAnalysis:
     totals: AccessTotals | None
     """`None` where the costs are unknown; `reason` says why."""
     per_request: PerRequest | None
-    method: Method
+    method: Exactness
     reason: str = ""
     in_general: str | None = None
     """The cost of a request for every value of the scalars: `8 sectors if N % 8 == 0, else 9`."""
@@ -100,7 +101,7 @@ class AccessAnalysis:
     @property
     def is_never_executed(self) -> bool:
         """True if it is known that no work-item of the launch executes it."""
-        return self.method == "exact" and self.totals is not None and not self.totals.requests
+        return self.method is Exactness.EXACT and self.totals is not None and not self.totals.requests
 
     @property
     def missing_cost(self) -> str:

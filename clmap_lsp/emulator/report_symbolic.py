@@ -19,8 +19,8 @@ from clmap_lsp.emulator.result import (
 )
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.symbolic import Bail, SymbolicResult, count, measure
-from clmap_lsp.emulator.symbolic.counts import Method as CountMethod
 from clmap_lsp.emulator.symbolic.counts import SiteCount
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.metrics import Metrics
 from clmap_lsp.source.ir import (
@@ -150,7 +150,7 @@ def _sites(counts: SymbolicResult) -> Iterator[SiteResult]:
 
 
 def _site(site: SiteCount, op: str) -> SiteResult:
-    known = site.method is CountMethod.EXACT
+    known = site.method is Exactness.EXACT
     local = site.space.value == "local"
     return SiteResult(
         site=site.site,

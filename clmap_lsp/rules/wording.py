@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.findings import Severity
 from clmap_lsp.source.types import AddressSpace
 
@@ -132,4 +133,4 @@ def figures(access: AccessAnalysis) -> dict[str, Any]:
 
 def sampled(access: AccessAnalysis) -> str:
     """Say that a figure is not exact, where it is not."""
-    return " (sampled)" if access.method == "sampled" else ""
+    return " (sampled)" if access.method is Exactness.SAMPLED else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.rules.patterns import better_shapes
 from clmap_lsp.server.hover_class import class_lines
 
@@ -53,7 +54,7 @@ def _cost_lines(kernel: KernelAnalysis | None, it: AccessAnalysis) -> Iterator[s
         return
     spread = "" if cost.min == cost.max else f" ({cost.min} to {cost.max})"
     share = "" if it.share is None else f", {it.share:.0%} of the kernel's {it.access.space.value} traffic"
-    label = "" if it.method == "exact" else f" ({it.method})"
+    label = "" if it.method is Exactness.EXACT else f" ({it.method})"
     unit = cost.unit.removesuffix("s") if cost.mean == 1 else cost.unit
     figure = f"**{number(cost.mean)} {unit} a request**{spread}, ideal {number(cost.ideal)}"
     yield f"- {name}: {figure}{share}{label}"

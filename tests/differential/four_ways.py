@@ -13,7 +13,8 @@ from clmap_lsp.devices import load_model
 from clmap_lsp.emulator.result import Engine
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.settings import EmulationSettings
-from clmap_lsp.emulator.symbolic import Method, count
+from clmap_lsp.emulator.symbolic import count
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.problem import LaunchProblem
 from clmap_lsp.launch.resolve import resolve
 from clmap_lsp.source.read import read_program
@@ -104,7 +105,7 @@ def _check_engine(seed, program, kernel, launch, wanted, verdict):
     for it in result.sites.values():
         buffer = it.root.name if it.root is not None else "?"
         key = _key(_row(program, it.span), it.op, buffer, wanted.executions)
-        if it.method is not Method.EXACT:
+        if it.method is not Exactness.EXACT:
             unknown.add(key)
             continue
         for at, value in enumerate((it.executions, it.requests, it.units)):

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from clmap_lsp.devices import load_model
-from clmap_lsp.emulator.symbolic import Budget, Method, SymbolicResult, count
+from clmap_lsp.emulator.symbolic import Budget, SymbolicResult, count
 from clmap_lsp.emulator.symbolic.control import Spending
 from clmap_lsp.emulator.symbolic.loops import NotRegularError, _check_end
 from clmap_lsp.emulator.symbolic.machine import Machine
@@ -15,6 +15,7 @@ from clmap_lsp.emulator.symbolic.memory import KnownData
 from clmap_lsp.emulator.symbolic.needs import find_needs
 from clmap_lsp.emulator.symbolic.space import Space, boxes_of
 from clmap_lsp.emulator.symbolic.values import Sym
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin, ScalarArgument
 from clmap_lsp.source import ir
 from clmap_lsp.source.read import read_program
@@ -42,9 +43,9 @@ def test_given_tables_are_followed_inferred_ones_are_not() -> None:
     assert exact.is_exact
     unknown = counted(body, inferred=frozenset({"I"}))
     table, scatter = unknown.sites.values()
-    assert table.method is Method.EXACT
+    assert table.method is Exactness.EXACT
     assert (table.requests, table.units) == (32, 128)
-    assert scatter.method is Method.UNKNOWN
+    assert scatter.method is Exactness.UNKNOWN
     assert scatter.units is None
     assert "`I`" in (scatter.reason or "")
 
@@ -54,16 +55,16 @@ def test_a_branch_on_data_leaves_the_rest_exact() -> None:
         "int i = get_global_id(0); if (I[i] > 5) a[i] = 1; a[i + 1] = 2;", inferred=frozenset({"I"})
     )
     load, guarded, after = result.sites.values()
-    assert load.method is Method.EXACT
-    assert guarded.method is Method.UNKNOWN
+    assert load.method is Exactness.EXACT
+    assert guarded.method is Exactness.UNKNOWN
     assert "whether it runs" in (guarded.reason or "")
-    assert after.method is Method.EXACT
+    assert after.method is Exactness.EXACT
     assert after.requests == 32
 
 
 def test_a_return_on_data_leaves_nothing_after_it_known() -> None:
     result = counted("int i = get_global_id(0); if (I[i] > 5) return; a[i] = 1;", inferred=frozenset({"I"}))
-    assert [it.method for it in result.sites.values()] == [Method.EXACT, Method.UNKNOWN]
+    assert [it.method for it in result.sites.values()] == [Exactness.EXACT, Exactness.UNKNOWN]
 
 
 def test_a_loop_bounded_by_data_is_unknown_inside_only() -> None:
@@ -72,7 +73,7 @@ def test_a_loop_bounded_by_data_is_unknown_inside_only() -> None:
         inferred=frozenset({"I"}),
     )
     by_row = {it.span.start: it.method for it in result.sites.values() if it.op == "store"}
-    assert [by_row[it] for it in sorted(by_row)] == [Method.UNKNOWN, Method.EXACT]
+    assert [by_row[it] for it in sorted(by_row)] == [Exactness.UNKNOWN, Exactness.EXACT]
 
 
 def test_values_that_the_kernel_changes_are_not_inputs() -> None:
@@ -86,8 +87,8 @@ def test_over_budget_is_sampled_and_says_so() -> None:
     sampled = counted(body, items=1 << 16, work_cells=1 << 14, cells=1 << 12)
     (found,) = sampled.sites.values()
     (truth,) = exact.sites.values()
-    assert truth.method is Method.EXACT
-    assert found.method is Method.SAMPLED
+    assert truth.method is Exactness.EXACT
+    assert found.method is Exactness.SAMPLED
     assert "16 of 1024 work-groups" in (found.reason or "")
     assert found.requests == truth.requests
     assert found.units == pytest.approx(truth.units, rel=0.05)
@@ -130,9 +131,9 @@ def test_async_copies_have_no_known_spread() -> None:
         " wait_group_events(1, &e); a[get_global_id(0)] = t[get_local_id(0)];"
     )
     methods = {(it.op, it.space.value): it.method for it in result.sites.values()}
-    assert methods["load", "global"] is Method.UNKNOWN
-    assert methods["load", "local"] is Method.EXACT
-    assert methods["store", "global"] is Method.EXACT
+    assert methods["load", "global"] is Exactness.UNKNOWN
+    assert methods["load", "local"] is Exactness.EXACT
+    assert methods["store", "global"] is Exactness.EXACT
 
 
 def test_results_are_cached_by_launch() -> None:
@@ -154,7 +155,7 @@ def test_structs_passed_by_value_are_known() -> None:
         read_program(source, "f.cl").kernels[0], Launch("f", (64,), (64,), arguments, Origin.GIVEN), DEVICE
     )
     (store,) = result.sites.values()
-    assert store.method is Method.EXACT
+    assert store.method is Exactness.EXACT
     assert (store.requests, store.units) == (2, 64)
     assert (store.first_byte, store.end_byte) == (20, 20 + 63 * 32 + 4)
 
@@ -184,7 +185,7 @@ def test_no_number_as_an_integer_is_unknown() -> None:
     arguments = {"a": BufferArgument(Fill.ZEROS, 64), "n": ScalarArgument((float("nan"),))}
     launch = Launch("f", (64,), (64,), arguments, Origin.GIVEN, frozenset())
     (store,) = count(read_program(source, "f.cl").kernels[0], launch, DEVICE).sites.values()
-    assert store.method is Method.UNKNOWN
+    assert store.method is Exactness.UNKNOWN
 
 
 @pytest.mark.parametrize(("turns", "is_end"), [(9, False), (10, True), (11, True)])

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clmap_lsp.devices import load_model
-from clmap_lsp.emulator.symbolic import Budget, Method, count
+from clmap_lsp.emulator.symbolic import Budget, count
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin, ScalarArgument
 from clmap_lsp.source.read import read_program
 
@@ -135,7 +136,7 @@ def test_counts_equal_a_plain_interpreter(
     for site in noted.accesses:
         assert site in result.sites, "an access was lost"
     for site, found in result.sites.items():
-        if found.method is not Method.EXACT:
+        if found.method is not Exactness.EXACT:
             assert found.reason
             continue
         if site not in noted.accesses:

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from clmap_lsp.devices import load_model
-from clmap_lsp.emulator.symbolic import Method, SymbolicResult, count
+from clmap_lsp.emulator.symbolic import SymbolicResult, count
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch import Launch, PartialLaunch, resolve
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.types import AddressSpace
@@ -46,7 +47,7 @@ def test_single_access_is_exact_from_source(case: Mapping[str, Any]) -> None:
         for it in counted(case).sites.values()
         if it.root is not None and it.root.name == access["buffer"] and it.op == access["op"]
     ]
-    assert all(it.method is Method.EXACT for it in sites)
+    assert all(it.method is Exactness.EXACT for it in sites)
     requests = sum(it.requests or 0 for it in sites)
     units = sum(it.units or 0 for it in sites)
     assert [requests, units] == list(measured.values())

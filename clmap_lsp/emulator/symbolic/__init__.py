@@ -5,7 +5,7 @@ launch, or the reason why this engine cannot tell.
 """
 
 from clmap_lsp.emulator.symbolic.control import Bail, Budget
-from clmap_lsp.emulator.symbolic.counts import Method, SiteCount, SymbolicResult, Total, count
+from clmap_lsp.emulator.symbolic.counts import SiteCount, SymbolicResult, Total, count
 from clmap_lsp.emulator.symbolic.measure import measure
 
-__all__ = ["Bail", "Budget", "Method", "SiteCount", "SymbolicResult", "Total", "count", "measure"]
+__all__ = ["Bail", "Budget", "SiteCount", "SymbolicResult", "Total", "count", "measure"]

@@ -7,7 +7,6 @@ import random
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -29,19 +28,12 @@ from clmap_lsp.emulator.symbolic.needs import Needs, find_needs
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import Box, Space, box_of_group, boxes_of
 from clmap_lsp.emulator.symbolic.values import SEVERAL, Floats, Lanes, Sym, Unknown, Value
+from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.contents import numpy_dtype
 from clmap_lsp.launch.model import Launch, ScalarArgument
 from clmap_lsp.source.ir import Initializer, Kernel, Site, Variable
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace, ScalarType, Type, VectorType
-
-
-class Method(Enum):
-    """How far a figure is to be trusted."""
-
-    EXACT = "exact"
-    SAMPLED = "sampled"
-    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +55,7 @@ class SiteCount:
     """Bytes of the instructions that it takes; each is a request of its own."""
     span: Span
     unit: str
-    method: Method
+    method: Exactness
     reason: str | None = None
     executions: int | None = None
     """Work-items that execute it, each time counted."""
@@ -117,7 +109,7 @@ class SymbolicResult:
     @property
     def is_exact(self) -> bool:
         """True if every site is exact."""
-        return self.bail is None and all(it.method is Method.EXACT for it in self.sites.values())
+        return self.bail is None and all(it.method is Exactness.EXACT for it in self.sites.values())
 
 
 DEFAULT_BUDGET = Budget()
@@ -266,7 +258,16 @@ class _Sum:
             unit = "lines"
         pieces = tuple(size for _, size in self.moved.pieces(device))
         base = SiteCount(
-            site, self.op, self.space, self.root, self.size, pieces, self.span, unit, Method.UNKNOWN, reason
+            site,
+            self.op,
+            self.space,
+            self.root,
+            self.size,
+            pieces,
+            self.span,
+            unit,
+            Exactness.UNKNOWN,
+            reason,
         )
         if reason is not None:
             return base
@@ -280,7 +281,7 @@ class _Sum:
             pieces,
             self.span,
             unit,
-            (Method.EXACT if scale is None else Method.SAMPLED) if known else Method.UNKNOWN,
+            (Exactness.EXACT if scale is None else Exactness.SAMPLED) if known else Exactness.UNKNOWN,
             tally.unknown or sample,
             tally.executions,
             tally.requests,
@@ -303,7 +304,7 @@ def _totals(counts: Mapping[Site, SiteCount]) -> dict[tuple[AddressSpace, str], 
             old.executions + (it.executions or 0),
             old.requests + (it.requests or 0),
             old.units + (it.units or 0),
-            old.complete and it.method is Method.EXACT,
+            old.complete and it.method is Exactness.EXACT,
         )
     return totals
 
