@@ -15,9 +15,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from clmap_lsp.commands.hosts import project_of
 from clmap_lsp.hosts import HostLaunch, launches_of
 from clmap_lsp.hosts.launches import HostValue
+from clmap_lsp.workbench.hosts import project_of
 
 LABELS = Path(__file__).parents[1] / "tests" / "data" / "host_launches.json"
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import Kept
+from clmap_lsp.launch.from_hosts import parts_from_host
 from clmap_lsp.launch.model import Launch, Origin
 from clmap_lsp.launch.partial import LaunchTexts, PartialLaunch
 from clmap_lsp.launch.problem import LaunchProblem
 from clmap_lsp.launch.resolve import launch_from, source_text, sources_of
 
 if TYPE_CHECKING:
+    from clmap_lsp.hosts import HostLaunch
     from clmap_lsp.launch.sim import SimFile
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.program import Program
@@ -32,12 +34,21 @@ class LaunchSources:
     configured: Mapping[str, LaunchTexts] = field(default_factory=dict)
     beside: SimFile | LaunchProblem | None = None
     """A problem where that file cannot be used: it is every kernel's, as it may be about any."""
+    hosts: Mapping[str, HostLaunch] = field(default_factory=dict)
+    """The launches that host code makes, by kernel; weaker than all others."""
 
 
 def launch_of(program: Program, kernel: Kernel, sources: LaunchSources) -> Launch | LaunchProblem:
     """Return the launch of a kernel, or why it has none. `.sim` files speak of the kernel they name only."""
     parts = parts_of(program, kernel, sources)
-    return parts if isinstance(parts, LaunchProblem) else launch_from(kernel, parts)
+    return parts if isinstance(parts, LaunchProblem) else _made(kernel, parts)
+
+
+def _made(kernel: Kernel, parts: Sequence[PartialLaunch]) -> Launch | LaunchProblem:
+    """Return the launch that sources give; host code that was read for another kernel is not heeded."""
+    made = launch_from(kernel, parts)
+    own = [it for it in parts if it.origin not in (Origin.HOST, Origin.HOST_DEFAULT)]
+    return launch_from(kernel, own) if isinstance(made, LaunchProblem) and len(own) < len(parts) else made
 
 
 def parts_of(program: Program, kernel: Kernel, sources: LaunchSources) -> list[PartialLaunch] | LaunchProblem:
@@ -49,7 +60,11 @@ def parts_of(program: Program, kernel: Kernel, sources: LaunchSources) -> list[P
     if isinstance(beside, LaunchProblem):
         return beside
     given = _stronger(sources.given, named)
-    return sources_of(program, kernel, given, sources.configured.get(kernel.name), beside)
+    found = sources_of(program, kernel, given, sources.configured.get(kernel.name), beside)
+    host = sources.hosts.get(kernel.name)
+    if isinstance(found, LaunchProblem) or host is None:
+        return found
+    return [*found, *parts_from_host(kernel, host)]
 
 
 class KnownLaunches:
@@ -71,7 +86,7 @@ class KnownLaunches:
         key = content, tuple(map(_said, parts))
         known = self._known.get(key)
         if known is None:
-            made = launch_from(kernel, parts)
+            made = _made(kernel, parts)
             return made if isinstance(made, LaunchProblem) else self._known.keep(key, made)
         text = source_text(parts)
         return known if known.source == text else replace(known, source=text)

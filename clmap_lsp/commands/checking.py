@@ -74,7 +74,7 @@ def _checked(job: CheckJob) -> FileReport:
     return FileReport(
         job.path,
         in_source_order(shown, program.path),
-        {path: program.files[path] for path in sorted(paths) if path in program.files},
+        {path: opened.files[path] for path in sorted(paths) if path in opened.files},
         n_kernels=len(program.kernels),
         rewrites=rewrites,
     )

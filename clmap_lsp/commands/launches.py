@@ -44,8 +44,8 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command and return the exit code."""
-    from clmap_lsp.commands.hosts import report_of
     from clmap_lsp.commands.options import SettingsSource
+    from clmap_lsp.workbench.hosts import report_of
 
     paths = args.paths or ["."]
     for path in paths:
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     options = argparse.Namespace(
         config=args.config, defines=[], undefines=[], includes=[], standard=None, device=None
     )
-    report = report_of(paths, SettingsSource(options))
+    report = report_of(paths, SettingsSource(options).for_path)
     if args.kernel is not None:
         report = _of_kernel(report, args.kernel)
     if args.format == "json":

@@ -5,7 +5,7 @@ interpreter (`interpreter`) runs from `main`, or from whatever nothing else call
 run, or an expression with the value that the program takes unless told otherwise (`values`).
 """
 
-from clmap_lsp.hosts.launches import HostLaunch, HostReport, launches_of
+from clmap_lsp.hosts.launches import HostLaunch, HostReader, HostReport, launches_of
 from clmap_lsp.hosts.project import HostProject, read_project
 
-__all__ = ["HostLaunch", "HostProject", "HostReport", "launches_of", "read_project"]
+__all__ = ["HostLaunch", "HostProject", "HostReader", "HostReport", "launches_of", "read_project"]

@@ -70,7 +70,7 @@ from clmap_lsp.hosts.values import (
     size_of,
     text_of,
 )
-from clmap_lsp.hosts.walking import called_names, weight
+from clmap_lsp.hosts.walking import called_names, indexes, weight
 
 MAX_STEPS = 80_000
 """Statements and calls from one start, and places that are copied or compared where ways part and join, a
@@ -158,6 +158,8 @@ class Interpreter:
         self.trials = 0
         """Above 0, launches are not noted: a loop's first turn is only tried."""
         self.steps = 0
+        self.initial: dict[str, Value] = {}
+        """What variables outside of functions start as, for ways on which nothing wrote them yet."""
         self.site = 0
         self.sites: dict[tuple[object, ...], int] = {}
         self.loop_depth = 0
@@ -446,7 +448,9 @@ class Interpreter:
         if loop.tests_first and _truth(first) is False:
             return
         default = default_of(first) if loop.tests_first else 1
-        self._widened(loop, skipped=default == 0, never=loop.tests_first and _truth(first) is not True)
+        limited = asks_device(first) or _DEVICE_LIMITS.search(text_of(first)) is not None
+        skipped = default == 0 or (default is None and limited)
+        self._widened(loop, skipped=skipped, never=loop.tests_first and _truth(first) is not True)
 
     def _turns(self, loop: Loop) -> int | None:
         """Return how often a short loop with known bounds turns; `None` if that is not known or too much."""
@@ -476,8 +480,9 @@ class Interpreter:
         finally:
             self.trials -= 1
             self.store = before
-        written = set(_assigned(loop.body))
-        return None if name in written else count
+        if name in set(_assigned(loop.body)) or not indexes(loop.body, name):
+            return None  # Only what differs by its place in an array, such as kernels, is told apart.
+        return count
 
     def _unrolled(self, loop: Loop, turns: int) -> None:
         for _ in range(turns):
@@ -754,16 +759,20 @@ class Interpreter:
             self.define(place, replace(declare, is_reference=False))
         finally:
             self.frames.pop()
+        if self.store is not None and place in self.store:
+            self.initial[place] = self.store[place]
         is_entry = bool(self.frames) and self.frames[0].function.name == "main"
-        if not declare.is_constant and not is_entry and self.store is not None:
+        is_own = is_entry and path == self.frames[0].function.path
+        if not declare.is_constant and not is_own and self.store is not None:
             held = self.store.get(place)
             if isinstance(held, (Number, Text)) and self.project.writes(name, path) > 0:
-                self.store[place] = _opened(name, held)
+                self.store[place] = self.initial[place] = _opened(name, held)
         return place
 
     def read(self, place: str) -> Value:
         """Return what is at a place; what was never written there is open."""
         value = self.store.read(place) if self.store is not None else None
+        value = value if value is not None else self.initial.get(place)
         if place in self.arrays:
             return value if isinstance(value, Text) else Pointer(place)
         if value is not None:
@@ -851,7 +860,15 @@ class Interpreter:
         if place is not None:
             if isinstance(value, Pointer) and value.place in self.objects:
                 self.objects[place] = self.objects[value.place]
+            if isinstance(value, Pointer) and isinstance(target, Member):
+                self._escaped(value)
             self.put(place, value)
+
+    def _escaped(self, pointer: Pointer) -> None:
+        """Open a number whose address an object keeps, as an option parser does: it may be set from there."""
+        held = self.store.get(pointer.place) if self.store is not None else None
+        if isinstance(held, Number) and self.store is not None:
+            self.store[pointer.place] = RunTime(name_of(pointer.place).lstrip("."), held.value)
 
     def _assignment(self, assign: Assign) -> Value:
         value = self.value(assign.value)
@@ -1075,7 +1092,8 @@ class Interpreter:
         callee = call.function
         name = callee.name if isinstance(callee, (Name, Member)) else ""
         macro = self.project.macro(name, self.path) if isinstance(callee, Name) else None
-        if macro is not None and macro.parameters is not None:
+        is_opencl = name.startswith("cl") and name in self.handlers  # Profilers put macros of the same name.
+        if macro is not None and macro.parameters is not None and not is_opencl:
             return self._macro_call(call, macro.parameters, macro.body)
         owner: Value | None = None
         if isinstance(callee, Member):

@@ -104,8 +104,23 @@ class HostReport:
 
 def launches_of(project: HostProject) -> HostReport:
     """Return the launches that a project makes. Never raises on what host code says."""
-    runs = _Runs(project)
-    raised = runs.all()
+    return HostReader(project).report(project.launching_files)
+
+
+class HostReader:
+    """Reads a project's host code little by little: each file once, when its launches are asked for."""
+
+    def __init__(self, project: HostProject) -> None:
+        self.project = project
+        self._runs = _Runs(project)
+
+    def report(self, files: Iterable[str]) -> HostReport:
+        """Return the launches that these host files make, and those that came up on the way."""
+        self._runs.run(files)
+        return _report(self.project, self._runs.raised)
+
+
+def _report(project: HostProject, raised: Sequence[Raised]) -> HostReport:
     found: dict[tuple[str, str | None, str, int], list[HostLaunch]] = {}
     unnamed = []
     for launch in raised:
@@ -174,29 +189,32 @@ class _Runs:
         self.entered: set[tuple[str, int]] = set()
         self.raised: list[Raised] = []
         self.starts = 0
+        self.covered: set[str] = set()
 
-    def all(self) -> list[Raised]:
-        """Run what launches: programs from `main`, then what no `main` reached."""
-        wanted = self._launching()
+    def run(self, files: Iterable[str]) -> None:
+        """Run what launches in some files: programs from `main`, then what no `main` reached."""
+        new = [it for it in dict.fromkeys(files) if it not in self.covered]
+        self.covered.update(new)
+        wanted = self._launching(new)
         reaching = self._callers(wanted)
         for function in (it for it in reaching if it.name == "main" and not it.owner):
-            self._run(function)
+            if (function.path, function.row) not in self.entered:
+                self._run(function)
         for path in dict.fromkeys(it.path for it in reaching if it.path.endswith(".py")):
             self._module(path)
-        for path in self.project.launching_files:
+        for path in new:
             if path.endswith(".py"):
                 self._module(path)
         called = {name for it in reaching for name in self._calls(it)}
         for function in [it for it in reaching if it.name not in called] + wanted:
             if (function.path, function.row) not in self.entered:
                 self._run(function)
-        return self.raised
 
-    def _launching(self) -> list[Function]:
+    def _launching(self, files: Sequence[str]) -> list[Function]:
         """Return the functions that launch by themselves."""
         names = _LAUNCHING | self.project.wrappers.keys()
         result = []
-        for path in self.project.launching_files:
+        for path in files:
             file = self.project.file(path)
             for function in file.module.functions if file is not None else ():
                 if path.endswith(".py") or names & self._calls(function):

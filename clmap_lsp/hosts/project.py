@@ -29,6 +29,8 @@ MAX_CHARACTERS = 2 << 20
 """Longer files are generated and hold no launches that a person could follow."""
 _FAR = 6
 """Folders between two files of one program."""
+_FAR_LAUNCH = 4
+"""Folders between a kernel file and a host file that launches from it."""
 _MAX_LOOKED_AT = 60
 """Files that are parsed for one name that nothing near defines."""
 
@@ -109,9 +111,29 @@ class HostProject:
     @cached_property
     def launching_files(self) -> tuple[str, ...]:
         """Host files with words in them that launch kernels."""
-        own = [re.escape(it) for it in self.wrappers]
-        wanted = re.compile("|".join([_LAUNCH.pattern, *(rf"\b{it}\b" for it in own)]))
-        return tuple(it for it in self.host_files if wanted.search(self.text(it) or ""))
+        return tuple(it for it in self.host_files if self._launches_pattern.search(self.text(it) or ""))
+
+    @cached_property
+    def _launches_pattern(self) -> re.Pattern[str]:
+        own = [rf"\b{re.escape(it)}\b" for it in self.wrappers]
+        return re.compile("|".join([_LAUNCH.pattern, *own]))
+
+    def launching_near(self, kernel_file: str, names: Iterable[str]) -> list[str]:
+        """Return the host files that may launch what a kernel file defines.
+
+        Those that lie beside it or close, and of those further away the ones that speak of its kernels or of
+        the file by name.
+        """
+        launching = self._launches_pattern
+        words = [re.escape(it) for it in (*names, PurePath(kernel_file).name)]
+        named = re.compile("|".join(words))
+        found = []
+        for path in self.host_files:
+            far = _distance(path, kernel_file)
+            text = self.text(path) if far <= _FAR_LAUNCH else None
+            if text is not None and launching.search(text) and (far <= 1 or named.search(text)):
+                found.append(path)
+        return found
 
     def text(self, path: str) -> str | None:
         """Return a file's text, read once."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 
-from clmap_lsp.hosts.tree import Block, Call, Function, If, Loop, Member, Name, New, Switch
+from clmap_lsp.hosts.tree import Block, Call, Function, If, Index, Loop, Member, Name, New, Switch
 
 
 @lru_cache(maxsize=4096)
@@ -30,6 +30,22 @@ class _Identity:
 def called_names(function: Function) -> frozenset[str]:
     """Return the names of all functions that a function calls."""
     return _names(_Identity(function))
+
+
+def indexes(block: Block, name: str) -> bool:
+    """Tell whether a block takes an element of something by a variable."""
+    rest: list[object] = [block]
+    while rest:
+        it = rest.pop()
+        if isinstance(it, tuple):
+            rest.extend(it)
+        elif isinstance(it, Mapping):
+            rest.extend(it.values())
+        elif isinstance(it, Index) and it.index == Name(name):
+            return True
+        elif is_dataclass(it) and not isinstance(it, type):
+            rest.extend(getattr(it, each.name) for each in fields(it))
+    return False
 
 
 def weight(block: Block, limit: int) -> int:

@@ -14,7 +14,7 @@ from clmap_lsp.launch.clues import Clues, find_clues
 from clmap_lsp.launch.extents import Extents, Interval, Sizes, find_extents
 from clmap_lsp.launch.forms import Form, Id
 from clmap_lsp.launch.image import dimensions, texel_type
-from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, ScalarArgument
+from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, Origin, ScalarArgument
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable
 from clmap_lsp.source.types import AddressSpace, OpaqueType, PointerType, ScalarType, Type, VectorType
@@ -40,6 +40,7 @@ class Draft:
     global_offset: tuple[int, ...] = ()
     arguments: dict[str, Argument] = field(default_factory=dict)
     inferred: set[str] = field(default_factory=set)
+    origins: dict[str, Origin] = field(default_factory=dict)
 
     def scalar(self, name: str) -> int | None:
         """Return an integer scalar that is known."""

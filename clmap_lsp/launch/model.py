@@ -23,6 +23,12 @@ class Origin(Enum):
     """Command line, or a `.sim` file named there."""
     CONFIGURED = "configured"
     """`clmap.toml`, a `// clmap:` comment in the source, or a `.sim` file beside it."""
+    HOST = "host"
+    """Read from host code: every run of the program uses it."""
+    HOST_DEFAULT = "host default"
+    """Read from host code: what the program takes unless told otherwise."""
+    RECORDED = "recorded"
+    """Seen while a program ran."""
     INFERRED = "inferred"
     """Worked out from the kernel itself."""
 
@@ -150,6 +156,8 @@ class Launch:
     global_offset: tuple[int, ...] = ()
     source: str = ""
     """For people: `clmap.toml:12`, `line 3`, `launch.sim`, or how it was inferred."""
+    origins: Mapping[str, Origin] = field(default_factory=dict)
+    """Where each part comes from: `global`, `local`, and every argument by name."""
 
     @property
     def work_items(self) -> int:
@@ -187,6 +195,12 @@ class Launch:
         sizes = self.global_size, self.local_size, self.global_offset
         whole = self.kernel, sizes, arguments, self.origin.value, sorted(self.inferred)
         return hashlib.blake2b(repr(whole).encode("utf-8", "surrogatepass"), digest_size=20).hexdigest()
+
+    @property
+    def sizes(self) -> str:
+        """The sizes for a person: `256x256 in groups of 16x16`."""
+        sizes = "x".join(map(str, self.global_size))
+        return f"{sizes} in groups of {'x'.join(map(str, self.local_size))}"
 
     def describe(self) -> str:
         """Return it for a person: `256x256 in groups of 16x16, N=256 (inferred)`.

@@ -90,6 +90,8 @@ def source_text(sources: Sequence[PartialLaunch]) -> str:
 def _launch(kernel: ir.Kernel, draft: Draft, sources: Sequence[PartialLaunch]) -> Launch:
     offset = draft.global_offset
     origin = next((it.origin for it in sources if not it.is_empty), Origin.INFERRED)
+    if origin is Origin.HOST_DEFAULT:
+        origin = Origin.HOST  # Of a launch as a whole; each part says whether it is a default only.
     names = [it.name for it in kernel.parameters]
     return Launch(
         kernel.name,
@@ -100,6 +102,7 @@ def _launch(kernel: ir.Kernel, draft: Draft, sources: Sequence[PartialLaunch]) -
         frozenset(draft.inferred),
         (*offset, *(0 for _ in draft.global_size))[: len(draft.global_size)] if offset else (),
         source_text(sources),
+        {**draft.origins, **dict.fromkeys(draft.inferred, Origin.INFERRED)},
     )
 
 
@@ -138,10 +141,13 @@ def _take(draft: Draft, source: PartialLaunch, kernel: ir.Kernel) -> LaunchProbl
     """Add the parts of a source that are still open; sizes of its arguments may use scalars known by now."""
     if source.global_size and not draft.global_size:
         draft.global_size = source.global_size
-        if not draft.local_size:
+        draft.origins["global"] = source.origin
+        if source.local_size and not draft.local_size:
             draft.local_size = source.local_size
+            draft.origins["local"] = source.origin
     elif source.local_size and not draft.local_size:
         draft.local_size = source.local_size
+        draft.origins["local"] = source.origin
     known = {it.name: it for it in kernel.parameters}
     texts = {
         name: _text(argument)
@@ -158,6 +164,7 @@ def _take(draft: Draft, source: PartialLaunch, kernel: ir.Kernel) -> LaunchProbl
             if isinstance(argument, BufferArgument) and argument.fill is Fill.FILE:
                 argument = replace(argument, folder=source.folder, within=source.within)  # noqa: PLW2901
             draft.arguments[name] = _fitted(known[name], argument)
+            draft.origins[name] = source.origin
     except LaunchError as error:
         return error.at(source.source or "launch")
     return None

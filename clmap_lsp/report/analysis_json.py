@@ -98,6 +98,7 @@ def launch_json(launch: Launch) -> dict[str, Any]:
         "args": {name: _argument(it) for name, it in launch.arguments.items()},
         "origin": launch.origin.value,
         "inferred": sorted(launch.inferred),
+        "origins": {name: it.value for name, it in launch.origins.items()},
         "source": launch.source,
         **({"offset": list(launch.global_offset)} if launch.global_offset else {}),
     }

@@ -92,15 +92,17 @@ def held_for(kernel: KernelAnalysis, device: DeviceModel) -> str:
     scalars = [
         f"{name}={value}" for name, value in launch.arguments.items() if isinstance(value, ScalarArgument)
     ]
-    sizes = f"{'x'.join(map(str, launch.global_size))} in groups of {'x'.join(map(str, launch.local_size))}"
     if launch.origin is Origin.INFERRED:
         origin = "launch inferred"
     else:
         guessed = [
             it for it in open_parts(launch) if it in ("global", "local") or launch.scalar(it) is not None
         ]
-        origin = f"launch {launch.origin.value}" + (f", inferred: {', '.join(guessed)}" if guessed else "")
-    return f"{', '.join([sizes, *scalars])} ({origin}) on {device.id}"
+        defaults = [name for name, it in launch.origins.items() if it is Origin.HOST_DEFAULT]
+        assumed = f", by default: {', '.join(defaults)}" if defaults else ""
+        where = "from the host code" if launch.origin is Origin.HOST else launch.origin.value
+        origin = f"launch {where}{assumed}" + (f", inferred: {', '.join(guessed)}" if guessed else "")
+    return f"{', '.join([launch.sizes, *scalars])} ({origin}) on {device.id}"
 
 
 def graded(group: Sequence[AccessAnalysis], severity: Severity) -> Severity:

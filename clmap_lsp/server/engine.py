@@ -48,7 +48,7 @@ class Engine:
             return self._too_large(document, settings)
         opened = self._workbench.open_text(document.path, kernel_text(document), settings)
         findings = opened.findings(selection_of(settings))
-        return Snapshot(document, settings, opened.program, opened.analysis, findings)
+        return Snapshot(document, settings, opened.program, opened.analysis, findings, opened.host_files)
 
     def _too_large(self, document: Document, settings: Settings) -> Snapshot:
         """Return a snapshot that only says so: reading such a text would take minutes and gigabytes."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding
-from clmap_lsp.source.span import Span
+from clmap_lsp.source.span import SourceFile, Span
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
@@ -24,6 +25,8 @@ class Snapshot:
     program: Program
     analysis: FileAnalysis
     findings: tuple[Finding, ...]
+    host_files: Mapping[str, SourceFile] = field(default_factory=dict)
+    """Files of the host program that findings point into."""
 
     def kernel_at(self, offset: int) -> KernelAnalysis | None:
         """Return the kernel whose text holds an offset of the document."""

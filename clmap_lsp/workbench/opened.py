@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.launching import LaunchSources, launch_of
 from clmap_lsp.errors import UsageError
+from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
+from clmap_lsp.source.span import SourceFile, Span
+from clmap_lsp.workbench.hosts import HostFacts
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import FileAnalysis, KernelAnalysis
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.program import Program
+
+
+_FROM_HOST = frozenset({Origin.HOST, Origin.HOST_DEFAULT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,7 @@ class OpenedFile:
         session: AnalysisSession,
         memory: KernelFindings | None = None,
         only: str | None = None,
+        facts: HostFacts | None = None,
     ) -> None:
         self.program = program
         self.settings = settings
@@ -56,11 +63,19 @@ class OpenedFile:
         self._session = session
         self._memory = memory
         self._only = only
+        self.facts = facts or HostFacts()
 
     def with_program(self, program: Program) -> OpenedFile:
         """Return it with a program that was made from its own."""
         return OpenedFile(
-            program, self.settings, self.device, self.sources, self._session, self._memory, self._only
+            program,
+            self.settings,
+            self.device,
+            self.sources,
+            self._session,
+            self._memory,
+            self._only,
+            self.facts,
         )
 
     @cached_property
@@ -81,7 +96,37 @@ class OpenedFile:
             context = RuleContext(self.program, self.analysis)
         else:
             context = RuleContext(self.program, self.analysis, runs.done, runs.refused)
-        return run(context, selection, self._memory)
+        found = run(context, selection, self._memory)
+        return tuple(self._with_host_line(it) for it in found) if self.facts.launches else found
+
+    def _with_host_line(self, finding: Finding) -> Finding:
+        """Add the host code's line to a finding that rests on the launch that is made there."""
+        host = self.facts.launches.get(finding.kernel or "")
+        if host is None or finding.code.startswith("CM0") or host.host_file not in self.host_files:
+            return finding
+        kernel = next((it for it in self.analysis.kernels if it.name == finding.kernel), None)
+        launch = kernel.launch if kernel is not None else None
+        if launch is None or not _FROM_HOST.intersection(launch.origins.values()):
+            return finding
+        from clmap_lsp.findings import Related
+
+        file = self.host_files[host.host_file]
+        start = file.offset(host.host_row, 1)
+        line = file.text[start : file.offset(host.host_row + 1, 1)].rstrip()
+        indent = len(line) - len(line.lstrip())
+        span = Span(file.path, start + indent, start + len(line))
+        related = Related(span, f"`{host.kernel}` is launched here: {launch.sizes}")
+        return replace(finding, related=(*finding.related, related))
+
+    @cached_property
+    def host_files(self) -> Mapping[str, SourceFile]:
+        """The host files that launch its kernels, by path."""
+        return {path: SourceFile.of(path, text) for path, text in self.facts.places.items()}
+
+    @property
+    def files(self) -> Mapping[str, SourceFile]:
+        """All files that findings point into."""
+        return {**self.program.files, **self.host_files}
 
     def with_fixes(
         self, findings: tuple[Finding, ...], runs: Runs | None = None, *, climbs: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from clmap_lsp.reading import SETTINGS_BYTES, ReadScope, reason, safe_read
 from clmap_lsp.rules.memory import KernelFindings
 from clmap_lsp.source.read import read_program
 from clmap_lsp.sources import Reader, include_reader
+from clmap_lsp.workbench.hosts import HostFacts, HostFiles
 from clmap_lsp.workbench.opened import OpenedFile
 from clmap_lsp.workspace import scope_of
 
@@ -58,6 +60,7 @@ class Workbench:
         self._includes = includes
         self._session = AnalysisSession(kept_kernels)
         self._memory = KernelFindings() if remembers else None
+        self._hosts = HostFiles()
         self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(KEPT_READINGS)
 
     @property
@@ -79,6 +82,7 @@ class Workbench:
         sim: SimFile | None = None,
         only: str | None = None,
         looks_beside: bool = True,
+        reads_hosts: bool = True,
     ) -> OpenedFile:
         """Return a file with what is known of it; parsing never fails.
 
@@ -89,14 +93,19 @@ class Workbench:
             sim: a `.sim` file that a person named.
             only: analyse this kernel alone.
             looks_beside: whether a `.sim` file beside it says how it is launched.
+            reads_hosts: whether host code of its workspace says how it is launched and built.
 
         Raises: UsageError if there is no such device as the settings name.
         """
         device = device_of(settings)
+        facts = HostFacts()
+        if reads_hosts and looks_beside and settings.hosts.enabled:
+            facts = self._hosts.facts(path, text, settings)
+            settings = _built_as(settings, facts)
         program = self._program(path, text, settings)
         beside = sim_beside(path) if looks_beside else None
-        sources = LaunchSources(given, sim, settings.launches, beside)
-        return OpenedFile(program, settings, device, sources, self._session, self._memory, only)
+        sources = LaunchSources(given, sim, settings.launches, beside, facts.launches)
+        return OpenedFile(program, settings, device, sources, self._session, self._memory, only, facts)
 
     def _program(self, path: str, text: str, settings: Settings) -> Program:
         read_file = self._includes(path, settings)
@@ -107,6 +116,14 @@ class Workbench:
         program = read_program(text, path, settings.build, read_file=read_file, previous=previous)
         self._readings.keep(path, (settings.build, program.cache))
         return program
+
+
+def _built_as(settings: Settings, facts: HostFacts) -> Settings:
+    """Return settings with the macros that the host program builds with; those of the settings go before."""
+    build = settings.build
+    named = {name.partition("(")[0] for name, _ in build.defines} | set(build.undefines)
+    added = tuple(it for it in facts.defines if it[0] not in named)
+    return replace(settings, build=replace(build, defines=build.defines + added)) if added else settings
 
 
 def device_of(settings: Settings) -> DeviceModel:

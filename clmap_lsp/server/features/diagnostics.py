@@ -120,7 +120,7 @@ def clear(server: ClmapServer, uri: str) -> None:
 
 def diagnostics_of(server: ClmapServer, snapshot: Snapshot) -> list[lsp.Diagnostic]:
     """Return a snapshot's diagnostics: of the rules, then of the emulator, with verified fixes."""
-    places = Places(snapshot.document, dict(snapshot.program.files))
+    places = Places(snapshot.document, {**snapshot.program.files, **snapshot.host_files})
     emulations = server.emulations
     emulated = emulations.findings(snapshot) if emulations else ()
     offers = (

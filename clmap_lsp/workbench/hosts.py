@@ -1,0 +1,143 @@
+"""Which host files belong to kernels, and what they launch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clmap_lsp.hosts import HostLaunch, HostProject, HostReader, HostReport, launches_of, read_project
+from clmap_lsp.hosts.kernels import kernels_in
+from clmap_lsp.hosts.project import HOST_SUFFIXES, KERNEL_SUFFIXES
+from clmap_lsp.launch.from_hosts import chosen
+from clmap_lsp.reading import ReadScope, safe_read, walk
+from clmap_lsp.source.encoding import decoded
+from clmap_lsp.workspace import scope_of, workspace_of
+
+if TYPE_CHECKING:
+    from clmap_lsp.config import Settings
+
+MAX_FILES = 20_000
+"""Files of a workspace that are looked at by name."""
+MAX_BYTES = 2 << 20
+"""A longer host file is generated."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostFacts:
+    """What host code says of one kernel file: for each kernel the launch of which most is known."""
+
+    launches: Mapping[str, HostLaunch] = field(default_factory=dict)
+    defines: tuple[tuple[str, str], ...] = ()
+    """Macros that the program is built with in every run."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Texts of the host files that launch, by path."""
+
+
+class HostFiles:
+    """The host code of workspaces, each file read once, when a kernel beside it is looked at."""
+
+    def __init__(self) -> None:
+        self._readers: dict[tuple[str, object], HostReader] = {}
+
+    def facts(self, path: str, text: str, settings: Settings) -> HostFacts:
+        """Return what the workspace's host code says of the kernels of one file."""
+        names = [it.name for it in kernels_in(text)]
+        if not names or not path:
+            return HostFacts()
+        own = str(Path(path).resolve())
+        reader = self._reader(str(workspace_of(path)), settings)
+        files = reader.project.launching_near(own, names)
+        launches = [it for it in reader.report(files).launches if it.kernel_file == own]
+        best = chosen(launches)
+        options = next((it.build_options for it in best.values() if it.build_options), "")
+        places = {it.host_file: reader.project.text(it.host_file) or "" for it in best.values()}
+        return HostFacts(best, defines_in(options), places)
+
+    def _reader(self, folder: str, settings: Settings) -> HostReader:
+        hosts = settings.hosts
+        key = folder, repr(hosts)
+        if key not in self._readers:
+            self._readers[key] = HostReader(project_of(folder, dict(hosts.defines), hosts.wrappers))
+        return self._readers[key]
+
+
+def defines_in(options: str) -> tuple[tuple[str, str], ...]:
+    """Return the macros that build options define to what is known."""
+    words = options.split()
+    found = []
+    for index, word in enumerate(words):
+        if word == "-D" and index + 1 < len(words):
+            text = words[index + 1]
+        elif word.startswith("-D") and len(word) > 2:
+            text = word[2:]
+        else:
+            continue
+        name, equals, value = text.partition("=")
+        if name.isidentifier() and "{" not in text:
+            found.append((name, value if equals else "1"))
+    return tuple(found)
+
+
+def report_of(paths: Sequence[str], settings_of: Callable[[Path], Settings]) -> HostReport:
+    """Return the launches of the kernels below some paths; for a host file, those that it makes."""
+    launches: list[HostLaunch] = []
+    unnamed: list[tuple[str, int]] = []
+    for folder, wanted in _workspaces(paths).items():
+        hosts = settings_of(Path(folder)).hosts
+        report = launches_of(project_of(folder, dict(hosts.defines), hosts.wrappers))
+        for it in report.launches:
+            asked = any(_below(place, path) for path in wanted for place in (it.kernel_file, it.host_file))
+            if asked and it not in launches:
+                launches.append(it)
+        unnamed += [it for it in report.unnamed if any(_below(it[0], path) for path in wanted)]
+    return HostReport(tuple(launches), tuple(dict.fromkeys(unnamed)))
+
+
+def _workspaces(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return the folders to read, each with the paths that are asked for: of a file, its workspace."""
+    result: dict[str, list[str]] = {}
+    for path in paths:
+        folder = path if Path(path).is_dir() else shown(str(workspace_of(path)))
+        result.setdefault(folder, []).append(path)
+    return result
+
+
+def shown(path: str) -> str:
+    """Return a path relative to the current folder where it lies below it."""
+    try:
+        return str(Path(path).relative_to(Path.cwd())) or "."
+    except ValueError:
+        return path
+
+
+def _below(place: str | None, path: str) -> bool:
+    if place is None:
+        return False
+    whole, asked = Path(place).resolve(), Path(path).resolve()
+    return asked in whole.parents or whole == asked
+
+
+def project_of(
+    folder: str,
+    defined: dict[str, str] | None = None,
+    wrappers: dict[str, dict[str, int | str]] | None = None,
+) -> HostProject:
+    """Return the project of all host and kernel files below a folder."""
+    scope = scope_of(str(Path(folder, "any")))
+    paths = []
+    for it in walk(folder, tuple(HOST_SUFFIXES | KERNEL_SUFFIXES), scope):
+        if not it.refused:
+            paths.append(it.path)
+        if len(paths) >= MAX_FILES:
+            break
+    return read_project(paths, lambda path: _text(path, scope), defined, wrappers)
+
+
+def _text(path: str, scope: ReadScope) -> str | None:
+    try:
+        data = safe_read(path, limit=MAX_BYTES, within=scope)
+    except OSError:
+        return None
+    return None if b"\0" in data else decoded(data)
