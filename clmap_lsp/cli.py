@@ -5,33 +5,15 @@ Exit codes: 0 nothing found, 1 findings, 2 the tool could not do its job.
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import os
 import sys
 from collections.abc import Sequence
-from types import ModuleType
 
-from clmap_lsp.commands.parser import Parser, command_names
+from clmap_lsp.commands.parser import build_parser
 from clmap_lsp.errors import UsageError, internal_error, one_line
 from clmap_lsp.source.collector import collect_rarely
-from clmap_lsp.version import __version__
 
 _SERVER_OPTIONS = ("--stdio", "--tcp", "--clientProcessId", "--log-level")
-
-_DESCRIPTION = """\
-How the work-items of OpenCL C kernels walk memory, what it costs, and the fix.
-
-With no arguments, or --stdio: the language server on standard input and output.
-"""
-_EXAMPLES = """\
-examples:
-  clmap-lsp --check kernels/                     findings of every .cl file below a folder
-  clmap-lsp analyze mm.cl --kernel mm --global 256,256 --local 16,16 --arg N=256 --format json
-  clmap-lsp explain CM101                        what a rule is about
-
-exit codes: 0 nothing found, 1 findings, 2 the tool could not do its job
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -68,7 +50,7 @@ def _run(arguments: list[str]) -> int:
         if "--selftest" in arguments:
             arguments.remove("--selftest")
             arguments[0] = "selftest"
-    parser, modules = _parser(arguments)
+    parser, modules = build_parser(arguments)
     args = parser.parse_args(_without_driver_flags(arguments))
     if args.command is None:
         raise UsageError(f"nothing to do; see {parser.prog} --help")
@@ -78,30 +60,6 @@ def _run(arguments: list[str]) -> int:
 def _wants_server(arguments: list[str]) -> bool:
     """Tell whether these arguments mean the language server."""
     return not arguments or arguments[0].partition("=")[0] in _SERVER_OPTIONS
-
-
-def _parser(arguments: list[str]) -> tuple[Parser, dict[str, ModuleType]]:
-    """Return the parser with the subcommand that is asked for, or with all of them for help and errors."""
-    parser = Parser(
-        prog="clmap-lsp",
-        description=_DESCRIPTION,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"clmap-lsp {__version__}")
-    parser.add_argument("--stdio", action="store_true", help="run the language server")
-    parser.add_argument("--check", action="store_true", help="the same as the subcommand check")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    names = command_names()
-    wanted = [it for it in arguments[:1] if it in names] or names
-    modules = {}
-    for name in wanted:
-        module = importlib.import_module(f"clmap_lsp.commands.{name}")
-        if hasattr(module, "register"):
-            module.register(subparsers)
-            modules[name] = module
-    return parser, modules
 
 
 def _without_driver_flags(arguments: list[str]) -> list[str]:

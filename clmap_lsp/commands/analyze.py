@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
 from clmap_lsp.errors import UsageError
+from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from clmap_lsp.report.analysis_json import AnalysedFile
@@ -116,9 +117,6 @@ def _names(option: str | None) -> tuple[str, ...]:
 
 
 def _no_kernel(name: str, files: list[AnalysedFile]) -> str:
-    import difflib
-
     known = [it.name for file in files if file.program is not None for it in file.program.kernels]
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f'; did you mean "{near[0]}"?' if near else f"; there are: {', '.join(known) or 'none'}"
+    hint = did_you_mean(name, known) or f"; there are: {', '.join(known) or 'none'}"
     return f'no kernel "{name}"{hint}'

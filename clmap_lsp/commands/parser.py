@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import pkgutil
+from collections.abc import Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import NoReturn
 
 from clmap_lsp.errors import UsageError, one_line
+from clmap_lsp.version import __version__
+
+_DESCRIPTION = """\
+How the work-items of OpenCL C kernels walk memory, what it costs, and the fix.
+
+With no arguments, or --stdio: the language server on standard input and output.
+"""
+_EXAMPLES = """\
+examples:
+  clmap-lsp --check kernels/                     findings of every .cl file below a folder
+  clmap-lsp analyze mm.cl --kernel mm --global 256,256 --local 16,16 --arg N=256 --format json
+  clmap-lsp explain CM101                        what a rule is about
+
+exit codes: 0 nothing found, 1 findings, 2 the tool could not do its job
+"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -17,6 +35,30 @@ class Parser(argparse.ArgumentParser):
         """Raise instead of printing usage and leaving."""
         text = _with_suggestion(self, message)
         raise UsageError(text if text.endswith("?") else f"{text}; see {self.prog} --help")
+
+
+def build_parser(arguments: Sequence[str] = ()) -> tuple[Parser, dict[str, ModuleType]]:
+    """Return the parser with the subcommand that is asked for, or with all of them for help and errors."""
+    parser = Parser(
+        prog="clmap-lsp",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"clmap-lsp {__version__}")
+    parser.add_argument("--stdio", action="store_true", help="run the language server")
+    parser.add_argument("--check", action="store_true", help="the same as the subcommand check")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    names = command_names()
+    wanted = [it for it in arguments[:1] if it in names] or names
+    modules = {}
+    for name in wanted:
+        module = importlib.import_module(f"clmap_lsp.commands.{name}")
+        if hasattr(module, "register"):
+            module.register(subparsers)
+            modules[name] = module
+    return parser, modules
 
 
 def command_names() -> list[str]:

@@ -6,10 +6,11 @@ cannot disagree.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
+
+from clmap_lsp import suggestions
 
 Path = tuple[str | int, ...]
 """Keys and list indices from the document's root to a value."""
@@ -259,7 +260,5 @@ def describe(value: object) -> str:
 
 def did_you_mean(word: str, known: Mapping[str, object] | tuple[str, ...] | list[str]) -> str:
     """Return `; did you mean "x"?`, or a list of what there is where nothing is near."""
-    folded = {it.lower(): it for it in known}
-    if near := difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6):
-        return f'; did you mean "{folded[near[0]]}"?'
-    return f"; known: {', '.join(sorted(folded.values()))}" if len(folded) <= 12 else ""
+    listed = f"; known: {', '.join(sorted(known))}" if len(known) <= 12 else ""
+    return suggestions.did_you_mean(word, known) or listed

@@ -6,7 +6,6 @@ A model file says each fact as `{ value = ..., source = "key", confidence = "...
 
 from __future__ import annotations
 
-import difflib
 import tomllib
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -30,6 +29,7 @@ from clmap_lsp.devices.model import (
     Unknown,
 )
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
+from clmap_lsp.suggestions import nearest
 
 DEFAULT_MODEL = defaults.DEVICE
 _FOLDER = Path(__file__).with_name("models")
@@ -73,8 +73,8 @@ def load_model(name: str = DEFAULT_MODEL) -> DeviceModel:
     names = {alias.lower(): model for model in list_models() for alias in (model.id, *model.aliases)}
     if wanted in names:
         return names[wanted]
-    close = difflib.get_close_matches(wanted, names, n=1, cutoff=0.4)
-    hint = f'; did you mean "{names[close[0]].id}"?' if close else "."
+    near = nearest(wanted, names)
+    hint = f'; did you mean "{names[near].id}"?' if near else "."
     raise DeviceModelError(f'unknown device "{name}"{hint} List: clmap-lsp devices')
 
 

@@ -59,7 +59,8 @@ def list_devices() -> tuple[DeviceFacts, ...]:
 
 
 def choose_device(selector: str | None) -> tuple[Any, DeviceFacts]:
-    """Return the device that `selector` names: its number, or a part of its or its platform's name.
+    """Return the device that `selector` names: its number, or a part of its or its platform's name or version
+    (PoCL calls its platform "Portable Computing Language" and says PoCL in the version).
 
     None takes the first GPU, else the first device.
     Raises: DeviceMissingError naming what is there.
@@ -71,7 +72,7 @@ def choose_device(selector: str | None) -> tuple[Any, DeviceFacts]:
         return devices[int(selector)]
     wanted = selector.casefold()
     for device, facts in devices:
-        if wanted in facts.name.casefold() or wanted in facts.platform.casefold():
+        if any(wanted in it.casefold() for it in (facts.name, facts.platform, facts.platform_version)):
             return device, facts
     there = "; ".join(f"{facts.index}: {facts.name} ({facts.platform})" for _, facts in devices)
     raise DeviceMissingError(f"no OpenCL device matches {selector!r}; there is {there}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import pkgutil
 import re
@@ -10,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from clmap_lsp.rules.meta import Rule, parse_docs
+from clmap_lsp.suggestions import did_you_mean
 
 _MODULE = re.compile(r"cm\d{3}_\w+")
 
@@ -47,6 +47,4 @@ def selectors() -> tuple[str, ...]:
 
 def suggestion(word: str) -> str:
     """Return `; did you mean "CM101"?` for a word that selects nothing."""
-    folded = {it.lower(): it for it in selectors()}
-    near = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=0.6)
-    return f'; did you mean "{folded[near[0]]}"?' if near else '; "clmap-lsp rules" lists them'
+    return did_you_mean(word, selectors()) or '; "clmap-lsp rules" lists them'

@@ -1,0 +1,54 @@
+"""Suggestions are made where they are likely, and shells complete what the parser knows."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+from clmap_command import clmap
+
+from clmap_lsp.suggestions import nearest
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("nvidia-hoper", ["nvidia-hopper", "amd-gcn"], "nvidia-hopper"),
+        ("Gemvv", ["gemv", "gemm_tiled"], "gemv"),
+        ("nope", ["nvidia-hopper", "hopper"], None),
+        ("CM110", ["CM101", "CM10"], None),
+        ("CM9", ["CM", "CM5"], None),
+        ("CM999", ["CM509"], None),
+        ("", ["a"], None),
+    ],
+)
+def test_only_likely_words_are_suggested(word: str, known: list[str], meant: str | None) -> None:
+    assert nearest(word, known) == meant
+
+
+def test_a_wrong_code_names_the_list() -> None:
+    done = clmap("explain", "CM999")
+    assert done.returncode == 2
+    assert done.stderr == 'clmap-lsp: unknown rule "CM999"; "clmap-lsp rules" lists them\n'
+
+
+def test_bash_completes_commands_options_and_values(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    pytest.importorskip("shtab")
+    script = clmap("completion", "bash")
+    assert script.returncode == 0, script.stderr
+    (tmp_path / "complete.sh").write_text(script.stdout, encoding="utf-8")
+    ask = """
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMP_LINE="$*"; COMP_POINT=${#COMP_LINE}
+$(complete -p clmap-lsp | sed -E 's/.*-F ([^ ]+).*/\\1/') clmap-lsp "${COMP_WORDS[COMP_CWORD]}" ""
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+    def complete(*words: str) -> set[str]:
+        command = ["bash", "--norc", "-c", ask, "bash", str(tmp_path / "complete.sh"), "clmap-lsp", *words]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return set(done.stdout.split())
+
+    assert {"analyze", "check"} <= complete("")
+    assert "--unsafe-fixes" in complete("check", "--unsafe")
+    assert complete("check", "--format", "sar") == {"sarif"}
