@@ -213,11 +213,12 @@ def walk(folder: str, suffixes: Iterable[str], within: ReadScope) -> Iterator[Fo
     devices, are yielded as refused.
     """
     wanted = tuple(suffixes)
-    waiting = [folder]
+    # Below the current folder names are shown, and annotated, without a leading `./`.
+    waiting = ["" if Path(folder) == Path() else folder]
     while waiting:  # No recursion: folders may be a thousand deep.
         here = waiting.pop()
         try:
-            with os.scandir(here) as entries:
+            with os.scandir(here or ".") as entries:
                 listed = sorted(entries, key=lambda it: it.name)
         except OSError:
             continue
@@ -225,9 +226,9 @@ def walk(folder: str, suffixes: Iterable[str], within: ReadScope) -> Iterator[Fo
         for entry in listed:
             if entry.is_dir(follow_symlinks=False):
                 if not entry.name.startswith("."):
-                    below.append(entry.path)
+                    below.append(os.path.join(here, entry.name))  # noqa: PTH118
             elif entry.name.lower().endswith(wanted) and not _leads_to_folder(entry):
-                yield Found(entry.path, _refusal(entry, within))
+                yield Found(os.path.join(here, entry.name), _refusal(entry, within))  # noqa: PTH118
         waiting += reversed(below)
 
 

@@ -35,5 +35,5 @@ def run(args: argparse.Namespace) -> int:
         import shtab
     except ModuleNotFoundError:
         raise UsageError("completion needs shtab: pip install 'clmap-lsp[completion]'") from None
-    print(shtab.complete(build_parser()[0], shell=args.shell))
+    print(shtab.complete(build_parser()[0], args.shell))
     return 0

@@ -127,7 +127,7 @@ def test_all_faults_at_once_and_known_names() -> None:
     found = faults(text, devices=["nvidia-hopper", "generic-gpu"], rules=["CM101", "CM102", "ALL"])
     assert found == [
         (1, 10, 'unknown value "nvidia-hoper"; did you mean "nvidia-hopper"?'),
-        (3, 11, 'unknown value "CM111"; did you mean "CM101"?'),
+        (3, 11, 'unknown value "CM111"; known: ALL, CM101, CM102'),
         (5, 9, 'unknown value "loud"; known: error, hint, information, warning'),
         (6, 1, 'unknown name "X"; known: ALL, CM101, CM102'),
     ]
