@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 from clmap_lsp.index.types import (
     ATOMICS,
@@ -27,6 +27,7 @@ from clmap_lsp.index.types import (
     spelled,
     with_lanes,
 )
+from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 from clmap_lsp.source.record import record
 from clmap_lsp.source.types import (
     SCALARS,
@@ -117,9 +118,12 @@ class _Entry:
 _LANES = ("2", "3", "4", "8", "16")
 
 
+_TABLE = Path(__file__).with_name("data") / "builtins.txt"
+
+
 @cache
 def _entries() -> dict[str, _Entry]:
-    text = (files("clmap_lsp.index") / "data" / "builtins.txt").read_text("utf-8")
+    text = safe_read(_TABLE, limit=SETTINGS_BYTES, within=None).decode()
     found: dict[str, _Entry] = {}
     section, shared = "", {}
     for line in text.splitlines():

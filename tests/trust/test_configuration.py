@@ -13,6 +13,8 @@ PACKAGE = Path(clmap_lsp.__file__).parent
 WORDS = ("command", "exec", "program", "shell", "script", "hook", "plugin", "compiler", "preload")
 MAY_START_PROCESSES = {
     "worker/pool.py": "our own worker module, by this Python",
+    "compiled/backend.py": "our own module with LLVM's back ends, by this Python",
+    "compiled/ptxas.py": "NVIDIA's assembler out of an installed package, on code that LLVM made",
     "opencl_device/on_device.py": "measuring on a device, by command only, in a process of its own",
 }
 
