@@ -263,6 +263,7 @@ def _assembly(low: Lowering, node: Node) -> Value:
                 inputs.append(value.pointer if isinstance(value, ObjectValue) else value)
             elif operand.type == "gnu_asm_output_operand":
                 outputs.append(named_children(operand)[-1])
+    low.report("unsupported", Severity.INFORMATION, "inline assembly is not followed", span)
     low.emit(OpaqueCall(low.site(), None, "asm", tuple(inputs), span, "inline assembly"))
     for output in outputs:
         place = low.place(output)

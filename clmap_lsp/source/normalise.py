@@ -25,13 +25,12 @@ from clmap_lsp.source.vocabulary import (
 REMOVED = "\x01"
 """The first character of a word that is to be taken out like a qualifier: an undefined macro."""
 
-_QUALIFIER, _ATTRIBUTE, _OPEN, _PRAGMA, _PRAGMA_OPERATOR, _ODD, _MAYBE_QUALIFIER, _ASSEMBLY = range(1, 9)
+_QUALIFIER, _ATTRIBUTE, _OPEN, _PRAGMA, _PRAGMA_OPERATOR, _ODD, _MAYBE_QUALIFIER = range(1, 8)
 
 _BASE_ACTIONS: dict[str, int] = {
     **dict.fromkeys(QUALIFIERS, _QUALIFIER),
     **dict.fromkeys(ATTRIBUTE_WORDS, _ATTRIBUTE),
     **dict.fromkeys(("pipe", "generic"), _MAYBE_QUALIFIER),
-    **dict.fromkeys(("asm", "__asm", "__asm__"), _ASSEMBLY),
     "(": _OPEN,
     "_Pragma": _PRAGMA_OPERATOR,
 }
@@ -248,8 +247,6 @@ class _Normaliser:
             else:
                 self.keep(token, token.text)
             self.at += 1
-        elif action == _ASSEMBLY:
-            self.assembly()
         else:
             self.odd(token)
             self.at += 1
@@ -393,19 +390,6 @@ class _Normaliser:
             return
         self.keep(self.tokens[at], texts[at])
         self.at += 1
-
-    def assembly(self) -> None:
-        """Turn inline assembly, whose accesses cannot be read, into an empty statement."""
-        at = self.at + 1
-        while at < len(self.texts) and self.texts[at] in ("volatile", "__volatile__", "__volatile", "goto"):
-            at += 1
-        end = self.closing(at)
-        if end is None:
-            self.keep(self.tokens[self.at], self.texts[self.at])
-            self.at += 1
-            return
-        self.waiting.append((self.out.attributes, "asm", self.arguments(range(at + 1, end))))
-        self.at = end + 1
 
     def odd(self, token: Token) -> None:
         """Print a half literal without its suffix, and a name outside ASCII under a name inside it."""

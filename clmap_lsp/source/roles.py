@@ -145,6 +145,8 @@ def _from_places(
             continue
         if after == ":" and before in ("{", "}", ";", ""):
             continue
+        if before == "[" and after == "]" and texts[index + 2][:1] == '"':
+            continue  # `asm("..." : [name] "=r"(x))`
         if before in ("(", ",") and _in_attribute(texts, index):
             continue
         if before == ")" and _in_attribute(texts, index - 1) and after in ("{", ";", "*"):

@@ -16,6 +16,7 @@ from clmap_lsp.source.normalise import REMOVED
 from clmap_lsp.source.preprocess import PRAGMA
 from clmap_lsp.source.vocabulary import (
     ADDRESS_SPACES,
+    ASSEMBLY_WORDS,
     ATTRIBUTE_WORDS,
     KERNEL_WORDS,
     NAMED_TYPES,
@@ -231,7 +232,7 @@ class _Scanner:
         if texts[at] == "typedef":
             self.tagged(at + 1)
             return
-        if texts[at] in STATEMENT_KEYWORDS or not self.is_word(at):
+        if texts[at] in STATEMENT_KEYWORDS or texts[at] in ASSEMBLY_WORDS or not self.is_word(at):
             return
         specifiers = _Specifiers()
         end = self.words(at, specifiers)

@@ -89,10 +89,12 @@ QUALIFIERS = ADDRESS_SPACES | ACCESS_QUALIFIERS | KERNEL_WORDS | _C_QUALIFIERS
 STATEMENT_KEYWORDS = frozenset(
     ("if", "else", "for", "while", "do", "switch", "case", "default", "break", "continue", "return", "goto")
 )
+ASSEMBLY_WORDS = frozenset({"asm", "__asm__", "__asm"})
 OTHER_KEYWORDS = frozenset(
     {
         *("sizeof", "typedef", "struct", "union", "enum", "alignof", "_Alignof", "__alignof__", "offsetof"),
-        *("_Static_assert", "asm", "__asm__", "__asm"),
+        "_Static_assert",
+        *ASSEMBLY_WORDS,
     }
 )
 KEYWORDS = STATEMENT_KEYWORDS | OTHER_KEYWORDS | QUALIFIERS | PRIMITIVE_TYPES

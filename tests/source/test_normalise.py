@@ -37,7 +37,7 @@ def words(text, types=()):
         ("a.global + b->kernel", "a . global + b -> kernel"),
         ('_Pragma("unroll") for', "for"),
         ("read_only pipe int p; int pipe = 1;", "int p ; int pipe = 1 ;"),
-        ('asm("nop");', ";"),
+        ('asm("nop");', 'asm ( "nop" ) ;'),
         ('"é" + été', '"?" + _ue9_t_ue9_'),
     ],
 )

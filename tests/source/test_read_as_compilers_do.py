@@ -99,6 +99,23 @@ def test_a_statement_expression_keeps_its_loads_and_its_value() -> None:
     assert body(text).count("load4 p") == 2
 
 
+def test_what_assembly_writes_is_unknown_and_named() -> None:
+    text = """__kernel void k(__global int *a) {
+        int x = a[0], y = 1;
+        asm volatile("add %0, %1;" : "=r"(x) : "r"(a[1]) : "memory");
+        __asm__("mov %[d], 1;" : [d] "=v"(y));
+        a[x] = y;
+    }"""
+    program = read(text)
+    assert [(it.code, it.message) for it in program.problems] == [
+        ("unsupported", "inline assembly is not followed"),
+        ("unsupported", "inline assembly is not followed"),
+    ]
+    shown = dump(program.kernels[0])
+    assert "x = undefined(asm)" in shown
+    assert "y = undefined(asm)" in shown
+
+
 def test_a_range_of_cases_too_long_to_list_is_named() -> None:
     program = read("__kernel void k(__global int *o) { switch (o[0]) { case 0 ... 99999: o[1] = 1; } }")
     assert [it.code for it in program.problems] == ["unsupported"]
