@@ -131,6 +131,7 @@ class _Reader:
             disputed_split=self._split("disputed_split"),
             max_access_bytes=self._integer("global", "max_access_bytes") or None,
             max_access_elements=self._integer("global", "max_access_elements"),
+            atomics_by_turns=self._string("global", "atomics") == "by-turns",
         )
 
     def _split(self, name: str) -> dict[int, int]:

@@ -137,6 +137,9 @@ class GlobalRule:
     max_access_elements: int | None = None
     """Most components of a vector that one instruction moves, whatever their width; `None`: no limit known.
     Where it is set, stores of three components write three."""
+    atomics_by_turns: bool = False
+    """True where lanes that share an address of an atomic were measured to be served one after the other, in
+    global and local memory; `rules.atomic_sectors` and `rules.atomic_wavefronts` say how."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -318,6 +318,57 @@ def constant_passes(
             return Unknown(f"how {device.name} reads constant memory is not published")
 
 
+def atomic_sectors(
+    addresses: Addresses, active: Mask, width_bytes: int, device: DeviceModel, *, summed_first: bool
+) -> Counts | Unknown:
+    """Count per row the sectors that an atomic on global memory moves.
+
+    Lanes that share an address take turns; each turn moves the distinct granules of its lanes. With
+    `summed_first` the lanes of a SIMD group, which all have one address, are added up before: one turn.
+    Source: an NVIDIA H200's counters (tests/data/hardware_truth/nvidia_h200_atomics.json).
+    """
+    granule = device.global_rule.load_granule
+    if not device.global_rule.atomics_by_turns or granule is None:
+        return Unknown(NO_ATOMICS)
+    if summed_first:
+        return requests(active)
+    order = np.where(active, addresses, _PAST_ALL)
+    order.sort(axis=1)
+    lanes = np.arange(order.shape[1])
+    starts = np.ones(order.shape, bool)
+    starts[:, 1:] = order[:, 1:] != order[:, :-1]
+    turn = lanes - np.maximum.accumulate(np.where(starts, lanes, 0), axis=1)
+    first = order // granule
+    keys = np.where(order == _PAST_ALL, _PAST_ALL, (first - first[:, :1]) * addresses.shape[1] + turn)
+    keys.sort(axis=1)
+    return _distinct(keys)
+
+
+NO_ATOMICS = "what atomics cost has not been measured on this device"
+
+
+def atomic_wavefronts(
+    addresses: Addresses, active: Mask, device: DeviceModel, *, shares_words: bool, turns: int = 1
+) -> Counts | Unknown:
+    """Count per row the passes of a 4-byte atomic on local memory: the most lanes that one bank has.
+
+    With `shares_words` lanes of one word count once, as for additions of one whose result nobody wants;
+    `turns` passes are made for each (two for a compare and exchange). Source: as `atomic_sectors`.
+    """
+    rule = device.local_rule
+    if not device.global_rule.atomics_by_turns or not isinstance(rule, BankedLocal):
+        return Unknown(NO_ATOMICS)
+    words = np.where(active, addresses // rule.bank_bytes, _PAST_ALL)
+    words.sort(axis=1)
+    valid = words != _PAST_ALL
+    if shares_words:
+        valid[:, 1:] &= words[:, 1:] != words[:, :-1]
+    n_rows = len(words)
+    slots = (words % rule.banks + np.arange(n_rows)[:, None] * rule.banks)[valid]
+    per_bank = np.bincount(slots, minlength=n_rows * rule.banks).reshape(n_rows, rule.banks)
+    return np.asarray(per_bank.max(axis=1) * turns, np.int64)
+
+
 def requests(active: Mask) -> Counts:
     """Return 1 for every row with an active lane, else 0."""
     return np.asarray(active.any(axis=1), np.int64)

@@ -16,10 +16,25 @@ from clmap_lsp.devices import rules
 from clmap_lsp.devices.model import DeviceModel
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Site, Variable, VariableKind
-from clmap_lsp.source.types import VectorType
+from clmap_lsp.source.types import ScalarType, VectorType
 
 LOCAL_ALIGNMENT = 16
 """Bytes at which compilers place arrays of local memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtomicForm:
+    """What decides how an atomic is executed, besides its addresses.
+
+    `adds_one` is an addition of 1, `adds` any addition or subtraction of a 32-bit integer; `keeps` tells
+    whether somebody wants the old value.
+    """
+
+    op: ir.AtomicOp
+    bits: int
+    adds: bool
+    adds_one: bool
+    keeps: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +51,7 @@ class Moved:
     stored: int | None = None
     lanes: frozenset[int] | None = None
     """The components of a loaded vector that are used; `None`: all."""
+    atomic: AtomicForm | None = None
 
     def pieces(self, device: DeviceModel) -> tuple[tuple[int, int], ...]:
         """Return the (offset, bytes) of the instructions that it takes, relative to the access's address."""
@@ -47,8 +63,22 @@ class Moved:
         size = self.stored if by_elements and self.stored is not None else self.size
         found = rules.pieces(size, device, self.alignment, element)
         if used is not None:
-            found = tuple(it for it in found if any(it[0] <= n * element < sum(it) for n in used))
+            found = tuple(part for it in found for part in _used_parts(it, used, element))
         return tuple((at + self.start, n) for at, n in found)
+
+
+def _used_parts(piece: tuple[int, int], used: frozenset[int], element: int) -> tuple[tuple[int, int], ...]:
+    """Return what is left of an instruction of which some components are used.
+
+    Two neighbours are one instruction, two others two; of three the whole is moved.
+    """
+    start, size = piece
+    mine = sorted(n * element for n in used if start <= n * element < start + size)
+    if not mine or size <= 2 * element or len(mine) > 2:
+        return (piece,) if mine else ()
+    if len(mine) == 2 and mine[1] - mine[0] == element and (mine[0] - start) % (2 * element) == 0:
+        return ((mine[0], 2 * element),)
+    return tuple((at, element) for at in mine)
 
 
 def moved_by(statements: Iterable[ir.Statement]) -> Mapping[Site, Moved]:
@@ -62,12 +92,25 @@ def moved_by(statements: Iterable[ir.Statement]) -> Mapping[Site, Moved]:
     found = {}
     for statement in everything:
         for touch in ir.touches(statement):
-            if _is_wide(statement, touch):
+            if isinstance(statement, ir.Atomic):
+                uses = uses or _Uses(everything)
+                form = _form(statement, keeps=uses.is_read(statement.variable))
+                found[touch.site] = replace(_plain(touch), atomic=form)
+            elif _is_wide(statement, touch):
                 uses = uses or _Uses(everything)
                 found[touch.site] = uses.moved(statement, touch)
             else:
                 found[touch.site] = _plain(touch)
     return found
+
+
+_ADDITIONS = frozenset((ir.AtomicOp.ADD, ir.AtomicOp.SUB, ir.AtomicOp.INC, ir.AtomicOp.DEC))
+
+
+def _form(it: ir.Atomic, *, keeps: bool) -> AtomicForm:
+    adds = it.op in _ADDITIONS and it.type.is_integer and it.type.bits == 32
+    one = it.op is ir.AtomicOp.ADD and isinstance(it.operands[0], ir.Constant) and it.operands[0].value == 1
+    return AtomicForm(it.op, it.type.bits, adds, adds and (one or it.op is ir.AtomicOp.INC), keeps)
 
 
 def _is_wide(statement: ir.Statement, touch: ir.Touch) -> bool:
@@ -115,6 +158,10 @@ class _Uses:
             else:
                 waiting += ir.operands(it)
 
+    def is_read(self, variable: Variable | None) -> bool:
+        """Tell whether somebody reads a variable."""
+        return variable in self.lanes or variable in self.copies
+
     def moved(self, statement: ir.Statement, touch: ir.Touch) -> Moved:
         """Return what one access moves."""
         found = _plain(touch)
@@ -151,14 +198,16 @@ class _Uses:
     def _visible(self, touch: ir.Touch) -> int:
         """Return the alignment of an address in local memory that its expression shows.
 
-        `vloadN(i, p)` by a bare `i` was seen not to be merged, by `i*2` it was.
+        An index of 32 bits, which is converted to 64, shows it only where it is a multiple of two or more:
+        `vload4(i, p)` by an int i was seen not to be merged, by `i*2` and by a `size_t` it was.
         """
         pointer = touch.pointer
         if isinstance(touch.type, VectorType) and isinstance(pointer, ir.PointerOffset):
             index = pointer.index
             while isinstance(index, ir.Convert):
                 index = index.operand
-            if isinstance(index, ir.Read | ir.WorkItem):
+            narrow = isinstance(index.type, ScalarType) and index.type.bits < 64
+            if narrow and self._multiple(index) % 2:
                 return 1
         seen = self._aligned(pointer)
         return seen & -seen

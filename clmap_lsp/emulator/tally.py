@@ -20,11 +20,11 @@ from clmap_lsp.emulator.layout import (
     TRACE_ID_SHIFT,
 )
 from clmap_lsp.emulator.site_table import SiteInfo
-from clmap_lsp.emulator.symbolic.counting import NOT_MEASURED
 from clmap_lsp.locality.entropy import EntropyAccumulator
 
 Words = NDArray[np.int64]
 
+_ATOMICS = "atomics are counted by the symbolic engine only"
 _DENSE_CELLS = 1 << 25
 _CHUNK_ROWS = 1 << 15
 
@@ -101,7 +101,7 @@ class SiteTallies:
     def _cost(self, tally: SiteTally, info: SiteInfo, rows: Words, device: DeviceModel) -> None:
         if info.op.startswith("atomic"):
             tally.sectors = tally.wavefronts = None
-            tally.reasons.add(NOT_MEASURED)
+            tally.reasons.add(_ATOMICS)
             return
         for start in range(0, len(rows), _CHUNK_ROWS):
             part = rows[start : start + _CHUNK_ROWS]

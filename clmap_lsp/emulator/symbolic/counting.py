@@ -23,10 +23,9 @@ from clmap_lsp.emulator.symbolic.control import Spending
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import dims_of
 from clmap_lsp.emulator.symbolic.values import Ints, Sym, affordable, spread
+from clmap_lsp.source.ir import AtomicOp
 from clmap_lsp.source.types import AddressSpace
 
-NOT_MEASURED = "what atomics cost has not been measured on this device"
-"""One after the other for one address, or in the cache's own units: no vendor says."""
 _CONSTANT_MODULUS = 256
 _CHEAP_CELLS = 1 << 12
 
@@ -146,6 +145,7 @@ class Counter:
             tuple(found),
             rows.moved,
             rows.op,
+            rows.op == "atomic" and is_uniform_in_group(rows.offset),
             rows.space,
         )
         if key not in self._cache:
@@ -163,8 +163,6 @@ class Counter:
         executions = int(np.count_nonzero(active))
         shifted = (np.array(found, np.int64)[:, None, None] + lanes).reshape(-1, lanes.shape[1])
         repeated = np.broadcast_to(active, (len(found), *active.shape)).reshape(-1, lanes.shape[1])
-        if rows.op == "atomic":
-            return [Tally(executions, requests, unknown=NOT_MEASURED) for _ in found]
         tallies = [Tally(executions, requests) for _ in found]
         for offset, size in pieces:
             units = self._units(rows, size, shifted + offset, repeated)
@@ -187,6 +185,8 @@ class Counter:
     def _units(
         self, rows: Rows, size: int, addresses: Ints, active: NDArray[np.bool_]
     ) -> NDArray[np.int64] | Unknown:
+        if rows.op == "atomic":
+            return self._atomic_units(rows, size, addresses, active)
         op: rules.Op = "load" if rows.op == "load" else "store"
         match rows.space:
             case AddressSpace.LOCAL:
@@ -196,6 +196,24 @@ class Counter:
             case _:
                 return rules.global_sectors(addresses, active, size, self.device, op)
 
+    def _atomic_units(
+        self, rows: Rows, size: int, addresses: Ints, active: NDArray[np.bool_]
+    ) -> NDArray[np.int64] | Unknown:
+        """Count an atomic as it was measured; what was not measured is unknown."""
+        form = rows.moved.atomic
+        if form is None or form.op in (AtomicOp.LOAD, AtomicOp.STORE):
+            return Unknown(rules.NO_ATOMICS)
+        # Compilers see that the whole group has one address: its SIMD groups' lanes are summed up first.
+        summed = form.adds and is_uniform_in_group(rows.offset)
+        if rows.space is not AddressSpace.LOCAL:
+            return rules.atomic_sectors(addresses, active, size, self.device, summed_first=summed)
+        if form.bits != 32:
+            return Unknown("an atomic of this width on local memory is a loop of tries")
+        turns = 2 if form.op is AtomicOp.COMPARE_EXCHANGE else 1
+        shares = form.adds_one and not form.keeps
+        found = rules.atomic_wavefronts(addresses, active, self.device, shares_words=shares, turns=turns)
+        return np.minimum(found, 1) if summed and not isinstance(found, Unknown) else found
+
     def _ideal(self, rows: Rows, size: int, addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Return per SIMD group the units that its distinct elements would take, side by side and aligned."""
         distinct = rules.distinct_granules(addresses, active, 1, 1)
@@ -204,6 +222,11 @@ class Counter:
             return np.minimum(distinct, 1)
         best = _ideal_table(self.device, rows.space is AddressSpace.LOCAL, size, op)
         return np.zeros(len(distinct), np.int64) if best is None else best[distinct]
+
+
+def is_uniform_in_group(value: Sym) -> bool:
+    """Tell whether all lanes of a work-group have one number."""
+    return value.array is None or value.array.shape[-1] == 1
 
 
 @lru_cache(maxsize=256)
