@@ -1,4 +1,9 @@
-"""Counting loops as typed: `for (int k = 0; k < N; k++)`."""
+"""Counting loops, whatever way they are typed: recognised in the IR, rewritten in the text.
+
+The analysis knows which loops count up by 1, and to where. What is read here is only how the author spelt it:
+`for (int k = 0; k < n; k++)`, a variable declared outside, `k <= n - 1`, `n > k`, `k != n`, `k += 1`, or a
+`while` whose last statement is the increment.
+"""
 
 from __future__ import annotations
 
@@ -17,15 +22,19 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.scope import Scope
 
 _INIT = re.compile(
-    r"\s*(?P<type>[A-Za-z_]\w*(?:\s+[A-Za-z_]\w*)*?)\s+(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<start>.+?)\s*"
+    r"\s*(?:(?P<type>[A-Za-z_]\w*(?:\s+[A-Za-z_]\w*)*?)\s+)?(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<start>[^=].*?)\s*",
+    re.DOTALL,
 )
-_TEST = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*<\s*(?P<bound>[^=<>].*?)\s*", re.DOTALL)
-_INCREMENT = re.compile(r"\s*(?:(\w+)\s*\+\+|\+\+\s*(\w+)|(\w+)\s*\+=\s*1)\s*")
+_NAME = r"(?P<name>[A-Za-z_]\w*)"
+_TEST = re.compile(rf"\s*{_NAME}\s*(?P<op><=|<|!=)\s*(?P<bound>[^=<>].*?)\s*", re.DOTALL)
+_REVERSED = re.compile(rf"\s*(?P<bound>[^=<>]*?[^=<>\s])\s*(?P<op>>=|>|!=)\s*{_NAME}\s*", re.DOTALL)
+_INCREMENT = re.compile(r"\s*(?:(\w+)\s*\+\+|\+\+\s*(\w+)|(\w+)\s*\+=\s*1|(\w+)\s*=\s*\4\s*\+\s*1)\s*")
+_LESS_ONE = re.compile(r"(.*\w|.*\))\s*-\s*1", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class CountingLoop:
-    """A `for` loop that counts up by 1; `start` and `bound` as typed."""
+    """A loop that counts up by 1; `start` and `bound` (which the counter stays below) as C text."""
 
     node: Node
     statement: ir.Loop
@@ -34,11 +43,32 @@ class CountingLoop:
     name: str
     start: str
     bound: str
+    declares: bool = True
+    """The loop itself declares its counter; else its value may be used after the loop."""
+    increment: tuple[int, int] | None = None
+    """Where the statement stands that counts, if it is part of the body."""
 
     @property
     def body(self) -> Node:
         """What it repeats."""
         return self.node.children[0]
+
+    @property
+    def from_zero(self) -> bool:
+        """True if its counter starts at 0."""
+        return self.symbol.start is not None and self.symbol.start.value == 0
+
+    def head(self, first: str, end: str) -> str:
+        """Return the head of a loop over some of its turns."""
+        declared = f"{self.type} " if self.declares else ""
+        return f"for ({declared}{self.name} = {first}; {self.name} < {end}; {self.name}++)"
+
+    def rest(self, scope: Scope, first: str) -> list[str]:
+        """Return the loop as it was, from a turn on."""
+        assert self.node.head is not None, "a counting loop has a head"
+        if self.increment is not None:
+            return [f"{self.name} = {first};", scope.text[self.node.begins : self.node.end]]
+        return [self.head(first, self.bound) + scope.text[self.node.head[1] + 1 : self.node.end]]
 
 
 def counting_loops(scope: Scope) -> Iterator[CountingLoop]:
@@ -47,10 +77,15 @@ def counting_loops(scope: Scope) -> Iterator[CountingLoop]:
         if isinstance(statement, ir.Loop) and as_typed(statement.span, scope.subject.path):
             symbol = _symbol(scope, statement)
             node = scope.node_at(statement.span)
-            if symbol is not None and node is not None and node.kind == "for":
-                found = _read(scope, node, statement, symbol)
-                if found is not None:
-                    yield found
+            if symbol is None or node is None:
+                continue
+            found = None
+            if node.kind == "for":
+                found = _for(scope, node, statement, symbol)
+            elif node.kind == "while":
+                found = _while(scope, node, statement, symbol)
+            if found is not None:
+                yield found
 
 
 def _symbol(scope: Scope, loop: ir.Loop) -> LoopSymbol | None:
@@ -63,17 +98,59 @@ def _symbol(scope: Scope, loop: ir.Loop) -> LoopSymbol | None:
     return None
 
 
-def _read(scope: Scope, node: Node, statement: ir.Loop, symbol: LoopSymbol) -> CountingLoop | None:
+def _for(scope: Scope, node: Node, statement: ir.Loop, symbol: LoopSymbol) -> CountingLoop | None:
     assert node.head is not None, "a for loop has a head"
     parts = scope.shown[node.head[0] : node.head[1]].split(";")
     if len(parts) != 3:
         return None
-    init, test, step = _INIT.fullmatch(parts[0]), _TEST.fullmatch(parts[1]), _INCREMENT.fullmatch(parts[2])
-    if init is None or test is None or step is None or "," in parts[0]:
+    init, step = _INIT.fullmatch(parts[0]), _INCREMENT.fullmatch(parts[2])
+    if init is None or step is None or "," in parts[0]:
         return None
     name = init["name"]
-    if test["name"] != name or next(it for it in step.groups() if it) != name:
+    bound = _bound(parts[1], name)
+    if bound is None or next(it for it in step.groups() if it) != name:
         return None
-    if any(word in test["bound"] for word in ("&&", "||", "?")):
+    kind = init["type"] or _type(statement, name)
+    if kind is None:
         return None
-    return CountingLoop(node, statement, symbol, init["type"], name, init["start"], test["bound"])
+    return CountingLoop(node, statement, symbol, kind, name, init["start"], bound, init["type"] is not None)
+
+
+def _while(scope: Scope, node: Node, statement: ir.Loop, symbol: LoopSymbol) -> CountingLoop | None:
+    """Return a `while` of which the last statement counts; its counter has its first value before it."""
+    assert node.head is not None, "a while loop has a head"
+    body = node.children[0]
+    if body.kind != "block" or not body.children or body.children[-1].kind != "simple":
+        return None
+    last = body.children[-1]
+    step = _INCREMENT.fullmatch(scope.shown[last.start : last.end].rstrip().removesuffix(";"))
+    if step is None or any(isinstance(it, ir.Continue) for it in ir.walk(statement.body)):
+        return None
+    name = next(it for it in step.groups() if it)
+    bound = _bound(scope.shown[node.head[0] : node.head[1]], name)
+    kind = _type(statement, name)
+    if bound is None or kind is None:
+        return None
+    return CountingLoop(node, statement, symbol, kind, name, name, bound, False, (last.start, last.end))
+
+
+def _bound(test: str, name: str) -> str | None:
+    """Return what a test holds its counter below; `None` for any other test."""
+    found = _TEST.fullmatch(test) or _REVERSED.fullmatch(test)
+    if found is None or found["name"] != name:
+        return None
+    bound = found["bound"]
+    if any(word in bound for word in ("&&", "||", "?", "<<", ">>")) or re.search(rf"\b{name}\b", bound):
+        return None
+    if found["op"] not in ("<=", ">="):
+        return bound
+    less = _LESS_ONE.fullmatch(bound)
+    return less[1] if less is not None else f"{bound} + 1"
+
+
+def _type(statement: ir.Loop, name: str) -> str | None:
+    """Return the type of a counter that is declared before its loop."""
+    for it in ir.walk((*statement.step, *statement.body)):
+        if isinstance(it, ir.Assign) and it.variable.name == name and not it.variable.is_temporary:
+            return str(it.variable.type)
+    return None

@@ -352,7 +352,7 @@ class _Writer:
     def _loop(self, loads: list[str], uses: dict[tuple[int, int], str]) -> str:
         scope, loop, unit = self.scope, self.loop, self.scope.unit
         indent, line = scope.indent(loop.node.begins), scope.newline
-        name, base, length = loop.name, self.base, self.length
+        base, length = self.base, self.length
         trip = loop.symbol.trip
         exact = trip is not None and trip.value is not None and trip.value % length == 0
         header = (
@@ -365,14 +365,15 @@ class _Writer:
         )
         assert loop.node.head is not None, "a for loop has a head"
         gap = scope.text[loop.node.head[1] + 1 : loop.body.start]
-        turns = f"for ({loop.type} {name} = {base}; {name} < {base} + {length}; {name}++)"
+        turns = loop.head(base, f"{base} + {length}")
+        if loop.increment is not None:
+            uses = {**uses, loop.increment: ""}
         body = scope.rewritten(loop.body.start, loop.body.end, uses)
         hints = scope.hints(loop.node)
         inner = [*hints, turns + guarding.deeper(f"{gap}{body}", unit)]
         rest = [
             *hints,
-            f"for ({loop.type} {name} = {base}; {name} < {loop.bound}; {name}++)"
-            + scope.text[loop.node.head[1] + 1 : loop.node.end],
+            *loop.rest(scope, base),
         ]
         if self.opened.name:
             inner, rest = self._guarded(inner), self._guarded(rest)

@@ -157,7 +157,7 @@ def _strided(scope: Scope, loop: CountingLoop, divided: _Divided) -> Proposal | 
     sweep = _resplit(scope, divided, side_by_side=True)
     if sweep is not None and sweep.gain <= 1:
         return None
-    edits = _by_turn(scope, loop, divided) if loop.start == "0" else _by_element(scope, loop, divided)
+    edits = _by_turn(scope, loop, divided) if loop.from_zero else _by_element(scope, loop, divided)
     if edits is None:
         return None
     return Proposal(
@@ -227,6 +227,8 @@ def _by_element(scope: Scope, loop: CountingLoop, divided: _Divided) -> tuple[Ed
         return None
     assert loop.node.head is not None, "a for loop has a head"
     place = scope.names_at(loop.node.start, divided.accesses[0].names)[global_id(0)]
+    if not loop.declares or loop.increment is not None:
+        return None  # Its last value may be used after it.
     head = f"{loop.type} {loop.name} = {place}; {loop.name} < {end}; {loop.name} += {_SIZE}"
     return (scope.replaced(*loop.node.head, head),)
 

@@ -71,7 +71,7 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
         if it.buffer in readable and _is_contiguous(scope, loop, it) and _offsets(loop, it) is not None
     ]
     trip = Facts(scope.subject.launch).number(loop.symbol.trip) if loop.symbol.trip is not None else None
-    if not loads or trip is None or trip < LANES or loop.start != "0":
+    if not loads or trip is None or trip < LANES or not loop.from_zero:
         return None
     hints = _hints(scope, loop)
     if hints is None:
@@ -147,6 +147,8 @@ def _is_contiguous(scope: Scope, loop: CountingLoop, access: Access) -> bool:
     )
 
 
+_NAMED = re.compile(r"\w+\s*\[")
+"""An element of the array itself, or of a pointer into it."""
 _UNROLL = re.compile(r"\b(?:unroll|opencl_unroll_hint)[\s(]*(\d+)")
 
 
@@ -180,7 +182,7 @@ def _is_single(scope: Scope, access: Access) -> bool:
         and isinstance(access.type, ScalarType)
         and access.type.size in (1, 2, 4)
         and access.unit == access.size
-        and scope.source(access.span).startswith(f"{access.buffer}[")
+        and _NAMED.match(scope.source(access.span)) is not None
     )
 
 
@@ -197,7 +199,7 @@ def _unrolled(
             start = scope.shown.index("[", access.span.start) + 1
             index, _ = scope.substituted(start, access.span.end - 1, {name: counter})
             kind = f"{access.type}{LANES}"
-            value = f"*(__global const {kind} *)&{access.buffer}[{index}]"
+            value = f"*(__global const {kind} *)&{text[: text.index('[')]}[{index}]"
             lines.append(f"const {kind} {vectors[text]} = {value};")
     for lane in range(LANES):
         changes = {
@@ -205,15 +207,13 @@ def _unrolled(
         }
         body = _turn(scope, loop, changes, counter if not lane else f"({counter} + {lane})")
         lines.append(body)
-    assert loop.node.head is not None, "a for loop has a head"
-    rest = scope.text[loop.node.head[1] + 1 : loop.node.end]
     written = [
         f"{loop.type} {counter} = {loop.start};",
         *hints,
         f"for (; {' && '.join([*tests, f'{counter} + {LANES} <= {loop.bound}'])}; {counter} += {LANES}) {{",
         *(f"{unit}{it}" for it in lines),
         "}",
-        f"for ({loop.type} {name} = {counter}; {name} < {loop.bound}; {name}++){rest}",
+        *loop.rest(scope, counter),
     ]
     text = scope.governed(loop.node, f"{scope.newline}{indent}".join(written))
     return (scope.replaced_with_hints(loop.node, text),)
@@ -222,6 +222,8 @@ def _unrolled(
 def _turn(scope: Scope, loop: CountingLoop, changes: dict[tuple[int, int], str], counter: str) -> str:
     """Return the loop's body with loads replaced, and its variable by that of the turn."""
     body = loop.body
+    if loop.increment is not None:
+        changes[loop.increment] = ""
     for found in re.finditer(rf"\b{re.escape(loop.name)}\b", scope.shown[body.start : body.end]):
         place = (body.start + found.start(), body.start + found.end())
         if not any(a <= place[0] < b for a, b in changes):

@@ -1,0 +1,85 @@
+"""One loop in every spelling gets the same rewrites."""
+
+from __future__ import annotations
+
+import pytest
+from elsewhere import all_offers
+
+KERNEL = """\
+// clmap: global=64,64 local=16,16 N=64 A=random(N*N) B=random(N*N,1) C=zeros(N*N)
+__kernel void mm(__global const float *restrict A, __global const float *restrict B,
+                 __global float *restrict C, const int N)
+{
+    const int row = get_global_id(1);
+    const int col = get_global_id(0);
+    BEFORE
+    LOOP
+    C[row * N + col] = sum;
+}
+"""
+PRODUCT = "sum += A[row * N + k] * B[k * N + col];"
+IN_MEMORY = "C[row * N + col] += A[row * N + k] * B[k * N + col];"
+
+FORMS = {
+    "declared in the loop": ("", f"for (int k = 0; k < N; k++) {PRODUCT}"),
+    "declared before": ("int k;", f"for (k = 0; k < N; k++) {PRODUCT}"),
+    "at most": ("", f"for (int k = 0; k <= N - 1; ++k) {{ {PRODUCT} }}"),
+    "not yet": ("", f"for (int k = 0; k != N; k += 1) {{ {PRODUCT} }}"),
+    "the bound first": ("int k;", f"for (k = 0; N > k; k = k + 1) {{ {PRODUCT} }}"),
+    "while": ("int k = 0;", f"while (k < N) {{ {PRODUCT} k++; }}"),
+    "while, at most": (
+        "int k = 0;",
+        f"while (k <= N - 1)\n    {{\n        {PRODUCT}\n        k += 1;\n    }}",
+    ),
+    "pointer to a row": (
+        "__global const float *a = A + row * N;",
+        "for (int k = 0; k < N; k++) sum += a[k] * B[k * N + col];",
+    ),
+    "the counter is used after it": (
+        "int k;",
+        f"for (k = 0; k < N; k++) {PRODUCT}\n    sum += k;",
+    ),
+}
+
+
+def offered(before: str, loop: str, sum_: str = "float sum = 0.0f;") -> dict[str, str]:
+    text = KERNEL.replace("BEFORE", f"{sum_} {before}").replace("LOOP", loop)
+    _, found = all_offers(text)
+    return {proof.proposal.kind: fix.title for proof, fix in found}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_loop_gets_tiles_and_vectors_however_it_is_spelt(form: str):
+    """Each offer was tested on the family, which has sizes that leave a remainder."""
+    kinds = offered(*FORMS[form])
+    assert {"stage-loop", "vectorise"} <= kinds.keys()
+    assert kinds["stage-loop"].startswith("Stage `A` and `B` in tiles of 16")
+
+
+@pytest.mark.parametrize(
+    ("before", "loop"),
+    [
+        ("int k;", f"for (k = 0; k < N; k++) {IN_MEMORY}"),
+        ("int k = 0;", f"while (k < N) {{ {IN_MEMORY} k++; }}"),
+        ("int k;", f"for (k = 0; k <= N - 1; k++) {{ {IN_MEMORY} }}"),
+    ],
+)
+def test_a_sum_in_memory_is_kept_in_a_register_however_its_loop_is_spelt(before: str, loop: str):
+    kinds = offered(before, loop, "C[row * N + col] = 0.5f; float sum = 1.0f; sum = C[row * N + col];")
+    assert "hoist-access" in kinds
+
+
+@pytest.mark.parametrize(
+    ("before", "loop"),
+    [
+        ("int k = 0;", f"while (k < N) {{ k++; {PRODUCT} }}"),
+        ("int k;", f"for (k = N - 1; k >= 0; k--) {PRODUCT}"),
+        ("int k = 0;", f"while (k < N) {{ if (k == row) {{ k++; continue; }} {PRODUCT} k++; }}"),
+        ("int k = 0;", f"do {{ {PRODUCT} k++; }} while (k < N);"),
+        ("int k;", f"for (k = 0; k < N; k++) {{ if (k == row) break; {PRODUCT} }}"),
+    ],
+    ids=["counted first", "downwards", "continued", "do", "left early"],
+)
+def test_other_loops_are_left_alone_or_right(before: str, loop: str):
+    """Nothing wrong is offered: whatever is was tested on the family."""
+    assert "stage-loop" not in offered(before, loop)
