@@ -1,0 +1,339 @@
+"""Fixes run natively: original and rewritten kernel on PoCL, on launches of the fix's family.
+
+    python -m benchmarks.fix_native FOLDER...      public kernels: coverage, and right or wrong
+    python -m benchmarks.fix_native --own [N]      kernels of our own, made to be awkward
+
+Every file runs in a process of its own, so that a crash of one is one result. With `--json FILE` the figures
+are written there, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+MEMORY = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201", "CM401", "CM403"})
+PLAIN = frozenset({"qualify-pointers"})
+MEMBERS = 2
+"""Launches of the family that each fix is run on natively, besides its own."""
+SECONDS_A_FILE = 120
+
+
+@dataclass
+class Figures:
+    """What one kernel gave."""
+
+    file: str
+    kernel: str
+    findings: list[str] = field(default_factory=list)
+    fixes: list[str] = field(default_factory=list)
+    """Kinds beyond `const` and `restrict`."""
+    safe: int = 0
+    runs: int = 0
+    wrong: list[str] = field(default_factory=list)
+    uncompiled: list[str] = field(default_factory=list)
+    crashed: str = ""
+
+
+def main() -> int:
+    """Run and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--own", nargs="?", const=200, type=int, default=0)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
+    parser.add_argument("-D", dest="defines", action="append", default=[])
+    args = parser.parse_args()
+    texts = list(_own(args.own)) if args.own else list(_public(args.folders))
+    defines = tuple((it.partition("=")[0], it.partition("=")[2] or "1") for it in args.defines)
+    found: list[Figures] = []
+    end = time.monotonic() + args.seconds
+    for name, text in texts:
+        if time.monotonic() > end:
+            break
+        found += _apart(name, text, defines)
+        print(f"\r{len(found)} kernels", end="", file=sys.stderr)
+    _print(found)
+    if args.json:
+        args.json.write_text(json.dumps([asdict(it) for it in found], indent=1))
+    return 1 if any(it.wrong or it.crashed or it.uncompiled for it in found) else 0
+
+
+def _print(found: Sequence[Figures]) -> None:
+    memory = [it for it in found if it.findings]
+    fixed = [it for it in memory if it.fixes]
+    print(f"\n{len(found)} kernels; {len(memory)} with a memory finding, {len(fixed)} of these with a fix")
+    fixes, safe = sum(len(it.fixes) for it in found), sum(it.safe for it in found)
+    print(f"{fixes} fixes beyond const and restrict, {safe} safe")
+    print(f"{sum(it.runs for it in found)} native comparisons")
+    for what in ("wrong", "uncompiled"):
+        mine = [(it, text) for it in found for text in getattr(it, what)]
+        print(f"{what}: {len(mine)}")
+        for it, text in mine[:20]:
+            print(f"  {it.file}: {it.kernel}: {text}")
+    crashed = [it for it in found if it.crashed]
+    print(f"crashed: {len(crashed)}")
+    for it in crashed[:20]:
+        print(f"  {it.file}: {it.kernel}: {it.crashed}")
+    print("by kind:", dict(Counter(kind for it in found for kind in it.fixes)))
+    left = [f"{Path(it.file).name}:{it.kernel}" for it in memory if not it.fixes]
+    print("without a fix:", ", ".join(left[:60]))
+
+
+def _public(folders: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    for folder in folders:
+        for path in sorted(folder.rglob("*.cl")):
+            yield str(path), path.read_text(errors="replace")
+
+
+def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...]) -> list[Figures]:
+    """Run one file in a process of its own."""
+    context = multiprocessing.get_context("spawn")
+    receiver, sender = context.Pipe(duplex=False)
+    child = context.Process(target=_file, args=(name, text, defines, sender))
+    child.start()
+    found: list[Figures] = []
+    end = time.monotonic() + SECONDS_A_FILE
+    current = ""
+    while time.monotonic() < end:
+        if receiver.poll(0.2):
+            try:
+                it = receiver.recv()
+            except EOFError:
+                break
+            if it is None:
+                break
+            if isinstance(it, str):
+                current = it
+            else:
+                found.append(it)
+        elif not child.is_alive():
+            break
+    if child.is_alive():
+        child.terminate()
+    child.join()
+    if (child.exitcode and child.exitcode > 0) or (child.exitcode or 0) < -15:
+        found.append(Figures(name, current, crashed=f"exit code {child.exitcode}"))
+    return found
+
+
+def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: Any) -> None:
+    from dataclasses import replace
+
+    from clmap_lsp.config import Settings
+    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.source.options import BuildOptions
+    from clmap_lsp.workbench import Workbench
+
+    settings = replace(Settings(), build=BuildOptions(defines=defines), device="nvidia-hopper")
+    opened = Workbench().open_text(name, text, settings)
+    findings = opened.findings(Selection.of(settings.rules.select, settings.rules.ignore))
+    for kernel in opened.analysis.kernels:
+        if kernel.launch is None:
+            continue
+        sender.send(kernel.name)
+        codes = sorted({it.code for it in findings if it.kernel == kernel.name} & MEMORY)
+        sender.send(_kernel(name, opened.subject(kernel), opened.emulation_settings(), codes))
+    sender.send(None)
+
+
+def _kernel(name: str, subject: Any, settings: Any, codes: list[str]) -> Figures:
+    from clmap_lsp.fixes.offer import offers
+    from clmap_lsp.fixes.trials import Trials
+
+    figures = Figures(name, subject.analysis.name, codes)
+    trials = Trials(subject, settings)
+    for verified, fix in offers(subject, settings):
+        if verified.proposal.kind in PLAIN or verified.proposal.is_sketch:
+            continue
+        figures.fixes.append(verified.proposal.kind)
+        figures.safe += fix.safety.value == "safe"
+        if verified.proposal.cures is None:
+            _natively(figures, trials, verified)
+    return figures
+
+
+def _natively(figures: Figures, trials: Any, verified: Any) -> None:
+    from clmap_lsp.fixes.edits import apply
+
+    proposal, subject = verified.proposal, trials.subject
+    after = apply(subject.text, proposal.edits, subject.path)
+    tested = set(verified.tested_on)
+    chosen = [(-1, trials.home)] + [
+        (at, it) for at, it in enumerate(trials.members) if it.text in tested and it.text != trials.home.text
+    ]
+    step = max(1, len(chosen[1:]) // MEMBERS)
+    for at, member in (chosen[0], *chosen[1::step][:MEMBERS]):
+        case = member.case
+        if not all(it.holds(case) for it in proposal.assumptions):
+            continue
+        if at >= 0 and trials.before(at) is None:
+            continue
+        relaunched = proposal.relaunch(case.launch) if proposal.relaunch else case.launch
+        try:
+            one = _run(subject.text, subject, case, case.launch)
+        except Exception:  # The original does not build here: there is nothing to compare with.
+            return
+        try:
+            other = _run(after, subject, case, relaunched)
+        except Exception as error:
+            figures.uncompiled.append(f"{proposal.title} on {member.text}: {str(error)[:200]}")
+            return
+        figures.runs += 1
+        differs = _differs(one, other, subject, proposal.reorders_sums)
+        if differs:
+            figures.wrong.append(f"{proposal.title} ({proposal.safety.value}) on {member.text}: {differs}")
+
+
+_CONTEXT: list[Any] = []
+
+
+def _context() -> Any:
+    import pyopencl as cl
+
+    if not _CONTEXT:
+        device = next(it for p in cl.get_platforms() if "Portable" in p.name for it in p.get_devices())
+        _CONTEXT.append(cl.Context([device]))
+    return _CONTEXT[0]
+
+
+def _run(text: str, subject: Any, case: Any, launch: Any) -> dict[str, Any]:
+    """Return the bytes of all buffers after a launch."""
+    import numpy as np
+    import pyopencl as cl
+
+    from clmap_lsp.launch.contents import buffer_contents, scalar_bytes
+    from clmap_lsp.launch.model import BufferArgument, LocalArgument, ScalarArgument
+
+    options = [f"-cl-std={case.options.standard}", *(f"-D{n}={v}" for n, v in case.options.defines)]
+    folder = str(Path(subject.path).parent)
+    program = cl.Program(_context(), text).build([*options, "-I", folder])
+    run = cl.Kernel(program, subject.analysis.name)
+    queue = cl.CommandQueue(_context())
+    buffers: dict[str, Any] = {}
+    same = {b: a for a, b in case.shared}
+    for at, parameter in enumerate(subject.analysis.kernel.parameters):
+        argument = launch.arguments[parameter.name]
+        match argument:
+            case BufferArgument():
+                if parameter.name in same:
+                    run.set_arg(at, buffers[same[parameter.name]][0])
+                    continue
+                data = buffer_contents(argument, parameter.type)
+                flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
+                buffers[parameter.name] = (cl.Buffer(_context(), flags, hostbuf=data), data)
+                run.set_arg(at, buffers[parameter.name][0])
+            case LocalArgument(count=count):
+                run.set_arg(at, cl.LocalMemory(count * parameter.type.pointee.size))
+            case ScalarArgument():
+                run.set_arg(at, np.frombuffer(scalar_bytes(argument, parameter.type), np.uint8))
+    offset = launch.global_offset or None
+    cl.enqueue_nd_range_kernel(queue, run, launch.global_size, launch.local_size, offset)
+    found = {}
+    for name, (buffer, data) in buffers.items():
+        found[name] = np.empty_like(data)
+        cl.enqueue_copy(queue, found[name], buffer)
+    queue.finish()
+    return found
+
+
+def _differs(one: dict[str, Any], other: dict[str, Any], subject: Any, reorders: bool) -> str:
+    """Return the first buffer that differs: element by element, floats within 1e-4 and what cancels."""
+    import numpy as np
+
+    types = {it.name: str(it.type.pointee) for it in subject.analysis.kernel.parameters if it.name in one}
+    for name, mine in one.items():
+        theirs = other[name][: mine.size]
+        if mine.tobytes() == theirs.tobytes():
+            continue
+        kind = {"float": np.float32, "double": np.float64}.get(types[name].rstrip("0123456789"))
+        if kind is None:
+            return name
+        a, b = mine.view(kind).astype(np.float64), theirs.view(kind).astype(np.float64)
+        scale = float(np.median(np.abs(a[np.isfinite(a)]))) if np.isfinite(a).any() else 1.0
+        # Compilers contract a*b+c where they see it, and not where a register stands between.
+        if not np.allclose(a, b, rtol=1e-4 if reorders else 1e-5, atol=1e-5 * scale, equal_nan=True):
+            at = int(np.argmax(~np.isclose(a, b, rtol=1e-4, atol=1e-5 * scale, equal_nan=True)))
+            return f"{name}[{at}]: {a[at]:g} and {b[at]:g}"
+    return ""
+
+
+# ------------------------------------------------------------------------------------------- our own kernels
+
+_HEADS = {
+    "for": ("", "for (int k = 0; k < n; k++) {", "}"),
+    "outer": ("int k;", "for (k = 0; k < n; k++) {", "}"),
+    "at most": ("", "for (int k = 0; k <= n - 1; ++k) {", "}"),
+    "while": ("int k = 0;", "while (k < n) {", "k++; }"),
+}
+_BODIES = {
+    "product": "acc += a[row * n + k] * b[k * n + col];",
+    "rows": "acc += a[row * n + k] * b[k];",
+    "columns": "acc += a[k * n + row] * b[k];",
+    "in memory": "out[row * n + col] += a[row * n + k] * b[k * n + col];",
+    "scaled": "acc += a[row * n + k] / b[row * n];",
+    "chosen": "acc += row < k ? a[row * n + k] : b[k];",
+    "drifting": "acc += a[p + k] * b[k]; p += e;",
+    "row pointer": "acc += ap[k] * b[k * n + col];",
+}
+_GUARDS = {
+    "none": ("", ""),
+    "return": ("if (row >= n || col >= n) return;", ""),
+    "block": ("if (row < n && col < n) {", "}"),
+    "variable": ("const bool ok = row < n && col < n; if (ok) {", "}"),
+}
+_POINTERS = {"plain": "", "restrict": "restrict"}
+
+
+def _own(most: int) -> Iterator[tuple[str, str]]:
+    """Yield kernels of our own: every loop form, body, guard, and pointers with and without `restrict`."""
+    import itertools
+
+    order = list(itertools.product(_BODIES, _GUARDS, _POINTERS, _HEADS))
+    order.sort(key=hash_of)
+    for count, (body, guard, pointer, head) in enumerate(order[:most]):
+        before, start, end = _HEADS[head]
+        opening, closing = _GUARDS[guard]
+        promise = _POINTERS[pointer]
+        size = 48 if guard == "none" else 45
+        yield (
+            f"{body}/{guard}/{pointer}/{head}",
+            f"""\
+// clmap: global=48,48 local=16,16 n={size} e=0 a=random(4096) b=random(4096,1) out=random(4096,2)
+__kernel void own(__global const float *{promise} a, __global const float *{promise} b,
+                  __global float *{promise} out, const int n, const int e)
+{{
+    const int row = get_global_id({count % 2});
+    const int col = get_global_id({1 - count % 2});
+    {opening}
+    int p = row * n;
+    __global const float *ap = a + row * n;
+    float acc = p < 0 ? (float)e : ap[0];
+    {before}
+    {start}
+        {_BODIES[body]}
+    {end}
+    out[row * n + col] = acc + out[row * n + col];
+    {closing}
+}}
+""",
+        )
+
+
+def hash_of(words: Sequence[str]) -> str:
+    """Return what shuffles the combinations, always alike."""
+    import hashlib
+
+    return hashlib.sha256("/".join(words).encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
