@@ -20,6 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     collect_rarely()
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _open_missing_streams()
     try:
         return _run(arguments)
     except UsageError as error:
@@ -32,10 +33,21 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail("interrupted")
     except OSError as error:
         return _fail(f"{error.filename or 'input or output'}: {(error.strerror or str(error)).lower()}")
+    except MemoryError:
+        return _fail("out of memory; check fewer files at once or smaller launches, or allow it more")
     except Exception as error:
         if os.environ.get("CLMAP_DEBUG"):
             raise
         return _fail(internal_error(error))
+
+
+def _open_missing_streams() -> None:
+    """Put the null device in the place of streams that were closed (`>&-`), for which Python has None."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), "r")
 
 
 def _run(arguments: list[str]) -> int:

@@ -82,6 +82,10 @@ def register(subparsers: Any) -> None:
         default=None,
         help="run the kernels in the emulator, for faults and locality",
     )
+    running.add_argument(
+        "--time-limit", type=float, metavar="S", help="seconds for each launch (default: 10)"
+    )
+    running.add_argument("--memory-limit", type=int, metavar="MB", help="MiB for each launch (default: 1024)")
     running.add_argument("--jobs", type=int, metavar="N", help="processes (default: one a core)")
     running.add_argument(
         "--scheduler",

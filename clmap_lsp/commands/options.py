@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from clmap_lsp.errors import UsageError
 
@@ -69,7 +69,18 @@ class SettingsSource:
             undefines=tuple(args.undefines),
             include_dirs=tuple(args.includes),
             standard=_standard(args.standard),
+            time_limit_s=_positive("--time-limit", getattr(args, "time_limit", None)),
+            memory_limit_mib=_positive("--memory-limit", getattr(args, "memory_limit", None)),
         )
+
+
+_Limit = TypeVar("_Limit", int, float)
+
+
+def _positive(option: str, value: _Limit | None) -> _Limit | None:
+    if value is not None and not 0 < value < 1e9:
+        raise UsageError(f"{option} {value:g}: give a number above 0")
+    return value
 
 
 def open_file(

@@ -18,6 +18,15 @@ _ARGUMENTS = (
     "`permutation(n,seed)`, `formula(n,EXPR)`, `file:PATH`, `image(W,H,random)` for an image, "
     "and `local(n)` for a `__local` pointer. n may use scalar arguments, as in `N*N`."
 )
+_LOWER = (
+    "{} that one launch may take. A file can lower what holds without it; `check --time-limit` and "
+    "`--memory-limit` raise it."
+)
+_ENABLED = (
+    "Run kernels in the emulator during `check`; only said by a file that a person names with `--config`, as "
+    "`--emulate` is. `false` switches it off."
+)
+MAX_SECONDS, MAX_MIB = 3600.0, 65536
 _SCHEMA_ID = f"{DOCS_URL}schema/clmap.json"
 
 
@@ -88,9 +97,11 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
             "emulate": Key(
                 Table(
                     {
-                        "enabled": Key(Boolean(), "Run kernels in the emulator during `check`.", False),
-                        "time-limit": Key(Number(), "Seconds that one launch may take.", seconds),
-                        "memory-limit": Key(Integer(minimum=16), "MiB that one launch may take.", mebibytes),
+                        "enabled": Key(Boolean(), _ENABLED, False),
+                        "time-limit": Key(Number(maximum=MAX_SECONDS), _LOWER.format("Seconds"), seconds),
+                        "memory-limit": Key(
+                            Integer(minimum=16, maximum=MAX_MIB), _LOWER.format("MiB"), mebibytes
+                        ),
                     }
                 ),
                 "The emulator during `check`.",

@@ -87,6 +87,8 @@ def parse(path: str, text: str, *, devices: Collection[str] = (), rules: Collect
         raise ConfigError(file, (_syntax_fault(file, str(error)),)) from None
     except RecursionError:
         raise ConfigError(file, (ConfigFault(Span(path, 0, 0), "values nest too deeply"),)) from None
+    except ValueError:  # Python reads no whole numbers of thousands of digits.
+        raise ConfigError(file, (ConfigFault(Span(path, 0, 0), "a number has too many digits"),)) from None
     from clmap_lsp.config.document import document
 
     if faults := list(document(devices, rules).check(data, ())):

@@ -96,6 +96,22 @@ class Settings:
     folder: str | None = None
     """Its folder: globs and relative paths start here."""
 
+    def of_a_repository(self) -> Settings:
+        """Return what counts of settings that no person named: whoever wrote them may be a stranger.
+
+        They may forbid that kernels run, not ask for it, and lower what a run may take, not raise it.
+        """
+        least = EmulateSettings()
+        own = self.emulate
+        return replace(
+            self,
+            emulate=EmulateSettings(
+                enabled=False,
+                time_limit_s=min(own.time_limit_s, least.time_limit_s),
+                memory_limit_mib=min(own.memory_limit_mib, least.memory_limit_mib),
+            ),
+        )
+
     def relative(self, path: str) -> str:
         """Return an absolute path relative to the configuration's folder, `/`-separated, if it is below."""
         posix = path.replace("\\", "/")

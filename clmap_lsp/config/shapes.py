@@ -62,36 +62,45 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Integer:
-    """A whole number of at least `minimum`."""
+    """A whole number of at least `minimum`, at most `maximum`."""
 
     minimum: int | None = None
+    maximum: int | None = None
 
     def check(self, value: object, path: Path) -> Iterator[Fault]:
         """Yield a fault for another type or a number below the minimum."""
         if not isinstance(value, int) or isinstance(value, bool):
             yield Fault(path, f"expected a whole number, found {describe(value)}")
         elif self.minimum is not None and value < self.minimum:
-            yield Fault(path, f"expected at least {self.minimum}, found {value}")
+            yield Fault(path, f"expected at least {self.minimum}, found {shown(value)}")
+        elif self.maximum is not None and value > self.maximum:
+            yield Fault(path, f"expected at most {self.maximum}, found {shown(value)}")
 
     def schema(self) -> dict[str, Any]:
-        """Return `integer` with its minimum."""
-        return {"type": "integer"} if self.minimum is None else {"type": "integer", "minimum": self.minimum}
+        """Return `integer` with its bounds."""
+        bounds = {"minimum": self.minimum, "maximum": self.maximum}
+        return {"type": "integer", **{name: it for name, it in bounds.items() if it is not None}}
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number above zero."""
+    """A number above zero, at most `maximum`."""
+
+    maximum: float | None = None
 
     def check(self, value: object, path: Path) -> Iterator[Fault]:
         """Yield a fault for another type or a number that is not above zero."""
         if not isinstance(value, int | float) or isinstance(value, bool):
             yield Fault(path, f"expected a number, found {describe(value)}")
         elif not value > 0:
-            yield Fault(path, f"expected a number above 0, found {value}")
+            yield Fault(path, f"expected a number above 0, found {shown(value)}")
+        elif self.maximum is not None and value > self.maximum:
+            yield Fault(path, f"expected at most {self.maximum:g}, found {shown(value)}")
 
     def schema(self) -> dict[str, Any]:
         """Return `number` above 0."""
-        return {"type": "number", "exclusiveMinimum": 0}
+        bound = {} if self.maximum is None else {"maximum": self.maximum}
+        return {"type": "number", "exclusiveMinimum": 0, **bound}
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,3 +271,10 @@ def did_you_mean(word: str, known: Mapping[str, object] | tuple[str, ...] | list
     """Return `; did you mean "x"?`, or a list of what there is where nothing is near."""
     listed = f"; known: {', '.join(sorted(known))}" if len(known) <= 12 else ""
     return suggestions.did_you_mean(word, known) or listed
+
+
+def shown(value: float) -> str:
+    """Return a number for a message; Python prints no whole number of thousands of digits."""
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a number of hundreds of digits"
+    return str(value)

@@ -17,7 +17,7 @@ from clmap_lsp.emulator.layout import (
     TRACE_ID_SHIFT,
 )
 from clmap_lsp.emulator.plan import BufferPlan, Plan
-from clmap_lsp.launch.contents import buffer_bytes, buffer_contents, element_type
+from clmap_lsp.launch.contents import buffer_bytes, buffer_contents, element_type, making_bytes
 from clmap_lsp.launch.image import texel_type
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch, LocalArgument
 from clmap_lsp.launch.problem import LaunchError
@@ -66,6 +66,26 @@ def needed_bytes(plan: Plan, launch: Launch) -> int:
     return sum(_size(plan.kernel, it, launch) for it in plan.buffers if it.kind != KIND_PRIVATE)
 
 
+def _check_room(plan: Plan, launch: Launch, limit_bytes: int) -> None:
+    """Refuse a launch whose buffers do not fit, before any is made."""
+    needed = 0
+    most = 0
+    for it in plan.buffers:
+        if it.kind not in (KIND_GLOBAL, KIND_CONSTANT):
+            continue
+        size = _size(plan.kernel, it, launch)
+        argument = launch.arguments.get(it.variable.name) if it.is_argument else None
+        needed += size
+        if isinstance(argument, BufferArgument):
+            most = max(most, making_bytes(argument, size) - size)
+    if needed + most > limit_bytes:
+        raise LaunchError(
+            f"the launch needs about {(needed + most) >> 20} MB for its buffers, over the limit of "
+            f"{limit_bytes >> 20} MB",
+            "use a smaller launch or raise the memory limit",
+        )
+
+
 def build(
     program: Program, plan: Plan, launch: Launch, view: LocalAddresses, limit_bytes: int
 ) -> AddressSpaceMap:
@@ -73,6 +93,7 @@ def build(
 
     Raises: LaunchError if an argument is missing, unreadable, or over the limit.
     """
+    _check_room(plan, launch, limit_bytes)
     groups = int(np.prod([int(it) for it in launch.num_groups], dtype=object))
     numbers = _trace_ids(plan, view)
     extents: dict[int, int] = {}

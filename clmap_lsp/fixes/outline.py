@@ -13,7 +13,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-_HIDDEN = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+_HIDDEN = re.compile(
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+(?:"|(?=\n)|\Z)'
+    r"|'(?:\\.|[^'\\\n])*+(?:'|(?=\n)|\Z)",
+    re.DOTALL,
+)
+"""Comments, strings and characters; what is not closed runs to its end, so that no text takes long."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?![ \t]*pragma\b[^\n]*[^\\\n]$)", re.MULTILINE)
 """A directive that changes the structure: any but a pragma on one line."""

@@ -26,6 +26,9 @@ _SUFFIXED = re.compile(
 _HEX_FLOAT = re.compile(r"0[xX][0-9a-fA-F]*\.?[0-9a-fA-F]*[pP][+-]?\d+[fF]?\Z")
 _WORDS = {"true": 1, "false": 0, "inf": float("inf"), "nan": float("nan"), "infinity": float("inf")}
 _MAX_COUNT = 1 << 40
+_MAX_BITS = 128
+_MAX_DIGITS = 400
+"""Longer literals are no numbers of any type of OpenCL C; Python refuses to read those of 4,300 digits."""
 
 _Maker = Callable[[Sequence[str], Mapping[str, Number]], Argument]
 
@@ -121,12 +124,17 @@ def _balanced(text: str) -> bool:
 def _literal(text: str) -> Number | None:
     """Return the value of a C literal with its sign and suffixes; `None` for anything else."""
     stripped = text.strip()
+    if len(stripped) > _MAX_DIGITS:
+        return None
     sign = -1 if stripped.startswith("-") else 1
     stripped = stripped.lstrip("+-").strip() if stripped[:1] in "+-" else stripped
     if stripped.lower() in _WORDS:
         return sign * _WORDS[stripped.lower()]
     if _HEX_FLOAT.match(stripped):
-        return sign * float.fromhex(stripped.rstrip("fF"))
+        try:
+            return sign * float.fromhex(stripped.rstrip("fF"))
+        except (OverflowError, ValueError):
+            return None
     match = _SUFFIXED.match(stripped)
     if not match:
         return None
@@ -137,7 +145,10 @@ def _literal(text: str) -> Number | None:
 
 def _scalar(text: str, scalars: Mapping[str, Number]) -> Number:
     value = _literal(text)
-    return evaluate(text, scalars) if value is None else value
+    value = evaluate(text, scalars) if value is None else value
+    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
+        raise LaunchError("the number is too large for any type", f"give one of at most {_MAX_BITS} bits")
+    return value
 
 
 def split_top_level(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.launch.expression import evaluate_over_index
+from clmap_lsp.launch.expression import evaluate_over_index, python_work
 from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.reading import RefusedReadError, reason, regular, safe_read
@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 DEFAULT_LIMIT_BYTES = 1 << 32
+DEFAULT_PYTHON_WORK = 1 << 25
+"""Operations that Python may do one by one for the values of one formula: some seconds."""
+_CHUNK = 1 << 18
+"""Numbers that are made at once: a multiple of four, so that random bytes come as in one piece."""
 
 
 def numpy_dtype(scalar: ScalarType) -> np.dtype[Any]:
@@ -117,12 +121,23 @@ def _element(argument: BufferArgument, parameter: Type) -> Type:
     return element if element.size else SCALARS["uchar"]
 
 
+def making_bytes(argument: BufferArgument, size: int) -> int:
+    """Return the most memory that making a buffer of `size` bytes takes, in bytes, the buffer included."""
+    extra = 16 * argument.count if argument.fill is Fill.PERMUTATION else 64 * _CHUNK
+    return size + extra if size and argument.fill not in (Fill.ZEROS, Fill.NOINIT, Fill.NULL) else size
+
+
 def buffer_contents(
-    argument: BufferArgument, parameter: Type, *, limit_bytes: int = DEFAULT_LIMIT_BYTES
+    argument: BufferArgument,
+    parameter: Type,
+    *,
+    limit_bytes: int = DEFAULT_LIMIT_BYTES,
+    python_limit: int = DEFAULT_PYTHON_WORK,
 ) -> NDArray[np.uint8]:
     """Return a buffer's bytes at launch, shape (bytes,). `noinit` buffers are zero here.
 
-    Raises: LaunchError if it is larger than `limit_bytes` or its file cannot be read.
+    Raises: LaunchError, before anything is made, if it is larger than `limit_bytes`, its file cannot be read,
+        or its formula takes more than `python_limit` operations that Python does one by one.
     """
     import numpy as np
 
@@ -133,14 +148,18 @@ def buffer_contents(
         )
     if argument.fill is Fill.FILE:
         return np.frombuffer(_file_bytes(argument, limit_bytes), np.uint8).copy()
+    if argument.fill is Fill.FORMULA and (work := python_work(argument.text, argument.count)) > python_limit:
+        raise LaunchError(
+            f"{argument} takes {work:,} operations to work out, over the limit of {python_limit:,}",
+            "use whole numbers with + - * // % << >> & | ^, fewer elements, or file:PATH",
+        )
     data = np.zeros(size, np.uint8)
     if argument.fill in (Fill.ZEROS, Fill.NOINIT, Fill.NULL) or not size:
         return data
     element = _element(argument, parameter)
     scalar = _only_scalar(element)
     if scalar is not None:
-        numbers = _numbers(argument, scalar, size // scalar.size)
-        data[:] = np.ascontiguousarray(numbers).view(np.uint8)
+        _fill(data, argument, scalar, size // scalar.size)
         return data
     leaves = list(scalar_leaves(element))
     rows = data.reshape(argument.count, element.size)
@@ -148,7 +167,10 @@ def buffer_contents(
     sequences: dict[ScalarType, NDArray[Any]] = {}
     for place, (offset, scalar) in enumerate(leaves):
         if scalar not in sequences:
-            sequences[scalar] = _numbers(argument, scalar, argument.count * len(leaves))
+            count = argument.count * len(leaves)
+            whole = np.zeros(count * scalar.size, np.uint8)
+            _fill(whole, argument, scalar, count)
+            sequences[scalar] = whole.view(numpy_dtype(scalar))
         numbers = sequences[scalar][place :: len(leaves)]
         stored = np.ascontiguousarray(numbers).view(np.uint8).reshape(argument.count, scalar.size)
         rows[:, offset : offset + scalar.size] = stored
@@ -204,24 +226,39 @@ def scalar_bytes(argument: ScalarArgument, parameter: Type) -> bytes:
     return bytes(data)
 
 
-def _numbers(argument: BufferArgument, scalar: ScalarType, count: int) -> NDArray[Any]:
+def _fill(data: NDArray[np.uint8], argument: BufferArgument, scalar: ScalarType, count: int) -> None:
+    """Write the first `count` numbers of an argument, rounded to `scalar`, into `data`, piece by piece."""
+    import numpy as np
+
+    stored = data.view(numpy_dtype(scalar))
+    if argument.fill is Fill.PERMUTATION:
+        stored[:] = _rounded(np.random.default_rng(argument.seed).permutation(count), scalar)
+        return
+    rng = np.random.default_rng(argument.seed)
+    for first in range(0, count, _CHUNK):
+        end = min(first + _CHUNK, count)
+        stored[first:end] = _numbers(argument, scalar, first, end, rng)
+
+
+def _numbers(
+    argument: BufferArgument, scalar: ScalarType, first: int, end: int, rng: np.random.Generator
+) -> NDArray[Any]:
+    """Return the numbers from `first` up to `end`; `rng` has made those before them."""
     import numpy as np
 
     match argument.fill:
         case Fill.IOTA:
-            return _rounded(np.arange(count, dtype=np.int64), scalar)
-        case Fill.PERMUTATION:
-            return _rounded(np.random.default_rng(argument.seed).permutation(count), scalar)
+            return _rounded(np.arange(first, end, dtype=np.int64), scalar)
         case Fill.RANDOM:
-            rng = np.random.default_rng(argument.seed)
             if scalar.is_float:
-                return _rounded(rng.random(count), scalar)
-            bounds = np.iinfo(numpy_dtype(scalar))
-            return rng.integers(bounds.min, bounds.max, count, dtype=numpy_dtype(scalar), endpoint=True)
+                return _rounded(rng.random(end - first), scalar)
+            kind = numpy_dtype(scalar)
+            bounds = np.iinfo(kind)
+            return rng.integers(bounds.min, bounds.max, end - first, dtype=kind, endpoint=True)
         case Fill.FORMULA:
-            return _rounded(evaluate_over_index(argument.text, count, {}), scalar)
+            return _rounded(evaluate_over_index(argument.text, end, {}, first=first), scalar)
         case _:
-            return _rounded(_listed(argument.text, count), scalar)
+            return _rounded(_listed(argument.text, end)[first:], scalar)
 
 
 def _listed(text: str, count: int) -> NDArray[Any]:

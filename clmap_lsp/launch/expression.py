@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clmap_lsp.launch.problem import LaunchError
@@ -50,13 +52,31 @@ def evaluate(text: str, names: Mapping[str, Number]) -> Number:
     return _guarded(text, lambda: _scalar(_parse(text), names, text))
 
 
-def evaluate_over_index(text: str, count: int, names: Mapping[str, Number]) -> NDArray[Any]:
-    """Return the values of an expression in `i` for i = 0 … count-1, as int64, float64 or Python objects.
+def evaluate_over_index(
+    text: str, count: int, names: Mapping[str, Number], *, first: int = 0
+) -> NDArray[Any]:
+    """Return the values of an expression in `i` for i = first … count-1, as int64, float64 or Python objects.
 
     The same numbers as Python gives for every `i` on its own; NumPy is used where it provably agrees.
     Raises: LaunchError as `evaluate`.
     """
-    return _guarded(text, lambda: _array(text, count, names))
+    return _guarded(text, lambda: _array(text, first, count, names))
+
+
+def python_work(text: str, count: int) -> int:
+    """Return how many operations Python does one by one for so many values; 0 where NumPy does them.
+
+    Raises: LaunchError if it is no arithmetic expression.
+    """
+    import numpy as np
+
+    tree = _parse(text)
+    try:
+        with np.errstate(all="ignore"):
+            _vector(tree, {"i": np.arange(max(count - 1, 0), count, dtype=np.int64)}, text)
+    except (_NotInNumpyError, ZeroDivisionError, OverflowError, ValueError, TypeError):
+        return count * sum(isinstance(it, ast.expr) for it in ast.walk(tree))
+    return 0
 
 
 def names_in(text: str) -> frozenset[str]:
@@ -85,8 +105,12 @@ def _guarded(text: str, work: Callable[[], _T]) -> _T:
         return work()
     except ZeroDivisionError as error:
         raise LaunchError(f"`{text}` divides by zero") from error
-    except (OverflowError, ValueError, TypeError, RecursionError) as error:
-        raise LaunchError(f"`{text}` has no value: {error}") from error
+    except (OverflowError, ValueError, TypeError, RecursionError, MemoryError) as error:
+        raise LaunchError(f"`{_short(text)}` has no value: {_short(str(error))}") from error
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 120 else text[:117] + "..."
 
 
 def _scalar(node: ast.expr, names: Mapping[str, Number], text: str) -> Number:
@@ -105,6 +129,8 @@ def _scalar(node: ast.expr, names: Mapping[str, Number], text: str) -> Number:
             return negated
         case ast.BinOp(left=left, op=op, right=right):
             result: Number = _binary(op, _scalar(left, names, text), _scalar(right, names, text), text)
+            if isinstance(result, complex):
+                raise ValueError("it is a complex number")
             return result
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _scalar(body if _scalar(test, names, text) else orelse, names, text)
@@ -198,19 +224,74 @@ class _NotInNumpyError(Exception):
     """NumPy might round or wrap where Python does not."""
 
 
-def _array(text: str, count: int, names: Mapping[str, Number]) -> NDArray[Any]:
+def _array(text: str, first: int, count: int, names: Mapping[str, Number]) -> NDArray[Any]:
     import numpy as np
 
     tree = _parse(text)
     try:
         with np.errstate(all="raise"):
-            value, _ = _vector(tree, {**names, "i": np.arange(count, dtype=np.int64)}, text)
-        return np.broadcast_to(np.asarray(value), (count,)).copy()
+            value, _ = _vector(tree, {**names, "i": np.arange(first, count, dtype=np.int64)}, text)
+        return np.broadcast_to(np.asarray(value), (count - first,)).copy()
     except (_NotInNumpyError, FloatingPointError):
-        values = [_scalar(tree, {**names, "i": i}, text) for i in range(count)]
+        found = _each(tree, {**names, "i": range(first, count)}, text)
+        values = list(found) if isinstance(found, Sequence) else [found] * (count - first)
         wide = any(isinstance(it, int) and abs(it) >= _WIDE for it in values)
         mixed = wide or len({type(it) for it in values}) > 1  # NumPy would make doubles of both.
         return np.array(values, dtype=object if mixed else None)
+
+
+_PLAIN: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+}
+"""Operators whose results are not much longer than their operands: nothing is to be checked."""
+
+
+def _each(node: ast.expr, names: Mapping[str, Any], text: str) -> Number | Sequence[Number]:
+    """Return the value for every `i` in `names["i"]`, or the one value where it does not depend on `i`.
+
+    As `_scalar`, with the tree walked once instead of once for each value.
+    """
+    places: Sequence[int] = names["i"]
+    match node:
+        case ast.Name(id="i"):
+            return places
+        case ast.BinOp(left=left_node, op=op, right=right_node):
+            left, right = _each(left_node, names, text), _each(right_node, names, text)
+            plain = _PLAIN.get(type(op))
+            if isinstance(left, Sequence) or isinstance(right, Sequence):
+                columns = _column(left, places), _column(right, places)
+                if plain is not None:
+                    return list(map(plain, *columns))
+                made = [_binary(op, a, b, text) for a, b in zip(*columns, strict=True)]
+                if any(isinstance(it, complex) for it in made):
+                    raise ValueError("it is a complex number")
+                return made
+            return _scalar(node, names, text)
+        case ast.UnaryOp(op=sign, operand=operand) if isinstance(sign, ast.USub | ast.UAdd):
+            value = _each(operand, names, text)
+            if not isinstance(value, Sequence):
+                return _scalar(node, names, text)
+            return list(map(operator.neg, value)) if isinstance(sign, ast.USub) else value
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _FUNCTIONS:
+            found = [_each(it, names, text) for it in args]
+            if not any(isinstance(it, Sequence) for it in found):
+                return _scalar(node, names, text)
+            return list(map(_FUNCTIONS[name], *(_column(it, places) for it in found)))
+        case ast.Constant() | ast.Name():
+            return _scalar(node, names, text)
+        case _:  # Of a choice, only the side that is taken may be worked out.
+            return [_scalar(node, {**names, "i": i}, text) for i in places]
+
+
+def _column(value: Number | Sequence[Number], places: Sequence[int]) -> Iterable[Number]:
+    return value if isinstance(value, Sequence) else repeat(value, len(places))
 
 
 def _vector(node: ast.expr, names: Mapping[str, Any], text: str) -> tuple[Any, int]:
@@ -222,7 +303,8 @@ def _vector(node: ast.expr, names: Mapping[str, Any], text: str) -> tuple[Any, i
             value = _scalar(node, {name: it for name, it in names.items() if name != "i"}, text)
             return value, _bound(abs(value)) if isinstance(value, int) else 0
         case ast.Name():
-            return names["i"], max(len(names["i"]), 1)
+            places = names["i"]
+            return places, int(places[-1]) + 1 if len(places) else 1
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             value, bound = _vector(operand, names, text)
             return -value, bound

@@ -61,7 +61,7 @@ def parse_size(text: str, least: int = 1) -> tuple[int, ...]:
     Raises: LaunchError.
     """
     parts = text.replace("x", ",").replace("X", ",").split(",")
-    if not 1 <= len(parts) <= 3 or not all(it.strip().isascii() and it.strip().isdigit() for it in parts):
+    if not 1 <= len(parts) <= 3 or not all(_is_number(it.strip()) for it in parts):
         raise LaunchError(f"`{text}` is no size", "write 1 to 3 whole numbers, as in 256,256")
     sizes = tuple(int(it) for it in parts)
     if not all(least <= it < 1 << 40 for it in sizes):
@@ -70,6 +70,10 @@ def parse_size(text: str, least: int = 1) -> tuple[int, ...]:
             f"`{text}` is no {what}", f"every dimension must be at least {least} and below 2^40"
         )
     return sizes
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 40
 
 
 def from_options(

@@ -120,7 +120,7 @@ class Configurations:
                 self._nearest[folder] = find(folder) if folder.is_dir() else None
             source = self._nearest[folder]
             if source is not None:
-                file = self.read(source)[0]
+                file = self.read(source)[0].of_a_repository()
         return client.merged(file.for_path(path))
 
     def read(self, path: Path, text: str | None = None) -> tuple[Settings, tuple[Problem, ...]]:

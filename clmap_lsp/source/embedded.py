@@ -23,10 +23,11 @@ LANGUAGES: dict[str, HostLanguage] = {
 }
 """The host language of a file by its suffix."""
 
-_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}]*?\(", re.DOTALL)
-_C_SKIPPED = r"//[^\n]*|/\*.*?\*/|'(?:[^'\\\n]|\\.)*'"
+_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}]{0,2000}?\(", re.DOTALL)
+# What is not closed runs to its end, so that the time is linear in any text.
+_C_SKIPPED = r"//[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\Z)"
 _C_STRING = r'"(?:[^"\\\n]|\\(?:\r\n|.))*"'
-_RAW_STRING = r'(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\((?P<raw>.*?)\)(?P=delimiter)"'
+_RAW_STRING = r'(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\((?P<raw>.*?)(?:\)(?P=delimiter)"|\Z)'
 _CPP_TOKEN = re.compile(rf"{_C_SKIPPED}|{_RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
 _C_TOKEN = re.compile(rf"{_C_SKIPPED}|(?P<string>{_C_STRING})", re.DOTALL)
 _PYTHON_TOKEN = re.compile(

@@ -15,9 +15,9 @@ _STRING_MACRO = re.compile(
     r"[ \t]*\([ \t]*(?:\\n)?[ \t]*\r?$",
     re.MULTILINE,
 )
-_BRACKET = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|[()]', re.DOTALL)
+_BRACKET = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)|[()]', re.DOTALL)
 _KERNEL = re.compile(r"(?<!\w)(?:__)?kernel(?!\w)")
-_NEW_LINE = re.compile(r'("(?:[^"\\\n]|\\.)*")|\\n')
+_NEW_LINE = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z))|\\n')
 
 
 def without_wrapping(text: str) -> str:

@@ -39,7 +39,8 @@ class Configurations:
                 self._nearest[folder] = find(folder)
             source = self._nearest[folder]
         if source not in self._read:
-            self._read[source] = _load(source, named=self._named is not None)
+            read = _load(source, named=self._named is not None)
+            self._read[source] = read if self._named is not None else read.of_a_repository()
         return self._read[source].for_path(str(path.absolute()))
 
 
@@ -51,6 +52,8 @@ def with_options(
     undefines: tuple[str, ...] = (),
     include_dirs: tuple[str, ...] = (),
     standard: str | None = None,
+    time_limit_s: float | None = None,
+    memory_limit_mib: int | None = None,
 ) -> Settings:
     """Return settings with a person's options on top: macros add up, the rest goes before the settings'.
 
@@ -63,7 +66,14 @@ def with_options(
         include_dirs=include_dirs + settings.build.include_dirs,
         standard=standard or settings.build.standard,
     )
-    return replace(settings, build=build, device=device or settings.device, opened=include_dirs)
+    limits = replace(
+        settings.emulate,
+        time_limit_s=time_limit_s or settings.emulate.time_limit_s,
+        memory_limit_mib=memory_limit_mib or settings.emulate.memory_limit_mib,
+    )
+    return replace(
+        settings, build=build, device=device or settings.device, opened=include_dirs, emulate=limits
+    )
 
 
 def _load(source: Path | None, *, named: bool) -> Settings:

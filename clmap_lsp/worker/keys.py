@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 FORMAT = 4
 """Of what results look like; another number makes those on disk unknown."""
-_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)', re.DOTALL)
+"""Comments, and strings, which may look like ones. What is not closed runs to its end: linear in any text."""
 
 
 def content_key(program: Program, kernel: KernelAnalysis, settings: Settings, device: DeviceModel) -> str:
@@ -65,5 +66,6 @@ def _shared(program: Program) -> str:
 
 def _bare(text: str) -> str:
     """Return text without comments and blanks that mean nothing; line ends end directives."""
-    lines = (" ".join(it.split()) for it in _COMMENT.sub(" ", text).splitlines())
+    bare = _COMMENT.sub(lambda it: it[0] if it[0][0] == '"' else " ", text)
+    lines = (" ".join(it.split()) for it in bare.splitlines())
     return "\n".join(it for it in lines if it)

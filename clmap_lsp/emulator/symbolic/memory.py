@@ -28,7 +28,9 @@ from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.ir import Initializer, Kernel, Variable, VariableKind
 from clmap_lsp.source.types import ScalarType, Type, VectorType
 
-_LIMIT_BYTES = 1 << 28
+_LIMIT_BYTES = 1 << 26
+_PYTHON_LIMIT = 1 << 21
+"""Of what is worked out while a person types; a run has more."""
 
 Cells = dict[int, tuple[int, Value]]
 """Of one private object: by byte offset its size and value."""
@@ -68,7 +70,7 @@ class KnownData:
         if root.name in self._launch.inferred:
             return Unknown(f"data in `{root.name}`, which the launch does not give")
         try:
-            return buffer_contents(argument, root.type, limit_bytes=_LIMIT_BYTES)
+            return buffer_contents(argument, root.type, limit_bytes=_LIMIT_BYTES, python_limit=_PYTHON_LIMIT)
         except LaunchError as error:
             return Unknown(f"data in `{root.name}`: {error.cause}")
 

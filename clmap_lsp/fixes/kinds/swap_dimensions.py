@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
 
 KIND = "swap-dimensions"
-_CALL = re.compile(r"\w+\s*\(\s*([0-9]+)u?\s*\)")
+_CALL = re.compile(r"(?<!\w)\w++\s*+\(\s*([0-9]+)u?\s*\)")
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
