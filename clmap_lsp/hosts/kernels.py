@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_COMMENT = re.compile(r"//(?:[^\n\\]|\\.)*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KERNEL = re.compile(r"(?<![\w.])(?:__kernel|kernel|KERNEL)(?![\w.])")
 _HEAD = re.compile(r"(?:[^;{}()]|\([^;{}]*?\)(?=\s*(?:\)|\w|__)))*?\b([A-Za-z_]\w*)\s*\(")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")

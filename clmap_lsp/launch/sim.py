@@ -29,7 +29,7 @@ from clmap_lsp.source.types import (
 )
 
 _TYPES = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double")
-_WORD = re.compile(r"<[^\n>]*>|[^\s<]+")
+_WORD = re.compile(r"<[^\n<>]*>|[^\s<]+")
 _MAX_BYTES = 1 << 32
 
 

@@ -65,8 +65,16 @@ SPLICE = r"\\[ \t]*(?:\r\n|\n|\r)"
 GAP = rf"(?:[ \t\f\v\0\r\n\ufeff]+|{SPLICE}|{COMMENT})*"
 _WORD = r"[^\W\d][\w$]*"
 _NUMBER = r"\.?\d(?:[eEpP][+-]|[\w.])*"
-STRING = r'"(?:[^"\\\r\n]|\\(?:\r\n|[\s\S]))*"'
-CHARACTER = r"'(?:[^'\\\r\n]|\\(?:\r\n|[\s\S]))+'"
+# A literal with 64 escapes that is not closed is one token to the end of its line: each of the quotes that it
+# escapes would else be looked at as the start of another one, and the time grow with the square of the line.
+STRING = (
+    r'(?:"(?:[^"\\\r\n]|\\(?:\r\n|[\s\S]))*"'
+    r'|"(?:[^"\\\r\n]*+\\(?:\r\n|[\s\S])){64}(?:[^"\\\r\n]|\\(?:\r\n|[\s\S]))*+)'
+)
+CHARACTER = (
+    r"(?:'(?:[^'\\\r\n]|\\(?:\r\n|[\s\S]))+'"
+    r"|'(?:[^'\\\r\n]*+\\(?:\r\n|[\s\S])){64}(?:[^'\\\r\n]|\\(?:\r\n|[\s\S]))*+)"
+)
 _OPERATOR = r"<<=|>>=|\.\.\.|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|::|[\s\S]"
 _PLACEHOLDER = r"@[^\W\d]\w*"
 _ANY = rf"({_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_PLACEHOLDER}|{_OPERATOR}|\Z)"

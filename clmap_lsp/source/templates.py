@@ -21,7 +21,7 @@ _MARKS = re.compile(
     r"|<%.*?%>|^[ \t]*%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
-_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"', re.DOTALL)
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)', re.DOTALL)
 _HINTS = ("{{", "{%", "${", "%(", "<%", "% if ", "% for ", "%if ", "%for ")
 """Some of these are in every template; looking for them is fast."""
 

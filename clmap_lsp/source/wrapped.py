@@ -16,13 +16,15 @@ _STRING_MACRO = re.compile(
     re.MULTILINE,
 )
 _BRACKET = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)|[()]', re.DOTALL)
+_MOST_RAW_STRINGS = 1000
+"""Each that is not closed is followed to the end of the text."""
 _KERNEL = re.compile(r"(?<!\w)(?:__)?kernel(?!\w)")
 _NEW_LINE = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z))|\\n')
 
 
 def without_wrapping(text: str) -> str:
     """Blank what makes a string of the kernels of a file."""
-    if 'R"' in text:
+    if 0 < text.count('R"') <= _MOST_RAW_STRINGS:
         text = _RAW_STRING.sub(_without_delimiters, text)
     for start, end in stringified(text):
         opening = text.rfind("\n", 0, start) + 1
