@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.emulator.result import FaultKind
-from clmap_lsp.findings import Edit, Finding, Fix
+from clmap_lsp.findings import Edit, Fix
 from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
@@ -81,28 +81,6 @@ def proposals(subject: Subject, failed: list[Failure] | None = None) -> Iterator
             if failed is None:
                 raise
             failed.append(Failure(propose.__module__.rpartition(".")[2].replace("_", "-"), repr(error)))
-
-
-def attached(
-    findings: Sequence[Finding], subject: Subject, offers: Sequence[tuple[Verified, Fix]]
-) -> tuple[Finding, ...]:
-    """Return the findings, those of the kernel each with the fix that answers it and leaves least traffic."""
-    best = sorted(offers, key=lambda it: gain.rank(it[0]))
-    return tuple(
-        it if it.fix is not None or it.kernel != subject.analysis.name else _with_fix(it, subject, best)
-        for it in findings
-    )
-
-
-def _with_fix(finding: Finding, subject: Subject, offers: Sequence[tuple[Verified, Fix]]) -> Finding:
-    for verified, fix in offers:
-        proposal = verified.proposal
-        if finding.code not in proposal.codes:
-            continue
-        spans = {it.access.span for it in subject.analysis.accesses if it.access.site in proposal.sites}
-        if not spans or finding.span in spans or any(it.span in spans for it in finding.related):
-            return replace(finding, fix=fix)
-    return finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from clmap_lsp.server.documents import Document
 from clmap_lsp.source.span import SourceFile, Span
 
 if TYPE_CHECKING:
-    from clmap_lsp.server.fixing import Offer
+    from clmap_lsp.fixes.matching import Offer
 
 SOURCE = "clmap"
 

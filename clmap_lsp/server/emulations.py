@@ -10,26 +10,35 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.emulator.settings import WALL_FACTOR
-from clmap_lsp.findings import Finding, Related, Severity
+from clmap_lsp.findings import Finding
 from clmap_lsp.rules.cm300_emulation_crashed import check as crashes
 from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.runner import judged, ran_to_its_end
-from clmap_lsp.server.fixing import Offer, offers_in, time_for_fixes
+from clmap_lsp.server.fixing import offers_in, time_for_fixes
 from clmap_lsp.server.progress import Progress
 from clmap_lsp.server.settings import selection_of
 from clmap_lsp.worker.keys import content_key
-from clmap_lsp.worker.places import span_at
+from clmap_lsp.worker.messages import (
+    BadMessageError,
+    MeasuredOnDevice,
+    Offered,
+    Ran,
+    as_data,
+    from_data,
+    kernel_task,
+)
 from clmap_lsp.worker.pool import Task, TaskFailedError, WorkerCrashedError, WorkerPool, WorkerState
-from clmap_lsp.worker.requests import kernel_request
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.fixes.matching import Offer
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.snapshot import Snapshot
+    from clmap_lsp.source.span import Span
 
 logger = logging.getLogger(__name__)
 
@@ -41,18 +50,27 @@ KEPT = 512
 
 @dataclass(frozen=True, slots=True)
 class Emulation:
-    """The outcome for one kernel: a result, or the reason why there is none.
-
-    `result` is the JSON of the command-line contract for `emulate`; places in `findings` are the worker's.
-    """
+    """The outcome for one kernel: what the worker said, or the reason why there is nothing."""
 
     key: str
-    result: Mapping[str, Any] | None
-    findings: tuple[Mapping[str, Any], ...] = ()
+    reply: Mapping[str, Any] | None = None
+    """A `Ran` as data: its places follow the kernel whenever they are asked for."""
     failure: str | None = None
     crashed: bool = False
-    row: int = 1
-    """The row of the kernel's start when it ran; rows in `result` count from there."""
+
+    @property
+    def result(self) -> Mapping[str, Any] | None:
+        """The JSON of the command-line contract for `emulate`."""
+        return None if self.reply is None else self.reply["emulation"]
+
+    @property
+    def row(self) -> int:
+        """The row of the kernel's start when it ran; rows in `result` count from there."""
+        return 1 if self.reply is None else int(self.reply["row"])
+
+    def findings(self, kernel: Span) -> tuple[Finding, ...]:
+        """Return what the rules said of the run, at the places of the kernel as it stands now."""
+        return () if self.reply is None else from_data(self.reply, Ran, kernel).findings
 
     @property
     def faults(self) -> tuple[Mapping[str, Any], ...]:
@@ -116,7 +134,7 @@ class Emulations:
             emulation = self.of(snapshot, kernel)
             if emulation is None:
                 continue
-            found += [_finding(it, kernel) for it in emulation.findings]
+            found += emulation.findings(kernel.span)
             if emulation.crashed and emulation.failure:
                 crashed[kernel.name] = emulation.failure
             if emulation.ran_to_its_end:
@@ -147,14 +165,13 @@ class Emulations:
             reply = await self._ask("emulate", f"Emulating {kernel.name} {size}", snapshot, kernel)
             if reply is None:
                 return None
-            emulation = Emulation(
-                key, reply.get("emulation"), tuple(reply.get("findings", ())), row=int(reply.get("row", 1))
-            )
-        except TaskFailedError as error:
-            emulation = Emulation(key, None, failure=str(error))
+            from_data(reply, Ran, kernel.span)
+            emulation = Emulation(key, reply)
+        except (TaskFailedError, BadMessageError) as error:
+            emulation = Emulation(key, failure=str(error))
         except WorkerCrashedError as error:
             logger.error("%s: %s", kernel.name, error)
-            emulation = Emulation(key, None, failure=str(error), crashed=True)
+            emulation = Emulation(key, failure=str(error), crashed=True)
         _keep(self._kept, key, emulation)
         return emulation
 
@@ -166,24 +183,27 @@ class Emulations:
             return False
         try:
             reply = await self._ask("fixes", f"Verifying fixes of {kernel.name}", snapshot, kernel)
-        except (TaskFailedError, WorkerCrashedError) as error:
+            offered = Offered() if reply is None else from_data(reply, Offered, kernel.span)
+        except (TaskFailedError, WorkerCrashedError, BadMessageError) as error:
             logger.warning("fixes of %s: %s", kernel.name, error)
-            reply = {"fixes": []}
+            offered = Offered()
+            reply = as_data(offered)
         if reply is None:
             return False
         _keep(self._fixes, key, reply)
-        return bool(reply.get("fixes"))
+        return bool(offered.fixes)
 
     async def measure(self, snapshot: Snapshot, kernel: KernelAnalysis) -> str:
         """Launch a kernel on a device, because a person asked; returns what came of it, in one line."""
         try:
             reply = await self._ask("measure", f"Measuring {kernel.name} on a device", snapshot, kernel)
-        except (TaskFailedError, WorkerCrashedError) as error:
+            measured = None if reply is None else from_data(reply, MeasuredOnDevice)
+        except (TaskFailedError, WorkerCrashedError, BadMessageError) as error:
             return str(error)
-        if reply is None:
+        if measured is None:
             return "not measured"
-        _keep(self._measured, _key(snapshot, kernel), reply["on_device"])
-        return str(reply["text"])
+        _keep(self._measured, _key(snapshot, kernel), measured.on_device)
+        return measured.text
 
     def measured(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Mapping[str, Any] | None:
         """Return what a device made of a kernel as it is now, as JSON (`OnDevice.as_json`)."""
@@ -219,19 +239,18 @@ class Emulations:
         uri = snapshot.document.uri
         limit = self._server.client_for(snapshot.document).emulate_time_limit_s
         key = _key(snapshot, kernel)
-        request = kernel_request(snapshot.program, kernel, snapshot.settings, key, limit)
+        message = kernel_task(snapshot.program, kernel, snapshot.settings, key, limit)
         limit *= WALL_FACTOR  # The run's own limit is processor time; this one is the clock's.
         if kind == "fixes":
-            request["deadline_s"] = time_for_fixes(request["time_limit_s"])
-            limit += request["deadline_s"]
+            message = replace(message, deadline_s=time_for_fixes(message.limits.time_limit_s))
+            limit += message.deadline_s
         if kind == "measure":
-            request["device_time_limit_s"] = DEVICE_TIME_LIMIT_S
+            message = replace(message, device_time_limit_s=DEVICE_TIME_LIMIT_S)
             limit += DEVICE_TIME_LIMIT_S + 10
         async with Progress(self._server, title) as progress:
             pool = self._devices if kind == "measure" else self._pool
-            work = asyncio.ensure_future(
-                pool.run(Task(kind, uri, request, f"{kind} {key}", limit, progress.report))
-            )
+            task = Task(kind, uri, as_data(message), f"{kind} {key}", limit, progress.report)
+            work = asyncio.ensure_future(pool.run(task))
             progress.on_cancel(work.cancel)
             try:
                 return await work
@@ -263,17 +282,3 @@ def _keep(kept: OrderedDict[str, Any], key: str, value: object) -> None:
     kept[key] = value
     while len(kept) > KEPT:
         kept.popitem(last=False)
-
-
-def _finding(data: Mapping[str, Any], kernel: KernelAnalysis) -> Finding:
-    return Finding(
-        code=str(data["code"]),
-        name=str(data["name"]),
-        message=str(data["message"]),
-        severity=Severity(data["severity"]),
-        span=span_at(data["place"], kernel.span),
-        kernel=kernel.name,
-        related=tuple(
-            Related(span_at(it["place"], kernel.span), str(it["message"])) for it in data.get("related", ())
-        ),
-    )

@@ -139,7 +139,7 @@ class OpenedFile:
         Returns: the findings, and the rewrites that pay, each with its kernel, the best of a kernel first.
         """
         from clmap_lsp.fixes.gain import pays, rank
-        from clmap_lsp.fixes.offer import attached
+        from clmap_lsp.fixes.matching import attached, offer_of
 
         rewrites: list[tuple[str, Fix]] = []
         for kernel in self.analysis.kernels:
@@ -147,7 +147,7 @@ class OpenedFile:
             if kernel.launch is not None and (is_open or climbs):
                 subject = self.subject(kernel, runs)
                 found = sorted(self.offers(subject), key=lambda it: rank(it[0]))
-                findings = attached(findings, subject, found)
+                findings = attached(findings, kernel.name, [offer_of(subject, *it) for it in found])
                 rewrites += [(kernel.name, fix) for verified, fix in found if pays(verified)]
         return findings, tuple(rewrites)
 

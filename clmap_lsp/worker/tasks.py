@@ -1,4 +1,4 @@
-"""What the worker process can do. Each task takes plain data and returns plain data."""
+"""What the worker process can do: each task takes a `KernelTask` and returns a reply as plain data."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import UsageError
 from clmap_lsp.worker import cache
-from clmap_lsp.worker.places import place_of
-from clmap_lsp.worker.requests import launch_of, settings_of
+from clmap_lsp.worker.messages import (
+    BadMessageError,
+    KernelTask,
+    MeasuredOnDevice,
+    Ran,
+    as_data,
+    from_data,
+)
 
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
@@ -18,12 +24,11 @@ if TYPE_CHECKING:
     from clmap_lsp.findings import Finding
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel
-    from clmap_lsp.source.span import Span
     from clmap_lsp.sources import Reader
     from clmap_lsp.workbench import OpenedFile, Workbench
 
 Progress = Callable[[str, float | None], None]
-Function = Callable[[Mapping[str, Any], Progress], dict[str, Any]]
+Function = Callable[[KernelTask, Progress], dict[str, Any]]
 
 
 class CannotDoError(Exception):
@@ -51,27 +56,29 @@ def run(
     task = known.get(kind)
     if task is None:
         raise CannotDoError(f"the worker knows no task {kind!r}")
-    return task(payload, progress)
+    try:
+        return task(from_data(payload, KernelTask), progress)
+    except BadMessageError as error:
+        raise CannotDoError(str(error)) from None
 
 
-def _emulate(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+def _emulate(task: KernelTask, progress: Progress) -> dict[str, Any]:
     """Run one kernel and the rules about faults on what happened."""
-    known = cache.load(payload["key"])
+    known = cache.load(task.key)
     if known is not None:
         return known
     from clmap_lsp.report.emulation_json import emulation_json
 
-    opened, kernel, launch = _launched(payload)
+    opened, kernel, launch = _launched(task)
     program = opened.program
     progress("running", None)
     result = _run(opened, kernel, launch)
-    reply = {
-        "row": program.position(kernel.span).row,
-        "emulation": emulation_json(program, launch, result),
-        "findings": [_finding_data(it, kernel.span) for it in _faults(kernel, result)],
-    }
+    ran = Ran(
+        program.position(kernel.span).row, emulation_json(program, launch, result), _faults(kernel, result)
+    )
+    reply = as_data(ran, kernel.span)
     if not any(it.kind.value in _TRANSIENT for it in result.faults):
-        cache.store(payload["key"], reply)
+        cache.store(task.key, reply)
     return reply
 
 
@@ -98,33 +105,30 @@ def _faults(kernel: Kernel, result: EmulationResult) -> tuple[Finding, ...]:
     return tuple(finding for it in rules for finding in it.check(kernel, result))
 
 
-def _finding_data(finding: Finding, kernel: Span) -> dict[str, Any]:
-    return {
-        "code": finding.code,
-        "name": finding.name,
-        "message": finding.message,
-        "severity": finding.severity.value,
-        "place": place_of(finding.span, kernel),
-        "related": [{"place": place_of(it.span, kernel), "message": it.message} for it in finding.related],
-    }
-
-
-def _fixes(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
-    """Verify the rewrites of one kernel; those that hold come back as data."""
+def _fixes(task: KernelTask, progress: Progress) -> dict[str, Any]:
+    """Verify the rewrites of one kernel; those that hold come back."""
     from clmap_lsp.worker import offers
 
-    opened, kernel, _ = _launched(payload)
-    return offers.verified(opened, kernel.name, payload, progress)
+    key = f"{task.key}-fixes-3"
+    known = cache.load(key)
+    if known is not None:
+        return known
+    opened, kernel, _ = _launched(task)
+    offered = offers.verified(opened, kernel.name, task.deadline_s, progress)
+    reply = as_data(offered, kernel.span)
+    if offered.complete:
+        cache.store(key, reply)
+    return reply
 
 
-def _measure(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+def _measure(task: KernelTask, progress: Progress) -> dict[str, Any]:
     """Launch one kernel on a device, beside the emulator; only ever asked for by a person."""
     from clmap_lsp.launch.problem import LaunchError
     from clmap_lsp.opencl_device.errors import DeviceError
     from clmap_lsp.opencl_device.on_device import measure
     from clmap_lsp.opencl_device.on_device_job import NotForDevicesError
 
-    opened, kernel, launch = _launched(payload)
+    opened, kernel, launch = _launched(task)
     progress("emulating", None)
     result = _run(opened, kernel, launch)
     progress("running on the device", None)
@@ -135,25 +139,25 @@ def _measure(payload: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
             launch,
             opened.settings.build,
             result,
-            platform=payload.get("platform"),
-            time_limit_s=payload["device_time_limit_s"],
+            platform=task.platform,
+            time_limit_s=task.device_time_limit_s,
         )
     except LaunchError as error:
         raise CannotDoError(str(error.at(launch.source))) from None
     except (DeviceError, NotForDevicesError) as error:
         raise CannotDoError(str(error)) from None
-    return {"on_device": measured.as_json(), "text": measured.summary()}
+    return as_data(MeasuredOnDevice(measured.as_json(), measured.summary()))
 
 
-def _launched(payload: Mapping[str, Any]) -> tuple[OpenedFile, Kernel, Launch]:
-    """Return what a payload speaks of.
+def _launched(task: KernelTask) -> tuple[OpenedFile, Kernel, Launch]:
+    """Return what a task speaks of.
 
     Raises: CannotDoError.
     """
-    opened = _open(payload)
-    kernel = opened.program.kernel(payload["kernel"])
+    opened = _open(task)
+    kernel = opened.program.kernel(task.kernel)
     if kernel is None:
-        raise CannotDoError(f"there is no kernel `{payload['kernel']}`")
+        raise CannotDoError(f"there is no kernel `{task.kernel}`")
     try:
         return opened, kernel, opened.launch(kernel)
     except UsageError as error:
@@ -179,13 +183,12 @@ def _workbench() -> tuple[Workbench, _Texts]:
     return Workbench(texts.includes, remembers=True), texts
 
 
-def _open(payload: Mapping[str, Any]) -> OpenedFile:
+def _open(task: KernelTask) -> OpenedFile:
     workbench, texts = _workbench()
-    texts.files = payload["files"]
-    path, kernel = payload["path"], payload["kernel"]
-    settings, given = settings_of(payload), launch_of(payload)
+    texts.files = task.files
+    text, settings = texts.files[task.path], task.settings
     return workbench.open_text(
-        path, texts.files[path], settings, given=given, only=kernel, looks_beside=False
+        task.path, text, settings, given=task.given, only=task.kernel, looks_beside=False
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from clmap_lsp.opencl_device.on_device_run import same_outputs
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.read import read_program
 from clmap_lsp.worker import tasks
-from clmap_lsp.worker.requests import kernel_request
+from clmap_lsp.worker.messages import as_data, kernel_task
 
 TWICE = """#include "factor.h"
 // clmap: global=256 local=64 in=random(256) out=zeros(256)
@@ -107,8 +108,8 @@ def test_the_worker_measures_and_says_why_not(platform: None) -> None:
         files = {"k.cl": text, "factor.h": "#define FACTOR 2.0f\n"}
         program = read_program(text, "k.cl", read_file=files.get)
         (kernel,) = AnalysisSession().analyse(program, load_model("generic-gpu")).kernels
-        request = kernel_request(program, kernel, Settings(), "key", 10.0)
-        request |= {"device_time_limit_s": 60.0, "platform": device}
+        task = kernel_task(program, kernel, Settings(), "key", 10.0)
+        request = as_data(replace(task, device_time_limit_s=60.0, platform=device))
         if text is TWICE and device is None:
             reply = tasks.run(tasks.ON_DEVICES, "measure", request, lambda *_: None)
             assert reply["on_device"]["outputs_equal"]

@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
+from clmap_lsp.config import EmulateSettings
+from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin
+from clmap_lsp.launch.model import Argument
+from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.worker import pool as pools
+from clmap_lsp.worker.messages import KernelTask, as_data
 from clmap_lsp.worker.pool import Task, TaskFailedError, WorkerCrashedError, WorkerPool
 
 SUM = """\
@@ -29,38 +34,24 @@ __kernel void spin(__global volatile int *a) {
 """
 
 
-def payload(text: str, kernel: str, key: str = "k", **arguments: str) -> dict[str, Any]:
-    return {
-        "key": key,
-        "path": "k.cl",
-        "files": {"k.cl": text},
-        "options": {
-            "defines": [],
-            "undefines": [],
-            "include_dirs": [],
-            "standard": "CL1.2",
-            "predefined": [],
-        },
-        "kernel": kernel,
-        "launch": {
-            "global_size": [64],
-            "local_size": [16],
-            "global_offset": [],
-            "arguments": arguments,
-            "origin": "given",
-        },
-        "device": "generic-gpu",
-        "time_limit_s": 10.0,
-        "memory_limit_mib": 256,
-    }
+def message(
+    text: str, kernel: str, key: str = "k", limit_s: float = 10.0, **arguments: Argument
+) -> KernelTask:
+    launch = Launch(kernel, (64,), (16,), arguments, Origin.GIVEN)
+    limits = EmulateSettings(True, limit_s, 256)
+    return KernelTask(key, "k.cl", {"k.cl": text}, BuildOptions(), "generic-gpu", kernel, launch, limits)
+
+
+def payload(text: str, kernel: str, key: str = "k", **arguments: Argument) -> dict[str, Any]:
+    return as_data(message(text, kernel, key, **arguments))
 
 
 def adding(key: str = "k") -> dict[str, Any]:
-    return payload(SUM, "add", key, a="iota(64)", b="zeros(64)")
+    return payload(SUM, "add", key, a=BufferArgument(Fill.IOTA, 64), b=BufferArgument(Fill.ZEROS, 64))
 
 
 def spinning(limit_s: float = 10.0) -> dict[str, Any]:
-    return {**payload(ENDLESS, "spin", "spin", a="zeros(2)"), "time_limit_s": limit_s}
+    return as_data(message(ENDLESS, "spin", "spin", limit_s, a=BufferArgument(Fill.ZEROS, 2)))
 
 
 @pytest.fixture(autouse=True)
