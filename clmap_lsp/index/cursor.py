@@ -173,9 +173,11 @@ class Cursor:
                     return
 
     def skip_pragmas(self) -> None:
-        """Go past directives that stand as one token."""
-        while self.texts[self.at].startswith(PRAGMA):
+        """Go past directives that stand as one token, and `_Pragma("...")`."""
+        while self.texts[self.at].startswith(PRAGMA) or self.texts[self.at] == "_Pragma":
             self.at += 1
+            if self.texts[self.at - 1] == "_Pragma" and self.text == "(":
+                self.skip_brackets()
 
     def closing(self, at: int) -> int:
         """Return the token that closes the bracket at `at`, or the end."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from clmap_lsp.index import builtins
 from clmap_lsp.index.compatible import Value
 from clmap_lsp.index.cursor import (
     CONST_WORDS,
@@ -182,7 +183,8 @@ class DeclarationParser(ExpressionParser):
 
     def _unknown_type(self, text: str, at: int, *, is_qualifier: bool) -> None:
         symbols = [name for name, it in self.file_scope.ordinary.items() if it.kind is Kind.TYPEDEF]
-        close = nearest(text, [*TYPE_NAMES, *symbols, *SPECIFIER_WORDS])
+        is_function = builtins.find(text) is not None
+        close = None if is_function else nearest(text, [*TYPE_NAMES, *symbols, *SPECIFIER_WORDS])
         said = f"unknown type name '{text}'"
         if close is not None and text.upper() != text:
             fix = Fix(f"Change to '{close}'", (Edit(at, at + 1, close),))

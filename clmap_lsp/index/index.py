@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from clmap_lsp.index.cursor import FileScope
-from clmap_lsp.index.model import BuiltinUse, Issue, Kind, Role, Symbol, Unit
+from clmap_lsp.index.model import BuiltinUse, Edit, Fix, Issue, Kind, Role, Symbol, Unit
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.lexer import Token
 from clmap_lsp.source.normalise import span_of_token
@@ -285,8 +285,6 @@ class Index:
         found: list[PlacedIssue] = []
         seen: set[tuple[str, str]] = set()
         for at, placed in enumerate(self.units):
-            if placed.is_cut and at + 1 < len(self.units):
-                found.append(self._unclosed(placed, self.units[at + 1]))
             for issue in sorted(placed.unit.issues, key=lambda it: it.token):
                 if placed.is_cut and issue.message == "expected '}'" and at + 1 < len(self.units):
                     continue
@@ -296,20 +294,22 @@ class Index:
                         continue
                     seen.add(key)
                 found.append(PlacedIssue(issue, self._issue_span(placed, issue), placed))
+            if placed.is_cut and at + 1 < len(self.units):
+                found.append(self._unclosed(placed, self.units[at + 1]))
         return found
 
     def _unclosed(self, placed: PlacedUnit, following: PlacedUnit) -> PlacedIssue:
-        """Return what is wrong where a `}` is missing: a compiler sees it at the next function's body."""
-        at = next(
-            (it for it in range(following.start, following.end) if self.texts[it] == "{"), following.start
-        )
-        issue = Issue("syntax-error", Severity.ERROR, "function definition is not allowed here", 0, 1)
-        return PlacedIssue(issue, span_of_token(self.tokens[at]), placed)
+        """Return what is wrong where a `}` is missing: a compiler sees it at the next kernel."""
+        end = placed.end - placed.start
+        fix = Fix("Insert '}' before the kernel", (Edit(end, end, "\n}\n"),))
+        said = "expected expression; a '}' is missing before this kernel"
+        issue = Issue("syntax-error", Severity.ERROR, said, end, end + 1, fix=fix)
+        return PlacedIssue(issue, span_of_token(self.tokens[following.start]), placed)
 
     def _issue_span(self, placed: PlacedUnit, issue: Issue) -> Span:
         first = placed.start + issue.token
         if issue.message == "expected '}'" and placed.end >= len(self.tokens):
-            end = len(self.files[self.path].text.rstrip())
+            end = len(self.files[self.path].text)
             return Span(self.path, end, end)
         if issue.is_behind and first > 0:
             before = span_of_token(self.tokens[first - 1])

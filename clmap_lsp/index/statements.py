@@ -93,8 +93,8 @@ class UnitParser(DeclarationParser):
             if self.text == "}":
                 return
             raise self.fail("expected identifier or '('")
-        if not specifiers.has_type:
-            self._untyped(specifiers)
+        if not specifiers.has_type and self._is_macro_use(specifiers):
+            return
         declared = self.declarator(specifiers.type)
         while self.text in ("__attribute__", "__attribute"):
             declared.attributes += self.attribute()
@@ -106,8 +106,8 @@ class UnitParser(DeclarationParser):
             return
         self.declare_all(specifiers, "after top level declarator", declared)
 
-    def _untyped(self, specifiers: Specifiers) -> None:
-        """Report a declaration that begins with no type: mostly the use of a macro that nothing defines."""
+    def _is_macro_use(self, specifiers: Specifiers) -> bool:
+        """Go past the use of a macro that nothing defines; report a declaration that begins with no type."""
         at = self.at
         if self.texts[at + 1] == "(":
             name = self.text
@@ -117,16 +117,17 @@ class UnitParser(DeclarationParser):
                 self.is_doubtful = True
                 self.at = self.closing(at + 1) + 1
                 self.accept(";")
-                raise SyntaxFaultError
+                return True
             specifiers.type = Qualified(Unknown("int"))
             said = "type specifier missing, defaults to 'int'"
             self.issue("implicit-int", said, Severity.WARNING, token=at)
-            return
+            return False
         if self.is_doubtful:
             raise SyntaxFaultError
         if specifiers.start == at and (self.texts[at + 1] in (";", "=", ",", "[")):
             said = "type specifier missing, defaults to 'int'"
             self.issue("implicit-int", said, Severity.WARNING, token=at)
+        return False
 
     def _after_declarator(self, specifiers: Specifiers, declared: Declarator) -> None:
         """A function's head that neither `;` nor a body follows."""
@@ -270,7 +271,7 @@ class UnitParser(DeclarationParser):
         ends = False
         reported = False
         while self.text and self.text != "}":
-            if self.text.startswith("#"):
+            if self.text.startswith("#") or self.text == "_Pragma":
                 self.skip_pragmas()
                 continue
             is_target = self.text in ("case", "default") or self.texts[self.at + 1] == ":"

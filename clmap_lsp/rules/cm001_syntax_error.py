@@ -3,7 +3,7 @@
 ## What it does
 
 Reports text that cannot be read as OpenCL C with the build options in use. The kernels of the file that can
-be read are analysed all the same.
+be read are analysed all the same; of one that does not compile nothing else is said.
 
 ## Why is this bad?
 
@@ -35,7 +35,7 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.causes import syntax_problems
-from clmap_lsp.rules.context import RuleContext, from_problem
+from clmap_lsp.rules.context import RuleContext, from_issue, from_problem
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
 RULE = RuleMeta(
@@ -48,5 +48,13 @@ RULE = RuleMeta(
 
 
 def check(context: RuleContext) -> Iterator[Finding]:
-    """Yield the syntax errors; one, as information, where undefined names may be their cause."""
-    yield from (from_problem(RULE, it) for it in syntax_problems(context.program, RULE.problems))
+    """Yield the syntax errors, in a compiler's words where the text can be read that far.
+
+    Where its structure was not found, undefined names may be the cause: one place, as information.
+    """
+    refused = context.refused()
+    codes = ("bad-directive", "bad-condition") if refused else RULE.problems
+    yield from (from_problem(RULE, it) for it in syntax_problems(context.program, codes))
+    for it in refused:
+        if it.issue.code == "syntax-error" and context.index is not None:
+            yield from_issue(RULE, context.index, it)

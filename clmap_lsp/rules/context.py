@@ -6,14 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from clmap_lsp.index.verdict import edits, errors
+from clmap_lsp.rules.causes import hides_its_names
+
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
     from clmap_lsp.emulator.result import EmulationResult
     from clmap_lsp.findings import Finding
+    from clmap_lsp.index.index import Index, PlacedIssue
     from clmap_lsp.rules.meta import RuleMeta
     from clmap_lsp.rules.suppress import SuppressedCode, Suppression
     from clmap_lsp.source.ir import Problem
     from clmap_lsp.source.program import Program
+    from clmap_lsp.source.span import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ class RuleContext:
     crashed: Mapping[str, str] = field(default_factory=dict)
     """How the emulator's process ended in the middle of a kernel, by kernel."""
     unused: tuple[UnusedSuppression, ...] = field(default=())
+    index: Index | None = None
+    """What the text declares and what a compiler would refuse; `None` where only faults are judged."""
 
     def kernels(self) -> Iterator[KernelAnalysis]:
         """Yield the kernels that were analysed, in source order."""
@@ -53,9 +60,37 @@ class RuleContext:
             for access in kernel.accesses:
                 yield kernel, access
 
+    def refused(self) -> list[PlacedIssue]:
+        """Return what a compiler would refuse, unless a file that is not found may be the reason."""
+        return [] if self.index is None else refused_of(self.program, self.index)
+
     def problems(self, rule: RuleMeta) -> Iterator[Problem]:
-        """Yield the source problems that a rule reports."""
-        yield from (it for it in self.program.problems if it.code in rule.problems)
+        """Yield the source problems that a rule reports, but none that follow from a compiler's error."""
+        found = (it for it in self.program.problems if it.code in rule.problems)
+        refused = self.refused()
+        if self.index is None or not refused:
+            yield from found
+            return
+        places = {(it.span.path, it.span.start) for it in refused}
+        hurt = [self.index.cover(it.unit.start, it.unit.end) for it in refused]
+        for it in found:
+            is_same = it.code == "syntax-error" or (it.span.path, it.span.start) in places
+            is_inside = it.code in FOLLOWING and any(_is_within(it.span, span) for span in hurt)
+            if not is_same and not is_inside:
+                yield it
+
+
+def refused_of(program: Program, index: Index) -> list[PlacedIssue]:
+    """Return what a compiler would refuse a program for, where all of its text is known."""
+    return [] if hides_its_names(program) else errors(index)
+
+
+FOLLOWING = frozenset({"unknown-function", "unsupported", "internal-error"})
+"""Problems that tell nothing new of a function that does not compile."""
+
+
+def _is_within(span: Span, outer: Span) -> bool:
+    return span.path == outer.path and outer.start <= span.start <= outer.end
 
 
 def from_problem(rule: RuleMeta, problem: Problem) -> Finding:
@@ -64,3 +99,27 @@ def from_problem(rule: RuleMeta, problem: Problem) -> Finding:
 
     related = tuple(Related(span, message) for span, message in problem.related)
     return rule.finding(problem.span, problem.message, severity=problem.severity, related=related)
+
+
+def from_issue(rule: RuleMeta, index: Index, it: PlacedIssue, *, unnecessary: bool = False) -> Finding:
+    """Turn what the index found wrong into a finding, with the edit that mends it if there is one."""
+    from clmap_lsp.findings import Edit, Fix, FixSafety, Related
+
+    changed = edits(index, it)
+    fix = None
+    if it.issue.fix is not None and changed:
+        made = tuple(Edit(edit.span, edit.text) for edit in changed)
+        fix = Fix(it.issue.fix.title, FixSafety.UNSAFE, made, assumptions=("this is what was meant",))
+    related = tuple(
+        Related(index.cover(it.unit.start + at, it.unit.start + at + 1), said)
+        for at, said in it.issue.notes
+        if at >= 0
+    )
+    return rule.finding(
+        it.span,
+        it.issue.message,
+        severity=it.issue.severity,
+        related=related,
+        fix=fix,
+        unnecessary=unnecessary,
+    )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.launching import LaunchSources, launch_of
 from clmap_lsp.errors import UsageError
+from clmap_lsp.index.verdict import broken_functions
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.source.span import SourceFile, Span
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.findings import Finding, Fix
     from clmap_lsp.fixes.model import Subject, Verified
+    from clmap_lsp.index.index import Index
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.rules.memory import KernelFindings
     from clmap_lsp.rules.selection import Selection
@@ -55,7 +57,9 @@ class OpenedFile:
         memory: KernelFindings | None = None,
         only: str | None = None,
         facts: HostFacts | None = None,
+        read: Callable[[], Index] | None = None,
     ) -> None:
+        self._read = read
         self.program = program
         self.settings = settings
         self.device = device
@@ -79,11 +83,23 @@ class OpenedFile:
         )
 
     @cached_property
+    def index(self) -> Index | None:
+        """What the text declares and uses; `None` for a program that was not read from a text."""
+        return None if self._read is None else self._read()
+
+    @cached_property
     def analysis(self) -> FileAnalysis:
-        """The kernels with their accesses and costs."""
-        return self._session.analyse(
+        """The kernels with their accesses and costs; of those that do not compile nothing is said."""
+        found = self._session.analyse(
             self.program, self.device, self.sources, options=self.settings.build, only=self._only
         )
+        from clmap_lsp.rules.context import refused_of
+
+        refused = [] if self.index is None else refused_of(self.program, self.index)
+        broken = broken_functions(self.index, refused) if self.index is not None else frozenset()
+        if broken.isdisjoint(it.name for it in found.kernels):
+            return found
+        return replace(found, kernels=tuple(it for it in found.kernels if it.name not in broken))
 
     # ------------------------------------------------------------------------------------------- findings
 
@@ -93,9 +109,9 @@ class OpenedFile:
         from clmap_lsp.rules.runner import run
 
         if runs is None:
-            context = RuleContext(self.program, self.analysis)
+            context = RuleContext(self.program, self.analysis, index=self.index)
         else:
-            context = RuleContext(self.program, self.analysis, runs.done, runs.refused)
+            context = RuleContext(self.program, self.analysis, runs.done, runs.refused, index=self.index)
         found = run(context, selection, self._memory)
         return tuple(self._with_host_line(it) for it in found) if self.facts.launches else found
 

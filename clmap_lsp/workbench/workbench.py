@@ -11,6 +11,7 @@ from clmap_lsp.analysis.content import Kept
 from clmap_lsp.analysis.launching import LaunchSources
 from clmap_lsp.analysis.session import AnalysisSession
 from clmap_lsp.errors import UsageError
+from clmap_lsp.index.reading import read_index
 from clmap_lsp.reading import SETTINGS_BYTES, ReadScope, reason, safe_read
 from clmap_lsp.rules.memory import KernelFindings
 from clmap_lsp.source.read import read_program
@@ -22,6 +23,7 @@ from clmap_lsp.workspace import scope_of
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
     from clmap_lsp.devices import DeviceModel
+    from clmap_lsp.index.index import Index
     from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.launch.problem import LaunchProblem
     from clmap_lsp.launch.sim import SimFile
@@ -62,6 +64,7 @@ class Workbench:
         self._memory = KernelFindings() if remembers else None
         self._hosts = HostFiles()
         self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(KEPT_READINGS)
+        self._indexes: Kept[Index] = Kept(KEPT_READINGS)
 
     @property
     def n_analysed(self) -> int:
@@ -71,6 +74,7 @@ class Workbench:
     def forget(self, path: str) -> None:
         """Drop what is kept of a closed file."""
         self._readings.pop(path, None)
+        self._indexes.pop(path, None)
 
     def open_text(
         self,
@@ -105,7 +109,19 @@ class Workbench:
         program = self._program(path, text, settings)
         beside = sim_beside(path) if looks_beside else None
         sources = LaunchSources(given, sim, settings.launches, beside, facts.launches)
-        return OpenedFile(program, settings, device, sources, self._session, self._memory, only, facts)
+
+        def index() -> Index:
+            return self._index(path, text, settings)
+
+        return OpenedFile(program, settings, device, sources, self._session, self._memory, only, facts, index)
+
+    def _index(self, path: str, text: str, settings: Settings) -> Index:
+        before = self._indexes.get(path) if self._memory is not None else None
+        read_file = self._includes(path, settings)
+        index = read_index(text, path, settings.build, read_file=read_file, previous=before)
+        if self._memory is not None:
+            self._indexes.keep(path, index)
+        return index
 
     def _program(self, path: str, text: str, settings: Settings) -> Program:
         read_file = self._includes(path, settings)

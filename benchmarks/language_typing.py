@@ -1,0 +1,142 @@
+"""Holds completion and first errors against what people wrote and what clang says.
+
+    python -m benchmarks.language_typing FOLDER completion [--places 500]
+    python -m benchmarks.language_typing FOLDER errors [--files 300]
+
+Completion: at random places where an identifier stands, the text behind its first two letters is cut off to
+the end of the line, and the identifier should be among the first five candidates. Errors: files that clang
+accepts are mutated by one error each, and the first error should be within one line of clang's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections import Counter
+from pathlib import Path
+
+from benchmarks.clang_truth import first_error, identifiers, parsed
+from benchmarks.language_truth import accepted_files, read
+from clmap_lsp.index.complete import complete
+from clmap_lsp.source.ir import Severity
+
+SEED = 20
+
+
+def completion(folder: Path, n_places: int, n_examples: int) -> None:
+    """Print how often what was written is among the first candidates."""
+    chance = random.Random(SEED)
+    ranks: Counter[str] = Counter()
+    missed: list[str] = []
+    n_done = 0
+    for path, text, standard in accepted_files(folder, n_places // 2):
+        named = [it for it in identifiers(parsed(path, text, standard), path, text) if len(it.text) > 2]
+        uses = [it for it in named if not it.is_declaration]
+        for it in chance.sample(uses, min(2, len(uses))):
+            line_end = text.find("\n", it.offset)
+            cut = text[: it.offset + 2] + text[line_end if line_end >= 0 else len(text) :]
+            index = read(path, cut, standard)
+            found = [c.label for c in complete(index, it.offset + 2).candidates]
+            rank = found.index(it.text) + 1 if it.text in found else 0
+            ranks["first" if rank == 1 else "five" if 0 < rank <= 5 else "later" if rank else "never"] += 1
+            n_done += 1
+            if not 0 < rank <= 5:
+                row = index.files[str(path)].position(it.offset).row
+                missed.append(f"{path.name}:{row} {it.text}: rank {rank}, first {found[:5]}")
+        if n_done >= n_places:
+            break
+    among = ranks["first"] + ranks["five"]
+    print(f"{n_done} places: among five {among} ({100 * among / n_done:.1f} %), {dict(ranks)}")
+    for it in missed[:n_examples]:
+        print(f"    {it}")
+
+
+# ---------------------------------------------------------------------------------------------- mutations
+
+
+def _mutations(text: str, named: list[tuple[int, str]], chance: random.Random) -> list[tuple[str, str]]:
+    """Return texts with one error each: a token left out, a name misspelt."""
+    found: list[tuple[str, str]] = []
+    for token in (";", ")", "}", "]"):
+        places = [at for at, char in enumerate(text) if char == token and _is_code(text, at)]
+        if places:
+            at = chance.choice(places)
+            found.append((f"missing {token}", text[:at] + text[at + 1 :]))
+    locals_ = [it for it in named if len(it[1]) > 3]
+    if locals_:
+        at, name = chance.choice(locals_)
+        place = chance.randrange(1, len(name) - 1)
+        misspelt = name[:place] + name[place + 1] + name[place] + name[place + 2 :]
+        if misspelt == name:
+            misspelt = name[:place] + name[place + 1 :]
+        found.append(("misspelt name", text[:at] + misspelt + text[at + len(name) :]))
+    return found
+
+
+def _is_code(text: str, at: int) -> bool:
+    """Tell whether an offset is in no directive, comment or string; good enough to choose places."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    if "//" in line or line.lstrip().startswith("#") or line.count('"') % 2 or "'" in line:
+        return False
+    before = text[: at - len(line)]
+    if before.rstrip(" \t\r\n").endswith("\\"):
+        return False
+    return text.rfind("/*", 0, at) <= text.rfind("*/", 0, at)
+
+
+def errors(folder: Path, n_files: int, n_examples: int) -> None:
+    """Print how often our first error is within one line of clang's, by kind of mutation."""
+    chance = random.Random(SEED)
+    good: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    missed: dict[str, list[str]] = {}
+    for path, text, standard in accepted_files(folder, n_files):
+        unit = parsed(path, text, standard)
+        named = [
+            (it.offset, it.text)
+            for it in identifiers(unit, path, text)
+            if not it.is_declaration and it.kind in ("VAR_DECL", "PARM_DECL") and it.path == str(path)
+        ]
+        mutations = _mutations(text, named, chance)
+        if not mutations:
+            continue
+        kind, mutated = mutations[chance.randrange(len(mutations))]
+        theirs = first_error(parsed(path, mutated, standard), path)
+        if theirs is None or theirs.row == 0:
+            continue
+        index = read(path, mutated, standard)
+        ours = [
+            it for it in index.issues if it.issue.severity is Severity.ERROR and it.span.path == str(path)
+        ]
+        ours += []
+        rows = [index.files[str(path)].position(it.span.start).row for it in ours]
+        total[kind] += 1
+        if rows and abs(rows[0] - theirs.row) <= 1:
+            good[kind] += 1
+        else:
+            said = f"{rows[0]} {ours[0].issue.message}" if rows else "nothing"
+            missed.setdefault(kind, []).append(f"{path}: ours {said}; clang {theirs.row} {theirs.message}")
+    n_good, n_all = sum(good.values()), sum(total.values())
+    print(f"{n_good} of {n_all} ({100 * n_good / n_all:.1f} %)")
+    for kind, count in sorted(total.items()):
+        print(f"{kind:16} {good[kind]} of {count}")
+        for it in missed.get(kind, [])[:n_examples]:
+            print(f"    {it}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("what", choices=["completion", "errors"])
+    parser.add_argument("--places", type=int, default=500)
+    parser.add_argument("--files", type=int, default=300)
+    parser.add_argument("--examples", type=int, default=8)
+    arguments = parser.parse_args()
+    if arguments.what == "completion":
+        completion(arguments.folder, arguments.places, arguments.examples)
+    else:
+        errors(arguments.folder, arguments.files, arguments.examples)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""What the index's errors mean for functions: which are broken, by themselves or by what they call."""
+
+from __future__ import annotations
+
+from clmap_lsp.index.index import Index, PlacedIssue
+from clmap_lsp.index.model import CALLABLE, Symbol
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.normalise import span_of_token
+from clmap_lsp.source.record import record
+from clmap_lsp.source.span import Span
+
+
+@record(frozen=True, slots=True)
+class TextEdit:
+    """Replace the text of a span."""
+
+    span: Span
+    text: str
+
+
+def errors(index: Index) -> list[PlacedIssue]:
+    """Return what a compiler would refuse the program for."""
+    return [it for it in index.issues if it.issue.severity is Severity.ERROR]
+
+
+def broken_functions(index: Index, refused: list[PlacedIssue]) -> frozenset[str]:
+    """Return the names of functions that do not compile, and of those that call one of them."""
+    broken = {
+        symbol.name
+        for it in refused
+        for symbol in it.unit.unit.symbols
+        if symbol.kind in CALLABLE and symbol.is_definition
+    }
+    if not broken:
+        return frozenset()
+    callers: dict[str, set[str]] = {}
+    for placed in index.units:
+        for call in placed.unit.calls:
+            if isinstance(call.callee, Symbol) and call.function is not None:
+                callers.setdefault(call.callee.name, set()).add(call.function.name)
+    waiting = list(broken)
+    while waiting:
+        for caller in callers.get(waiting.pop(), ()):
+            if caller not in broken:
+                broken.add(caller)
+                waiting.append(caller)
+    return frozenset(broken)
+
+
+def edits(index: Index, it: PlacedIssue) -> tuple[TextEdit, ...]:
+    """Return what the problem's fix changes; nothing where that stands in a macro."""
+    if it.issue.fix is None:
+        return ()
+    found: list[TextEdit] = []
+    for edit in it.issue.fix.edits:
+        start, end = it.unit.start + edit.start, it.unit.start + edit.end
+        if start < end or edit.text.endswith(" "):
+            if start >= len(index.tokens) or index.tokens[start].use is not None:
+                return ()
+            span = span_of_token(index.tokens[start])
+            stop = span.end if start < end else span.start
+            found.append(TextEdit(Span(span.path, span.start, stop), edit.text))
+        else:
+            if start == 0 or index.tokens[start - 1].use is not None:
+                return ()
+            before = span_of_token(index.tokens[start - 1])
+            found.append(TextEdit(Span(before.path, before.end, before.end), edit.text))
+    return tuple(found)
