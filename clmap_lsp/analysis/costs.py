@@ -62,6 +62,9 @@ class LaunchCosts:
     notes: tuple[str, ...] = ()
     sample: str | None = None
     """What was counted, if that is a sample of the launch."""
+    rounds_floats: bool = False
+    contents: frozenset[str] = frozenset()
+    """As in the engine's result."""
 
     def cost(self, site: int, space: AddressSpace) -> SiteCost | None:
         """Return the cost of a site; `None` if the kernel was not followed.

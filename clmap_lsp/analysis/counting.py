@@ -24,7 +24,12 @@ def count(
     result = count_symbolically(kernel, launch, device, constants=constants)
     if result.bail is not None:
         return LaunchCosts({}, bail=result.bail.reason, notes=(f"not counted: {result.bail.reason}",))
-    return LaunchCosts({site: _cost(it, device) for site, it in result.sites.items()}, sample=result.sample)
+    return LaunchCosts(
+        {site: _cost(it, device) for site, it in result.sites.items()},
+        sample=result.sample,
+        rounds_floats=result.rounds_floats,
+        contents=result.contents,
+    )
 
 
 def _cost(it: SiteCount, device: DeviceModel) -> SiteCost:

@@ -15,6 +15,7 @@ from clmap_lsp.analysis.counting import count
 from clmap_lsp.analysis.existing import accesses_left_out
 from clmap_lsp.analysis.general import in_general
 from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotals, Variant
+from clmap_lsp.analysis.rests_on import rests_on
 from clmap_lsp.analysis.stride import stride
 from clmap_lsp.analysis.swap import swapped
 from clmap_lsp.emulator.symbolic.counts import needs_of
@@ -45,7 +46,13 @@ def analyse_kernel(
     if launch is None:
         accesses = tuple(_uncounted(it, facts, "there is no launch") for it in classified)
         return KernelAnalysis(
-            kernel, None, problems, accesses, MemoryTotals(complete=False), notes=summary.caveats
+            kernel,
+            None,
+            problems,
+            accesses,
+            MemoryTotals(complete=False),
+            notes=summary.caveats,
+            rests_on=rests_on(kernel, None, summary.accesses, None),
         )
     costs = count(kernel, launch, device, constants)
     others = accesses_left_out(summary, costs)
@@ -72,6 +79,7 @@ def analyse_kernel(
         shapes=_shapes(kernel, launch, accesses, counted),
         notes=(*summary.caveats, *costs.notes),
         unreached=unreached,
+        rests_on=rests_on(kernel, launch, everything, costs),
     )
 
 

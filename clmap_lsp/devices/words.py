@@ -68,11 +68,18 @@ class _Writer:
             return f"{text if factor == 1 else f'{self.number(factor)} * {text}'} {self._unit}"
         clauses = self._clauses(table)
         if self._is_brief and sum(map(len, clauses)) > _MAX_LENGTH:
-            mean = sum(table) / len(table)
-            low, high = self.number(min(table)), self.number(max(table))
-            by = f"depending on {self._symbol} % {len(table)}"
-            return f"between {low} and {high} {self._unit} {by}, {float(mean):.3g} on average"
+            return self._good_case(table)
         return ", ".join(clauses)
+
+    def _good_case(self, table: Sequence[Number]) -> str:
+        """Name where the count is lowest, and how high it gets: `1 if N is a multiple of 8, else up to 2`."""
+        low, high, n = min(table), max(table), len(table)
+        best = {at for at, value in enumerate(table) if value == low}
+        steps = ((step, at) for step in range(1, n + 1) if n % step == 0 for at in range(step))
+        step, at = next(it for it in steps if best.issuperset(range(it[1], n, it[0])))
+        where = f"is a multiple of {step}" if at == 0 else f"% {step} == {at}"
+        top, mean = self.number(high), f"{float(sum(table) / n):.3g}"
+        return f"{self.counted(low)} if {self._symbol} {where}, else up to {top}, {mean} on average"
 
     def _clauses(self, table: Sequence[Number]) -> list[str]:
         """Write `v if N % d == r` for each value, rarest first, and `else` for the most frequent one."""

@@ -86,6 +86,10 @@ def kernel_json(program: Program, kernel: KernelAnalysis) -> dict[str, Any]:
             for it in kernel.shapes
         ],
         "guesses": [{"name": it.name, "role": it.role, "value": it.value} for it in kernel.guesses],
+        "rests_on": [
+            {"kind": it.kind, "name": it.name, "value": it.value, "origin": it.origin}
+            for it in kernel.rests_on
+        ],
         "notes": list(kernel.notes),
     }
 
@@ -113,7 +117,7 @@ def _argument(argument: object) -> Any:
 
 def access_json(program: Program, it: AccessAnalysis) -> dict[str, Any]:
     """Return one access."""
-    access, cost, totals = it.access, it.per_request, it.totals
+    access, cost = it.access, it.per_request
     return {
         "site": access.site,
         "filename": access.span.path,
@@ -141,13 +145,23 @@ def access_json(program: Program, it: AccessAnalysis) -> dict[str, Any]:
             "unit": cost.unit,
         },
         "in_general": it.in_general,
-        "totals": None if totals is None else _totals(totals),
+        "totals": _access_totals(it),
         "share": it.share,
         "method": it.method,
         "never_executed": it.is_never_executed,
         "reason": it.reason or access.unknown,
         "calls": [{"function": frame.function, **_range(program, frame.call)} for frame in access.frames],
     }
+
+
+def _access_totals(it: AccessAnalysis) -> dict[str, Any]:
+    """Return an access's sums; null for what is not known."""
+    if it.totals is None:
+        return dict.fromkeys(("instructions", "requests", "sectors", "wavefronts"))
+    found: dict[str, Any] = {**_totals(it.totals)}
+    if it.method == "unknown":
+        found.update(sectors=None, wavefronts=None)
+    return found
 
 
 def _classified(it: AccessAnalysis) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
 from clmap_lsp.devices.model import DeviceModel
+from clmap_lsp.launch.model import Origin, ScalarArgument
 from clmap_lsp.report.analysis_json import AnalysedFile
 from clmap_lsp.report.hierarchy_text import hierarchy_lines
 from clmap_lsp.source.program import Program
@@ -38,7 +39,7 @@ def _kernel(program: Program, kernel: KernelAnalysis, device: DeviceModel) -> It
     at = program.position(kernel.kernel.name_span)
     yield f"{kernel.kernel.name_span.path}:{at.row}:{at.column}: kernel {kernel.name}"
     if kernel.launch is not None:
-        yield f"  launch: {kernel.launch.describe()}"
+        yield f"  launch: {kernel.launch.describe()}{_guessed(kernel)}"
     for problem in kernel.launch_problems:
         yield f"  no launch: {problem}"
     yield from _table([_row(program, it) for it in kernel.accesses])
@@ -49,6 +50,9 @@ def _kernel(program: Program, kernel: KernelAnalysis, device: DeviceModel) -> It
     yield from _totals(kernel)
     yield from _compiled(program, kernel)
     yield from hierarchy_lines(kernel, device)
+    for part in kernel.rests_on:
+        if part.kind in ("macro", "float", "contents", "aliasing"):
+            yield f"  rests on: {part.describe()} ({part.origin})"
     for note in kernel.notes:
         yield f"  note: {note}"
 
@@ -92,6 +96,16 @@ def _compiled(program: Program, kernel: KernelAnalysis) -> Iterator[str]:
         yield f"    line {row}  {name}: {words}{merged}; {amount}{requests}"
     if found.reason:
         yield f"    not counted: {found.reason}"
+
+
+def _guessed(kernel: KernelAnalysis) -> str:
+    """Say which parts of a launch that somebody gave nobody gave: `; guessed: n, stride`."""
+    launch = kernel.launch
+    if launch is None or launch.origin is Origin.INFERRED:
+        return ""
+    scalars = {name for name, it in launch.arguments.items() if isinstance(it, ScalarArgument)}
+    parts = sorted(launch.inferred & {"global", "local", *scalars})
+    return f"; guessed: {', '.join(parts)}" if parts else ""
 
 
 _WIDEST = 48

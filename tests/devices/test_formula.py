@@ -152,7 +152,7 @@ def test_long_lists_are_summed_up_for_people_and_complete_on_request():
     found = formula("(lx+2*ly)*N + 3*lx", (8, 4), space="local")
     brief, full = found.describe(), found.describe_fully()
     average = f"{sum(found.table) / len(found.table):.3g}"
-    settled = f"between 1 and 8 wavefronts depending on N % 32, {average} on average"
+    settled = f"1 wavefront if N % 8 == 4, else up to 8, {average} on average"
     assert brief == f"for N >= 16: {settled}; 1 to 4 for a smaller N"
     assert "if N % 32 in {" in full and " for N = 1" in full
 

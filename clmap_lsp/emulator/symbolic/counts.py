@@ -101,6 +101,10 @@ class SymbolicResult:
     boxes: int = 0
     sample: str | None = None
     """What was counted, if that is a sample of the launch."""
+    rounds_floats: bool = False
+    """An address or a branch depends on how floats are rounded."""
+    contents: frozenset[str] = frozenset()
+    """The arguments whose contents addresses or branches depend on."""
 
     def total(self, space: AddressSpace, op: str) -> Total:
         """Return the sums for a space and `load`, `store` or `atomic`."""
@@ -190,7 +194,15 @@ def _count_boxes(
             found = sites.setdefault(doubt.site, _Sum.of(doubt))
             found.reason = found.reason or doubt.reason
     counts = {site: it.finished(site, device, scale, reason) for site, it in sorted(sites.items())}
-    return SymbolicResult(counts, _totals(counts), None, len(machines), reason)
+    return SymbolicResult(
+        counts,
+        _totals(counts),
+        None,
+        len(machines),
+        reason,
+        any(it.evaluator.rounds_floats for it in machines),
+        frozenset[str]().union(*(it.data.used for it in machines)),
+    )
 
 
 def _count_sample(

@@ -62,6 +62,8 @@ class Evaluator:
     def __init__(self, space: Space) -> None:
         self.space = space
         self.env: dict[Variable, Value] = {}
+        self.rounds_floats = False
+        """Some value depends on how the device rounds: quotients, square roots, sums of products."""
         self.places: dict[Variable, int] = {}
         """Of buffers that a pointer may point to among others: their numbers."""
 
@@ -230,6 +232,7 @@ class Evaluator:
                     result = integers.binary(op, left, right, scalar, self.space)
                     return Unknown("a division by zero") if result is None else result
                 case Floats(), Floats() if op in _FLOAT_OPS:
+                    self.rounds_floats |= op in _ROUNDED_DIFFERENTLY
                     affordable(left.array, right.array)
                     with np.errstate(all="ignore"):
                         return Floats(_FLOAT_OPS[op](left.array, right.array))
@@ -681,6 +684,8 @@ _FLOAT_OPS: dict[BinaryOp, Callable[[Any, Any], Any]] = {
     BinaryOp.MUL: np.multiply,
     BinaryOp.DIV: np.divide,
 }
+_ROUNDED_DIFFERENTLY = frozenset((BinaryOp.DIV, BinaryOp.ADD, BinaryOp.SUB))
+"""OpenCL allows 2.5 ulp for a quotient, and a sum may be contracted with a product (C 3.0, 7.4)."""
 _FLOAT_COMPARE: dict[CompareOp, Callable[[Any, Any], Any]] = {
     CompareOp.EQ: np.equal,
     CompareOp.NE: np.not_equal,

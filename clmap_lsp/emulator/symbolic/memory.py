@@ -47,6 +47,8 @@ class KnownData:
         self._parameters = set(kernel.parameters)
         self._constants = {it.variable: None if it.addresses else it.data for it in constants}
         self._bytes: dict[Variable, Any] = {}
+        self.used: set[str] = set()
+        """Arguments whose contents were read."""
 
     def contents(self, root: Variable) -> Any:
         """Return the bytes of a buffer as a uint8 array, or `Unknown`."""
@@ -81,6 +83,8 @@ class KnownData:
         data = self.contents(pointer.root)
         if isinstance(data, Unknown):
             return data
+        if pointer.root in self._parameters:
+            self.used.add(pointer.root.name)
         if isinstance(kind, VectorType):
             step = kind.element.size
             lanes = [
