@@ -47,6 +47,7 @@ from clmap_lsp.access.values import (
 from clmap_lsp.access.wording import NameTable
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind
+from clmap_lsp.source.layout import leaves
 from clmap_lsp.source.types import (
     AddressSpace,
     PointerType,
@@ -219,13 +220,27 @@ class _Reader:
         return self._data(it.site, address, root, kind, it.is_volatile)
 
     def _member(self, root: Variable, address: Pointer, kind: Type) -> Value:
-        name = f"{root.name}{address.path}"
-        if isinstance(kind, ScalarType) and address.offset.value is not None:
+        """Return the symbol of a member of an argument: `p.strides[1]`, its own for each place in it."""
+        at = address.offset.value
+        assert isinstance(root.type, StructType)
+        if at is None:
+            return self.expressions.nothing_known(
+                kind, f"`{root.name}{address.path}` is read at an index that varies"
+            )
+        names = leaves(root.type)
+        if isinstance(kind, ScalarType):
+            path, of = names.get(at, ("", kind))
+            name = f"{root.name}{path}" if path and of == kind else f"{root.name}{address.path}@{at}"
             return self.expressions.parameter(name, kind)
-        if isinstance(kind, VectorType) and address.offset.value is not None:
-            parts = [f"{name}.s{lane:x}" for lane in range(kind.lanes)]
+        if isinstance(kind, VectorType):
+            parts = []
+            for lane in range(kind.lanes):
+                here = at + lane * kind.element.size
+                path, of = names.get(here, ("", kind.element))
+                fits = bool(path) and of == kind.element
+                parts.append(f"{root.name}{path}" if fits else f"{root.name}{address.path}@{here}")
             return Vector(tuple(self.expressions.parameter(part, kind.element) for part in parts))
-        return self.expressions.nothing_known(kind, f"`{name}` is read at an index that varies")
+        return self.expressions.nothing_known(kind, f"`{root.name}{address.path}` is not followed")
 
     def _data(self, site: int, address: Pointer, root: Variable, kind: Type, volatile: bool) -> Value:
         if isinstance(kind, PointerType):

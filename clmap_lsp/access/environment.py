@@ -43,11 +43,15 @@ def uniform_environment(launch: Launch, sub_group_size: int = 32) -> dict[Atom, 
         found[WorkItemSymbol(Query.GLOBAL_OFFSET, dimension)] = offsets[dimension]
     for name, argument in launch.arguments.items():
         if isinstance(argument, ScalarArgument):
-            found.update(_scalar(name, argument.values))
+            found.update(_scalar(name, argument))
     return found
 
 
-def _scalar(name: str, values: Sequence[int | float]) -> dict[Atom, Value]:
+def _scalar(name: str, argument: ScalarArgument) -> dict[Atom, Value]:
+    values = argument.values
+    if argument.members:
+        pairs = zip(argument.members, values, strict=True)
+        return {Parameter(f"{name}{member}"): value for member, value in pairs}  # type: ignore[misc]
     if len(values) == 1:
         return {Parameter(name): values[0]}  # type: ignore[dict-item]
     lanes = "xyzw" if len(values) <= 4 else [f"s{lane:x}" for lane in range(len(values))]

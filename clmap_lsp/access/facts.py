@@ -315,7 +315,11 @@ def _integer_scalars(launch: Launch | None) -> dict[str, int]:
 
     found = {}
     for name, argument in (launch.arguments if launch is not None else {}).items():
-        if isinstance(argument, ScalarArgument):
+        if isinstance(argument, ScalarArgument) and argument.members:
+            for member, value in zip(argument.members, argument.values, strict=True):
+                if isinstance(value, int):
+                    found[f"{name}{member}"] = value
+        elif isinstance(argument, ScalarArgument):
             if len(argument.values) == 1 and isinstance(argument.values[0], int):
                 found[name] = argument.values[0]
             elif len(argument.values) > 1:

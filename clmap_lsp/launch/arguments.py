@@ -1,15 +1,22 @@
 """Argument texts: `256`, `1.5f`, `(1,2,3,4)`, `random(N*N)`, `formula(n,EXPR)`, `file:PATH`, `local(n)`,
-`image(W,H,random)`.
+`image(W,H,random)`, `{strides=[1,1024]}`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from clmap_lsp.launch.expression import Number, evaluate, evaluate_over_index, names_in
-from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, ScalarArgument
+from clmap_lsp.launch.model import (
+    Argument,
+    BufferArgument,
+    Fill,
+    LocalArgument,
+    MembersArgument,
+    ScalarArgument,
+)
 from clmap_lsp.launch.problem import LaunchError
 
 FORMS = (
@@ -46,6 +53,8 @@ def parse_argument(text: str, scalars: Mapping[str, Number] | None = None) -> Ar
         return _file(stripped[len("file:") :].strip())
     if stripped == "null":
         return BufferArgument(Fill.NULL, 0)
+    if stripped.startswith("{"):
+        return _members(stripped, scalars)
     call = _CALL.match(stripped)
     if call and call[1] in _MAKERS:
         return _MAKERS[call[1]](split_top_level(call[2]), scalars)
@@ -58,7 +67,35 @@ def is_scalar_text(text: str) -> bool:
     """Tell whether a text stands for a scalar or vector, so that sizes may depend on it."""
     stripped = text.strip()
     call = _CALL.match(stripped)
-    return not (stripped.startswith("file:") or stripped == "null" or (call and call[1] in _MAKERS))
+    is_other = stripped.startswith(("file:", "{")) or stripped == "null"
+    return not (is_other or (call and call[1] in _MAKERS))
+
+
+def _members(text: str, scalars: Mapping[str, Number]) -> MembersArgument:
+    """Parse `{strides=[1,N], pad.left=2}`, the members of a struct. Raises: LaunchError."""
+    cure = "write the members as {strides=[1,1024],offset=4}"
+    if not text.endswith("}"):
+        raise LaunchError("the closing brace is missing", cure)
+    return MembersArgument(tuple(_table(text[1:-1], "", scalars, cure)))
+
+
+def _table(text: str, path: str, scalars: Mapping[str, Number], cure: str) -> Iterator[tuple[str, Number]]:
+    for part in split_top_level(text):
+        name, equals, value = part.partition("=")
+        if not equals or not re.fullmatch(r"\s*\w+(?:\.\w+|\[\d+\])*\s*", name):
+            raise LaunchError(f"`{part}` gives no member a value", cure)
+        yield from _value(value.strip(), f"{path}.{name.strip()}", scalars, cure)
+
+
+def _value(text: str, path: str, scalars: Mapping[str, Number], cure: str) -> Iterator[tuple[str, Number]]:
+    if text.startswith("{") and text.endswith("}"):
+        yield from _table(text[1:-1], path, scalars, cure)
+    elif text.startswith("[") and text.endswith("]"):
+        for at, part in enumerate(split_top_level(text[1:-1])):
+            yield from _value(part, f"{path}[{at}]", scalars, cure)
+    else:
+        for at, value in enumerate(lanes := parse_scalars(text, scalars)):
+            yield (f"{path}.s{at:x}" if len(lanes) > 1 else path), value
 
 
 def parse_all(texts: Mapping[str, str]) -> dict[str, Argument]:
@@ -155,9 +192,9 @@ def split_top_level(text: str) -> list[str]:
     """Split at the commas that stand in no parentheses."""
     parts, depth, start = [], 0, 0
     for at, char in enumerate(text):
-        if char in "([":
+        if char in "([{":
             depth += 1
-        elif char in ")]":
+        elif char in ")]}":
             depth -= 1
         elif char == "," and depth == 0:
             parts.append(text[start:at].strip())

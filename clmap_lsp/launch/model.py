@@ -123,12 +123,31 @@ class ScalarArgument:
 
     values: tuple[int | float, ...]
     element: str = ""
+    members: tuple[str, ...] = ()
+    """For a struct: which of its members each value is, as in `.strides[1]`."""
 
     def __str__(self) -> str:
+        if self.members:
+            return str(self.as_members())
         return ",".join(f"{it:g}" if isinstance(it, float) else str(it) for it in self.values)
 
+    def as_members(self) -> MembersArgument:
+        """Return the members of a struct that are not zero."""
+        pairs = zip(self.members, self.values, strict=True)
+        return MembersArgument(tuple((name, value) for name, value in pairs if value))
 
-Argument = BufferArgument | LocalArgument | ScalarArgument
+
+@dataclass(frozen=True, slots=True)
+class MembersArgument:
+    """Members of a struct, as in `{strides=[1,1024]}`, before its type is known; others are zero, as in C."""
+
+    members: tuple[tuple[str, int | float], ...]
+
+    def __str__(self) -> str:
+        return "{" + ",".join(f"{name[1:]}={value!r}" for name, value in self.members) + "}"
+
+
+Argument = BufferArgument | LocalArgument | ScalarArgument | MembersArgument
 
 
 def _described(argument: Argument) -> tuple[object, ...]:

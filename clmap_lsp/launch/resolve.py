@@ -16,6 +16,7 @@ from clmap_lsp.launch.model import (
     Fill,
     Launch,
     LocalArgument,
+    MembersArgument,
     Origin,
     ScalarArgument,
 )
@@ -23,6 +24,7 @@ from clmap_lsp.launch.partial import LaunchTexts, PartialLaunch
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable
+from clmap_lsp.source.layout import leaves
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.types import (
     AddressSpace,
@@ -209,7 +211,13 @@ def _fitted(parameter: Variable, argument: Argument) -> Argument:
         case OpaqueType(is_image=True), _:
             _check_image(parameter.name, parameter.type, argument)
             return argument
-        case StructType() | OpaqueType(), _:
+        case StructType(), MembersArgument():
+            return _struct(parameter.name, parameter.type, argument)
+        case StructType(), ScalarArgument(values=values, element="") if len(values) == len(
+            leaves(parameter.type)
+        ):
+            return ScalarArgument(values, members=tuple(path for path, _ in leaves(parameter.type).values()))
+        case StructType() | OpaqueType(), _ if not isinstance(argument, MembersArgument):
             return argument
         case VectorType(lanes=lanes), ScalarArgument(values=values):
             raise LaunchError(
@@ -217,6 +225,24 @@ def _fitted(parameter: Variable, argument: Argument) -> Argument:
             )
         case _:
             raise LaunchError(f"`{parameter.name}` is a {parameter.type}", f"write {parameter.name}=1")
+
+
+def _struct(name: str, struct: StructType, argument: MembersArgument) -> ScalarArgument:
+    """Return a struct whose other members are zero. Raises: LaunchError."""
+    places = {path: at for at, (path, _) in enumerate(leaves(struct).values())}
+    values: list[int | float] = [0] * len(places)
+    for path, value in argument.members:
+        if path not in places:
+            # `v=3` gives every lane of a vector, as in OpenCL C.
+            lanes = [it for it in places if it.startswith(f"{path}.s")]
+            if not lanes:
+                shown = ", ".join(it[1:] for it in list(places)[:8])
+                raise LaunchError(f"`{name}` has no number `{path[1:]}`", f"it has {shown}")
+            for lane in lanes:
+                values[places[lane]] = value
+        else:
+            values[places[path]] = value
+    return ScalarArgument(tuple(values), members=tuple(places))
 
 
 def _check_image(name: str, image: OpaqueType, argument: Argument) -> None:
@@ -275,6 +301,8 @@ def _listed(sizes: Sequence[int]) -> str:
 
 def argument_text(argument: Argument) -> str:
     """Return an argument as after `--arg NAME=`, to the last bit."""
+    if isinstance(argument, ScalarArgument) and argument.members:
+        return str(argument.as_members())
     if isinstance(argument, ScalarArgument):
         texts = [repr(it) for it in argument.values]
         return texts[0] if len(texts) == 1 else f"({','.join(texts)})"

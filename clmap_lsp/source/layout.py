@@ -8,10 +8,14 @@ of its declared type. Source: OpenCL C Specification 3.0, section 6.11 (attribut
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
-from clmap_lsp.source.types import Field, StructType, Type
+from clmap_lsp.source.types import ArrayType, Field, ScalarType, StructType, Type, VectorType
+
+MAX_LEAVES = 4096
+"""Elements of one array inside a struct that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,33 @@ def lay_out(
     alignment = max(alignment, aligned or 1)
     size = _round_up(_round_up(end, 8) // 8, alignment)
     return StructType(name, tuple(fields), size, alignment, is_union)
+
+
+@lru_cache(maxsize=256)
+def leaves(struct: StructType) -> Mapping[int, tuple[str, ScalarType]]:
+    """Return the scalars inside a struct by byte offset: how C names each, as in `.a[1].x`, and its type.
+
+    Of a union, those of its first member; lanes of vectors are named `.s0` to `.sf`.
+    """
+    return dict(_leaves(struct, "", 0))
+
+
+def _leaves(type_: Type, path: str, offset: int) -> Iterator[tuple[int, tuple[str, ScalarType]]]:
+    match type_:
+        case ScalarType():
+            yield offset, (path, type_)
+        case VectorType(element=element):
+            for lane in range(type_.lanes):
+                yield offset + lane * element.size, (f"{path}.s{lane:x}", element)
+        case ArrayType():
+            for index in range(min(type_.length or 0, MAX_LEAVES)):
+                yield from _leaves(type_.element, f"{path}[{index}]", offset + index * type_.element.size)
+        case StructType():
+            for member in type_.fields[:1] if type_.is_union else type_.fields:
+                inner = f"{path}.{member.name}" if member.name else path
+                yield from _leaves(member.type, inner, offset + member.offset)
+        case _:
+            return
 
 
 def _place_bits(member: Member, position: int, is_packed: bool) -> tuple[Field, int]:
