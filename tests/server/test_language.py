@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from session import Session
 
+from clmap_lsp.server.features.formatting import program
+
 HEADER = "// A point.\ntypedef struct { float4 place; int n; } point_t;\nfloat weight(float x, int k);\n"
 KERNEL = """\
 #include "points.h"
@@ -325,3 +327,17 @@ def test_a_header_that_is_edited_is_seen_at_once(session):
 def test_requests_for_text_that_holds_no_kernels_are_answered(session):
     uri = session.open("int main(void) { return 0; }\n", "host.c", "c")
     assert session.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}}) == []
+
+
+@pytest.mark.skipif(program() is None, reason="clang-format is not installed")
+def test_formatting_changes_white_space_only(session):
+    text = "__kernel void f(__global float*a,int n)\n{\n  a[ n ]=1;   // kept\n      a[0]=n;\n}\n"
+    uri = session.open(text, "untidy.cl")
+    options = {"tabSize": 4, "insertSpaces": True}
+    params = {"textDocument": {"uri": uri}, "options": options}
+    (edit,) = session.request("textDocument/formatting", params)
+    assert "a[n] = 1; // kept" in edit["newText"]
+    lines = {"start": {"line": 3, "character": 0}, "end": {"line": 3, "character": 3}}
+    (edit,) = session.request("textDocument/rangeFormatting", {**params, "range": lines})
+    assert edit["range"]["start"]["line"] == 3
+    assert "a[0] =" in edit["newText"]

@@ -11,6 +11,7 @@ from clmap_lsp.server.features import (
     configuration,
     configuration_files,
     diagnostics,
+    formatting,
     hints,
     hover,
     kernel_view,
@@ -45,6 +46,7 @@ _FEATURES = (
     renaming,
     completing,
     semantic,
+    formatting,
 )
 
 

@@ -73,23 +73,25 @@ def encoded(indexed: Indexed, start: int = 0, end: int | None = None) -> list[in
     """Return the tokens of a part of the document as the protocol writes them: each relative to the last."""
     document = indexed.document
     limit = len(indexed.index.text) if end is None else end
+    starts = document.file.line_starts
+    is_plain = document.text.isascii()
     data: list[int] = []
-    line = character = 0
+    line = character = row = 0
     for it in meanings(indexed.index):
         if it.end <= start or it.start >= limit:
             continue
-        place = document.position(it.start)
-        behind = document.position(it.end)
-        bits = sum(_MODIFIER_BITS[word] for word in it.modifiers)
-        same = place.line == line
-        data += (
-            place.line - line,
-            place.character - character if same else place.character,
-            behind.character - place.character,
-            _TYPE_NUMBERS[it.type],
-            bits,
-        )
-        line, character = place.line, place.character
+        if is_plain:
+            # Positions are found by going along: a search for each took half of the time.
+            while row + 1 < len(starts) and starts[row + 1] <= it.start:
+                row += 1
+            at, length = it.start - starts[row], it.end - it.start
+        else:
+            place = document.position(it.start)
+            row, at = place.line, place.character
+            length = document.position(it.end).character - at
+        bits = sum(map(_MODIFIER_BITS.__getitem__, it.modifiers))
+        data += (row - line, at - character if row == line else at, length, _TYPE_NUMBERS[it.type], bits)
+        line, character = row, at
     return data
 
 

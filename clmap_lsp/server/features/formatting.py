@@ -1,0 +1,102 @@
+"""Formatting of documents, ranges and lines as they are typed, by clang-format where it is installed."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInternalError
+
+from clmap_lsp.server.app import feature
+from clmap_lsp.server.embedding import is_opencl
+from clmap_lsp.source.difference import difference
+from clmap_lsp.source.lexer import words
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.documents import Document
+
+TIME_LIMIT_S = 10.0
+
+
+def program() -> str | None:
+    """Return the path of clang-format: that of the extra `format` beside Python, else the one on the path."""
+    beside = shutil.which("clang-format", path=str(Path(sys.executable).parent))
+    return beside or shutil.which("clang-format")
+
+
+def register(server: ClmapServer) -> None:
+    """Register the handlers, if there is a clang-format: else another formatter should be asked."""
+
+    def decide(_: lsp.ClientCapabilities) -> None:
+        found = program()
+        if found is not None:
+            _register(server, found)
+
+    server.on_initialize.append(decide)
+
+
+def _register(server: ClmapServer, clang_format: str) -> None:
+    async def edits(uri: str, lines: tuple[int, int] | None) -> list[lsp.TextEdit]:
+        document = server.documents.get(uri)
+        if document is None or not is_opencl(document):
+            return []
+        return _edits(document, await formatted(clang_format, document, lines))
+
+    @feature(server, lsp.TEXT_DOCUMENT_FORMATTING)
+    async def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
+        return await edits(params.text_document.uri, None)
+
+    @feature(server, lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
+    async def range_formatting(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit]:
+        chosen = params.range
+        return await edits(params.text_document.uri, (chosen.start.line + 1, chosen.end.line + 1))
+
+    options = lsp.DocumentOnTypeFormattingOptions("}", more_trigger_character=[";"])
+
+    @feature(server, lsp.TEXT_DOCUMENT_ON_TYPE_FORMATTING, options)
+    async def on_type(params: lsp.DocumentOnTypeFormattingParams) -> list[lsp.TextEdit]:
+        line = params.position.line + 1
+        return await edits(params.text_document.uri, (line, line))
+
+
+async def formatted(clang_format: str, document: Document, lines: tuple[int, int] | None) -> str:
+    """Return a document's text as clang-format writes it, in the style of the nearest `.clang-format`.
+
+    Raises: JsonRpcInternalError where it fails, or would change more than white space and comments.
+    """
+    arguments = [f"--assume-filename={document.path}", "--style=file", "--fallback-style=LLVM"]
+    if lines is not None:
+        arguments.append(f"--lines={lines[0]}:{lines[1]}")
+    process = await asyncio.create_subprocess_exec(
+        clang_format,
+        *arguments,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    try:
+        output, complaints = await asyncio.wait_for(
+            process.communicate(document.text.encode("utf-8", "surrogatepass")), TIME_LIMIT_S
+        )
+    except TimeoutError:
+        process.kill()
+        raise JsonRpcInternalError(f"clang-format took more than {TIME_LIMIT_S:g} s") from None
+    if process.returncode:
+        said = complaints.decode("utf-8", "replace").strip().splitlines()
+        raise JsonRpcInternalError(f"clang-format: {said[0] if said else f'exit code {process.returncode}'}")
+    text = output.decode("utf-8", "surrogatepass")
+    if words(text) != words(document.text):
+        raise JsonRpcInternalError("clang-format would change more than white space; nothing was changed")
+    return text
+
+
+def _edits(document: Document, text: str) -> list[lsp.TextEdit]:
+    if text == document.text:
+        return []
+    apart = difference(document.text, text)
+    return [lsp.TextEdit(document.range(apart.start, apart.old_end), text[apart.start : apart.new_end])]
