@@ -13,7 +13,7 @@ from typing import Any
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.span import Span
 
-__all__ = ["Edit", "Finding", "Fix", "FixSafety", "Related", "Severity"]
+__all__ = ["Edit", "Finding", "Fix", "FixSafety", "Related", "Rest", "Severity"]
 
 
 class FixSafety(Enum):
@@ -58,6 +58,20 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True)
+class Rest:
+    """One value that figures rest on.
+
+    `kind` is macro, scalar, global, local, local_arg or contents; `origin` says where the value comes from:
+    given, configured, host, host default, recorded or guessed.
+    """
+
+    kind: str
+    name: str
+    value: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing worth telling the author."""
 
@@ -73,3 +87,8 @@ class Finding:
     """Shown faded in editors: inactive code, unused suppressions."""
     data: Mapping[str, Any] = field(default_factory=dict)
     """Figures for tools: sectors per request, stride in bytes, share of traffic."""
+    rests_on: tuple[Rest, ...] = ()
+    """What it rests on, shortest first."""
+    holds: str = "always"
+    """`always`: on all that is plausible where something was guessed; `if`: where `condition` holds."""
+    condition: str = ""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import Kept
 from clmap_lsp.launch.from_hosts import parts_from_host
+from clmap_lsp.launch.from_recording import part_from_recording
 from clmap_lsp.launch.model import Launch, Origin
 from clmap_lsp.launch.partial import LaunchTexts, PartialLaunch
 from clmap_lsp.launch.problem import LaunchProblem
@@ -16,6 +17,7 @@ from clmap_lsp.launch.resolve import launch_from, source_text, sources_of
 if TYPE_CHECKING:
     from clmap_lsp.hosts import HostLaunch
     from clmap_lsp.launch.sim import SimFile
+    from clmap_lsp.recording import Recording
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.program import Program
 
@@ -36,6 +38,9 @@ class LaunchSources:
     """A problem where that file cannot be used: it is every kernel's, as it may be about any."""
     hosts: Mapping[str, HostLaunch] = field(default_factory=dict)
     """The launches that host code makes, by kernel; weaker than all others."""
+    recorded: Recording | None = None
+    """What was seen while a program ran; stronger than host code only."""
+    recorded_name: str = ""
 
 
 def launch_of(program: Program, kernel: Kernel, sources: LaunchSources) -> Launch | LaunchProblem:
@@ -44,10 +49,13 @@ def launch_of(program: Program, kernel: Kernel, sources: LaunchSources) -> Launc
     return parts if isinstance(parts, LaunchProblem) else _made(kernel, parts)
 
 
+_READ = (Origin.HOST, Origin.HOST_DEFAULT, Origin.RECORDED)
+
+
 def _made(kernel: Kernel, parts: Sequence[PartialLaunch]) -> Launch | LaunchProblem:
     """Return the launch that sources give; host code that was read for another kernel is not heeded."""
     made = launch_from(kernel, parts)
-    own = [it for it in parts if it.origin not in (Origin.HOST, Origin.HOST_DEFAULT)]
+    own = [it for it in parts if it.origin not in _READ]
     return launch_from(kernel, own) if isinstance(made, LaunchProblem) and len(own) < len(parts) else made
 
 
@@ -61,10 +69,15 @@ def parts_of(program: Program, kernel: Kernel, sources: LaunchSources) -> list[P
         return beside
     given = _stronger(sources.given, named)
     found = sources_of(program, kernel, given, sources.configured.get(kernel.name), beside)
-    host = sources.hosts.get(kernel.name)
-    if isinstance(found, LaunchProblem) or host is None:
+    if isinstance(found, LaunchProblem):
         return found
-    return [*found, *parts_from_host(kernel, host)]
+    if sources.recorded is not None:
+        text = program.main_file.text
+        seen = sources.recorded.of_kernel(kernel.name, text)
+        if seen is not None:
+            found.append(part_from_recording(kernel, seen, sources.recorded_name))
+    host = sources.hosts.get(kernel.name)
+    return found if host is None else [*found, *parts_from_host(kernel, host)]
 
 
 class KnownLaunches:

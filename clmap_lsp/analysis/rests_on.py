@@ -27,7 +27,7 @@ class RestsOn:
     name: str
     value: str
     origin: str
-    """`given`, `configured`, `host`, `recorded` or `guessed`."""
+    """`given`, `configured`, `host`, `host default`, `recorded` or `guessed`."""
 
     def describe(self) -> str:
         """Return it in words: `STRIDE=16`, `buffers start at a multiple of every granule`."""
@@ -88,4 +88,4 @@ def _origin(launch: Launch, part: str) -> str:
     if part in launch.inferred:
         return GUESSED
     origin = launch.origins.get(part, launch.origin)
-    return {Origin.INFERRED: GUESSED, Origin.HOST_DEFAULT: "host"}.get(origin, origin.value)
+    return GUESSED if origin is Origin.INFERRED else origin.value

@@ -97,7 +97,7 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check and print; returns the exit code."""
-    if not args.paths:
+    if not args.paths and args.recorded is None:
         raise UsageError("check needs a PATH; . is the current directory")
     if args.jobs is not None and args.jobs < 1:
         raise UsageError(f"--jobs {args.jobs}: at least one process is needed")
@@ -125,9 +125,8 @@ def _check_once(args: argparse.Namespace) -> int:
         sys.stderr.write(f"clmap-lsp: {error}\n")
     if errors:
         return 2
-    fail_on = (
-        args.fail_on or settings.for_path(Path.cwd() if args.paths == ["-"] else Path(args.paths[0])).fail_on
-    )
+    here = Path(args.paths[0]) if args.paths and args.paths != ["-"] else Path.cwd()
+    fail_on = args.fail_on or settings.for_path(here).fail_on
     return 1 if report.fails(fail_on) else 0
 
 
@@ -139,11 +138,15 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
     def excluded(path: Path) -> bool:
         return source.for_path(path).excludes(str(path.absolute()))
 
-    text = _standard_input(args)
+    texts: dict[str, str | None] = {"-": _standard_input(args)}
     given, sim = given_launch(args), sim_file(args)
+    paths = kernel_files(args.paths, excluded)
+    if not paths:
+        texts = _recorded_sources(args.recorded)
+        paths = list(texts)
     selections: dict[object, Selection] = {}
     jobs = []
-    for path in kernel_files(args.paths, excluded):
+    for path in paths:
         name = args.stdin_filename or "<stdin>" if path == "-" else path
         settings = source.for_path(Path(name))
         device_of(settings)
@@ -162,10 +165,19 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
                 fixes=args.fix or args.diff or emulate,
                 climbs=args.fix or args.diff,
                 emulate=emulate,
-                text=text if path == "-" else None,
+                text=texts.get(path),
             )
         )
     return jobs
+
+
+def _recorded_sources(path: str) -> dict[str, str | None]:
+    """Return the programs of a recording that launched, as files that exist nowhere else."""
+    from clmap_lsp.workbench.workbench import read_recorded
+
+    recording = read_recorded(path)
+    launched = dict.fromkeys(it.program for it in recording.launches)
+    return {f"{path}.{key[:8]}.cl": recording.sources[key] for key in launched if key in recording.sources}
 
 
 def _standard_input(args: argparse.Namespace) -> str | None:

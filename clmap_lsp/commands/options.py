@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,6 +31,7 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
         help="a scalar, or zeros(n), iota(n), random(n[,seed]), permutation(n[,seed]), formula(n,EXPR), "
         "file:PATH, local(n), image(W[,H[,D]][,FILL])",
     )
+    launch.add_argument("--recorded", metavar="FILE", help="launches that clmap-lsp record wrote down")
     launch.add_argument("--sim", metavar="FILE.sim", help="take the launch from an Oclgrind .sim file")
     launch.add_argument("--device", metavar="MODEL", help="device model (clmap-lsp devices lists them)")
     launch.add_argument(
@@ -62,8 +64,10 @@ class SettingsSource:
         from clmap_lsp.workbench.configuration import with_options
 
         args = self._args
+        settings = self._configurations.for_path(path)
+        recorded = getattr(args, "recorded", None)
         return with_options(
-            self._configurations.for_path(path),
+            replace(settings, recorded=recorded) if recorded is not None else settings,
             device=args.device,
             defines=tuple(_define(it) for it in args.defines),
             undefines=tuple(args.undefines),

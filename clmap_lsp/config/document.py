@@ -106,6 +106,7 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
                 ),
                 "The emulator during `check`.",
             ),
+            "recorded": Key(Text(), "Recording of launches, made by `clmap-lsp record`."),
             "hosts": Key(
                 Table(
                     {

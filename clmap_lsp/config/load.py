@@ -140,6 +140,7 @@ def _settings(file: SourceFile, data: Mapping[str, Any]) -> Settings:
             time_limit_s=float(emulate.get("time-limit", defaults.TIME_LIMIT_S)),
             memory_limit_mib=emulate.get("memory-limit", defaults.MEMORY_LIMIT_MIB),
         ),
+        recorded=None if "recorded" not in data else str(folder / data["recorded"]),
         hosts=HostSettings(
             enabled=hosts.get("enabled", True),
             defines=_defines(hosts.get("defines", {})),

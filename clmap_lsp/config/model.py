@@ -89,6 +89,8 @@ class Settings:
     baseline: str | None = None
     emulate: EmulateSettings = field(default_factory=EmulateSettings)
     hosts: HostSettings = field(default_factory=HostSettings)
+    recorded: str | None = None
+    """A recording of launches."""
     path: str | None = None
     """The file that these came from."""
     opened: tuple[str, ...] = ()

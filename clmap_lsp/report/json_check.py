@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from clmap_lsp.findings import Finding, Fix
+from clmap_lsp.findings import Finding, Fix, Rest
 from clmap_lsp.links import rule_url
 from clmap_lsp.report.model import AppliedFix, CheckReport, FileReport
 from clmap_lsp.report.statistics import counts_by_rule
@@ -56,7 +56,15 @@ def finding_json(file: FileReport, finding: Finding) -> dict[str, Any]:
         "fix": None if finding.fix is None else _fix(file, finding.fix),
         "url": rule_url(finding.code),
         "data": dict(finding.data),
+        "rests_on": [rest_json(it) for it in finding.rests_on],
+        "holds": finding.holds,
+        **({"if": finding.condition} if finding.condition else {}),
     }
+
+
+def rest_json(rest: Rest) -> dict[str, str]:
+    """Return one thing that figures rest on."""
+    return {"kind": rest.kind, "name": rest.name, "value": rest.value, "origin": rest.origin}
 
 
 def _fix(file: FileReport, fix: Fix) -> dict[str, Any]:

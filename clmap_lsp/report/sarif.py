@@ -12,6 +12,7 @@ from typing import Any
 from clmap_lsp.findings import Finding, Fix, Related, Severity
 from clmap_lsp.links import DOCS_URL
 from clmap_lsp.report.fingerprint import fingerprint
+from clmap_lsp.report.json_check import rest_json
 from clmap_lsp.report.model import CheckReport, FileReport
 from clmap_lsp.rules.registry import all_rules
 from clmap_lsp.source.span import Span
@@ -86,6 +87,12 @@ def _result(file: FileReport, finding: Finding, index: dict[str, int]) -> dict[s
         out["relatedLocations"] = [
             {"id": at, **_related(file, it)} for at, it in enumerate(finding.related, start=1)
         ]
+    if finding.rests_on:
+        out["properties"] = {
+            "rests_on": [rest_json(it) for it in finding.rests_on],
+            "holds": finding.holds,
+            **({"if": finding.condition} if finding.condition else {}),
+        }
     if finding.fix is not None and finding.fix.edits:
         out["fixes"] = [_fix(file, finding.fix)]
     return out

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject, Verified
     from clmap_lsp.index.index import Index
     from clmap_lsp.launch.model import Launch
+    from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.rules.memory import KernelFindings
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.source.ir import Kernel
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 
 
 _FROM_HOST = frozenset({Origin.HOST, Origin.HOST_DEFAULT})
+
+
+Reread = Callable[[tuple[tuple[str, str], ...]], "Program"]
+"""Reads the file's text again with more macros defined."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class OpenedFile:
         only: str | None = None,
         facts: HostFacts | None = None,
         read: Callable[[], Index] | None = None,
+        reread: Reread | None = None,
     ) -> None:
         self._read = read
         self.program = program
@@ -68,6 +74,7 @@ class OpenedFile:
         self._memory = memory
         self._only = only
         self.facts = facts or HostFacts()
+        self._reread = reread
 
     def with_program(self, program: Program) -> OpenedFile:
         """Return it with a program that was made from its own."""
@@ -112,8 +119,32 @@ class OpenedFile:
             context = RuleContext(self.program, self.analysis, index=self.index)
         else:
             context = RuleContext(self.program, self.analysis, runs.done, runs.refused, index=self.index)
-        found = run(context, selection, self._memory)
+        found = self._judged(run(context, selection, self._memory), selection)
         return tuple(self._with_host_line(it) for it in found) if self.facts.launches else found
+
+    def _judged(self, findings: tuple[Finding, ...], selection: Selection) -> tuple[Finding, ...]:
+        """Say what findings rest on, and lower those that hang on a guess."""
+        from clmap_lsp.workbench.holding import judged
+
+        defined = dict(self.facts.defines)
+        judged_ = judged(
+            findings, self.analysis.kernels, selection.rules(), self.device, defined, self._analysed_as
+        )
+        return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
+
+    def _analysed_as(
+        self, name: str, launch: PartialLaunch | None, macros: tuple[tuple[str, str], ...]
+    ) -> KernelAnalysis | None:
+        """Return the analysis of a kernel with another launch, or with other macros."""
+        program = self.program if not macros else self._reread(macros) if self._reread else None
+        if program is None or program.kernel(name) is None:
+            return None
+        sources = self.sources if launch is None else replace(self.sources, given=launch)
+        build = self.settings.build
+        options = replace(build, defines=build.defines + macros)
+        found = self._session.analyse(program, self.device, sources, options=options, only=name)
+        kernel = next((it for it in found.kernels if it.name == name), None)
+        return kernel if kernel is not None and kernel.launch is not None else None
 
     def _with_host_line(self, finding: Finding) -> Finding:
         """Add the host code's line to a finding that rests on the launch that is made there."""

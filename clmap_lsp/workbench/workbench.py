@@ -11,12 +11,14 @@ from clmap_lsp.analysis.content import Kept
 from clmap_lsp.analysis.launching import LaunchSources
 from clmap_lsp.analysis.session import AnalysisSession
 from clmap_lsp.errors import UsageError
+from clmap_lsp.hosts.kernels import kernels_in
 from clmap_lsp.index.reading import read_index
-from clmap_lsp.reading import SETTINGS_BYTES, ReadScope, reason, safe_read
+from clmap_lsp.reading import DATA_BYTES, SETTINGS_BYTES, ReadScope, reason, safe_read
+from clmap_lsp.recording import Recording, RecordingError, read_recording
 from clmap_lsp.rules.memory import KernelFindings
 from clmap_lsp.source.read import read_program
 from clmap_lsp.sources import Reader, include_reader
-from clmap_lsp.workbench.hosts import HostFacts, HostFiles
+from clmap_lsp.workbench.hosts import HostFacts, HostFiles, defines_in
 from clmap_lsp.workbench.opened import OpenedFile
 from clmap_lsp.workspace import scope_of
 
@@ -63,6 +65,7 @@ class Workbench:
         self._session = AnalysisSession(kept_kernels)
         self._memory = KernelFindings() if remembers else None
         self._hosts = HostFiles()
+        self._recordings: dict[str, Recording] = {}
         self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(KEPT_READINGS)
         self._indexes: Kept[Index] = Kept(KEPT_READINGS)
 
@@ -105,15 +108,28 @@ class Workbench:
         facts = HostFacts()
         if reads_hosts and looks_beside and settings.hosts.enabled:
             facts = self._hosts.facts(path, text, settings)
-            settings = _built_as(settings, facts)
+            settings = _built_as(settings, facts.defines)
+        recording = self._recording(settings.recorded)
+        recorded_name = Path(settings.recorded).name if settings.recorded else ""
+        if recording is not None:
+            settings = _built_as(settings, _recorded_defines(recording, text))
         program = self._program(path, text, settings)
+
+        def reread(macros: tuple[tuple[str, str], ...]) -> Program:
+            build = replace(settings.build, defines=settings.build.defines + macros)
+            return read_program(text, path, build, read_file=self._includes(path, settings))
+
         beside = sim_beside(path) if looks_beside else None
-        sources = LaunchSources(given, sim, settings.launches, beside, facts.launches)
+        sources = LaunchSources(
+            given, sim, settings.launches, beside, facts.launches, recording, recorded_name
+        )
 
         def index() -> Index:
             return self._index(path, text, settings)
 
-        return OpenedFile(program, settings, device, sources, self._session, self._memory, only, facts, index)
+        return OpenedFile(
+            program, settings, device, sources, self._session, self._memory, only, facts, index, reread
+        )
 
     def _index(self, path: str, text: str, settings: Settings) -> Index:
         before = self._indexes.get(path) if self._memory is not None else None
@@ -122,6 +138,17 @@ class Workbench:
         if self._memory is not None:
             self._indexes.keep(path, index)
         return index
+
+    def _recording(self, path: str | None) -> Recording | None:
+        """Return a recording, read once.
+
+        Raises: UsageError if there is none, or it cannot be read.
+        """
+        if path is None:
+            return None
+        if path not in self._recordings:
+            self._recordings[path] = read_recorded(path)
+        return self._recordings[path]
 
     def _program(self, path: str, text: str, settings: Settings) -> Program:
         read_file = self._includes(path, settings)
@@ -134,12 +161,35 @@ class Workbench:
         return program
 
 
-def _built_as(settings: Settings, facts: HostFacts) -> Settings:
-    """Return settings with the macros that the host program builds with; those of the settings go before."""
+def _recorded_defines(recording: Recording, text: str) -> tuple[tuple[str, str], ...]:
+    """Return the macros that the first recorded program of a file's kernels was built with."""
+    for kernel in kernels_in(text):
+        seen = recording.of_kernel(kernel.name, text)
+        if seen is not None:
+            return defines_in(seen.options)
+    return ()
+
+
+def _built_as(settings: Settings, defines: tuple[tuple[str, str], ...]) -> Settings:
+    """Return settings with the macros that a program is built with; those of the settings go before."""
     build = settings.build
     named = {name.partition("(")[0] for name, _ in build.defines} | set(build.undefines)
-    added = tuple(it for it in facts.defines if it[0] not in named)
+    added = tuple(it for it in defines if it[0] not in named)
     return replace(settings, build=replace(build, defines=build.defines + added)) if added else settings
+
+
+def read_recorded(path: str) -> Recording:
+    """Return a recording.
+
+    Raises: UsageError if there is none, or it cannot be read.
+    """
+    try:
+        data = safe_read(path, limit=DATA_BYTES, within=None)
+        return read_recording(data.decode("utf-8", "replace"), path)
+    except OSError as error:
+        raise UsageError(f"{path}: {reason(error)}; make one with clmap-lsp record") from None
+    except RecordingError as error:
+        raise UsageError(str(error)) from None
 
 
 def device_of(settings: Settings) -> DeviceModel:

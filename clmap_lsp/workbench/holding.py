@@ -1,0 +1,146 @@
+"""Whether findings that rest on guesses hold on other plausible launches and macros as well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.analysis.rests_on import GUESSED
+from clmap_lsp.findings import Finding, Rest, Severity
+from clmap_lsp.launch.plausible import plausible
+from clmap_lsp.rules.meta import Needs, Rule, Scope
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices import DeviceModel
+    from clmap_lsp.launch.partial import PartialLaunch
+
+MAX_KERNELS = 64
+"""Kernels of one file for which other launches are tried; findings of the rest stay informational."""
+_MACRO_VALUES = ("8", "37")
+"""Other values of constants that nothing defines: a power of two, and none."""
+_SHAPE_RULES = frozenset({"CM104"})
+"""What follows from the shape of the groups alone, and is worth a warning only where that is known."""
+_LOCAL_RULES = frozenset({"CM504"})
+"""What follows from sizes of local memory, and is nothing where these are guessed."""
+_VARIED = frozenset({"macro", "scalar", "global", "local", "local_arg"})
+"""Guesses of which other values are tried; that buffers are aligned, say, holds of all of them."""
+_QUIET = (Severity.INFORMATION, Severity.HINT)
+
+Analyse = Callable[[str, "PartialLaunch | None", tuple[tuple[str, str], ...]], "KernelAnalysis | None"]
+"""Analyses a kernel by name with a launch, or with macros, that take the place of guesses."""
+
+
+def judged(
+    findings: Sequence[Finding],
+    kernels: Sequence[KernelAnalysis],
+    rules: Sequence[Rule],
+    device: DeviceModel,
+    defined: dict[str, str],
+    analyse: Analyse,
+) -> tuple[Finding, ...]:
+    """Return findings with what they rest on, lowered where they do not hold on all that is plausible."""
+    asked = [it for it in rules if it.meta.scope is Scope.KERNEL and it.meta.needs is Needs.ANALYSIS]
+    codes = {it.meta.code for it in asked}
+    by_name = {it.name: it for it in kernels}
+    others: dict[str, list[tuple[str, set[tuple[str, object]]]]] = {}
+    result = []
+    for finding in findings:
+        kernel = by_name.get(finding.kernel or "")
+        if kernel is None or finding.code not in codes:
+            result.append(finding)
+            continue
+        rests = _rests_on(finding, kernel, defined)
+        finding = replace(finding, rests_on=rests)  # noqa: PLW2901
+        if any(it.origin == GUESSED and it.kind in _VARIED for it in rests):
+            if kernel.name not in others:
+                tried = len(others) < MAX_KERNELS
+                others[kernel.name] = list(_others(kernel, asked, device, analyse)) if tried else []
+            judged_ = _lowered(finding, kernel, others[kernel.name])
+            if judged_ is not None:
+                result.append(judged_)
+        else:
+            result.append(finding)
+    return tuple(result)
+
+
+def _rests_on(finding: Finding, kernel: KernelAnalysis, defined: dict[str, str]) -> tuple[Rest, ...]:
+    """Return what one finding rests on: all but the scalars that neither its words nor its index speak of."""
+    words = set(re.findall(r"[A-Za-z_]\w*", f"{finding.message} {_index_texts(finding.data)}"))
+    whole = [Rest(it.kind, it.name, it.value, it.origin) for it in kernel.rests_on]
+    whole += [Rest("macro", name, value, "host") for name, value in defined.items()]
+    return tuple(it for it in whole if it.kind not in ("scalar", "contents", "aliasing") or it.name in words)
+
+
+def _index_texts(data: Mapping[str, object]) -> str:
+    texts = [str(data.get(it, "")) for it in ("index", "stride", "in_general")]
+    accesses = data.get("accesses")
+    for it in accesses if isinstance(accesses, (list, tuple)) else ():
+        if isinstance(it, Mapping):
+            texts.append(_index_texts(it))
+    return " ".join(texts)
+
+
+def _others(
+    kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel, analyse: Analyse
+) -> Iterator[tuple[str, set[tuple[str, object]]]]:
+    """Yield, for every other plausible launch, the guess that it replaces and what the rules find then."""
+    launch = kernel.launch
+    for it in plausible(kernel.kernel, launch) if launch is not None else ():
+        found = analyse(kernel.name, it.launch, ())
+        if found is not None:
+            yield it.instead_of, _found(found, rules, device)
+    constants = [it for it in kernel.guesses if it.role == "constant" and it.value is not None]
+    for value in _MACRO_VALUES if constants else ():
+        found = analyse(kernel.name, None, tuple((it.name, value) for it in constants))
+        if found is not None and len(found.accesses) == len(kernel.accesses):
+            listed = ", ".join(f"{it.name} is {it.value}" for it in constants[:3])
+            yield listed, _found(found, rules, device)
+
+
+def _found(kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel) -> set[tuple[str, object]]:
+    return {(it.code, _place(it)) for rule in rules for it in rule.check(kernel, device)}
+
+
+def _place(finding: Finding) -> object:
+    return finding.span.path, finding.span.start
+
+
+def _lowered(
+    finding: Finding, kernel: KernelAnalysis, others: Sequence[tuple[str, set[tuple[str, object]]]]
+) -> Finding | None:
+    """Return a finding as loud as what it rests on allows; `None` where nothing is left of it."""
+    launch = kernel.launch
+    guessed = {it.kind for it in finding.rests_on if it.origin == GUESSED}
+    if finding.code in _LOCAL_RULES and launch is not None and _guesses_local_memory(kernel):
+        return None
+    missing = list(
+        dict.fromkeys(guess for guess, found in others if (finding.code, _place(finding)) not in found)
+    )
+    if finding.code in _SHAPE_RULES and "local" in guessed and launch is not None and not missing:
+        missing = [f"the local size is {'x'.join(map(str, launch.local_size))}"]
+    if not missing:
+        severity = Severity.WARNING if finding.severity is Severity.ERROR else finding.severity
+        return replace(finding, severity=severity)
+    condition = " and ".join(missing[:2])
+    return replace(
+        finding,
+        severity=finding.severity if finding.severity in _QUIET else Severity.INFORMATION,
+        holds="if",
+        condition=condition,
+        message=f"if {condition} (guessed): {finding.message}",
+    )
+
+
+def _guesses_local_memory(kernel: KernelAnalysis) -> bool:
+    """Tell whether the size of the kernel's local memory follows from guesses."""
+    from clmap_lsp.launch.model import LocalArgument
+
+    launch = kernel.launch
+    if launch is None or kernel.guesses:
+        return True
+    return any(
+        isinstance(it, LocalArgument) and name in launch.inferred for name, it in launch.arguments.items()
+    )

@@ -1,0 +1,100 @@
+"""`clmap-lsp record`: what a program under the layer launches, and what other commands make of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clmap_lsp.recording import RecordingError, read_recording
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="the layer needs a C compiler")
+
+PROGRAM = '''
+import os, signal, sys
+import numpy as np, pyopencl as cl
+device = cl.get_platforms()[0].get_devices()[0]
+ctx = cl.Context([device])
+queue = cl.CommandQueue(ctx)
+source = """
+__kernel void scale(__global float *a, const int n, float factor, __local float *t)
+{
+    int i = get_global_id(0) * STRIDE;
+    if (i < n) a[i] *= factor;
+}
+"""
+program = cl.Program(ctx, source).build(options=["-DSTRIDE=8"])
+buffer = cl.Buffer(ctx, cl.mem_flags.READ_WRITE, 4096)
+kernel = program.scale
+for size in (64, 128, 64):
+    kernel(queue, (size,), (32,), buffer, np.int32(1000), np.float32(2.5), cl.LocalMemory(256))
+queue.finish()
+if "die" in sys.argv:
+    os.kill(os.getpid(), signal.SIGKILL)
+'''
+
+
+def clmap(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "clmap_lsp", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+
+
+def recorded(folder: Path, *arguments: str) -> Path:
+    (folder / "program.py").write_text(PROGRAM)
+    file = folder / "run.clrec"
+    done = clmap("record", "-o", str(file), "--", sys.executable, str(folder / "program.py"), *arguments)
+    assert done.returncode == (137 if "die" in arguments else 0), done.stderr
+    assert "3 launches of 1 kernels, 2 of them different, 1 programs" in done.stderr
+    return file
+
+
+@pytest.mark.pocl
+@pytest.mark.parametrize("argument", ["live", "die"])
+def test_every_launch_is_written_and_survives_a_kill(tmp_path: Path, argument: str) -> None:
+    file = recorded(tmp_path, argument)
+    recording = read_recording(file.read_text(), file.name)
+    assert [(it.global_size, it.local_size, it.times) for it in recording.launches] == [
+        ((64,), (32,), 2),
+        ((128,), (32,), 1),
+    ]
+    assert "-DSTRIDE=8" in recording.launches[0].options
+
+
+@pytest.mark.pocl
+def test_other_commands_use_it(tmp_path: Path) -> None:
+    file = recorded(tmp_path)
+    source = next(iter(read_recording(file.read_text(), file.name).sources.values()))
+    (tmp_path / "scale.cl").write_text(source)
+    done = clmap("analyze", str(tmp_path / "scale.cl"), "--recorded", str(file), "--format", "json")
+    launch: dict[str, Any] = json.loads(done.stdout)["files"][0]["kernels"][0]["launch"]
+    assert (launch["global"], launch["local"], launch["origin"]) == ([128], [32], "recorded")
+    assert launch["args"] == {"a": "random(1024)", "n": 1000, "factor": 2.5, "t": "local(64)"}
+    strings = clmap("check", "--recorded", str(file), "--format", "json")
+    findings = json.loads(strings.stdout)["findings"]
+    assert {it["kernel"] for it in findings} == {"scale"}
+    assert all("launch recorded" in it["message"] for it in findings if it["code"].startswith("CM1"))
+
+
+def test_a_line_that_was_cut_short_is_left_out() -> None:
+    lines = [
+        '{"event":"program","program":1,"source":"kernel void k() {}"}',
+        '{"event":"kernel","kernel":2,"program":1,"name":"k"}',
+        '{"event":"launch","kernel":2,"global":[8],"local":null,"offset":null,"args":[]}',
+        '{"event":"launch","kern',
+    ]
+    recording = read_recording("\n".join(lines), "run")
+    assert [(it.kernel, it.global_size, it.local_size) for it in recording.launches] == [("k", (8,), ())]
+    with pytest.raises(RecordingError, match="run:1: not a recording"):
+        read_recording("hello\n{}\n", "run")
+
+
+def test_nothing_to_record_says_so(tmp_path: Path) -> None:
+    done = clmap("record", "-o", str(tmp_path / "x"), "--", sys.executable, "-c", "pass")
+    assert done.returncode == 0
+    assert "nothing was recorded" in done.stderr
+    assert clmap("record").returncode == 2
