@@ -51,6 +51,8 @@ class Repository:
     include_dirs: tuple[str, ...] = ()
     defines: tuple[str, ...] = ()
     sample: int = 1
+    list: str = "first"
+    prelude: tuple[str, ...] = ()
 
     @property
     def folder(self) -> str:
@@ -61,7 +63,7 @@ class Repository:
     def options(self) -> BuildOptions:
         """Return its build options."""
         pairs = tuple((name, value or "1") for name, _, value in (it.partition("=") for it in self.defines))
-        return BuildOptions(defines=pairs, include_dirs=self.include_dirs)
+        return BuildOptions(defines=pairs, include_dirs=self.include_dirs, prelude=self.prelude)
 
 
 @dataclass(slots=True)
@@ -74,6 +76,7 @@ class Count:
     lowered: int = 0
     accesses: int = 0
     known: int = 0
+    data_dependent: int = 0
     crashes: int = 0
     slow: int = 0
     seconds: float = 0.0
@@ -83,11 +86,17 @@ class Count:
 
     def add(self, other: Count) -> None:
         """Add another count to this one."""
-        for name in ("files", "kernels", "parsed", "lowered", "accesses", "known", "crashes", "slow", "runs"):
+        for name in _COUNTED:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.seconds += other.seconds
         self.worst = max(self.worst, other.worst)
         self.failures += other.failures
+
+
+_COUNTED = (
+    *("files", "kernels", "parsed", "lowered", "accesses", "known", "data_dependent"),
+    *("crashes", "slow", "runs"),
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -95,11 +104,16 @@ def main(arguments: list[str] | None = None) -> int:
     options = _arguments(arguments)
     collect_rarely()  # as the command line and the server do
     wanted = [
-        it for it in repositories() if not options.only or any(part in it.name for part in options.only)
+        it
+        for it in repositories()
+        if options.list in ("all", it.list)
+        and (not options.only or any(part in it.name for part in options.only))
     ]
     total = Count()
     print(
-        _row("repository", "files", "kernels", "parsed", "lowered", "accesses known", "crashes", "s", "max s")
+        _row(
+            "repository", "files", "kernels", "parsed", "lowered", "known", "by data", "crashes", "s", "max s"
+        )
     )
     for repository in wanted:
         root = options.repos / repository.folder
@@ -133,6 +147,8 @@ def repositories() -> list[Repository]:
             tuple(entry.get("include_dirs", ())),
             tuple(entry.get("defines", ())),
             entry.get("sample", 1),
+            entry.get("list", "first"),
+            tuple(entry.get("prelude", ())),
         )
         for entry in tomllib.loads(text)["repository"]
     ]
@@ -142,6 +158,9 @@ def _arguments(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.corpus", description=__doc__.split("\n")[0])
     parser.add_argument("--repos", type=Path, required=True, help="folder with one tree a repository")
     parser.add_argument("--clone", action="store_true", help="fetch missing repositories with git")
+    parser.add_argument(
+        "--list", choices=("first", "second", "all"), default="all", help="which repositories"
+    )
     parser.add_argument("--only", nargs="*", default=[], help="parts of repository names")
     parser.add_argument("--mutate", type=int, metavar="SEED", help="damage every file first")
     parser.add_argument("--no-accesses", action="store_true", help="do not analyse the accesses of kernels")
@@ -241,19 +260,25 @@ def _read_file(
             internal = [it for it in program.problems if it.code == "internal-error"]
             count.crashes += len(internal)
             count.failures += [f"{path}\tinternal\t{it.message}" for it in internal]
-        results = _understand(tree, program, depth=depth)
+        try:
+            results = _understand(tree, program, depth=depth)
+        except Exception as error:
+            count.crashes += 1
+            count.failures.append(f"{path}\tcrash\t{error!r}")
+            results = {name: _Understood(parsed, False) for name, parsed in parsed_kernels(tree).items()}
         count.runs += len(results)
         for name, result in results.items():
             if name not in understood or result.better_than(understood[name]):
                 understood[name] = result
     for name in _hidden_names(text, path, options, read_file):
-        understood.setdefault(name, _Understood(False, False, 0, 0))
+        understood.setdefault(name, _Understood(False, False))
     for name, result in understood.items():
         count.kernels += 1
         count.parsed += result.parsed
         count.lowered += result.lowered
         count.accesses += result.accesses
         count.known += result.known
+        count.data_dependent += result.data_dependent
         if seed is None and not (result.parsed and result.lowered):
             count.failures.append(f"{path}\t{'lowering' if result.parsed else 'parsing'}\t{name}")
     return count
@@ -300,8 +325,10 @@ class _Understood:
 
     parsed: bool
     lowered: bool
-    accesses: int
-    known: int
+    accesses: int = 0
+    known: int = 0
+    data_dependent: int = 0
+    """Accesses whose index is known but for values that are read from memory, which it names."""
 
     def better_than(self, other: _Understood) -> bool:
         return (self.lowered, self.parsed, self.accesses) > (other.lowered, other.parsed, other.accesses)
@@ -312,13 +339,14 @@ def _understand(tree: SyntaxTree, program: Program | None, *, depth: int) -> dic
     for name, parsed in parsed_kernels(tree).items():
         kernel = program.kernel(name) if program is not None else None
         if kernel is None:
-            found[name] = _Understood(parsed, False, 0, 0)
+            found[name] = _Understood(parsed, False)
             continue
         is_lowered = not any(isinstance(it, Unsupported) and not _is_unknown(it) for it in walk(kernel.body))
         every = analyse(kernel).accesses if depth >= _ANALYSE else ()
         accesses = [it for it in every if it.space in (AddressSpace.GLOBAL, AddressSpace.LOCAL)]
-        known = sum(it.known or it.indirect for it in accesses)
-        found[name] = _Understood(parsed, is_lowered and parsed, len(accesses), known)
+        known = sum(it.known for it in accesses)
+        by_data = sum(it.indirect and it.unknown is None for it in accesses)
+        found[name] = _Understood(parsed, is_lowered and parsed, len(accesses), known, by_data)
     return found
 
 
@@ -359,7 +387,7 @@ _HEAD = re.compile(r"[^(){};]*?(\w+)\s\(")
 
 
 def _row(name: str, *cells: str) -> str:
-    return f"{name:34}" + "".join(f"{it:>16}" if "known" in it else f"{it:>9}" for it in cells)
+    return f"{name:34}" + "".join(f"{it:>9}" for it in cells)
 
 
 def _line(name: str, count: Count) -> str:
@@ -368,7 +396,8 @@ def _line(name: str, count: Count) -> str:
 
     return (
         f"{name:34}{count.files:>9}{count.kernels:>9}{share(count.parsed, count.kernels):>9}"
-        f"{share(count.lowered, count.kernels):>9}{share(count.known, count.accesses):>16}{count.crashes:>9}"
+        f"{share(count.lowered, count.kernels):>9}{share(count.known, count.accesses):>9}"
+        f"{share(count.data_dependent, count.accesses):>9}{count.crashes:>9}"
         f"{count.seconds:>9.1f}{count.worst:>9.2f}"
     )
 

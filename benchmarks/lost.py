@@ -86,10 +86,9 @@ def _key(span: Span) -> _Place:
 def _places(program: Program, tree: SyntaxTree, body: Any) -> set[_Place] | None:
     """Return the places of all that the IR has of a body, `None` where the function is not in the program."""
     whole = tree.span_of(body)
-    for function in program.functions.values():
-        if function.body is not None and _touches(function.span, whole):
-            return {_key(it.span) for it in walk(function.body)}
-    return None
+    found = [it for it in program.functions.values() if it.body is not None and _touches(it.span, whole)]
+    # A file that is included twice, under other macros, gives several functions at one place.
+    return {_key(it.span) for function in found for it in walk(function.body or ())} if found else None
 
 
 def _statements(tree: SyntaxTree, node: Any) -> Iterator[Any]:

@@ -43,6 +43,14 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
     launch.add_argument(
         "-I", dest="includes", action="append", default=[], metavar="DIR", help="add an include folder"
     )
+    launch.add_argument(
+        "-include",
+        dest="prelude",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="read a file before each source, as hosts that put kernels together do",
+    )
     launch.add_argument("-cl-std", dest="standard", metavar="CL1.2", help="OpenCL C version")
     launch.add_argument("--config", metavar="PATH", help="use this clmap.toml instead of the nearest one")
 
@@ -72,6 +80,7 @@ class SettingsSource:
             defines=tuple(_define(it) for it in args.defines),
             undefines=tuple(args.undefines),
             include_dirs=tuple(args.includes),
+            prelude=tuple(args.prelude),
             standard=_standard(args.standard),
             time_limit_s=_positive("--time-limit", getattr(args, "time_limit", None)),
             memory_limit_mib=_positive("--memory-limit", getattr(args, "memory_limit", None)),

@@ -62,6 +62,10 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
                         "defines": Key(defines, "Macros, as `-D` to clBuildProgram."),
                         "undefines": Key(ListOf(Text()), "Macros to undefine, as `-U`."),
                         "include": Key(ListOf(Text()), "Include folders, as `-I`, relative to this file."),
+                        "prelude": Key(
+                            ListOf(Text()),
+                            "Files read before each source, as `-include`; relative to this file.",
+                        ),
                         "standard": Key(standard, "OpenCL C version, as `-cl-std`.", defaults.STANDARD),
                     }
                 ),
@@ -148,6 +152,7 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
                             "severity": Key(severity, "Adds to `rules.severity` for these files."),
                             "defines": Key(defines, "Adds to `build.defines` for these files."),
                             "include": Key(ListOf(Text()), "Adds to `build.include` for these files."),
+                            "prelude": Key(ListOf(Text()), "Adds to `build.prelude` for these files."),
                             "standard": Key(standard, "OpenCL C version of these files."),
                         }
                     )

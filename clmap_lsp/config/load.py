@@ -122,6 +122,7 @@ def _settings(file: SourceFile, data: Mapping[str, Any]) -> Settings:
             defines=_defines(build.get("defines", {})),
             undefines=tuple(build.get("undefines", ())),
             include_dirs=_folders(folder, build.get("include", ())),
+            prelude=_folders(folder, build.get("prelude", ())),
             standard=build.get("standard", BuildOptions().standard),
         ),
         device=data.get("device", defaults.DEVICE),
@@ -161,6 +162,7 @@ def _override(folder: Path, data: Mapping[str, Any]) -> Override:
         severity=_severities(data.get("severity", {})),
         defines=_defines(data.get("defines", {})),
         include_dirs=_folders(folder, data.get("include", ())),
+        prelude=_folders(folder, data.get("prelude", ())),
         standard=data.get("standard"),
     )
 

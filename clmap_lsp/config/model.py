@@ -66,6 +66,7 @@ class Override:
     severity: Mapping[str, Severity] = field(default_factory=dict)
     defines: tuple[tuple[str, str], ...] = ()
     include_dirs: tuple[str, ...] = ()
+    prelude: tuple[str, ...] = ()
     standard: str | None = None
 
     def matches(self, relative: str) -> bool:
@@ -155,6 +156,7 @@ def _apply(settings: Settings, override: Override) -> Settings:
             build,
             defines=build.defines + override.defines,
             include_dirs=build.include_dirs + override.include_dirs,
+            prelude=build.prelude + override.prelude,
             standard=override.standard or build.standard,
         ),
     )

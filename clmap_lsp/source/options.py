@@ -22,3 +22,5 @@ class BuildOptions:
     """As after `-cl-std=`: `CL1.1`, `CL1.2`, `CL2.0`, `CL3.0`, `CLC++`, `CLC++2021`."""
     predefined: tuple[tuple[str, str], ...] = ()
     """Macros of the device, such as `__NV_CL_C_VERSION` or `__IMAGE_SUPPORT__`."""
+    prelude: tuple[str, ...] = ()
+    """Files that are read before each source, as `-include` does: what a host puts before its kernels."""

@@ -235,6 +235,8 @@ class _Preprocessor:
 
     def run(self, text: str) -> Preprocessed:
         try:
+            for name in self.options.prelude:
+                self.prelude(name)
             self.file(self.main_path, text)
             # What is put in counts at the end, wherever it stands: it must not need what includes grant.
             self.expander.grant(-EXPANDED_A_CHARACTER * self.included_characters)
@@ -317,6 +319,20 @@ class _Preprocessor:
         finally:
             self.readers.pop()
         self.including.pop()
+
+    def prelude(self, name: str) -> None:
+        """Read a file that the options put before the source."""
+        place = Span(self.main_path, 0, 0)
+        found = self._find(name, posixpath.dirname(self.main_path))
+        if found is None:
+            found = self._find_near(name, self.main_path, place)
+        if found is None or isinstance(found[1], OutsideText):
+            self.out.missing_includes.append(name)
+            message = f"cannot find `{name}`, which the build options put first; give its path"
+            self.problem("missing-include", message, place, Severity.WARNING)
+            return
+        self.included_characters += len(found[1])
+        self.file(*found)
 
     def include(self, directive: Directive, path: str) -> None:
         operand = self._include_operand(directive.tokens[1:])

@@ -51,6 +51,7 @@ def with_options(
     defines: tuple[tuple[str, str], ...] = (),
     undefines: tuple[str, ...] = (),
     include_dirs: tuple[str, ...] = (),
+    prelude: tuple[str, ...] = (),
     standard: str | None = None,
     time_limit_s: float | None = None,
     memory_limit_mib: int | None = None,
@@ -64,6 +65,7 @@ def with_options(
         defines=settings.build.defines + defines,
         undefines=settings.build.undefines + undefines,
         include_dirs=include_dirs + settings.build.include_dirs,
+        prelude=settings.build.prelude + prelude,
         standard=standard or settings.build.standard,
     )
     limits = replace(

@@ -286,3 +286,14 @@ def test_an_include_is_looked_for_in_the_workspace_only() -> None:
     program = read_program('#include "t.h"\n', "repo/a/k.cl", read_file=reader)
     assert [it.code for it in program.problems] == ["missing-include"]
     assert [it for it in asked if not it.startswith("repo/")] == ["t.h"]
+
+
+def test_files_that_a_host_puts_before_a_kernel() -> None:
+    files = {"lib/types.h": "#define N 4\ntypedef struct { int a[2]; } P;\n"}
+    text = "__kernel void k(__global int *a, P p) { a[N] = p.a[1]; }"
+    options = BuildOptions(prelude=("lib/types.h",))
+    program = read_program(text, "k.cl", options, read_file=files.get)
+    assert [it.message for it in program.problems] == []
+    assert "store4 a[4:int*4]" in dump(program.kernels[0])
+    missing = read_program(text, "k.cl", BuildOptions(prelude=("none.h",)), read_file={}.get)
+    assert missing.problems[0].code == "missing-include"
