@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from clmap_lsp.commands.parser import build_parser
 from clmap_lsp.errors import UsageError, internal_error, one_line
+from clmap_lsp.escaping import terminal
 from clmap_lsp.source.collector import collect_rarely
 
 _SERVER_OPTIONS = ("--stdio", "--tcp", "--clientProcessId", "--log-level")
@@ -87,7 +88,7 @@ def _without_driver_flags(arguments: list[str]) -> list[str]:
 
 
 def _fail(message: str) -> int:
-    sys.stderr.write(f"clmap-lsp: {one_line(message)}\n")
+    sys.stderr.write(f"clmap-lsp: {terminal(one_line(message))}\n")
     return 2
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
 from clmap_lsp.errors import UsageError
+from clmap_lsp.escaping import terminal
 from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -73,10 +74,11 @@ def run(args: argparse.Namespace) -> int:
     if args.loops and not any(it.error or (it.analysis and it.analysis.kernels) for it in files):
         raise UsageError("no loop is marked; write // clmap: work-item(0) before it or give --work-items")
     render = analysis_json.render if args.format == "json" else analysis_text.render
-    sys.stdout.write(render(files, device))
+    text = render(files, device)
+    sys.stdout.write(text if args.format == "json" else terminal(text))
     errors = [it.error for it in files if it.error is not None]
     for error in errors:
-        sys.stderr.write(f"clmap-lsp: {error}\n")
+        sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
     return 2 if errors else 0
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, given_launch, sim_file
 from clmap_lsp.errors import UsageError
+from clmap_lsp.escaping import terminal
 from clmap_lsp.reading import reason
 from clmap_lsp.report.formats import FORMATS, render
 from clmap_lsp.workspace import scope_of
@@ -122,7 +123,7 @@ def _check_once(args: argparse.Namespace) -> int:
         _write(args, bounded)
     errors = [it.error for it in report.files if it.error is not None]
     for error in errors:
-        sys.stderr.write(f"clmap-lsp: {error}\n")
+        sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
     if errors:
         return 2
     here = Path(args.paths[0]) if args.paths and args.paths != ["-"] else Path.cwd()

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.escaping import terminal
 
 
 def register(subparsers: Any) -> None:
@@ -40,5 +41,6 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(error)) from None
     comparison = compare.compare(old, new)
     render = compare.render_json if args.format == "json" else compare.render
-    sys.stdout.write(render(comparison, args.threshold))
+    text = render(comparison, args.threshold)
+    sys.stdout.write(text if args.format == "json" else terminal(text))
     return 1 if comparison.regressions(args.threshold) else 0

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clmap_lsp import defaults
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
 from clmap_lsp.errors import UsageError
+from clmap_lsp.escaping import terminal
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult
@@ -111,7 +112,8 @@ def run(args: argparse.Namespace) -> int:
     result = _as_viewed(args, opened, kernel, launch, result)
     measured = _on_device(args, program, kernel, launch, opened.settings, result)
     render = emulation_json.render if args.format == "json" else emulation_text.render
-    sys.stdout.write(render(program, launch, result, measured))
+    text = render(program, launch, result, measured)
+    sys.stdout.write(text if args.format == "json" else terminal(text))
     return 1 if result.faults or (measured is not None and not measured.outputs_equal) else 0
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.escaping import terminal
 from clmap_lsp.reading import walk
 from clmap_lsp.workspace import scope_of
 
@@ -41,6 +42,6 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
 def _walk(folder: str) -> Iterator[str]:
     for it in walk(folder, SUFFIXES, scope_of(str(Path(folder, "any")))):
         if it.refused:
-            sys.stderr.write(f"clmap-lsp: {it.path}: left out ({it.refused})\n")
+            sys.stderr.write(terminal(f"clmap-lsp: {it.path}: left out ({it.refused})\n"))
         else:
             yield it.path

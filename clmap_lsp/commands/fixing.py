@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clmap_lsp.escaping import terminal
 from clmap_lsp.reading import SOURCE_BYTES, safe_read
 from clmap_lsp.report.edits import apply, unified_diff
 from clmap_lsp.report.model import AppliedFix, CheckReport
@@ -59,7 +60,7 @@ def fixed(
     noun = "fix" if len(done) == 1 else "fixes"
     if diff:
         for path, text in sorted(texts.items()):
-            sys.stdout.write(unified_diff(path, before[path], text))
+            sys.stdout.write(terminal(unified_diff(path, before[path], text)))
         sys.stderr.write(f"{len(done)} {noun} would be applied\n")
         _say(done)
         return replace(report, applied=tuple(done))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
 from clmap_lsp.errors import UsageError
+from clmap_lsp.escaping import terminal
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import FileAnalysis
@@ -98,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
         write_whole(Path(args.output), page.encode())
     errors = [it.error for it in files if it.error]
     for error in errors:
-        sys.stderr.write(f"clmap-lsp: {error}\n")
+        sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
     return 2 if errors else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clmap_lsp.escaping import terminal
 from clmap_lsp.report.model import CheckReport
 
 
@@ -12,4 +13,4 @@ def render(report: CheckReport) -> str:
         at = file.start(finding.span)
         first = finding.message.partition("\n")[0]
         lines.append(f"{finding.span.path}:{at.row}:{at.column}: {finding.code} {first}\n")
-    return "".join(lines)
+    return terminal("".join(lines))

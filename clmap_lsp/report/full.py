@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 
+from clmap_lsp.escaping import terminal
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.links import rule_url
 from clmap_lsp.report.model import CheckReport, FileReport
@@ -47,6 +48,11 @@ def print_styled(report: CheckReport, *, force: bool = False) -> None:
 
 def pieces(report: CheckReport) -> Iterator[Piece]:
     """Yield the report's pieces: each finding, then a summary line."""
+    for part, style in _raw_pieces(report):
+        yield terminal(part), style
+
+
+def _raw_pieces(report: CheckReport) -> Iterator[Piece]:
     for file, finding in report.pairs():
         yield from _finding(file, finding)
         yield "\n", ""

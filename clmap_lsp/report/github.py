@@ -5,6 +5,7 @@ Source: GitHub docs, "Workflow commands for GitHub Actions", setting error, warn
 
 from __future__ import annotations
 
+from clmap_lsp.escaping import workflow_data, workflow_property
 from clmap_lsp.findings import Severity
 from clmap_lsp.report.model import CheckReport
 
@@ -21,20 +22,12 @@ def render(report: CheckReport) -> str:
     lines = []
     for file, finding in report.pairs():
         start, end = file.start(finding.span), file.end(finding.span)
-        place = f"file={_property(finding.span.path)},line={start.row},col={start.column}"
+        place = f"file={workflow_property(finding.span.path)},line={start.row},col={start.column}"
         # GitHub takes columns only for annotations of one line.
         place += f",endLine={end.row}"
         if end.row == start.row:
             place += f",endColumn={end.column}"
-        title = _property(f"{finding.code} {finding.name}")
+        title = workflow_property(f"{finding.code} {finding.name}")
         command = _COMMANDS[finding.severity]
-        lines.append(f"::{command} {place},title={title}::{_data(finding.message)}\n")
+        lines.append(f"::{command} {place},title={title}::{workflow_data(finding.message)}\n")
     return "".join(lines)
-
-
-def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.escaping import code_span, markdown
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.rules.patterns import better_shapes
 from clmap_lsp.server.hover_class import class_lines
@@ -30,7 +31,8 @@ def access_text(
     """
     first = accesses[0].access
     operations = " and ".join(dict.fromkeys(it.access.direction.value for it in accesses))
-    lines = [f"**`{first.buffer}`** {first.space.value} {operations} of `{first.element_type}`", ""]
+    kind = code_span(str(first.element_type))
+    lines = [f"**{code_span(first.buffer)}** {first.space.value} {operations} of {kind}", ""]
     for it in accesses:
         lines += _cost_lines(kernel, it)
     lines += class_lines(accesses[0])
@@ -42,7 +44,7 @@ def access_text(
     if emulation is not None and emulation.result is not None and kernel is not None:
         lines += _emulated_lines(snapshot, kernel, accesses[0], emulation)
     if kernel is not None and kernel.launch is not None:
-        lines += ["", f"*{kernel.launch.describe()} on {snapshot.analysis.device.id}*"]
+        lines += ["", f"*{markdown(kernel.launch.describe())} on {snapshot.analysis.device.id}*"]
     return "\n".join(lines)
 
 
@@ -50,7 +52,7 @@ def _cost_lines(kernel: KernelAnalysis | None, it: AccessAnalysis) -> Iterator[s
     cost = it.per_request
     name = it.access.direction.value
     if cost is None:
-        yield f"- {name}: {it.reason if it.is_never_executed else f'cost unknown, {it.reason}'}"
+        yield f"- {name}: {markdown(it.reason if it.is_never_executed else f'cost unknown, {it.reason}')}"
         return
     spread = "" if cost.min == cost.max else f" ({cost.min} to {cost.max})"
     share = "" if it.share is None else f", {it.share:.0%} of the kernel's {it.access.space.value} traffic"
@@ -61,9 +63,9 @@ def _cost_lines(kernel: KernelAnalysis | None, it: AccessAnalysis) -> Iterator[s
     if len(it.pieces) > 1:
         yield f"- each access is {len(it.pieces)} instructions, of {', '.join(map(str, it.pieces))} bytes"
     if it.in_general:
-        yield f"- in general: {it.in_general}"
+        yield f"- in general: {markdown(it.in_general)}"
     if kernel is not None and (shapes := better_shapes(kernel, it)):
-        yield f"- {shapes}"
+        yield f"- {markdown(shapes)}"
 
 
 def _emulated_lines(
@@ -82,11 +84,11 @@ def _emulated_lines(
 
 def kernel_text(snapshot: Snapshot, kernel: KernelAnalysis, emulation: Emulation | None) -> str:
     """Return the hover of a kernel's name: launch, totals, locality, local memory."""
-    lines = [f"**kernel `{kernel.name}`**", ""]
+    lines = [f"**kernel {code_span(kernel.name)}**", ""]
     if kernel.launch is None:
-        lines.append("no launch: " + "; ".join(kernel.launch_problems or ("none was found",)))
+        lines.append("no launch: " + markdown("; ".join(kernel.launch_problems or ("none was found",))))
         return "\n".join(lines)
-    lines.append(f"- launch: {kernel.launch.describe()}, {kernel.launch.source}")
+    lines.append(f"- launch: {markdown(f'{kernel.launch.describe()}, {kernel.launch.source}')}")
     totals = kernel.totals
     at_least = "" if totals.complete else "at least "
     if totals.sectors:
@@ -97,7 +99,7 @@ def kernel_text(snapshot: Snapshot, kernel: KernelAnalysis, emulation: Emulation
         lines.append(f"- local memory: {at_least}{loads:,} wavefronts loaded, {stores:,} stored")
     lines += _local_memory_lines(snapshot, kernel)
     lines += _locality_lines(emulation)
-    lines += [f"- {note}" for note in kernel.notes]
+    lines += [f"- {markdown(note)}" for note in kernel.notes]
     lines += ["", f"*on {snapshot.analysis.device.id}*"]
     return "\n".join(lines)
 
@@ -142,7 +144,7 @@ def _locality_lines(emulation: Emulation | None) -> Iterator[str]:
     if emulation is None:
         return
     if emulation.result is None:
-        yield f"- not emulated: {emulation.failure}"
+        yield f"- not emulated: {markdown(str(emulation.failure))}"
         return
     metrics: dict[str, Any] = dict(emulation.result.get("metrics") or {})
     psl = metrics.get("psl")
@@ -152,20 +154,20 @@ def _locality_lines(emulation: Emulation | None) -> Iterator[str]:
         yield f"- address entropy {metrics['gmae']:.2f} bits over {metrics.get('footprint', 0):,} addresses"
     if faults := emulation.faults:
         count = "1 fault**:" if len(faults) == 1 else f"{len(faults)} faults**, the first:"
-        yield f"- **{count} {faults[0].get('kind')}: {faults[0].get('detail', '')}"
+        yield f"- **{count} {faults[0].get('kind')}: {markdown(str(faults[0].get('detail', '')))}"
 
 
 def work_item_text(kernel: KernelAnalysis, call: str, dimension: int) -> str:
     """Return the hover of a work-item function: which way each buffer is walked along its dimension."""
     launch = kernel.launch
-    lines = [f"**`{call}`**, dimension {dimension}", ""]
+    lines = [f"**{code_span(call)}**, dimension {dimension}", ""]
     if dimension == 0:
         lines.append("- neighbours in this dimension share a SIMD group: it should walk the fastest index")
     if launch is not None and dimension < len(launch.global_size):
         size, group = launch.global_size[dimension], launch.local_size[dimension]
         lines.append(f"- {size} work-items in groups of {group} ({launch.origin.value})")
     walks = dict.fromkeys(
-        f"- in `{it.access.buffer}` "
+        f"- in {code_span(it.access.buffer)} "
         + ("nothing moves" if it.stride.bytes == 0 else f"a step is {it.stride.text} bytes")
         for it in kernel.accesses
         if dimension == 0 and it.stride.text is not None

@@ -42,6 +42,8 @@ class ClmapProtocol(LanguageServerProtocol):
         self.documents = Documents()
         self.exit_code: int | None = None
         self._initialize_seen = False
+        self.client_process: int | None = None
+        """The client's own process, as it said; None before it did, or where it has none."""
         super().__init__(server, converter)
 
     # ------------------------------------------------------------------------------------ incoming bytes
@@ -137,6 +139,7 @@ class ClmapProtocol(LanguageServerProtocol):
     @lsp_method(lsp.INITIALIZE)
     def lsp_initialize(self, params: lsp.InitializeParams) -> Generator[Any, Any, lsp.InitializeResult]:
         """Agree on the position encoding before any feature sees a position."""
+        self.client_process = params.process_id
         result = yield from super().lsp_initialize(params)
         encoding = result.capabilities.position_encoding or lsp.PositionEncodingKind.Utf16
         self.documents.encoding = lsp.PositionEncodingKind(encoding)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
+import secrets
 import stat
 import sys
+from collections.abc import AsyncIterator
 from typing import BinaryIO
 
 from pygls.lsp.server import LanguageServer
@@ -57,11 +60,9 @@ def serve_stdio(server: LanguageServer, stdin: BinaryIO, stdout: BinaryIO, paren
         protocol = _protocol(server)
         protocol.set_writer(_PipeWriter(stdout))
         reader = await _pipe_reader(stdin)
-        watch = asyncio.create_task(_watch_parent(parent)) if parent else None
-        talk = asyncio.create_task(_talk(protocol, reader))
-        done, pending = await asyncio.wait(
-            {talk, watch} if watch else {talk}, return_when=asyncio.FIRST_COMPLETED
-        )
+        watch = asyncio.create_task(_watch_client(protocol, parent))
+        talk = asyncio.create_task(_talk(protocol, read_bodies(reader)))
+        done, pending = await asyncio.wait({talk, watch}, return_when=asyncio.FIRST_COMPLETED)
         for task in pending:
             task.cancel()
         return talk.result() if talk in done else 1
@@ -70,29 +71,55 @@ def serve_stdio(server: LanguageServer, stdin: BinaryIO, stdout: BinaryIO, paren
 
 
 def serve_tcp(server: LanguageServer, port: int) -> int:
-    """Serve one client on a loopback port, for debugging; returns the exit code."""
+    """Serve one client on a loopback port, for debugging; returns the exit code.
+
+    It must show the token that is printed with the port, as `initializationOptions.token`: other people's
+    programs on this machine can reach the port too.
+    """
+    token = secrets.token_urlsafe(16)
 
     async def run() -> int:
         finished: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            bodies = read_bodies(reader)
+            first = await anext(bodies, None)
+            if served or not isinstance(first, bytes) or not _shows(first, token):
+                logger.error("a connection was refused: it is not the first, or does not show the token")
+                writer.close()
+                return
+            served.append(writer)
             protocol = _protocol(server)
             protocol.set_writer(_SocketWriter(writer))
-            code = await _talk(protocol, reader)
+            protocol.receive(first)
+            code = await _talk(protocol, bodies)
             if not finished.done():
                 finished.set_result(code)
 
+        served: list[asyncio.StreamWriter] = []
+
         listener = await asyncio.start_server(connected, "127.0.0.1", port, limit=MAX_HEADER_BYTES)
         address = listener.sockets[0].getsockname()
-        print(f"clmap-lsp listens on {address[0]}:{address[1]}", file=sys.stderr, flush=True)
+        place = f"{address[0]}:{address[1]}"
+        print(f"clmap-lsp listens on {place}, token {token}", file=sys.stderr, flush=True)
         async with listener:
             return await finished
 
     return asyncio.run(run())
 
 
-async def _talk(protocol: ClmapProtocol, reader: asyncio.StreamReader) -> int:
-    async for body in read_bodies(reader):
+def _shows(body: bytes, token: str) -> bool:
+    """Tell whether a first message is an `initialize` with the token."""
+    try:
+        message = json.loads(body)
+        shown = message["params"]["initializationOptions"]["token"]
+        return message["method"] == "initialize" and secrets.compare_digest(str(shown), token)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+async def _talk(protocol: ClmapProtocol, bodies: AsyncIterator[bytes | Garbage]) -> int:
+    async for body in bodies:
         if isinstance(body, Garbage):
             protocol.refuse(None, PARSE_ERROR, body.reason)
             continue
@@ -129,11 +156,20 @@ def _start_pump(stdin: BinaryIO, reader: asyncio.StreamReader, loop: asyncio.Abs
     threading.Thread(target=pump, name="stdin", daemon=True).start()
 
 
-async def _watch_parent(parent: int) -> None:
-    """Return when the client's process is gone, as the protocol asks of servers."""
-    while _is_alive(parent):
-        await asyncio.sleep(5)
-    logger.warning("the client's process %s is gone", parent)
+async def _watch_client(protocol: ClmapProtocol, given: int | None) -> None:
+    """Return when the client's process is gone, as the protocol asks of servers.
+
+    A process that `initialize` names counts once it has been seen: the client may run in another container.
+    """
+    seen = given
+    while True:
+        named = protocol.client_process
+        if seen is None and named is not None and _is_alive(named):
+            seen = named
+        if seen is not None and not _is_alive(seen):
+            logger.warning("the client's process %s is gone", seen)
+            return
+        await asyncio.sleep(5 if seen is not None else 1)
 
 
 def _is_alive(pid: int) -> bool:

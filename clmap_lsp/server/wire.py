@@ -6,9 +6,14 @@ Source: Language Server Protocol 3.17, Base Protocol.
 from __future__ import annotations
 
 import asyncio
+import logging
+import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+logger = logging.getLogger(__name__)
+
+_REQUEST = re.compile(rb"[A-Za-z]+ \S+ HTTP/\d")
 MAX_BODY_BYTES = 256 * 2**20
 MAX_HEADER_BYTES = 2**20
 
@@ -56,9 +61,21 @@ async def _read_header(reader: asyncio.StreamReader) -> tuple[int | None, str, b
                 return length, reason, False
             continue  # Blank lines between messages do no harm.
         n_lines += 1
+        if _is_foreign(line):
+            # A web page can have its browser post what looks like messages to a port, but not without these.
+            logger.error("no language client: %r; nothing more is read", line[:60])
+            return None, "", True
         name, colon, value = line.partition(b":")
         if colon and name.strip().lower() == b"content-length":
             length, reason = _parse_length(value.strip())
+
+
+def _is_foreign(line: bytes) -> bool:
+    """Tell whether a header line is of HTTP or TLS: the protocol has Content-Length and Content-Type only."""
+    name, colon, _ = line.partition(b":")
+    known = (b"host", b"origin", b"referer", b"user-agent", b"cookie", b"connection", b"accept")
+    foreign = bool(colon) and name.strip().lower() in known
+    return foreign or line.startswith(b"\x16\x03") or _REQUEST.match(line) is not None
 
 
 def _parse_length(value: bytes) -> tuple[int | None, str]:

@@ -33,7 +33,7 @@ def apply(limits: Limits) -> tuple[str, ...]:
         try:
             _, hard = resource.getrlimit(kind)
             soft = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(kind, (soft, hard if name == "memory" else soft))
+            resource.setrlimit(kind, (soft, soft))
         except (ValueError, OSError):
             missing.append(name)
     return tuple(missing)

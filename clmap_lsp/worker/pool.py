@@ -64,6 +64,10 @@ class Task:
         self.result = asyncio.get_running_loop().create_future()
 
 
+class _SilentDeathError(Exception):
+    """The process was gone before it said anything of its task."""
+
+
 class _Child:
     """One worker process."""
 
@@ -237,8 +241,25 @@ class WorkerPool:
         return None
 
     async def _run_on_child(self, task: Task) -> dict[str, Any]:
+        """Run a task; once more on a fresh process where the first was gone before it could say anything.
+
+        A kernel is blamed for what it does, not for a spare that the system has killed meanwhile.
+        """
+        try:
+            return await self._run_once(task)
+        except _SilentDeathError:
+            self._active = None
+            return await self._run_once(task, is_last=True)
+
+    async def _run_once(self, task: Task, *, is_last: bool = False) -> dict[str, Any]:
         child = await self._child()
-        await child.send({"kind": task.kind, "payload": dict(task.payload)})
+        heard = is_last
+        try:
+            await child.send({"kind": task.kind, "payload": dict(task.payload)})
+        except OSError:
+            if not heard:
+                raise _SilentDeathError from None
+            raise
         deadline = asyncio.get_running_loop().time() + task.time_limit_s + GRACE_S
         while True:
             left = deadline - asyncio.get_running_loop().time()
@@ -247,6 +268,11 @@ class WorkerPool:
             except TimeoutError:
                 await self._kill_active()
                 raise TaskFailedError(f"stopped after {task.time_limit_s:g} s") from None
+            except WorkerCrashedError:
+                if not heard:
+                    raise _SilentDeathError from None
+                raise
+            heard = True
             if "keep" in message:
                 await _keep(message)
             elif "progress" in message:
@@ -262,6 +288,8 @@ class WorkerPool:
         if self._active is None or self._active.process.returncode is not None:
             spare, self._spare = self._spare, None
             self._active = await (spare or _Child.start(for_devices=self._for_devices))
+            if self._active.process.returncode is not None:  # It died while it waited for work.
+                self._active = await _Child.start(for_devices=self._for_devices)
         self.warm()
         return self._active
 

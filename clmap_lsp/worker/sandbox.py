@@ -36,19 +36,30 @@ class _Machine:
     clone: int
     tgkill: int
     openat: int
+    fcntl: int
+    prlimit: int
     open: int | None
     """The old call without a folder, on x86-64 only."""
     refused: tuple[int, ...]
 
 
-# Alike on both since Linux 5.1: pidfd_send_signal, io_uring (3), pidfd_open, pidfd_getfd, fchmodat2.
-_REFUSED_ANYWHERE = (424, 425, 426, 427, 434, 438, 452)
+# Alike on both since Linux 5.1: pidfd_send_signal, io_uring (3), open_tree, move_mount, fsopen, fsconfig,
+# fsmount, fspick, pidfd_open, pidfd_getfd, process_madvise, mount_setattr, quotactl_fd, memfd_secret,
+# process_mrelease, fchmodat2, setxattrat, removexattrat, and what later kernels add.
+_REFUSED_ANYWHERE = (
+    *(424, 425, 426, 427, 428, 429, 430, 431, 432, 433, 434, 438, 440, 442, 443, 447, 448, 452, 463, 466),
+)
+_NEWEST = 467
+"""System calls from here on are not known to this filter, and refused."""
+_FCNTL_REFUSED = (8, 10, 15, 1024, 1026)
+"""F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY: signals to others, at a time of the caller's."""
+_O_ASYNC = 0o20000
 _HIDDEN = (435, 437)
 """clone3 and openat2 pass flags in memory, where no filter sees them: callers fall back without them."""
 
 _MACHINES = {
     "x86_64": _Machine(
-        0xC000003E, 39, 317, 56, 234, 257, 2,
+        0xC000003E, 39, 317, 56, 234, 257, 72, 302, 2,
         (
             # socket, socketpair, connect, bind, listen, accept (2), sendto, sendmsg, sendmmsg
             41, 53, 42, 49, 50, 43, 288, 44, 46, 307,
@@ -62,10 +73,18 @@ _MACHINES = {
             165, 166, 161, 155, 272, 308, 321, 298, 323, 248, 249, 250,
             # modules, kexec, reboot, swap, clocks, host name, file handles, memfd_create, personality, …
             175, 313, 176, 246, 320, 169, 167, 168, 164, 227, 159, 170, 304, 319, 135, 163, 179,
+            # rt_tgsigqueueinfo, setrlimit, setpriority, sched_setparam, setscheduler, setaffinity, setattr
+            297, 160, 141, 142, 144, 203, 314,
+            # shared memory, semaphores and message queues of System V and POSIX
+            29, 30, 31, 67, 64, 65, 66, 220, 68, 69, 70, 71, 240, 241, 242, 243, 244, 245,
+            # utime, utimes, futimesat, utimensat, removexattr (3), fanotify_init, syslog, ioprio_set, …
+            132, 235, 261, 280, 197, 198, 199, 300, 301, 103, 251, 171, 172, 173, 153, 212, 237, 256, 279,
+            # kcmp, name_to_handle_at, setuid and its like
+            312, 303, 105, 106, 113, 114, 116, 117, 119, 122, 123, 126,
         ),
     ),
     "aarch64": _Machine(
-        0xC00000B7, 172, 277, 220, 131, 56, None,
+        0xC00000B7, 172, 277, 220, 131, 56, 25, 261, None,
         (  # The same, line by line; the forms without a folder do not exist here.
             198, 199, 203, 200, 201, 202, 242, 206, 211, 269,
             221, 281, 117, 270, 271, 129, 130, 138,
@@ -73,6 +92,10 @@ _MACHINES = {
             52, 53, 55, 54, 45, 5, 6, 7,
             40, 39, 51, 41, 97, 268, 280, 241, 282, 217, 218, 219,
             105, 273, 106, 104, 294, 142, 224, 225, 170, 112, 171, 161, 265, 279, 92, 89, 60,
+            240, 164, 140, 118, 119, 122, 274,
+            194, 195, 196, 197, 190, 191, 192, 193, 186, 187, 188, 189, 180, 181, 182, 183, 184, 185,
+            88, 14, 15, 16, 262, 263, 116, 30, 162, 58, 18, 235, 238, 239,
+            272, 264, 143, 144, 145, 146, 147, 149, 151, 152, 159, 91,
         ),
     ),
 }  # fmt: skip
@@ -118,6 +141,7 @@ def _program(machine: _Machine, pid: int) -> bytes:
             else []
         ),
     ]
+    code += [_op(_JUMP_AT_LEAST, _NEWEST, otherwise=1), _op(_RETURN, _ERRNO | _ENOSYS)]
     for number in (*machine.refused, *_REFUSED_ANYWHERE):
         code += _when(number, [_op(_RETURN, _ERRNO | _EPERM)])
     for number in _HIDDEN:
@@ -126,6 +150,9 @@ def _program(machine: _Machine, pid: int) -> bytes:
     opens = [(machine.openat, 2)] + ([(machine.open, 1)] if machine.open is not None else [])
     for number, argument in opens:
         code += _when(number, _if_bits(argument, _WRITING))
+    code += _when(machine.fcntl, _fcntl())
+    # Limits may be asked for, not set: nobody's. The third argument is where the new ones stand.
+    code += _when(machine.prlimit, _if_pointer(2))
     # Signals to its own threads are how abort() ends a process.
     code += _when(
         machine.tgkill,
@@ -153,6 +180,30 @@ def _if_bits(argument: int, bits: int) -> list[bytes]:
         _op(_LOAD, _ARGUMENTS + 8 * argument),
         _op(_JUMP_ANY_BIT, bits, otherwise=1),
         _op(_RETURN, _ERRNO | _EACCES),
+        _op(_RETURN, _ALLOW),
+    ]
+
+
+def _fcntl() -> list[bytes]:
+    """Refuse to have signals sent by files, to this process or another."""
+    refused = [_op(_RETURN, _ERRNO | _EPERM)]
+    code = [_op(_LOAD, _ARGUMENTS + 8)]
+    for command in _FCNTL_REFUSED:
+        code += _when(command, refused)
+    flags = [_op(_LOAD, _ARGUMENTS + 16), _op(_JUMP_ANY_BIT, _O_ASYNC, otherwise=1), *refused]
+    code += _when(4, [*flags, _op(_RETURN, _ALLOW)])  # F_SETFL
+    return [*code, _op(_RETURN, _ALLOW)]
+
+
+def _if_pointer(argument: int) -> list[bytes]:
+    """Refuse the call where a 64-bit argument is not null."""
+    low, high = _ARGUMENTS + 8 * argument, _ARGUMENTS + 8 * argument + 4
+    return [
+        _op(_LOAD, low),
+        _op(_JUMP_EQUAL, 0, otherwise=2),
+        _op(_LOAD, high),
+        _op(_JUMP_EQUAL, 0, then=1),
+        _op(_RETURN, _ERRNO | _EPERM),
         _op(_RETURN, _ALLOW),
     ]
 

@@ -29,11 +29,13 @@ def test_tcp_serves_one_client_on_the_loopback_address():
     command = [*SERVER, "--tcp", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE) as server:
         assert server.stderr is not None
-        said = re.search(rb"listens on (\S+):(\d+)", server.stderr.readline())
+        said = re.search(rb"listens on (\S+):(\d+), token (\S+)", server.stderr.readline())
         assert said is not None and said[1] == b"127.0.0.1"
         with socket.create_connection(("127.0.0.1", int(said[2])), timeout=30) as wire:
             stream = wire.makefile("rwb")
+            shown = {"token": said[3].decode()}
             params: dict[str, Any] = {"processId": None, "rootUri": None, "capabilities": {}}
+            params["initializationOptions"] = shown
             for number, (method, given) in enumerate([("initialize", params), ("shutdown", None)]):
                 send(stream, {"id": number, "method": method, "params": given})
                 assert "result" in receive(stream)

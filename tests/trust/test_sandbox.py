@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import fcntl
 import os
 import re
+import resource
 import socket
 import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -42,6 +45,64 @@ def restricted(action: Callable[[], object]) -> str:
     if answer == "no seccomp here":
         pytest.skip("this kernel or container does not let processes install filters")
     return answer
+
+
+def call(name: str, *arguments: int) -> None:
+    """Make a system call by its number; raises what the system says."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.syscall.restype = ctypes.c_long
+    found = numbers(os.uname().machine)[name]
+    if libc.syscall(ctypes.c_long(found), *(ctypes.c_long(it) for it in arguments)) == -1:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+@pytest.fixture
+def victim() -> Iterator[int]:
+    """Yield a process that another one may try to end or to change."""
+    with subprocess.Popen(["sleep", "60"]) as process:
+        yield process.pid
+        assert process.poll() is None, "it was ended"
+        process.kill()
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        lambda pid: call("rt_tgsigqueueinfo", pid, pid, 9, 0),
+        lambda pid: fcntl.fcntl(os.pipe()[0], 8, pid),
+        lambda pid: fcntl.fcntl(os.pipe()[0], 10, 9),
+        lambda pid: fcntl.fcntl(os.pipe()[0], fcntl.F_SETFL, 0o20000),
+        lambda pid: resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, 0)),
+        lambda pid: resource.prlimit(pid, resource.RLIMIT_CPU, (1, 1)),
+        lambda pid: resource.setrlimit(resource.RLIMIT_AS, (-1, -1)),
+        lambda pid: os.sched_setaffinity(pid, {0}),
+        lambda pid: os.setpriority(os.PRIO_PROCESS, pid, 19),
+        lambda pid: os.kill(pid, 9),
+        os.pidfd_open,
+        lambda pid: os.utime("/tmp", (0, 0)),
+        lambda pid: os.setxattr("/tmp", "user.x", b"x"),
+        lambda pid: os.removexattr("/tmp", "user.x"),
+        lambda pid: call("shmget", 1, 4096, 0o1666),
+        lambda pid: call("msgget", 1, 0o1666),
+        lambda pid: call("semget", 1, 1, 0o1666),
+        lambda pid: call("fsopen", 0, 0),
+        lambda pid: call("open_tree", -100, 0, 0),
+        lambda pid: call("fanotify_init", 0, 0),
+        lambda pid: call("syslog", 10, 0, 0),
+        lambda pid: call("setuid", 0),
+    ],
+    ids=lambda it: None,
+)
+def test_other_processes_are_left_alone(attack: Callable[[int], object], victim: int):
+    assert restricted(lambda: attack(victim)) in ("PermissionError", "ValueError")
+
+
+def test_the_limit_of_memory_is_hard():
+    def lift() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        bytearray(2**30)
+
+    assert restricted(lift) in ("PermissionError", "ValueError")
 
 
 def in_a_thread() -> None:
@@ -172,10 +233,20 @@ def test_the_filter_of_each_architecture(name: str):
     refused = (
         "socket socketpair connect bind listen sendto sendmsg execve execveat ptrace kill unlinkat mkdirat"
     )
+    refused += " rt_tgsigqueueinfo sched_setaffinity sched_setscheduler setpriority utimensat shmget msgget"
+    refused += " semget mq_open removexattr fanotify_init syslog fsopen open_tree setuid adjtimex acct"
     refused += " renameat2 fchmodat fchownat truncate mount unshare setns bpf memfd_create io_uring_setup"
     assert {it: of(it) for it in refused.split()} == dict.fromkeys(refused.split(), "errno 1")
     allowed = "read write close mmap munmap mprotect futex exit exit_group getpid lseek brk clock_gettime"
     assert {it: of(it) for it in allowed.split()} == dict.fromkeys(allowed.split(), "allowed")
+    for command in (8, 10, 15, 1024, 1026):  # F_SETOWN, F_SETSIG and their like
+        assert of("fcntl", 0, command, 1) == "errno 1"
+    assert [of("fcntl", 0, 4, it) for it in (0o4000, 0o20000)] == ["allowed", "errno 1"]  # O_ASYNC
+    assert [of("fcntl", 0, it) for it in (1, 2, 3, 1030)] == ["allowed"] * 4
+    limits_ = [of("prlimit64", 0, 9, it, 0) for it in (0, 1, 1 << 32, 0x7FFF00000000)]
+    assert limits_ == ["allowed", "errno 1", "errno 1", "errno 1"]
+    assert verdict(program, machine.audit, 463) == "errno 1"  # setxattrat
+    assert verdict(program, machine.audit, 500) == "errno 38"  # of a kernel to come
     assert [of(it) for it in ("clone3", "openat2")] == ["errno 38", "errno 38"]
     assert of("clone", 0x10000) == "allowed"  # a thread
     assert of("clone", 0x11) == "errno 1"  # a process
@@ -191,5 +262,6 @@ def test_both_architectures_refuse_the_same_calls():
         return {names[it] for it in sandbox._MACHINES[name].refused}
 
     without_a_folder = "chmod chown creat fork lchown link mkdir mknod rename rmdir symlink unlink vfork"
+    without_a_folder += " futimesat utime utimes ioperm iopl"  # and ports, which Arm does not have
     assert refused("x86_64") - refused("aarch64") == set(without_a_folder.split())
     assert refused("aarch64") <= refused("x86_64")

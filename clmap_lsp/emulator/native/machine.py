@@ -7,8 +7,11 @@ CPU, so that a changed library or another machine never meets stale code.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import os
 import re
+import secrets
+import stat
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping
@@ -141,18 +144,66 @@ _CACHE_BYTES = 64 << 20
 
 @cache
 def _cache_folder() -> Path | None:
-    """Return the folder for object code; `None` where none can be made."""
+    """Return the folder for object code; `None` where none can be made, or others could write to it.
+
+    What lies there is machine code and is run, so that it counts only with a digest that takes a secret of
+    the user's, which lies elsewhere: a cache that was restored, mounted or shared is as good as none.
+    """
     import platformdirs
 
+    folder = Path(platformdirs.user_cache_dir("clmap-lsp", appauthor=False)) / "object-code"
     try:
-        folder = Path(platformdirs.user_cache_dir("clmap-lsp", appauthor=False)) / "object-code"
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not _only_mine(folder) or _secret() is None:
+            return None
     except OSError:
         return None
-    if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
-        return None  # Code from a folder that another user can write is never run.
     _trim(folder)
     return folder
+
+
+def _only_mine(path: Path) -> bool:
+    """Tell whether nobody but this user and root can change a file or folder, or what leads to it."""
+    if not hasattr(os, "getuid"):
+        return True
+    for step in (path, *path.parents):
+        status = step.lstat()
+        if stat.S_ISLNK(status.st_mode) or status.st_uid not in (os.getuid(), 0):
+            return False
+        others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if others and (step == path or not status.st_mode & stat.S_ISVTX):
+            return False
+    return True
+
+
+@cache
+def _secret() -> bytes | None:
+    """Return the key of this user's digests, made at the first use; `None` where it cannot be kept safe."""
+    import platformdirs
+
+    path = Path(platformdirs.user_config_dir("clmap-lsp", appauthor=False)) / "object-code.key"
+    with suppress(OSError):
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle, name = tempfile.mkstemp(dir=path.parent)
+            with os.fdopen(handle, "wb") as file:
+                file.write(secrets.token_bytes(32))
+            try:
+                os.link(name, path)  # Of two processes, the first makes it.
+            except FileExistsError:
+                pass
+            finally:
+                Path(name).unlink()
+        if _only_mine(path):
+            key = safe_read(path, limit=1024, within=None)
+            return key if len(key) == 32 else None
+    return None
+
+
+def _digest(key: str, code: bytes) -> bytes:
+    secret = _secret()
+    assert secret is not None, "there is no folder without it"
+    return hmac.digest(secret, key.encode() + b"\0" + code, "sha256")
 
 
 def _trim(folder: Path) -> None:
@@ -177,7 +228,7 @@ def _cached(key: str) -> bytes | None:
     except OSError:
         return None
     digest, code = data[:32], data[32:]
-    return code if hashlib.sha256(code).digest() == digest else None
+    return code if hmac.compare_digest(_digest(key, code), digest) else None
 
 
 def _keep(key: str, code: bytes) -> None:
@@ -185,7 +236,7 @@ def _keep(key: str, code: bytes) -> None:
     if folder is None:
         return
     with suppress(OSError), _temporary(folder) as path:
-        path.write_bytes(hashlib.sha256(code).digest() + code)
+        path.write_bytes(_digest(key, code) + code)
         path.replace(folder / key)
 
 

@@ -1,0 +1,61 @@
+"""Texts of other people's files on their way out: one function for each place where they are shown.
+
+HTML has its own, `markupsafe`, in the templates of the report, and XML that of the standard library.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+"""Control characters but tabs and line ends, and those that turn the direction of text round."""
+_CODE = re.compile(r"`([^`\n]*)`")
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
+_START = re.compile(r"^(\s*)([-=]|\d+[.)])", re.MULTILINE)
+
+
+def terminal(text: str) -> str:
+    """Return text that changes nothing of a terminal but what it shows: `\\x1b` stands for an escape."""
+    return _CONTROL.sub(lambda it: _spelled(it[0]), text)
+
+
+def _spelled(character: str) -> str:
+    code = ord(character)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+def code_span(text: str) -> str:
+    """Return text as a span of code in Markdown: the fence is longer than any run of backticks inside."""
+    shown = terminal(" ".join(text.splitlines()))
+    fence = "`" * (max((len(it) for it in re.findall(r"`+", shown)), default=0) + 1)
+    blank = " " if shown[:1] in ("`", " ") or shown[-1:] in ("`", " ") or not shown else ""
+    return f"{fence}{blank}{shown}{blank}{fence}"
+
+
+def markdown(message: str) -> str:
+    """Return a message as Markdown that shows it as it stands, with what is between backticks as code.
+
+    Nothing in it makes links, images, tags or headings.
+    """
+    parts: list[str] = []
+    at = 0
+    for found in _CODE.finditer(message):
+        parts += _plain(message[at : found.start()]), code_span(found[1])
+        at = found.end()
+    return "".join([*parts, _plain(message[at:])])
+
+
+def _plain(text: str) -> str:
+    escaped = _MARKDOWN.sub(r"\\\1", terminal(text))
+    # Protocols that readers make links of by themselves.
+    return _START.sub(r"\1\\\2", escaped).replace("://", ":\u200b//").replace("www.", "www\u200b.")
+
+
+def workflow_data(text: str) -> str:
+    """Return text as the message of a workflow command of GitHub."""
+    return terminal(text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A"))
+
+
+def workflow_property(text: str) -> str:
+    """Return text as a property of a workflow command."""
+    return workflow_data(text).replace(":", "%3A").replace(",", "%2C")
