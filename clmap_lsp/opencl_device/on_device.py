@@ -203,7 +203,12 @@ def _ended(code: int) -> str:
 
 
 def _last_words(folder: Path) -> str:
-    lines = safe_read(folder / "stderr", limit=ARRAYS_BYTES, within=None).decode(errors="replace").split("\n")
+    lines = (
+        safe_read(folder / "stderr", limit=ARRAYS_BYTES, within=None)
+        .decode(errors="replace")
+        .strip()
+        .splitlines()
+    )
     return f": {lines[-1][:200]}" if lines else ""
 
 

@@ -10,11 +10,12 @@ import base64
 import os
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch, LocalArgument, ScalarArgument
+from clmap_lsp.opencl_device.one_text import macros_as_here
 from clmap_lsp.source.types import (
     SCALARS,
     OpaqueType,
@@ -150,16 +151,22 @@ def make_job(
     Raises: NotForDevicesError for arguments that cannot be passed; LaunchError for files that cannot be read.
     """
     arguments = tuple(_argument(it, launch) for it in kernel.parameters)
+    included = _includes(program, options)
+    head, reason = macros_as_here(program.main_file.text, (it for _, it in included), options)
+    if reason:
+        raise NotForDevicesError(f"`{kernel.name}` is not launched on a device: {reason}")
     copy, problem = _trace_job(program, kernel, arguments) if trace else (None, "")
+    if copy is not None:
+        copy = replace(copy, source=head + copy.source)
     return DeviceJob(
         kernel.name,
-        program.main_file.text,
+        head + program.main_file.text,
         _options(options),
         launch.global_size,
         launch.local_size,
         tuple(launch.global_offset),
         arguments,
-        _includes(program, options),
+        included,
         copy,
         problem,
         **settings,

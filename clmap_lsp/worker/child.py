@@ -39,6 +39,9 @@ def _answer(stdout: BinaryIO, message: dict[str, Any], known: Mapping[str, tasks
     def progress(text: str, fraction: float | None) -> None:
         _send(stdout, {"progress": text, "fraction": fraction})
 
+    progress(
+        "reading", None
+    )  # From here on the task, not the system, is to blame for the end of this process.
     try:
         reply: dict[str, Any] = {"result": tasks.run(known, message["kind"], message["payload"], progress)}
     except MemoryError:

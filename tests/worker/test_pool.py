@@ -136,16 +136,28 @@ async def test_a_killed_worker_is_reported_and_replaced(pool: WorkerPool):
 
 async def test_content_that_crashes_again_and_again_is_left_alone(pool: WorkerPool):
     for _ in range(pools.MAX_CRASHES):
-        work = asyncio.ensure_future(pool.run(task(spinning(60.0), limit_s=60.0)))
-        while pool.pid is None:
-            await asyncio.sleep(0.02)
-        await asyncio.sleep(0.3)
+        begun = asyncio.Event()
+        one = task(spinning(60.0), limit_s=60.0)
+        one.on_progress = lambda *_, begun=begun: begun.set()
+        work = asyncio.ensure_future(pool.run(one))
+        await begun.wait()
+        assert pool.pid is not None
         os.kill(pool.pid, signal.SIGKILL)
         with pytest.raises(WorkerCrashedError):
             await work
     with pytest.raises(WorkerCrashedError, match="crashed 3 times"):
         await pool.run(task(spinning(60.0)))
     assert (await pool.run(task(adding())))["emulation"]["faults"] == []
+
+
+async def test_a_spare_that_died_is_not_the_kernels_fault(pool: WorkerPool):
+    await pool.run(task(adding()))
+    while pool._spare is None or not pool._spare.done():
+        await asyncio.sleep(0.02)
+    assert pool.pid is not None
+    for pid in (pool.pid, pool._spare.result().process.pid):
+        os.kill(pid, signal.SIGKILL)
+    assert (await pool.run(task(adding("c" * 64))))["emulation"]["faults"] == []
 
 
 async def test_owners_take_turns_and_the_preferred_one_is_first(pool: WorkerPool):
