@@ -6,8 +6,7 @@ READY := $(VENV)/.ready
 SHELL := /bin/bash
 
 # One or two files a room, chosen for what they would notice in a second; the whole of a room where it is fast.
-QUICK := tests/source/test_lower.py tests/source/test_preprocess.py tests/source/test_reuse.py tests/server/test_documents.py \
-  tests/access tests/analysis tests/launch tests/rules tests/config tests/worker/test_keys.py \
+QUICK := tests/access tests/analysis tests/launch tests/rules tests/config tests/worker/test_keys.py \
   tests/devices/test_catalogue.py tests/devices/test_rules.py tests/emulator/test_symbolic_limits.py \
   tests/emulator/test_jit_semantics.py tests/fixes/test_verification.py tests/fixes/test_codes.py \
   tests/hierarchy/test_tiles.py tests/report/test_formats.py tests/api/test_api.py tests/locality/test_locality_units.py
