@@ -134,7 +134,7 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
     from clmap_lsp.workbench import Workbench
 
     settings = replace(Settings(), build=BuildOptions(defines=defines), device="nvidia-hopper")
-    opened = Workbench().open_text(name, text, settings)
+    opened = Workbench().open_text(name, text, settings, reads_hosts=False)
     findings = opened.findings(Selection.of(settings.rules.select, settings.rules.ignore))
     for kernel in opened.analysis.kernels:
         if kernel.launch is None:
@@ -167,7 +167,7 @@ def _natively(figures: Figures, trials: Any, verified: Any) -> None:
     proposal, subject = verified.proposal, trials.subject
     after = apply(subject.text, proposal.edits, subject.path)
     tested = set(verified.tested_on)
-    chosen = [(-1, trials.home)] + [
+    chosen = [(-1, trials.home_for(proposal.assumptions))] + [
         (at, it) for at, it in enumerate(trials.members) if it.text in tested and it.text != trials.home.text
     ]
     step = max(1, len(chosen[1:]) // MEMBERS)

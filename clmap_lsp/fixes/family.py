@@ -66,9 +66,9 @@ def family(subject: Subject) -> Iterator[Member]:
     yield from islice(_Family(subject).members(), MOST)
 
 
-def home(subject: Subject) -> Member:
-    """Return the launch that stands for the subject's own: itself, or itself shrunk."""
-    return _Family(subject).home()
+def homes(subject: Subject) -> tuple[Member, ...]:
+    """Return the launches that may stand for the subject's own: itself shrunk, less and less, then itself."""
+    return _Family(subject).homes()
 
 
 class _Family:
@@ -83,9 +83,10 @@ class _Family:
 
     # --------------------------------------------------------------------------------------------- sizes
 
-    def home(self) -> Member:
-        """Return the subject's launch, shrunk until it is quick to run."""
+    def homes(self) -> tuple[Member, ...]:
+        """Return the subject's launch, shrunk until it is quick to run: the smallest first."""
         launch, options = self.launch, self.subject.options
+        passed = [launch]
         accesses = self._accesses()
         for _ in range(6):
             small = launch.work_items <= MOST_WORK_ITEMS and accesses <= MOST_ACCESSES
@@ -98,7 +99,8 @@ class _Family:
             if _largest_scalar(smaller) < _largest_scalar(launch):
                 accesses //= 2  # Loops shrink with the scalars that bound them.
             launch = smaller
-        return Member(Case(launch, options), describe(launch))
+            passed.append(launch)
+        return tuple(Member(Case(it, options), describe(it)) for it in reversed(passed))
 
     def _accesses(self) -> int:
         totals = self.subject.analysis.totals
@@ -121,8 +123,14 @@ class _Family:
                 scalars[name] = replace(argument, values=values)
         return self._launch(replace(launch, global_size=sizes), scalars)
 
-    def _launch(self, launch: Launch, scalars: Mapping[str, Argument]) -> Launch | None:
-        """Return a launch with some scalars and buffers as long as it needs; `None` where there is none."""
+    def _launch(
+        self, launch: Launch, scalars: Mapping[str, Argument], *, no_shorter: bool = False
+    ) -> Launch | None:
+        """Return a launch with some scalars and buffers as long as it needs; `None` where there is none.
+
+        Args:
+            no_shorter: buffers stay at least as long as they are.
+        """
         given: dict[str, Argument] = {
             it.name: scalars.get(it.name, launch.arguments[it.name])
             for it in self.kernel.parameters
@@ -150,7 +158,8 @@ class _Family:
                 continue
             mine, inferred = launch.arguments.get(parameter.name), needed.arguments.get(parameter.name)
             if isinstance(mine, BufferArgument) and isinstance(inferred, BufferArgument):
-                filled = self._filled(parameter, mine, inferred.count + self.slack.get(parameter.name, 0))
+                needed_count = inferred.count + self.slack.get(parameter.name, 0)
+                filled = self._filled(parameter, mine, max(needed_count, mine.count if no_shorter else 0))
                 arguments[parameter.name] = filled
                 total += filled.count * max(parameter.type.pointee.size, 1)
             elif isinstance(mine, LocalArgument) and isinstance(inferred, LocalArgument):
@@ -189,7 +198,7 @@ class _Family:
                 yield member
 
     def _members(self) -> Iterator[Member]:
-        home = self.home()
+        home = self.homes()[0]
         base, options = home.case.launch, home.case.options
         yield home
         tight = self._launch(base, {})
@@ -263,7 +272,9 @@ class _Family:
         for at in range(max(map(len, changes), default=0)):
             for (name, argument), values in zip(scalars, changes, strict=True):
                 if at < len(values) and values[at] != argument.values[0] and values[at] >= -9:
-                    yield from _some(self._launch(base, {name: ScalarArgument((values[at],))}))
+                    # Nobody makes a buffer of nothing for a size of 0.
+                    changed = {name: ScalarArgument((values[at],))}
+                    yield from _some(self._launch(base, changed, no_shorter=not values[at]))
 
     def _shorter(self, base: Launch) -> Iterator[Launch]:
         """Yield launches with an element less in one local array that the host gives the size of."""

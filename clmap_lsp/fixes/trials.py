@@ -9,20 +9,25 @@ from typing import TYPE_CHECKING
 from clmap_lsp.emulator.result import EmulationResult, Engine, FaultKind
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.fixes.assumptions import Case
-from clmap_lsp.fixes.family import Member, family, home
+from clmap_lsp.fixes.family import Member, family, homes
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.rewrite import Rewriter
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.fixes.assumptions import Assumption
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel, Variable
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
 
-STEPS = 4_000_000
+HOMES = 3
+"""How many of the launches that were passed while shrinking are small enough to be run."""
+STEPS = 32_000_000
 """Loop turns and work-item starts of one launch of the family."""
 BUDGETS = frozenset({FaultKind.TIMEOUT, FaultKind.STEP_LIMIT, FaultKind.MEMORY_LIMIT})
 
@@ -42,9 +47,20 @@ class Trials:
     _home: EmulationResult | None = None
 
     @cached_property
+    def homes(self) -> tuple[Member, ...]:
+        """The launches that may stand for the subject's own, the smallest first."""
+        return homes(self.subject)
+
+    @property
     def home(self) -> Member:
         """The launch that stands for the subject's own."""
-        return home(self.subject)
+        return self.homes[0]
+
+    def home_for(self, assumptions: Iterable[Assumption]) -> Member:
+        """Return the smallest of the first launches that fulfils the assumptions; home if none does."""
+        wanted = tuple(assumptions)
+        fitting = (it for it in self.homes[:HOMES] if all(a.holds(it.case) for a in wanted))
+        return next(fitting, self.home)
 
     @cached_property
     def members(self) -> tuple[Member, ...]:
@@ -52,7 +68,7 @@ class Trials:
         return tuple(family(self.subject))[1:]
 
     def at_home(self) -> EmulationResult:
-        """Return what the original does on the launch that stands for the subject's own.
+        """Return what the original does on the launch that stands for the subject's own, home.
 
         Raises: LaunchError if it cannot be run.
         """

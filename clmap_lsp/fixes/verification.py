@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import BufferResult, EmulationResult, FaultKind
+from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.edits import OverlapError, Relocation, apply
 from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
 from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
@@ -68,6 +69,9 @@ def verify(
     if after_kernel is None:
         return Rejected(proposal, "the rewritten kernel cannot be read")
     launch = subject.launch
+    here = Case(launch, subject.options)
+    if (missed := next((it for it in proposal.assumptions if not it.holds(here)), None)) is not None:
+        return Rejected(proposal, f"it assumes {missed.text}, which this launch does not fulfil")
     after_launch = proposal.relaunch(launch) if proposal.relaunch else launch
     gained = (
         figures_before(subject),
@@ -85,7 +89,8 @@ def verify(
     tested = comparison.elsewhere()
     if isinstance(tested, Rejected):
         return tested
-    return Verified(proposal, launch, after_launch, *gained, compared, (trials.home.text, *tested))
+    tested_on = (trials.home_for(proposal.assumptions).text, *tested)
+    return Verified(proposal, launch, after_launch, *gained, compared, tested_on)
 
 
 class _Comparison:
@@ -99,9 +104,13 @@ class _Comparison:
     def at_home(self) -> str | Rejected:
         """Return how the outputs agree on the launch itself."""
         proposal = self.proposal
-        before = self.trials.at_home()
-        after = self._after(self.trials.home)
-        if after is None:
+        home = self.trials.home_for(proposal.assumptions)
+        if home == self.trials.home:
+            before: EmulationResult | None = self.trials.at_home()
+        else:
+            before = self.trials.run(self.subject.text, self.subject.program, home.case)
+        after = self._after(home)
+        if before is None or after is None:
             return Rejected(proposal, "the launch cannot be run")
         if reason := _new_fault(before, after, self.edited) or _still_faulty(proposal, after):
             return Rejected(proposal, reason)

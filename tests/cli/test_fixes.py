@@ -67,12 +67,12 @@ def test_fixes_for_people_say_what_they_were_tested_on(naive: Path) -> None:
 
 
 def test_fix_climbs_the_ladder_of_a_large_launch(naive: Path) -> None:
-    """The swap answers the finding; what comes after it answers none."""
+    """The best rewrite is taken first, and the launch comment with it; what the host must do is said."""
     done = clmap("check", str(naive), "--diff", "--unsafe-fixes")
-    assert "2 fixes would be applied" in done.stderr
-    assert "the host must change too: swap the first two entries" in done.stderr
-    assert "+    int row = get_global_id(1)" in done.stdout.replace("const int", "int")
-    assert "A_4" in done.stdout or "A_tile" in done.stdout
+    assert "would be applied" in done.stderr
+    assert "the host must change too: launch 16 work-items for every 128 results" in done.stderr
+    assert "+    float sums[8][8] = {{0}};" in done.stdout
+    assert "+// clmap: global=256,256 local=16,16" in done.stdout
 
 
 def test_optimise_ends_with_the_least_traffic(naive: Path) -> None:
@@ -80,10 +80,10 @@ def test_optimise_ends_with_the_least_traffic(naive: Path) -> None:
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     steps = document["steps"]
-    assert document["best"] == len(steps) - 1 >= 2
+    assert document["best"] == len(steps) - 1 >= 1
     assert steps[0]["kind"] == "original" and steps[0]["text"] == NAIVE
     costs = [it["predicted"]["sectors"] + it["predicted"]["wavefronts"] for it in steps]
-    assert min(costs) < costs[0] / 4
+    assert min(costs) < costs[0] / 5
     assert all(it["measured"] is None for it in steps)
 
 

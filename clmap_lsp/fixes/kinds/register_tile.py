@@ -1,0 +1,484 @@
+"""Compute several results a work-item from tiles in local memory: products of rows and columns.
+
+For loops like a matrix multiply, of which one operand follows one dimension of ids and the turn, the
+other the other dimension and the turn. A group computes a square of results; each work-item keeps some of
+each dimension in registers, so that every element read from local memory is used several times. Without it a
+tiled product is bound by local memory: on an H200, N = 2048, tiles of 16 give 6.5 TFLOP/s, 64 with 4 x 4
+results a work-item 21. Tiles are filled side by side whichever way the operands lie, and with zeros past
+their ends, so that sizes need not be multiples of anything; each sum is taken in the order that it had.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.polynomial import (
+    ONE,
+    LoopSymbol,
+    Op,
+    Operation,
+    Parameter,
+    Polynomial,
+    WorkItemSymbol,
+    global_id,
+    varies_in_launch,
+)
+from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.assumptions import Assumption, multiple, no_offset, overlaps, positive
+from clmap_lsp.fixes.edits import insert
+from clmap_lsp.fixes.loops import CountingLoop, counting_loops
+from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
+from clmap_lsp.fixes.scope import Scope, spelt, tidy
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import WorkItemQuery as Query
+from clmap_lsp.source.types import AddressSpace, ScalarType
+
+if TYPE_CHECKING:
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.fixes.outline import Node
+    from clmap_lsp.launch.model import Launch
+
+KIND = "register-tile"
+SIDE = 16
+"""Work-items of a group in each dimension."""
+TURNS = 16
+"""Turns in a tile."""
+RESULTS = (4, 8)
+"""Results a work-item in each dimension."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """One of the two loads: the dimension that it follows, and the author's name of that id."""
+
+    access: Access
+    dimension: int
+    id_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Product:
+    """A kernel that is one product: statements before the loop, the loop, statements after it."""
+
+    loop: CountingLoop
+    sum_name: str
+    sum_type: str
+    turn: Node
+    rows: _Operand
+    columns: _Operand
+    """Neighbours store side by side in its dimension."""
+    before: tuple[Node, ...]
+    after: tuple[Node, ...]
+    bounds: dict[int, Polynomial]
+    """What the ids of a dimension stay below, where the kernel says so."""
+
+
+def propose(subject: Subject) -> Iterator[Proposal]:
+    """Yield one rewrite for each number of results a work-item, if the kernel is a product."""
+    scope = Scope.of(subject)
+    kernel = subject.analysis.kernel
+    if scope is None or len(subject.launch.global_size) != 2 or facts.opaque(kernel):
+        return
+    if kernel.attributes.reqd_work_group_size is not None or kernel.frames:
+        return
+    if any(it.kind is ir.VariableKind.LOCAL_OBJECT for it in kernel.variables):
+        return
+    loops = [it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop)]
+    found = list(counting_loops(scope))
+    if len(loops) != 1 or len(found) != 1:
+        return
+    product = _product(scope, found[0])
+    if product is None:
+        return
+    for results in RESULTS:
+        proposal = _proposal(scope, product, results)
+        if proposal is not None:
+            yield proposal
+
+
+def _proposal(scope: Scope, product: _Product, results: int) -> Proposal | None:
+    side = SIDE * results
+    element = product.rows.access.size + product.columns.access.size
+    if TURNS * (side + 1) * element > facts.room(scope.subject):
+        return None
+    if any(size < side for size in scope.subject.launch.global_size):
+        return None
+    edits = _Writer(Scope.of(scope.subject) or scope, product, results).edits()
+    if edits is None:
+        return None
+
+    def relaunched(launch: Launch) -> Launch:
+        sizes = tuple(-(-it // side) * SIDE for it in launch.global_size)
+        return replace(launch, global_size=sizes, local_size=(SIDE, SIDE))
+
+    kernel = scope.subject.analysis.kernel
+    return Proposal(
+        KIND,
+        f"Compute {results} x {results} results a work-item from tiles",
+        edits,
+        ("CM101", "CM104", "CM401", "CM509", "CM510"),
+        (
+            *(_covered(product, dimension, side) for dimension in (0, 1)),
+            no_offset(2),
+            *overlaps(
+                kernel,
+                (product.rows.access.buffer, product.columns.access.buffer),
+                facts.written(scope.subject.analysis),
+            ),
+        ),
+        sites=frozenset((product.rows.access.site, product.columns.access.site)),
+        relaunch=relaunched,
+        host_change=f"launch {SIDE} work-items for every {side} results in each dimension, rounded up, "
+        f"in groups of {SIDE}x{SIDE}",
+        least_gain=STAGING_GAIN,
+    )
+
+
+def _covered(product: _Product, dimension: int, side: int) -> Assumption:
+    """Return that the original computes just what the rewrite does, in one dimension."""
+    size = Polynomial.of(WorkItemSymbol(Query.GLOBAL_SIZE, dimension))
+    text = f"get_global_size({dimension})"
+    bound = product.bounds.get(dimension)
+    if bound is None:
+        return multiple(size, text, side)
+    return positive(size - bound + 1, f"{text} >= {spelt(bound, {})}")
+
+
+# ---------------------------------------------------------------------------------------------- recognition
+
+
+def _product(scope: Scope, loop: CountingLoop) -> _Product | None:
+    trip = loop.symbol.trip
+    parameters = {it.name for it in scope.subject.analysis.kernel.parameters}
+    uniform = trip is not None and not varies_in_launch(trip) and loop.from_zero
+    if not uniform or not scope.words(*_places(scope, loop)) <= parameters:
+        return None
+    parts = _parts(scope, loop)
+    turn = _turn(loop)
+    if parts is None or turn is None:
+        return None
+    before, after = parts
+    accumulated = _sum(loop)
+    operands = _operands(scope, loop)
+    if accumulated is None or operands is None:
+        return None
+    name, kind = accumulated
+    if not _only(scope, turn, operands, {name, "mad", "fma"} | parameters):
+        return None
+    ids = {it.id_name for it in operands}
+    if not all(_for_each(scope, it, {name} | ids) for it in (*before, *after)):
+        return None
+    stores = [
+        it
+        for it in facts.accesses(scope.subject.analysis)
+        if it.direction is not Direction.LOAD and loop.symbol not in it.loops
+    ]
+    bounds = _bounds(scope, operands, stores)
+    if bounds is None or not stores:
+        return None
+    across = [it for it in operands if stores[-1].index.coefficient(global_id(it.dimension)) == ONE]
+    columns = across[0] if across else operands[1]
+    rows = operands[0] if columns is operands[1] else operands[1]
+    return _Product(loop, name, kind, turn, rows, columns, before, after, bounds)
+
+
+def _places(scope: Scope, loop: CountingLoop) -> tuple[int, int]:
+    """Return where the bound stands, as far as its words go."""
+    assert loop.node.head is not None, "a counting loop has a head"
+    head = loop.node.head
+    at = scope.shown.find(loop.bound.removesuffix(" + 1"), *head)
+    return (head[0], head[1]) if at < 0 else (at, at + len(loop.bound.removesuffix(" + 1")))
+
+
+def _parts(scope: Scope, loop: CountingLoop) -> tuple[tuple[Node, ...], tuple[Node, ...]] | None:
+    """Return the statements before and after the loop that make results; `None` for any other kernel."""
+    children = list(scope.body.children)
+    if loop.node not in children:  # Everything is in one condition: if (row < M && col < N) { … }
+        last = children[-1] if children else None
+        if last is None or last.kind != "if" or len(last.children) != 1 or last.children[0].kind != "block":
+            return None
+        children = [*children[:-1], *last.children[0].children]
+    if loop.node not in children:
+        return None
+    at = children.index(loop.node)
+    before, after = [], tuple(children[at + 1 :])
+    for node in children[:at]:
+        if _is_id(scope, node) or _returns(scope, node) or _declares_only(scope, node, loop.name):
+            continue
+        before.append(node)
+    if any(it.kind != "simple" for it in (*before, *after)) or not after:
+        return None
+    return tuple(before), after
+
+
+def _is_id(scope: Scope, node: Node) -> bool:
+    text = scope.shown[node.start : node.end]
+    return re.fullmatch(r"(?:const\s+)?\w+\s+\w+\s*=\s*get_global_id\s*\(\s*[01]\s*\)\s*;", text) is not None
+
+
+def _returns(scope: Scope, node: Node) -> bool:
+    if node.kind != "if" or len(node.children) != 1:
+        return False
+    child = node.children[0]
+    return "".join(scope.shown[child.start : child.end].split()) in ("return;", "{return;}")
+
+
+def _declares_only(scope: Scope, node: Node, name: str) -> bool:
+    return re.fullmatch(rf"\w+\s+{name}(?:\s*=\s*0)?\s*;", scope.shown[node.start : node.end]) is not None
+
+
+def _turn(loop: CountingLoop) -> Node | None:
+    """Return the one statement of the loop."""
+    body = loop.body
+    if body.kind == "simple":
+        return body
+    inner = [it for it in body.children if loop.increment is None or it.start != loop.increment[0]]
+    return inner[0] if body.kind == "block" and len(inner) == 1 and inner[0].kind == "simple" else None
+
+
+def _sum(loop: CountingLoop) -> tuple[str, str] | None:
+    """Return the name and type of the one variable that the loop adds to."""
+    assigned = {
+        it.variable
+        for it in ir.walk(loop.statement.body)
+        if isinstance(it, ir.Assign) and not it.variable.is_temporary and it.variable.name != loop.name
+    }
+    if len(assigned) != 1 or any(isinstance(it, (ir.Store, ir.If)) for it in ir.walk(loop.statement.body)):
+        return None
+    (variable,) = assigned
+    return (variable.name, str(variable.type)) if isinstance(variable.type, ScalarType) else None
+
+
+def _operands(scope: Scope, loop: CountingLoop) -> tuple[_Operand, _Operand] | None:
+    readable = {it.name for it, _ in facts.read_only_buffers(scope.subject)}
+    found = []
+    for access in facts.accesses(scope.subject.analysis):
+        if loop.symbol not in access.loops:
+            continue
+        operand = _operand(scope, loop, access) if access.buffer in readable else None
+        if operand is None:
+            return None
+        found.append(operand)
+    if len(found) != 2 or {it.dimension for it in found} != {0, 1}:
+        return None
+    return found[0], found[1]
+
+
+def _operand(scope: Scope, loop: CountingLoop, access: Access) -> _Operand | None:
+    if access.space is not AddressSpace.GLOBAL or not access.known or access.volatile:
+        return None
+    if not scope.is_typed(access) or not isinstance(access.type, ScalarType) or access.unit != access.size:
+        return None
+    if not facts.in_every_turn(loop.statement.body, access.site):
+        return None
+    if facts.changes_besides(loop.statement, access.site, loop.name):
+        return None
+    ids = {it for it in access.index.leaves if isinstance(it, WorkItemSymbol)}
+    others = [it for it in access.index.leaves if not isinstance(it, (WorkItemSymbol, Parameter, LoopSymbol))]
+    if others or len(ids) != 1:
+        return None
+    (symbol,) = ids
+    name = access.names.get(symbol)
+    if symbol not in (global_id(0), global_id(1)) or name is None:
+        return None
+    words = scope.words(access.span.start, access.span.end)
+    parameters = {it.name for it in scope.subject.analysis.kernel.parameters}
+    if not {name, loop.name} <= words or not words <= parameters | {name, loop.name}:
+        return None
+    return _Operand(access, symbol.dimension, name)
+
+
+def _only(scope: Scope, turn: Node, operands: tuple[_Operand, _Operand], names: set[str]) -> bool:
+    """True if the loop's statement adds to the sum, and names nothing besides the loads that varies."""
+    blank = {(it.access.span.start, it.access.span.end): " " for it in operands}
+    text = scope.rewritten(turn.start, turn.end, blank)
+    return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"\b\d[\w.]*", " ", text))) <= names
+
+
+def _for_each(scope: Scope, node: Node, names: set[str]) -> bool:
+    """True if a statement needs no variables but these, so that it can be made for each result."""
+    kernel = scope.subject.analysis.kernel
+    own = {it.name for it in kernel.variables if not it.is_temporary}
+    own |= {it.variable.name for it in ir.walk(kernel.body) if isinstance(it, (ir.Assign, ir.Declare))}
+    return not scope.words(node.start, node.end) & (own - names)
+
+
+def _bounds(
+    scope: Scope, operands: tuple[_Operand, _Operand], stores: list[Access]
+) -> dict[int, Polynomial] | None:
+    """Return what ids stay below; `None` where conditions are of another kind, or not the same for all."""
+    guards = {it.access.guard for it in operands} | {it.guard for it in stores}
+    if len(guards) != 1:
+        return None
+    found: dict[int, Polynomial] = {}
+    for condition in facts.conjuncts(next(iter(guards))):
+        atom = condition.atom
+        if not isinstance(atom, Operation) or atom.op not in (Op.LT, Op.LE):
+            return None
+        left, right = atom.operands
+        symbol = left.atom
+        if symbol not in (global_id(0), global_id(1)) or varies_in_launch(right):
+            return None
+        assert isinstance(symbol, WorkItemSymbol), "an id is one"
+        bound = right + (atom.op is Op.LE)
+        if symbol.dimension in found or spelt(bound, {}) is None:
+            return None
+        found[symbol.dimension] = bound
+    return found
+
+
+# --------------------------------------------------------------------------------------------------- writing
+
+
+class _Writer:
+    """Writes the whole body anew."""
+
+    def __init__(self, scope: Scope, product: _Product, results: int) -> None:
+        self.scope, self.product, self.results = scope, product, results
+        self.side = SIDE * results
+        fresh = scope.fresh
+        self.k = product.loop.name
+        self.base, self.i, self.r, self.c = fresh(f"{self.k}0"), fresh("i"), fresh("r"), fresh("c")
+        self.lx, self.ly = fresh("lx"), fresh("ly")
+        self.sum = fresh(f"{product.sum_name}s")
+        self.first = {it.dimension: fresh(f"{it.id_name}0") for it in (product.rows, product.columns)}
+        self.tiles = {
+            it.dimension: fresh(f"{it.access.buffer}_tile") for it in (product.rows, product.columns)
+        }
+        self.values = {
+            it.dimension: fresh(f"{it.access.buffer}_values") for it in (product.rows, product.columns)
+        }
+
+    def edits(self) -> tuple[Edit, ...] | None:
+        """Return the edits; `None` where an element cannot be written for another work-item."""
+        product, scope = self.product, self.scope
+        fills = [self._fill(it) for it in (product.rows, product.columns)]
+        body = scope.body
+        if any(it is None for it in fills):
+            return None
+        n, side, unit = self.results, self.side, scope.unit
+        lines = [
+            f"// A work-group computes {side} x {side} results, a work-item {n} x {n} of them in registers.",
+            *(
+                f"__local {it.access.type} {self.tiles[it.dimension]}[{TURNS}][{side} + 1];"
+                for it in (product.rows, product.columns)
+            ),
+            f"const int {self.lx} = get_local_id(0);",
+            f"const int {self.ly} = get_local_id(1);",
+            *(
+                f"const int {self.first[it.dimension]} = (int)get_group_id({it.dimension}) * {side};"
+                for it in (product.rows, product.columns)
+            ),
+            f"{product.sum_type} {self.sum}[{n}][{n}] = {{{{0}}}};",
+            *self._each(product.before),
+            f"for (int {self.base} = 0; {self.base} < {product.loop.bound}; {self.base} += {TURNS}) {{",
+            *(unit + line for fill in fills if fill is not None for line in fill),
+            f"{unit}barrier(CLK_LOCAL_MEM_FENCE);",
+            *(unit + it for it in self._turns()),
+            f"{unit}barrier(CLK_LOCAL_MEM_FENCE);",
+            "}",
+            *self._each(product.after),
+        ]
+        start, end = body.children[0].start, body.children[-1].end
+        text = f"{scope.newline}{scope.indent(start)}".join(lines)
+        return (self._required(), scope.replaced(start, end, text))
+
+    def _required(self) -> Edit:
+        at = self.scope.subject.analysis.span.start
+        return insert(
+            self.scope.subject.path,
+            at,
+            f"__attribute__((reqd_work_group_size({SIDE}, {SIDE}, 1))){self.scope.newline}",
+        )
+
+    def _fill(self, operand: _Operand) -> list[str] | None:
+        """Return the loop that loads a tile, neighbours side by side, with zeros past the ends."""
+        scope, unit = self.scope, self.scope.unit
+        own, first = self.r, self.first[operand.dimension]
+        along_turns = operand.access.index.coefficient(self.product.loop.symbol) == ONE
+        inner = TURNS if along_turns else self.side
+        quick, slow = (self.k, own) if along_turns else (own, self.k)
+        by = {operand.id_name: f"({first} + {own})", self.k: f"({self.base} + {self.k})"}
+        element, count = scope.substituted(operand.access.span.start, operand.access.span.end, by)
+        if count < 2:
+            return None
+        tests = [f"{self.base} + {self.k} < {self.product.loop.bound}"]
+        bound = self.product.bounds.get(operand.dimension)
+        if bound is not None:
+            tests.insert(0, f"{first} + {own} < {spelt(bound, {})}")
+        total, step = TURNS * self.side, SIDE * SIDE
+        tile = f"{self.tiles[operand.dimension]}[{self.k}][{own}]"
+        return [
+            f"for (int {self.i} = {self.ly} * {SIDE} + {self.lx}; {self.i} < {total}; {self.i} += {step}) {{",
+            f"{unit}const int {slow} = {self.i} / {inner}, {quick} = {self.i} % {inner};",
+            f"{unit}{tile} = {' && '.join(tests)} ? {tidy(element)} : 0;",
+            "}",
+        ]
+
+    def _turns(self) -> list[str]:
+        """Return the loop over a tile's turns."""
+        product, scope, unit, n = self.product, self.scope, self.scope.unit, self.results
+        rows, columns = product.rows, product.columns
+        a, b = self.values[rows.dimension], self.values[columns.dimension]
+        changes = {
+            (rows.access.span.start, rows.access.span.end): f"{a}[{self.r}]",
+            (columns.access.span.start, columns.access.span.end): f"{b}[{self.c}]",
+        }
+        for found in re.finditer(
+            rf"\b{product.sum_name}\b", scope.shown[product.turn.start : product.turn.end]
+        ):
+            at = product.turn.start + found.start()
+            changes[at, at + len(product.sum_name)] = f"{self.sum}[{self.r}][{self.c}]"
+        turn = scope.rewritten(product.turn.start, product.turn.end, changes)
+        lines = [f"for (int {self.k} = 0; {self.k} < {TURNS}; {self.k}++) {{"]
+        lines.append(f"{unit}{rows.access.type} {a}[{n}];")
+        lines.append(f"{unit}{columns.access.type} {b}[{n}];")
+        for name, tile, counter, lid in (
+            (a, self.tiles[rows.dimension], self.r, self.ly),
+            (b, self.tiles[columns.dimension], self.c, self.lx),
+        ):
+            lines.append(f"{unit}for (int {counter} = 0; {counter} < {n}; {counter}++)")
+            lines.append(f"{unit * 2}{name}[{counter}] = {tile}[{self.k}][{lid} + {SIDE} * {counter}];")
+        lines.append(f"{unit}for (int {self.r} = 0; {self.r} < {n}; {self.r}++)")
+        lines.append(f"{unit * 2}for (int {self.c} = 0; {self.c} < {n}; {self.c}++)")
+        return [*lines, f"{unit * 3}{turn}", "}"]
+
+    def _each(self, nodes: tuple[Node, ...]) -> list[str]:
+        """Return statements that are made for each result, under the kernel's own conditions."""
+        product, scope, unit = self.product, self.scope, self.scope.unit
+        statements = []
+        for node in nodes:
+            text = scope.source(node)
+            declared = re.match(rf"\s*{re.escape(product.sum_type)}\s+(?={product.sum_name}\b)", text)
+            text = text[declared.end() :] if declared else text
+            if re.fullmatch(rf"{product.sum_name}\s*=\s*0(?:\.0*)?[fF]?\s*;|{product.sum_name}\s*;", text):
+                continue  # As they start anyway.
+            statements.append(re.sub(rf"\b{product.sum_name}\b", f"{self.sum}[{self.r}][{self.c}]", text))
+        if not statements:
+            return []
+        tests, ids = [], []
+        for operand, counter, lid in ((product.rows, self.r, self.ly), (product.columns, self.c, self.lx)):
+            place = f"{self.first[operand.dimension]} + {lid} + {SIDE} * {counter}"
+            ids.append(f"{unit * 2}const int {operand.id_name} = {place};")
+            bound = product.bounds.get(operand.dimension)
+            if bound is not None:
+                tests.append(f"{operand.id_name} < {spelt(bound, {})}")
+        lines = [
+            f"for (int {self.r} = 0; {self.r} < {self.results}; {self.r}++)",
+            f"{unit}for (int {self.c} = 0; {self.c} < {self.results}; {self.c}++) {{",
+            *ids,
+        ]
+        if not tests:
+            return [*lines, *(unit * 2 + it for it in statements), f"{unit}}}"]
+        return [
+            *lines,
+            f"{unit * 2}if ({' && '.join(tests)}) {{",
+            *(unit * 3 + it for it in statements),
+            f"{unit * 2}}}",
+            f"{unit}}}",
+        ]
