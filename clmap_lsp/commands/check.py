@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -145,6 +146,8 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
     if not paths:
         texts = _recorded_sources(args.recorded)
         paths = list(texts)
+    if args.kernel is not None:
+        _check_kernel(args.kernel, paths, texts)
     selections: dict[object, Selection] = {}
     jobs = []
     for path in paths:
@@ -170,6 +173,27 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
             )
         )
     return jobs
+
+
+def _check_kernel(name: str, paths: Sequence[str], texts: Mapping[str, str | None]) -> None:
+    """Raise UsageError if no file says the name of the kernel whose launch is given: it is mistyped."""
+    from difflib import get_close_matches
+
+    from clmap_lsp.hosts.kernels import kernels_in
+    from clmap_lsp.sources import UnreadableError, read_source
+
+    known: list[str] = []
+    for path in paths:
+        try:
+            text = texts.get(path) or read_source(path)
+        except UnreadableError:
+            return  # What that file holds is not known; it is an error of its own.
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) or "##" in text:
+            return  # Names may be put together by macros.
+        known += [it.name for it in kernels_in(text)]
+    close = get_close_matches(name, known, 1)
+    hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(dict.fromkeys(known)) or 'none'}"
+    raise UsageError(f"--kernel {name}: no file that is checked has it; {hint}")
 
 
 def _recorded_sources(path: str) -> dict[str, str | None]:

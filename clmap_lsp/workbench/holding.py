@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from clmap_lsp.devices import DeviceModel
     from clmap_lsp.launch.partial import PartialLaunch
 
-MAX_KERNELS = 64
+MAX_KERNELS = 24
 """Kernels of one file for which other launches are tried; findings of the rest stay informational."""
 _MACRO_VALUES = ("8", "37")
 """Other values of constants that nothing defines: a power of two, and none."""
@@ -45,6 +45,10 @@ def judged(
     asked = [it for it in rules if it.meta.scope is Scope.KERNEL and it.meta.needs is Needs.ANALYSIS]
     codes = {it.meta.code for it in asked}
     by_name = {it.name: it for it in kernels}
+    # The same for all kernels, so that the file is read once for each value.
+    macros = tuple(
+        dict.fromkeys(it.name for kernel in kernels for it in kernel.guesses if it.role == "constant")
+    )
     others: dict[str, list[tuple[str, set[tuple[str, object]]]]] = {}
     result = []
     for finding in findings:
@@ -57,7 +61,7 @@ def judged(
         if any(it.origin == GUESSED and it.kind in _VARIED for it in rests):
             if kernel.name not in others:
                 tried = len(others) < MAX_KERNELS
-                others[kernel.name] = list(_others(kernel, asked, device, analyse)) if tried else []
+                others[kernel.name] = list(_others(kernel, asked, device, analyse, macros)) if tried else []
             judged_ = _lowered(finding, kernel, others[kernel.name])
             if judged_ is not None:
                 result.append(judged_)
@@ -84,7 +88,11 @@ def _index_texts(data: Mapping[str, object]) -> str:
 
 
 def _others(
-    kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel, analyse: Analyse
+    kernel: KernelAnalysis,
+    rules: Sequence[Rule],
+    device: DeviceModel,
+    analyse: Analyse,
+    macros: tuple[str, ...],
 ) -> Iterator[tuple[str, set[tuple[str, object]]]]:
     """Yield, for every other plausible launch, the guess that it replaces and what the rules find then."""
     launch = kernel.launch
@@ -94,7 +102,7 @@ def _others(
             yield it.instead_of, _found(found, rules, device)
     constants = [it for it in kernel.guesses if it.role == "constant" and it.value is not None]
     for value in _MACRO_VALUES if constants else ():
-        found = analyse(kernel.name, None, tuple((it.name, value) for it in constants))
+        found = analyse(kernel.name, None, tuple((name, value) for name in macros))
         if found is not None and len(found.accesses) == len(kernel.accesses):
             listed = ", ".join(f"{it.name} is {it.value}" for it in constants[:3])
             yield listed, _found(found, rules, device)

@@ -75,6 +75,7 @@ class OpenedFile:
         self._only = only
         self.facts = facts or HostFacts()
         self._reread = reread
+        self._rereadings: dict[tuple[tuple[str, str], ...], Program] = {}
 
     def with_program(self, program: Program) -> OpenedFile:
         """Return it with a program that was made from its own."""
@@ -136,8 +137,14 @@ class OpenedFile:
         self, name: str, launch: PartialLaunch | None, macros: tuple[tuple[str, str], ...]
     ) -> KernelAnalysis | None:
         """Return the analysis of a kernel with another launch, or with other macros."""
-        program = self.program if not macros else self._reread(macros) if self._reread else None
-        if program is None or program.kernel(name) is None:
+        program = self.program
+        if macros:
+            if self._reread is None:
+                return None
+            if macros not in self._rereadings:
+                self._rereadings[macros] = self._reread(macros)
+            program = self._rereadings[macros]
+        if program.kernel(name) is None:
             return None
         sources = self.sources if launch is None else replace(self.sources, given=launch)
         build = self.settings.build

@@ -87,3 +87,11 @@ def test_host_code_for_another_kernel_of_the_name_does_no_harm(tmp_path: Path) -
     launch = clmap(tmp_path, "analyze", "copy.cl")["files"][0]["kernels"][0]["launch"]
     assert launch["local"] == [8, 8]
     assert launch["origin"] == "inferred"
+
+
+def test_a_mistyped_kernel_is_an_error_with_a_suggestion(tmp_path: Path) -> None:
+    program(tmp_path)
+    command = [sys.executable, "-m", "clmap_lsp", "check", "copy.cl", "--kernel", "cpoy", "--global", "64,64"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr == "clmap-lsp: --kernel cpoy: no file that is checked has it; did you mean copy?\n"
