@@ -14,6 +14,9 @@ NUMBERS = (
     "4294967295 2147483648 0x7fffffffffffffff 0x8000000000000000 18446744073709551615 "
     "99999999999999999999 1e308 1e-45f 0.0f nan 1.5h 08 0xg 0b1 1ull 'a' '\\0' '\\xff' ''"
 ).split(" ")
+NUMBERS += ["1" * 5000, "0x" + "f" * 5000, "0x1p99999", "0xp1", "1e99999"]
+NUMBERS += ["(-1)**0.5", "2**4095", "1<<4000", "9" * 390]
+"""Numbers of every kind, those among them that Python refuses to read, print or compare with floats."""
 WORDS = (
     "__kernel kernel __global __local __constant __private const volatile restrict int uint float float4 "
     "double char uchar16 long ulong half bool void size_t int3 image2d_t sampler_t event_t struct union "
@@ -25,6 +28,14 @@ WORDS = (
     " | ^ ~ ! << >> <<= == != <= && || = += -= *= ++ -- .x .s0 .lo .xyzw .sF a b c i n x y \x0c \r \t "
     "\x00 é \ud83d"
 ).split(" ")
+WORDS += [
+    '\\"' * 300,
+    "/*" * 300,
+    "(" * 300,
+    "`![x](https://evil.example/x)`",
+    "\x1b]0;x\x07",
+    "sin(i)*cos(i)",
+]
 
 Mutation = Callable[[random.Random, list[str], Sequence[str]], list[str]]
 

@@ -104,6 +104,10 @@ def _analyser(data: bytes) -> None:
 
 
 def _jit(data: bytes) -> None:
+    _run(_text(data), seconds=0.2)
+
+
+def _run(text: str, seconds: float) -> None:
     from clmap_lsp.devices import load_model
     from clmap_lsp.emulator.result import Engine
     from clmap_lsp.emulator.run import emulate
@@ -112,10 +116,10 @@ def _jit(data: bytes) -> None:
     from clmap_lsp.launch.resolve import resolve
     from clmap_lsp.source.read import read_program
 
-    program = read_program(_text(data), "k.cl")
+    program = read_program(text, "k.cl")
     settings = EmulationSettings(
         engine=Engine.JIT,
-        time_limit_s=0.2,
+        time_limit_s=seconds,
         memory_limit_mib=128,
         max_steps=200_000,
         device=load_model("nvidia-hopper"),
@@ -128,6 +132,31 @@ def _jit(data: bytes) -> None:
             emulate(program, kernel, launch, settings)
         except LaunchError:
             continue
+
+
+def _diverged(data: bytes) -> None:
+    """A whole work-group of 256 to 1,024 lanes, each with accesses that no other makes at the same time."""
+    _run(_text(data), seconds=1.0)
+
+
+def _diverging_kernel(rng: random.Random) -> bytes:
+    items = rng.choice((256, 320, 512, 777, 1024))
+    reads, rounds = rng.randrange(1, 120), rng.randrange(1, 4)
+    lines = [
+        f"// clmap: global={items * rng.choice((1, 2))} local={items} a=random(65536) o=zeros({2 * items})"
+    ]
+    lines += [
+        "__kernel void k(__global uchar *a, __global uint *o) {",
+        "int l = get_local_id(0); uint s = 0;",
+    ]
+    for _ in range(rounds):
+        order = rng.choice(("t == l", f"t == {items} - 1 - l", "t % 7 == l % 7", "(t ^ l) == 5", "t <= l"))
+        lines.append(f"for (int t = 0; t < {rng.choice((items, 40, 7))}; t++) if ({order}) {{")
+        lines.append(f"uint x = l * {rng.randrange(1 << 32)}u + t;")
+        access = f"x = x * 1664525u + {rng.randrange(1 << 32)}u; s += a[x >> {rng.choice((16, 20, 24))}];"
+        lines += [rng.choice((access, f"if ((x >> 24) < {rng.randrange(256)}) {{ {access} }}"))] * reads
+        lines.append(rng.choice(("}", "} barrier(CLK_LOCAL_MEM_FENCE);", "break; }")))
+    return "\n".join([*lines, "o[get_global_id(0)] = s; }"]).encode()
 
 
 def _framing(data: bytes) -> None:
@@ -261,6 +290,7 @@ DRIVERS = {
         Driver("lowering", _texts("lowering", corpus.kernels), _lowering),
         Driver("analyser", _texts("analyser", corpus.kernels), _analyser),
         Driver("jit", _texts("jit", corpus.short_kernels), _jit),
+        Driver("diverged", _diverging_kernel, _diverged),
         Driver("framing", _messages, _framing),
         Driver("sim", _texts("sim", corpus.sims), _sim),
         Driver("arguments", _texts("arguments", corpus.arguments), _arguments),
