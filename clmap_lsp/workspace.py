@@ -21,14 +21,30 @@ def workspace_of(path: str) -> Path:
     workspaces, whatever lies in them: everything would be inside.
     """
     folder = Path(path).absolute().parent.resolve()
+    above = _above(folder)
+    marked = _marked(above)
+    if marked is not None:
+        return marked
+    here = Path.cwd().resolve()
+    return here if here in above else folder
+
+
+def is_marked(path: str) -> bool:
+    """Tell whether a repository or a configuration says where the file's workspace begins."""
+    return _marked(_above(Path(path).absolute().parent.resolve())) is not None
+
+
+def _above(folder: Path) -> list[Path]:
     too_wide = {Path(folder.anchor), _home()}
-    above = [it for it in (folder, *folder.parents) if it not in too_wide]
+    return [it for it in (folder, *folder.parents) if it not in too_wide]
+
+
+def _marked(above: list[Path]) -> Path | None:
     for marker in (".git", CONFIG_NAME):
         found = next((it for it in above if (it / marker).exists()), None)
         if found is not None:
             return found
-    here = Path.cwd().resolve()
-    return here if here in above else folder
+    return None
 
 
 def scope_of(path: str, opened: Iterable[str] = ()) -> ReadScope:

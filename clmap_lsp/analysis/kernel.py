@@ -151,7 +151,7 @@ Counted = Callable[[ir.Kernel, Launch], Variant]
 
 
 def _swapped(kernel: ir.Kernel, launch: Launch, counted: Counted) -> Variant | None:
-    """Count the kernel with dimensions 0 and 1 changed round; in the same work-groups where it allows any."""
+    """Count the kernel with dimensions 0 and 1 swapped; in the same work-groups where it allows any."""
     changed = swapped(kernel, launch)
     if changed is None:
         return None

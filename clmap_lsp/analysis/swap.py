@@ -1,4 +1,4 @@
-"""The same kernel with the work-items' dimensions 0 and 1 changed round.
+"""The same kernel with the work-items' dimensions 0 and 1 swapped.
 
 `get_global_id(0)` becomes `get_global_id(1)` and the other way round, likewise for every work-item function,
 and the launch's sizes change places. Each work-item then does what another did before, so results are the
@@ -29,7 +29,7 @@ class _CannotSwapError(Exception):
 
 
 def swapped(kernel: ir.Kernel, launch: Launch) -> tuple[ir.Kernel, Launch] | None:
-    """Return kernel and launch with dimensions 0 and 1 changed round.
+    """Return kernel and launch with dimensions 0 and 1 swapped.
 
     `None` where there is nothing to swap (one dimension) or the kernel depends on the order of lanes, by
     linear ids, sub-group functions or a dimension that is not a constant.

@@ -243,7 +243,7 @@ class Interpreter:
 
     def _step(self, work: int = 1) -> None:
         self.steps += work
-        if self.steps > MAX_STEPS:
+        if self.steps > MAX_STEPS or not self.project.budget.take_steps(work):
             raise OutOfStepsError
 
     def _declare(self, name: str, type_name: str) -> str:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 
+from clmap_lsp.hosts.budget import Budget
 from clmap_lsp.hosts.c_reader import read_c, read_c_expression
 from clmap_lsp.hosts.kernels import KernelText, kernels_in
 from clmap_lsp.hosts.macros import Compiled, Macro, compile_lines, with_semicolons
@@ -82,6 +83,7 @@ class HostProject:
         self._macro_files: dict[str, tuple[Mapping[str, Macro], tuple[str, ...]]] = {}
         self._writes: dict[tuple[str, str], int] = {}
         self._ranked: dict[tuple[str, str], list[str]] = {}
+        self.budget = Budget()
         self.matters: dict[tuple[str, int], bool] = {}
         self.reaches: dict[tuple[str, int], bool] = {}
         """By file and row: whether running a function can teach anything, whether OpenCL is called below."""
@@ -128,23 +130,27 @@ class HostProject:
         words = [re.escape(it) for it in (*names, PurePath(kernel_file).name)]
         named = re.compile("|".join(words))
         found = []
-        for path in self.host_files:
-            far = _distance(path, kernel_file)
+        for far, path in sorted((_distance(it, kernel_file), it) for it in self.host_files):
             text = self.text(path) if far <= _FAR_LAUNCH else None
             if text is not None and launching.search(text) and (far <= 1 or named.search(text)):
                 found.append(path)
         return found
 
     def text(self, path: str) -> str | None:
-        """Return a file's text, read once."""
+        """Return a file's text, read once; None where there is none, or where the budget is spent."""
         if path not in self._texts:
+            if self.budget.read <= 0:
+                return None
             text = self._read(path)
+            self.budget.take_read(len(text or ""))
             self._texts[path] = text if text is not None and len(text) <= MAX_CHARACTERS else None
         return self._texts[path]
 
     def file(self, path: str) -> HostFile | None:
-        """Return a host file, parsed once."""
+        """Return a host file, parsed once; None where it has no text, or where the budget is spent."""
         if path not in self._files:
+            if not self.budget.take_parsed(len(self.text(path) or "")):
+                return None
             self._files[path] = self._parsed(path)
         return self._files[path]
 
@@ -327,8 +333,10 @@ class HostProject:
             declared = re.compile(rf"\b[A-Za-z_]\w*[\s*&]+{word}\s*(?:\[[^\]]*\]\s*)?=(?!=)")
             total = 0
             for path in self._around(near):
-                text = self.text(path) or ""
-                if name in text:
+                text = self.text(path)
+                if text is None:
+                    total += 2  # Nobody knows: no value may be claimed to be the same in every run.
+                elif name in text:
                     total += len(pattern.findall(text)) - len(declared.findall(text))
             self._writes[key] = total
         return self._writes[key]

@@ -3,7 +3,8 @@
 ## What it does
 
 Reports a configured or commented launch that is wrong or does not fit the kernel, a kernel for which no
-launch could be worked out, and work-groups that the device model cannot run.
+launch could be worked out, work-groups that the device model cannot run, and global sizes that are no
+multiple of the local size where the OpenCL version refuses them (before 2.0; OpenCL 1.2, section 5.8).
 
 ## Why is this bad?
 
@@ -34,7 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clmap_lsp.analysis.model import KernelAnalysis
 from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.launch.model import Launch, Origin
 from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
@@ -59,3 +62,22 @@ def check(context: RuleContext) -> Iterator[Finding]:
                 f"most {most}",
                 kernel=kernel.name,
             )
+        if kernel.launch is not None and context.standard.startswith("CL1"):
+            yield from _refused(kernel, kernel.launch, context.standard)
+
+
+def _refused(kernel: KernelAnalysis, launch: Launch, standard: str) -> Iterator[Finding]:
+    """Yield the first dimension that no driver takes; sizes that were inferred accuse nobody."""
+    if not {"global", "local"}.isdisjoint(launch.inferred) or launch.origin is Origin.INFERRED:
+        return
+    for dimension, (size, group) in enumerate(zip(launch.global_size, launch.local_size, strict=True)):
+        if size % group:
+            whole = -(-size // group) * group
+            yield RULE.finding(
+                kernel.kernel.name_span,
+                f"OpenCL {standard.removeprefix('CL')} refuses this launch: in dimension {dimension} the "
+                f"global size {size} is no multiple of the local size {group}; launch {whole} with a "
+                "guard in the kernel, or build with -cl-std=CL2.0",
+                kernel=kernel.name,
+            )
+            return

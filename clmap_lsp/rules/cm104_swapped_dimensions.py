@@ -2,7 +2,7 @@
 
 ## What it does
 
-Counts the kernel's sectors a second time with the work-items' dimensions 0 and 1 changed round, and reports
+Counts the kernel's sectors a second time with the work-items' dimensions 0 and 1 swapped, and reports
 the kernel if that saves at least a quarter of them (and costs no more local memory passes than it saves).
 
 ## Why is this bad?
@@ -86,10 +86,11 @@ def _finding(
     before, after = kernel.totals.sectors, swapped.totals.sectors
     walks = [f"`{wording.expression(it)}`" for it in mended if it.access.space is AddressSpace.GLOBAL]
     listed = ", ".join(walks[:3]) + (f" and {len(walks) - 3} more" if len(walks) > 3 else "")
-    across = f"its work-items walk {listed} across the layout" if walks else "its work-items walk across"
+    walked = listed or "the arrays"
     message = (
         f"`{kernel.name}` moves {before:,} sectors; {after:,} ({gain:.0%} fewer) with get_global_id(0) and "
-        f"get_global_id(1) changed round: {across}.\n{wording.held_for(kernel, device)}."
+        f"get_global_id(1) swapped: its work-items walk {walked} across the layout.\n"
+        f"{wording.held_for(kernel, device)}."
     )
     return RULE.finding(
         kernel.kernel.name_span,

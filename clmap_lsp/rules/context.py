@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from clmap_lsp import defaults
 from clmap_lsp.index.verdict import edits, errors
 from clmap_lsp.rules.causes import hides_its_names
 
@@ -49,6 +50,8 @@ class RuleContext:
     unused: tuple[UnusedSuppression, ...] = field(default=())
     index: Index | None = None
     """What the text declares and what a compiler would refuse; `None` where only faults are judged."""
+    standard: str = defaults.STANDARD
+    """The OpenCL C version that the file is built for, as `-cl-std`."""
 
     def kernels(self) -> Iterator[KernelAnalysis]:
         """Yield the kernels that were analysed, in source order."""

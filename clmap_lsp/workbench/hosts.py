@@ -8,18 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clmap_lsp.hosts import HostLaunch, HostProject, HostReader, HostReport, launches_of, read_project
+from clmap_lsp.hosts.budget import for_one_kernel_file
 from clmap_lsp.hosts.kernels import kernels_in
 from clmap_lsp.hosts.project import HOST_SUFFIXES, KERNEL_SUFFIXES
 from clmap_lsp.launch.from_hosts import chosen
 from clmap_lsp.reading import ReadScope, safe_read, walk
 from clmap_lsp.source.encoding import decoded
-from clmap_lsp.workspace import scope_of, workspace_of
+from clmap_lsp.workspace import is_marked, scope_of, workspace_of
 
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
 
 MAX_FILES = 20_000
 """Files of a workspace that are looked at by name."""
+MAX_STRAY_FILES = 200
+"""The same where nothing marks a workspace: the folder may be one of downloads."""
 MAX_BYTES = 2 << 20
 """A longer host file is generated."""
 
@@ -47,7 +50,8 @@ class HostFiles:
         if not names or not path:
             return HostFacts()
         own = str(Path(path).resolve())
-        reader = self._reader(str(workspace_of(path)), settings)
+        reader = self._reader(own, settings)
+        reader.project.budget = for_one_kernel_file()
         files = reader.project.launching_near(own, names)
         launches = [it for it in reader.report(files).launches if it.kernel_file == own]
         best = chosen(launches)
@@ -55,11 +59,15 @@ class HostFiles:
         places = {it.host_file: reader.project.text(it.host_file) or "" for it in best.values()}
         return HostFacts(best, defines_in(options), places)
 
-    def _reader(self, folder: str, settings: Settings) -> HostReader:
+    def _reader(self, own: str, settings: Settings) -> HostReader:
         hosts = settings.hosts
+        folder, marked = str(workspace_of(own)), is_marked(own)
         key = folder, repr(hosts)
         if key not in self._readers:
-            self._readers[key] = HostReader(project_of(folder, dict(hosts.defines), hosts.wrappers))
+            most = MAX_FILES if marked else MAX_STRAY_FILES
+            self._readers[key] = HostReader(
+                project_of(folder, dict(hosts.defines), hosts.wrappers, most=most)
+            )
         return self._readers[key]
 
 
@@ -123,14 +131,16 @@ def project_of(
     folder: str,
     defined: dict[str, str] | None = None,
     wrappers: dict[str, dict[str, int | str]] | None = None,
+    *,
+    most: int = MAX_FILES,
 ) -> HostProject:
-    """Return the project of all host and kernel files below a folder."""
+    """Return the project of all host and kernel files below a folder, at most `most` files."""
     scope = scope_of(str(Path(folder, "any")))
     paths = []
     for it in walk(folder, tuple(HOST_SUFFIXES | KERNEL_SUFFIXES), scope):
         if not it.refused:
             paths.append(it.path)
-        if len(paths) >= MAX_FILES:
+        if len(paths) >= most:
             break
     return read_project(paths, lambda path: _text(path, scope), defined, wrappers)
 

@@ -116,10 +116,9 @@ class OpenedFile:
         from clmap_lsp.rules.context import RuleContext
         from clmap_lsp.rules.runner import run
 
-        if runs is None:
-            context = RuleContext(self.program, self.analysis, index=self.index)
-        else:
-            context = RuleContext(self.program, self.analysis, runs.done, runs.refused, index=self.index)
+        done, refused = (runs.done, runs.refused) if runs is not None else (None, {})
+        standard = self.settings.build.standard
+        context = RuleContext(self.program, self.analysis, done, refused, index=self.index, standard=standard)
         found = self._judged(run(context, selection, self._memory), selection)
         return tuple(self._with_host_line(it) for it in found) if self.facts.launches else found
 

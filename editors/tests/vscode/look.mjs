@@ -30,7 +30,7 @@ async function hover() {
     await page.waitForTimeout(1200);
     text = (await content.allInnerTexts()).join(" ");
   }
-  me.check("the hover shows the finding", /changed round/.test(text), text);
+  me.check("the hover shows the finding", /swapped/.test(text), text);
   await me.shot("hover");
   await page.keyboard.press("Escape");
   await page.mouse.click(at.x, at.y);

@@ -1,0 +1,37 @@
+"""How much host code is read for one question: counted in work, so that every machine gives the same answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left; nearer files are asked for first, so what is cut off is what lies furthest away."""
+
+    read: int = 512 << 20
+    """Characters of text that are searched for words."""
+    parsed: int = 64 << 20
+    """Characters that are parsed: about a microsecond each."""
+    steps: int = 20_000_000
+    """Statements and expressions that are run."""
+
+    def take_read(self, characters: int) -> bool:
+        """Tell whether a text of this length may still be read, and count it."""
+        self.read -= characters
+        return self.read >= 0
+
+    def take_parsed(self, characters: int) -> bool:
+        """Tell whether a text of this length may still be parsed, and count it."""
+        self.parsed -= characters
+        return self.parsed >= 0
+
+    def take_steps(self, count: int) -> bool:
+        """Tell whether the program may still be followed, and count the steps."""
+        self.steps -= count
+        return self.steps >= 0
+
+
+def for_one_kernel_file() -> Budget:
+    """Return what looking at one kernel file may cost: a second or two, beside hundreds of host files too."""
+    return Budget(read=48 << 20, parsed=3 << 19, steps=150_000)
