@@ -1,4 +1,4 @@
-"""How much host code is read for one question: counted in work, so that every machine gives the same answer."""
+"""How much host code is read for one question, counted in work: every machine gives the same answer."""
 
 from __future__ import annotations
 
