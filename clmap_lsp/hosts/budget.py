@@ -33,5 +33,5 @@ class Budget:
 
 
 def for_one_kernel_file() -> Budget:
-    """Return what looking at one kernel file may cost: a second or two, beside hundreds of host files too."""
-    return Budget(read=48 << 20, parsed=3 << 19, steps=150_000)
+    """Return what looking at one kernel file may cost: about a second, beside hundreds of host files too."""
+    return Budget(read=48 << 20, parsed=1 << 20, steps=25_000)

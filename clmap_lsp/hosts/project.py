@@ -36,8 +36,8 @@ _MAX_LOOKED_AT = 60
 """Files that are parsed for one name that nothing near defines."""
 
 _LAUNCH = re.compile(
-    r"EnqueueNDRangeKernel|enqueueNDRange|EnqueueTask|EnqueueArgs|NDRange\b|KernelFunctor|make_kernel"
-    r"|enqueue_nd_range_kernel|enqueue_task|\bpyopencl\b"
+    r"EnqueueNDRangeKernel|enqueueNDRange|EnqueueTask|EnqueueArgs|\bcl::NDRange\b|\bNDRange\s*[({]|\bNDRange\s+\w+\s*[({;]"
+    r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\s+pyopencl\b|\bfrom\s+pyopencl\b"
 )
 _HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
 
@@ -127,12 +127,11 @@ class HostProject:
         the file by name.
         """
         launching = self._launches_pattern
-        words = [re.escape(it) for it in (*names, PurePath(kernel_file).name)]
-        named = re.compile("|".join(words))
+        words = (*names, PurePath(kernel_file).name)
         found = []
         for far, path in sorted((_distance(it, kernel_file), it) for it in self.host_files):
             text = self.text(path) if far <= _FAR_LAUNCH else None
-            if text is not None and launching.search(text) and (far <= 1 or named.search(text)):
+            if text is not None and (far <= 1 or any(it in text for it in words)) and launching.search(text):
                 found.append(path)
         return found
 
