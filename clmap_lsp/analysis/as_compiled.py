@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.model import FileAnalysis
-from clmap_lsp.compiled.summary import compiled_kernel
 from clmap_lsp.devices.model import DeviceModel
 from clmap_lsp.emulator.result import AccessView, EmulationResult
 from clmap_lsp.launch.model import Launch
-from clmap_lsp.source.ir import Kernel
+from clmap_lsp.source.ir import Initializer, Kernel
 from clmap_lsp.source.program import Program
+from clmap_lsp.time.predict import NO_LLVM, time_of
+
+if TYPE_CHECKING:
+    from clmap_lsp.compiled.summary import CompiledKernel
+
+
+def _compiled(
+    kernel: Kernel, launch: Launch | None, device: DeviceModel, constants: tuple[Initializer, ...]
+) -> CompiledKernel | str:
+    try:
+        from clmap_lsp.compiled.summary import compiled_kernel
+    except ModuleNotFoundError:
+        return NO_LLVM
+    return compiled_kernel(kernel, launch, device, constants)
 
 
 def with_compiled(program: Program, analysis: FileAnalysis) -> FileAnalysis:
     """Return the analysis with `compiled` filled in for every kernel."""
     kernels = tuple(
-        dataclasses.replace(
-            it, compiled=compiled_kernel(it.kernel, it.launch, analysis.device, program.constants)
-        )
+        dataclasses.replace(it, compiled=_compiled(it.kernel, it.launch, analysis.device, program.constants))
+        for it in analysis.kernels
+    )
+    return dataclasses.replace(analysis, kernels=kernels)
+
+
+def with_times(program: Program, analysis: FileAnalysis) -> FileAnalysis:
+    """Return the analysis with `time` filled in for every kernel."""
+    kernels = tuple(
+        dataclasses.replace(it, time=time_of(it.kernel, it.launch, analysis.device, program.constants))
         for it in analysis.kernels
     )
     return dataclasses.replace(analysis, kernels=kernels)
@@ -28,7 +49,7 @@ def sites_as_compiled(
     program: Program, kernel: Kernel, launch: Launch, device: DeviceModel, result: EmulationResult
 ) -> EmulationResult:
     """Return an emulation whose sites count what the back end leaves; a note says for what, or why not."""
-    found = compiled_kernel(kernel, launch, device, program.constants)
+    found = _compiled(kernel, launch, device, program.constants)
     why = found if isinstance(found, str) else found.reason
     if isinstance(found, str) or why:
         note = f"what a compiler leaves is unknown, so that accesses are as written: {why}"

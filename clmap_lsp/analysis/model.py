@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Guess, Kernel
     from clmap_lsp.source.span import Span
+    from clmap_lsp.time.model import Prediction
 
 Unit = Literal["sectors", "wavefronts"]
 
@@ -165,6 +166,8 @@ class KernelAnalysis:
     """What the figures hold for, shortest first."""
     compiled: CompiledKernel | str | None = field(default=None, compare=False)
     """What a compiler's back end leaves of it, or why that is unknown; `None`: nobody asked."""
+    time: Prediction | str | None = field(default=None, compare=False)
+    """How long the launch takes on the device, or why that is unknown; `None`: nobody asked."""
     content: object = field(default=None, repr=False, compare=False)
     """What all of this follows from: analyses of equal content differ in places only. `None`: unknown."""
 

@@ -58,6 +58,8 @@ def choices(database: Source, device: str) -> list[Choice]:
     same = [it for it in platforms if it.model and it.model == device and it not in named]
     exact = [Choice(it, True, f"{it.key} is the device asked for") for it in named]
     exact += [Choice(it, True, f"{it.key} is the record of {device}") for it in same]
+    if not exact and (generation := _generation(device)):
+        return choices(database, generation)
     if exact:
         return exact
     nearest: Choice | None = None
@@ -66,6 +68,13 @@ def choices(database: Source, device: str) -> list[Choice]:
     elif device.startswith("amd-"):
         nearest = _first(platforms, "amd", device, "the only AMD device with records")
     return [nearest] if nearest else []
+
+
+def _generation(device: str) -> str:
+    """Return the generation of a product's model; empty for anything else."""
+    from clmap_lsp.devices.catalogue import list_models
+
+    return next((it.generation for it in list_models() if it.id == device), "")
 
 
 def _nearest_nvidia(platforms: list[Platform], device: str) -> Choice | None:

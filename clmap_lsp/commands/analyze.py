@@ -100,10 +100,11 @@ def _analysed(args: argparse.Namespace, source: SettingsSource, path: str) -> An
         nests = as_kernels(opened.program, _names(args.work_items))
         opened = opened.with_program(nests.program)
     analysis = opened.analysis
-    if args.as_compiled:
-        from clmap_lsp.analysis.as_compiled import with_compiled
+    from clmap_lsp.analysis.as_compiled import with_compiled, with_times
 
+    if args.as_compiled:
         analysis = with_compiled(opened.program, analysis)
+    analysis = with_times(opened.program, analysis)
     return AnalysedFile(name, opened.program, analysis if nests is None else nests.annotated(analysis))
 
 

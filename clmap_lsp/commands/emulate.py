@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
     from clmap_lsp.launch.problem import LaunchProblem
     from clmap_lsp.report import emulation_json, emulation_text
     from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
+    from clmap_lsp.time.predict import time_of
     from clmap_lsp.workbench import Workbench
 
     name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
@@ -112,7 +113,8 @@ def run(args: argparse.Namespace) -> int:
     result = _as_viewed(args, opened, kernel, launch, result)
     measured = _on_device(args, program, kernel, launch, opened.settings, result)
     render = emulation_json.render if args.format == "json" else emulation_text.render
-    text = render(program, launch, result, measured)
+    time = time_of(kernel, launch, opened.device, program.constants)
+    text = render(program, launch, result, measured, time)
     sys.stdout.write(text if args.format == "json" else terminal(text))
     return 1 if result.faults or (measured is not None and not measured.outputs_equal) else 0
 

@@ -26,6 +26,8 @@ class Compiled:
     code: MachineCode
     spans: tuple[Span, ...]
     """By statement number: where it stands."""
+    owners: tuple[int, ...]
+    """By statement number: the probe of its block."""
     unknown: tuple[str, ...]
     """Functions whose cost is missing."""
 
@@ -56,11 +58,11 @@ def _compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]
     made = generate(probed, target, constants)
     text = assembly(made.text, target)
     if not target.is_nvidia:
-        return Compiled(target, probed, amdgcn.read(text, kernel.name), made.spans, made.unknown)
+        return Compiled(target, probed, amdgcn.read(text, kernel.name), made.spans, made.owners, made.unknown)
     code = ptx.read(text, kernel.name)
     real = assemble(text, target.cpu)
     if real is not None:
         code = dataclasses.replace(
             code, registers=real.registers, registers_exact=True, spill_bytes=real.spill_bytes
         )
-    return Compiled(target, probed, code, made.spans, made.unknown)
+    return Compiled(target, probed, code, made.spans, made.owners, made.unknown)

@@ -33,6 +33,9 @@ def main() -> None:
     """Serve requests until standard input ends."""
     for option in NVIDIA_OPTIONS:
         llvm.set_option("clmap-lsp", option)
+    # NVIDIA's compiler unrolls loops of unknown length by 4, where LLVM alone would take up to 8.
+    llvm.set_option("clmap-lsp", "-unroll-max-count=4")
+    llvm.set_option("clmap-lsp", "-nvptx-short-ptr")  # Local addresses have 32 bits in machine code.
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     for line in sys.stdin:

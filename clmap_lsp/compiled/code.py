@@ -52,6 +52,8 @@ class GpuCode:
     text: str
     spans: tuple[Span, ...]
     """By statement number, from 1: where it stands in the source; 0 is nothing."""
+    owners: tuple[int, ...]
+    """By statement number: the probe of the block that it stands in."""
     unknown: tuple[str, ...]
     """Functions without a body here: their cost is missing."""
 
@@ -346,6 +348,8 @@ class _Generator:
         self.module = ll.Module(name=module_name, context=ll.Context())
         self.module.triple = target.triple
         self.spans: list[Span] = [self.kernel.name_span]
+        self.owners: list[int] = [0]
+        self.owner = 0
         self.loop_ends: list[ll.Block] = []
         self.loop_steps: list[ll.Block] = []
         self.scopes: dict[int, ll.Block] = {}
@@ -388,7 +392,7 @@ class _Generator:
             if not block.is_terminated:
                 ll.IRBuilder(block).branch(self.finish)
         unknown = tuple(dict.fromkeys(name for name, _ in self.ctx.unknowns))
-        return GpuCode(self._text(), tuple(self.spans), unknown)
+        return GpuCode(self._text(), tuple(self.spans), tuple(self.owners), unknown)
 
     def _text(self) -> str:
         text = str(self.module)
@@ -528,12 +532,25 @@ class _Generator:
     # ---------------------------------------------------------------------------------------- statements
 
     def _block(self, block: ir.Block) -> None:
+        outer = self.owner
         for statement in block:
             if self.ctx.builder.block.is_terminated:
                 self.ctx.builder.position_at_end(self.ctx.block("unreached"))
-            self.spans.append(statement.span)
+            if isinstance(statement, ir.Load) and (number := self.probed.number(statement)) is not None:
+                self.owner = number
+            self._next(statement.span)
             self._locate(_site(statement))
             self._statement(statement)
+        self.owner = outer
+
+    def _owner_of(self, block: ir.Block) -> int:
+        first = block[0] if block else None
+        number = self.probed.number(first) if isinstance(first, ir.Load) else None
+        return self.owner if number is None else number
+
+    def _next(self, span: Span) -> None:
+        self.spans.append(span)
+        self.owners.append(self.owner)
 
     def _statement(self, statement: ir.Statement) -> None:  # noqa: PLR0915  (one flat table over the IR)
         builder = self.ctx.builder
@@ -764,7 +781,8 @@ class _Generator:
         ctx.builder.branch(test if statement.tests_first else body)
         ctx.builder.position_at_end(test)
         self._block(statement.test)
-        self.spans.append(self.spans[number])
+        outer, self.owner = self.owner, self._owner_of(statement.body)
+        self._next(self.spans[number])
         self._locate(None)
         if statement.condition is not None and not ctx.builder.block.is_terminated:
             ctx.builder.cbranch(self.expressions.condition(statement.condition), body, end)
@@ -776,6 +794,7 @@ class _Generator:
         self.loop_steps.pop()
         ctx.builder.position_at_end(step)
         self._block(statement.step)
+        self.owner = outer
         if not ctx.builder.block.is_terminated:
             branch = ctx.builder.branch(test)
             if statement.unroll is not None:

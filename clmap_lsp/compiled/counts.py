@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
+from random import Random
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.build import Compiled
@@ -14,9 +16,8 @@ from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.control import BailError, Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counting import Counter, Tally
 from clmap_lsp.emulator.symbolic.counts import run_boxes
-from clmap_lsp.emulator.symbolic.machine import Doubt
 from clmap_lsp.emulator.symbolic.rows import Rows
-from clmap_lsp.emulator.symbolic.space import boxes_of
+from clmap_lsp.emulator.symbolic.space import Box, box_of_group, boxes_of
 from clmap_lsp.emulator.symbolic.values import Sym
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace
@@ -34,17 +35,53 @@ class Profile:
     """By site of the source."""
     probes: Mapping[int, float]
     """Executions of each probe by SIMD groups with an active lane."""
-    probe_items: Mapping[int, float]
-    """The same by work-items."""
     simd_groups: int
     doubts: Mapping[int, str]
     """Sites that could not be followed, and why."""
+    scale: float = 1.0
+    """Launches that `rows` stand for: more than 1 where they are of some work-groups only."""
+    places: Mapping[int, int] = field(default_factory=dict)
+    """By identity of rows, the box that they are of."""
+    note: str = ""
+    """What of the launch was not followed."""
+
+
+SAMPLED_GROUPS = 24
+"""Work-groups that stand for a launch that is too large or too irregular to be followed as a whole."""
 
 
 def profile(
     compiled: Compiled, launch: Launch, device: DeviceModel, constants: tuple[ir.Initializer, ...]
 ) -> Profile | str:
-    """Follow the launch symbolically; the answer is why not, if that cannot be done."""
+    """Follow the launch symbolically; the answer is why not, if that cannot be done.
+
+    Where the whole launch is over the budget, work-groups of it are followed and stand for the others.
+    """
+    found = _followed(compiled, launch, device, constants, boxes_of(launch), 1.0)
+    if not isinstance(found, str):
+        return found
+    groups = 1
+    for count in launch.num_groups:
+        groups *= count
+    chosen = min(SAMPLED_GROUPS, groups)
+    edges = [groups * k // chosen for k in range(chosen + 1)]
+    random = Random(0)
+    ids = [random.randrange(low, high) for low, high in pairwise(edges)]
+    boxes = [box_of_group(launch, it) for it in ids]
+    sample = _followed(compiled, launch, device, constants, boxes, groups / chosen)
+    if isinstance(sample, str):
+        return found
+    return dataclasses.replace(sample, note=f"{chosen} of {groups} work-groups stand for all: {found}")
+
+
+def _followed(
+    compiled: Compiled,
+    launch: Launch,
+    device: DeviceModel,
+    constants: tuple[ir.Initializer, ...],
+    boxes: list[Box],
+    scale: float,
+) -> Profile | str:
     probed = compiled.probed
     spending = Spending(Budget())
     try:
@@ -54,41 +91,38 @@ def profile(
             device.simd_width,
             spending,
             (*constants, probed.initializer),
-            boxes_of(launch),
+            boxes,
+            follow_ordinals=True,
         )
         counter = Counter(device, spending)
         rows: dict[int, list[Rows]] = {}
         probes: dict[int, float] = {}
-        items: dict[int, float] = {}
         doubts: dict[int, str] = {}
-        for machine in machines:
+        places: dict[int, int] = {}
+        for place, machine in enumerate(machines):
             for one in machine.rows:
                 number = probed.number_of_site(one.site)
                 if number is None:
                     rows.setdefault(one.site, []).append(one)
+                    places[id(one)] = place
                     continue
                 tally = counter.count(one)
-                probes[number] = probes.get(number, 0.0) + tally.requests
-                items[number] = items.get(number, 0.0) + tally.executions
+                probes[number] = probes.get(number, 0.0) + tally.requests * scale
             for doubt in machine.doubts:
-                doubts.setdefault(doubt.site, _reason(doubt))
+                doubts.setdefault(doubt.site, doubt.reason)
     except BailError as error:
         return error.bail.reason
     except OverBudgetError as error:
         return error.reason
+    hidden = [why for site, why in doubts.items() if probed.number_of_site(site) is not None]
+    if hidden:
+        return hidden[0]
     width = device.simd_width
     groups = sum(
         box.n_groups * -(-(box.local_size[0] * box.local_size[1] * box.local_size[2]) // width)
         for box in boxes_of(launch)
     )
-    hidden = [probed.number_of_site(site) for site in doubts if probed.number_of_site(site) is not None]
-    if hidden:
-        return next(why for site, why in doubts.items() if probed.number_of_site(site) is not None)
-    return Profile(rows, probes, items, groups, doubts)
-
-
-def _reason(doubt: Doubt) -> str:
-    return doubt.reason
+    return Profile(rows, probes, groups, doubts, scale, places)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +154,7 @@ class Executed:
 
 def executed(compiled: Compiled, found: Profile, device: DeviceModel) -> Executed:
     """Return what runs of the machine code."""
-    weights = block_weights(compiled.code.blocks, found.probes, float(found.simd_groups))
+    weights = block_weights(compiled.code.blocks, found.probes, float(found.simd_groups), compiled.owners)
     counter = Counter(device, Spending(Budget()))
     sizes = {site: rows[0].size for site, rows in found.rows.items() if rows}
     lost = _LostSites(compiled, found)

@@ -11,6 +11,8 @@ class Pipe(Enum):
 
     FP32 = "fp32"
     INT = "int"
+    MULTIPLY = "multiply"
+    """Integer multiplication: half of the floating-point units of NVIDIA's do it."""
     FP64 = "fp64"
     SPECIAL = "sfu"
     MEMORY = "memory"

@@ -7,6 +7,7 @@ expand. The expansions were counted with ptxas 13 and nvdisasm for sm_90.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterator
 
@@ -31,6 +32,9 @@ def read(text: str, entry: str) -> MachineCode:
     for number, block in enumerate(blocks):
         block.successors = _successors(block, number, len(blocks), labels)
     find_loops(blocks)
+    for number, block in enumerate(blocks):
+        if number in block.successors:
+            _share_overhead(block)
     local = sum(int(found[1]) for line in text.splitlines() if (found := _OBJECT.match(line)))
     private = sum(int(found[1]) for line in text.splitlines() if (found := _DEPOT.match(line)))
     return MachineCode(tuple(blocks), text, live_registers(blocks), False, None, private, local)
@@ -67,6 +71,25 @@ def _blocks(text: str) -> tuple[list[BasicBlock], dict[str, int]]:
     if len(blocks) > 1 and not blocks[-1].instructions:
         blocks.pop()
     return blocks, labels
+
+
+_UNROLLED_AGAIN = 4
+
+
+def _share_overhead(block: BasicBlock) -> None:
+    """Share a loop's counting among the turns that ptxas unrolls it by once more."""
+    if any(it.is_barrier for it in block.instructions):
+        return
+    wanted = set(block.instructions[-1].reads)
+    for place in range(len(block.instructions) - 1, -1, -1):
+        it = block.instructions[place]
+        is_test = it.text.startswith("setp") and wanted & set(it.writes)
+        if it.text.startswith("@") or is_test or (it.text.startswith("add.s32") and wanted & set(it.writes)):
+            if is_test:
+                wanted |= set(it.reads)
+            extra = tuple((pipe, slots / _UNROLLED_AGAIN) for pipe, slots in it.extra)
+            shared = dataclasses.replace(it, cost=it.cost / _UNROLLED_AGAIN, extra=extra)
+            block.instructions[place] = shared
 
 
 def _successors(block: BasicBlock, number: int, count: int, labels: dict[str, int]) -> list[int]:
@@ -152,17 +175,22 @@ _TABLE: tuple[tuple[re.Pattern[str], Cost], ...] = tuple(
         (r"(ex2|lg2|rcp|tanh)\.", (Pipe.SPECIAL, 1.0, 20.0, ())),
         (r"(fma|mad|add|sub|mul|neg|abs).*\.f(32|16)", (Pipe.FP32, 1.0, _ALU, ())),
         (r"(setp|selp|min|max|set|copysign|testp).*f32", (Pipe.INT, 1.0, _ALU + 1, ())),
+        (r"cvt\.rn\.f32\.[su]32", (Pipe.INT, 1.0, 6.0, ())),
         (r"cvt\.r[nmpzi]+.*(f32|f16).*\.[su]|cvt.*\.[su]\d+.*f(32|16)", (Pipe.SPECIAL, 1.0, 12.0, ())),
         (r"cvt.*f32\.f16|cvt.*f16.*f32|cvt\.rn\.bf16", (Pipe.INT, 1.0, 6.0, ())),
         (r"cvt.*f32\.f32", (Pipe.SPECIAL, 1.0, 12.0, ())),
         (r"(div|rem)\.[su]64", (Pipe.INT, 60.0, 500.0, ((Pipe.SPECIAL, 4.0), (Pipe.FP32, 20.0)))),
         (r"(div|rem)\.s(32|16)", (Pipe.INT, 14.0, 70.0, ((Pipe.SPECIAL, 2.0), (Pipe.FP32, 3.0)))),
         (r"(div|rem)\.u(32|16)", (Pipe.INT, 10.0, 60.0, ((Pipe.SPECIAL, 2.0), (Pipe.FP32, 3.0)))),
-        (r"(mul|mad)\.wide", (Pipe.FP32, 1.0, _ALU + 1, ())),
-        (r"(mul|mad)\.hi\.[su]64", (Pipe.FP32, 9.0, 24.0, ())),
-        (r"(mul|mad)(\.lo)?\.[subi]64", (Pipe.FP32, 4.0, 14.0, ())),
-        (r"(mul|mad)\.hi", (Pipe.FP32, 2.0, 8.0, ())),
-        (r"(mul|mad)", (Pipe.FP32, 1.0, _ALU, ())),
+        (r"(mul|mad)\.wide", (Pipe.MULTIPLY, 1.0, _ALU + 1, ())),
+        (r"(mul|mad)\.hi\.[su]64", (Pipe.MULTIPLY, 9.0, 24.0, ())),
+        (r"(mul|mad)(\.lo)?\.[subi]64", (Pipe.MULTIPLY, 4.0, 14.0, ())),
+        (r"(mul|mad)\.hi", (Pipe.MULTIPLY, 2.0, 8.0, ())),
+        (r"(mul|mad)", (Pipe.MULTIPLY, 1.0, _ALU, ())),
+        (r"shl\.b32", (Pipe.INT, 0.5, _ALU, ((Pipe.FP32, 0.5),))),
+        (r"(and|or|xor)\.b32", (Pipe.INT, 0.8, _ALU, ())),
+        (r"(add|sub)\.[su]32", (Pipe.INT, 0.5, _ALU, ((Pipe.FP32, 0.5),))),
+        (r"(add|sub)\.[su]64", (Pipe.INT, 1.5, 6.0, ((Pipe.FP32, 0.5),))),
         (
             r"(add|sub|and|or|xor|not|shl|shr|setp|selp|min|max|neg|abs)(\.\w+)*\.[subi]?64",
             (Pipe.INT, 2.0, 6.0, ()),

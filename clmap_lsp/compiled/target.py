@@ -63,8 +63,6 @@ _AMD_CPUS = {
     "amd-rdna4": "gfx1200",
 }
 
-_GENERATIONS = {"nvidia-h200": "nvidia-hopper", "nvidia-h100-sxm": "nvidia-hopper"}
-
 
 def nvidia(cpu: str) -> Target:
     """Return the target of an NVIDIA compute capability, such as `sm_90`."""
@@ -81,7 +79,7 @@ def target_of(device: DeviceModel) -> Target | None:
 
     The generic model is compiled as the NVIDIA generation whose counts it shares.
     """
-    generation = _GENERATIONS.get(device.id, device.id)
+    generation = device.generation or device.id
     if generation in _NVIDIA_CPUS:
         return nvidia(_NVIDIA_CPUS[generation])
     if generation in _AMD_CPUS:

@@ -81,12 +81,25 @@ def load_model(name: str = DEFAULT_MODEL) -> DeviceModel:
 def read_model(path: Path) -> DeviceModel:
     """Read one model file. Raises: DeviceModelError naming the file and the entry that is wrong."""
     try:
-        text = safe_read(path, limit=SETTINGS_BYTES, within=None).decode()
-        return _Reader(tomllib.loads(text), path.name).model()
+        return _Reader(_document(path), path.name).model()
     except OSError as error:
         raise DeviceModelError(f"{path}: {error.strerror or error}") from error
     except tomllib.TOMLDecodeError as error:
         raise DeviceModelError(f"{path.name}: {error}") from error
+
+
+def _document(path: Path) -> dict[str, Any]:
+    """Return a parsed file; a product's, with `extends`, over that of its generation."""
+    own = tomllib.loads(safe_read(path, limit=SETTINGS_BYTES, within=None).decode())
+    generation = own.get("extends")
+    if not isinstance(generation, str):
+        return own
+    document = _document(path.parent / f"{generation}.toml")
+    document["aliases"] = []
+    for name, value in own.items():
+        table = document.get(name)
+        document[name] = {**table, **value} if isinstance(table, dict) and isinstance(value, dict) else value
+    return document
 
 
 class _Reader:
@@ -120,6 +133,7 @@ class _Reader:
             facts=self._facts,
             notes=tuple(data.get("notes", ())),
             has_scratchpad=self._scratchpad(),
+            generation=str(data.get("extends", "")),
             constant_gains={"none": False, "some": True}.get(self._string("constant", "gain") or ""),
         )
 

@@ -22,7 +22,7 @@ def match_device(vendor: str, name: str, extra: Mapping[str, str] | None = None)
     capability = known.pop("compute_capability", "")
     is_cpu = known.get("type", "").lower() == "cpu"
     texts = [name, *(value for key, value in known.items() if key != "type")]
-    for model in list_models():
+    for model in sorted(list_models(), key=lambda it: not it.generation):  # Products before generations.
         if model.id == "cpu":
             continue
         if not is_cpu and _vendor_fits(model, vendor, name) and _device_fits(model, texts, capability):

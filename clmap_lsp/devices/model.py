@@ -199,6 +199,8 @@ class DeviceModel:
     notes: tuple[str, ...] = field(default=(), compare=False)
     has_scratchpad: bool | None = field(default=None, hash=False)
     """True where local memory is an on-chip scratchpad; False where it is ordinary cached memory."""
+    generation: str = field(default="", hash=False)
+    """For a product (`nvidia-h200`) the model whose rules it has (`nvidia-hopper`); empty for others."""
     constant_gains: bool | None = field(default=None, hash=False)
     """False where one address for all work-items was measured to be read as fast from global memory as from
     constant memory; `None` where nobody measured."""

@@ -13,6 +13,7 @@ from clmap_lsp.launch.model import Launch, ScalarArgument
 from clmap_lsp.report.compiled_json import compiled_access_json, compiled_json
 from clmap_lsp.report.hierarchy_json import hierarchy_json
 from clmap_lsp.report.json_check import SCHEMA_VERSION, place
+from clmap_lsp.report.time_json import time_json
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.span import Span
 
@@ -73,6 +74,7 @@ def kernel_json(program: Program, kernel: KernelAnalysis) -> dict[str, Any]:
             for it in sorted((*kernel.accesses, *kernel.unreached), key=lambda it: it.access.site)
         ],
         **compiled_json(program, kernel),
+        **time_json(kernel.time),
         "totals": totals_json(kernel.totals),
         "swapped_dimensions": None
         if kernel.swapped is None

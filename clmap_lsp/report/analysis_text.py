@@ -9,7 +9,10 @@ from clmap_lsp.devices.model import DeviceModel
 from clmap_lsp.launch.model import Origin, ScalarArgument
 from clmap_lsp.report.analysis_json import AnalysedFile
 from clmap_lsp.report.hierarchy_text import hierarchy_lines
+from clmap_lsp.report.time_json import time_line
 from clmap_lsp.source.program import Program
+from clmap_lsp.time.facts import time_facts
+from clmap_lsp.time.model import Prediction
 
 
 def render(files: Sequence[AnalysedFile], device: str) -> str:
@@ -40,6 +43,9 @@ def _kernel(program: Program, kernel: KernelAnalysis, device: DeviceModel) -> It
     yield f"{kernel.kernel.name_span.path}:{at.row}:{at.column}: kernel {kernel.name}"
     if kernel.launch is not None:
         yield f"  launch: {kernel.launch.describe()}{_guessed(kernel)}"
+    line = time_line(kernel.time)
+    if line is not None and (isinstance(kernel.time, Prediction) or time_facts(device.id) is not None):
+        yield f"  time: {line}"
     for problem in kernel.launch_problems:
         yield f"  no launch: {problem}"
     yield from _table([_row(program, it) for it in kernel.accesses])

@@ -11,18 +11,24 @@ from clmap_lsp.emulator.result import EmulationResult, Fault, SiteResult
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.report.analysis_json import launch_json
 from clmap_lsp.report.json_check import SCHEMA_VERSION, place
+from clmap_lsp.report.time_json import time_json
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
     from clmap_lsp.opencl_device.on_device import OnDevice
+    from clmap_lsp.time.model import Prediction
 
 
 def render(
-    program: Program, launch: Launch, result: EmulationResult, on_device: OnDevice | None = None
+    program: Program,
+    launch: Launch,
+    result: EmulationResult,
+    on_device: OnDevice | None = None,
+    time: Prediction | str | None = None,
 ) -> str:
     """Return the document; what a device measured stands in it as `on_device`."""
-    document = emulation_json(program, launch, result)
+    document = {**emulation_json(program, launch, result), **time_json(time)}
     if on_device is not None:
         document["on_device"] = on_device.as_json()
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -8,17 +8,28 @@ from typing import TYPE_CHECKING
 from clmap_lsp.emulator.result import EmulationResult
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.strides import StrideSummary
+from clmap_lsp.report.time_json import time_line
 from clmap_lsp.source.program import Program
+from clmap_lsp.time.model import Prediction
 
 if TYPE_CHECKING:
     from clmap_lsp.opencl_device.on_device import OnDevice
 
 
 def render(
-    program: Program, launch: Launch, result: EmulationResult, on_device: OnDevice | None = None
+    program: Program,
+    launch: Launch,
+    result: EmulationResult,
+    on_device: OnDevice | None = None,
+    time: Prediction | str | None = None,
 ) -> str:
     """Return the report, with what a device measured at its end."""
-    lines = [*_lines(program, launch, result), *([] if on_device is None else _device_lines(on_device))]
+    predicted = [f"time: {time_line(time)}"] if isinstance(time, Prediction) else []
+    lines = [
+        *predicted,
+        *_lines(program, launch, result),
+        *([] if on_device is None else _device_lines(on_device)),
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,1 @@
+"""What a launch takes on a device, what bounds it, and what each part takes."""

@@ -1,0 +1,206 @@
+"""Seconds from what a launch asks for and what a device can do.
+
+Each part is the time that one resource would need if nothing else did: for resources of a compute unit,
+that of the unit with the most work-groups. Parts overlap, though not wholly: T = launch + (sum of
+part^p)^(1/p).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clmap_lsp.time.demand import Demand, Residents
+    from clmap_lsp.time.facts import TimeFacts
+
+BOUNDS = (
+    "launch",
+    "issue",
+    "fp32",
+    "fp64",
+    "sfu",
+    "l1",
+    "l2",
+    "dram",
+    "local",
+    "atomics",
+    "latency",
+    "barrier",
+)
+"""What can bound a launch; the names of its parts."""
+
+_MOSTLY = 0.6
+"""A launch that adds less than this of an empty one's time is bound by being launched."""
+
+_RANGES = {
+    "launch": 1.32,
+    "latency": 1.5,
+    "barrier": 1.5,
+    "l1": 1.25,
+    "local": 1.35,
+    "l2": 1.2,
+    "dram": 1.2,
+    "issue": 1.4,
+    "fp32": 1.3,
+    "fp64": 1.15,
+    "sfu": 1.15,
+    "atomics": 1.35,
+}
+"""By bound, the factor within which four in five measured launches were (docs/time.md)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """A launch's time, what bounds it, and what each part would take alone (seconds)."""
+
+    seconds: float
+    low: float
+    high: float
+    bound: str
+    """`launch`, `issue`, `fp32`, `fp64`, `sfu`, `l1`, `l2`, `dram`, `local`, `atomics`, `latency` or
+    `barrier`."""
+    parts: Mapping[str, float]
+    resident: Residents
+    basis: str
+    caveats: tuple[str, ...] = field(default=())
+
+
+def predict(demand: Demand, facts: TimeFacts) -> Prediction:
+    """Return the time of one launch with warm buffers at the boost clock."""
+    parts = part_seconds(demand, facts)
+    shared = _together(parts)
+    p = facts.exponent if not demand.barriers else facts.barrier_exponent
+    total = sum(value**p for value in shared.values()) ** (1 / p) if shared else 0.0
+    bound = "launch" if total < _MOSTLY * facts.launch_s else _bound(shared, parts)
+    width = _RANGES.get(bound, 1.25) * (1.0 if facts.basis == "calibrated" else 1.3)
+    width *= 1.3 if demand.caveats else 1.0
+    parts["launch"] = parts.get("launch", 0.0) + facts.launch_s
+    return Prediction(
+        facts.launch_s + total,
+        facts.launch_s + total / width,
+        facts.launch_s + total * width,
+        bound,
+        dict(sorted(parts.items(), key=lambda it: -it[1])),
+        demand.resident,
+        facts.basis,
+        demand.caveats,
+    )
+
+
+def _together(parts: Mapping[str, float]) -> dict[str, float]:
+    """Return the parts that overlap each other.
+
+    Local and global accesses share one pipeline; a barrier adds to the time of those that come to it.
+    """
+    shared = {name: value for name, value in parts.items() if name not in ("local", "barrier")}
+    for name, other in (("l1", "local"), ("latency", "barrier")):
+        both = parts.get(name, 0.0) + parts.get(other, 0.0)
+        if both:
+            shared[name] = both
+    return shared
+
+
+def _bound(shared: Mapping[str, float], parts: Mapping[str, float]) -> str:
+    largest = max(shared, key=lambda it: shared[it])
+    other = {"l1": "local", "latency": "barrier"}.get(largest, largest)
+    return other if parts.get(other, 0.0) > parts.get(largest, 0.0) else largest
+
+
+def busiest(demand: Demand, facts: TimeFacts) -> float:
+    """Return how much more work the busiest unit has than the mean one."""
+    rounds = -(-demand.groups // facts.compute_units)
+    return rounds * facts.compute_units / demand.groups
+
+
+def missing(footprint: float, facts: TimeFacts) -> float:
+    """Return the share of a warm footprint that the second level no longer has, 0 to 1."""
+    low, high = facts.l2_bytes, facts.l2_full_bytes
+    return min(max((footprint - low) / (high - low), 0.0), 1.0)
+
+
+def path_at(demand: Demand, wait: float) -> float:
+    """Return the cycles of the mean SIMD group alone, if loads that wait take `wait` cycles."""
+    knots = sorted(demand.path)
+    low = max((it for it in knots[:-1] if it <= wait), default=knots[0])
+    high = knots[knots.index(low) + 1]
+    share = (wait - low) / (high - low)
+    return demand.path[low] + share * (demand.path[high] - demand.path[low])
+
+
+def part_seconds(demand: Demand, facts: TimeFacts) -> dict[str, float]:
+    """Return what each part would take alone."""
+    # Seconds of one cycle of work that is spread over the units.
+    unit = busiest(demand, facts) / facts.compute_units / facts.clock_hz
+    parts = {
+        "launch": max(demand.groups * facts.group_s, demand.warps * facts.warp_s),
+        **_pipes(demand.slots, facts, unit),
+        "l1": (demand.line_cycles - demand.local_cycles) * facts.line_cycles * unit,
+        "local": (
+            demand.local_cycles * facts.wavefront_cycles + demand.local_atomics * facts.local_atomic_cycles
+        )
+        * unit,
+        "l2": max(demand.load_sectors * facts.l2_sector_s, demand.load_lines * facts.l2_line_s)
+        + max(demand.store_sectors * facts.store_sector_s, demand.store_lines * facts.store_line_s),
+        "dram": _dram_bytes(demand, facts) / facts.dram_bytes_s,
+        "atomics": _atomics(demand, facts),
+        **_waiting(demand, facts),
+    }
+    return {name: value for name, value in parts.items() if value > 0}
+
+
+def _pipes(slots: Mapping[str, float], facts: TimeFacts, unit: float) -> dict[str, float]:
+    multiply = slots.get("multiply", 0.0)
+    issued = max(slots.get("issue", 0.0) / facts.schedulers, slots.get("int", 0.0) / facts.int32)
+    single = max((slots.get("fp32", 0.0) + multiply) / facts.fp32, multiply / facts.multiply)
+    return {
+        "issue": issued * unit,
+        "fp32": single * unit,
+        "fp64": slots.get("fp64", 0.0) / facts.fp64 * unit,
+        "sfu": slots.get("sfu", 0.0) / facts.special * unit,
+    }
+
+
+def _dram_bytes(demand: Demand, facts: TimeFacts) -> float:
+    """Return bytes of device memory: footprints that the second level does not keep, and scattered
+    returns."""
+    far = missing(demand.footprint, facts)
+    partial = max(demand.partial_lines * facts.dram_partial_bytes, 64.0 * demand.partial_sectors)
+    once = far * (demand.read_bytes + demand.write_bytes + partial)
+    lost = max(0.0, 1.0 - facts.l2_full_bytes / 2 / max(demand.footprint, 1.0)) if far else 0.0
+    return once + lost * demand.random_sectors * facts.dram_random_bytes
+
+
+def _waiting(demand: Demand, facts: TimeFacts) -> dict[str, float]:
+    """Return the time of one SIMD group's path, over as many rounds as a unit needs for its work-groups."""
+    warps = -(-demand.group_items // facts.simd_width)
+    reach = 1.5 * facts.l2_bytes - facts.l2_near_bytes
+    slow = min(max((demand.footprint - facts.l2_near_bytes) / reach, 0.0), 1.0)
+    path = path_at(demand, facts.latency_l2 + slow * (facts.latency_dram - facts.latency_l2))
+    rounds = max(1.0, -(-demand.groups // facts.compute_units) / demand.resident.groups)
+    each = rounds / facts.clock_hz
+    barrier = facts.barrier_cycles + facts.barrier_warp_cycles * warps
+    return {
+        "latency": (path + facts.group_cycles + facts.group_warp_cycles * warps) * each,
+        "barrier": demand.barriers * barrier * each,
+    }
+
+
+def _atomics(demand: Demand, facts: TimeFacts) -> float:
+    """Return the time of global atomics: one address, one line, or the whole device's rate.
+
+    Lines fall on slices of the second level by a hash: few lines share few slices. The exponent and the limit
+    are those of microbenchmarks with 2 to 65536 lines.
+    """
+    if not demand.atomic_requests:
+        return 0.0
+    slices = min(float(max(demand.atomic_spread / 4.0, 1.0) ** 1.35), 90.0)
+    uniform = demand.atomic_same >= 0.9 * demand.atomic_requests
+    filled = 1 / 32 if uniform else min(1.0, demand.atomic_requests / max(demand.atomic_lines, 1.0))
+    each_line = facts.atomic_same_s + facts.atomic_line_s * filled
+    return max(
+        demand.atomic_same * facts.atomic_same_s,
+        demand.atomic_lines * each_line / slices,
+        demand.atomic_requests * facts.simd_width * facts.atomic_s,
+    )

@@ -1,0 +1,196 @@
+"""Predicted times: against times measured on two GPUs, and how they must move when a launch changes."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks.time_cases import Case, cases
+from clmap_lsp import cli
+from clmap_lsp.devices import load_model
+from clmap_lsp.launch import Launch, PartialLaunch, resolve
+from clmap_lsp.source.read import read_program
+from clmap_lsp.time.caches import NEVER, reuse_times, window_of
+from clmap_lsp.time.calibration import facts_of
+from clmap_lsp.time.facts import read_facts, time_facts
+from clmap_lsp.time.model import BOUNDS, Prediction, predict
+from clmap_lsp.time.predict import demand_of, time_of
+
+ROOT = Path(__file__).parents[2]
+DEVICES = {"nvidia-h200": "time_h200.json", "nvidia-h100-sxm": "time_h100.json"}
+QUICK = {
+    "transpose",
+    "stencil",
+    "reduction",
+    "strides",
+    "particles",
+    "matvec",
+    "sparse",
+    "convolution",
+    "scan",
+}
+"""Families whose launches take little time to follow."""
+
+
+def predicted(source: str, device: str = "nvidia-h200", **launch: Any) -> Prediction:
+    program = read_program(source, "k.cl")
+    kernel = program.kernels[0]
+    given = PartialLaunch(
+        None,
+        launch.pop("size"),
+        launch.pop("local"),
+        arguments={name: str(value) for name, value in launch.items()},
+    )
+    resolved = resolve(program, kernel, given=given)
+    assert isinstance(resolved, Launch), str(resolved)
+    found = time_of(kernel, resolved, load_model(device), program.constants)
+    assert isinstance(found, Prediction), found
+    return found
+
+
+def some_cases() -> list[Case]:
+    return [it for it in cases() if it.family in QUICK]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_measured_launches_are_met_on_average(device: str) -> None:
+    """The share of all launches of the repository that a test has time for; docs/time.md has all of them."""
+    rows = json.loads((ROOT / "benchmarks/results" / DEVICES[device]).read_text("utf-8"))["cases"]
+    measured = {row["id"]: row["median"] for row in rows}
+    facts = time_facts(device)
+    assert facts is not None
+    errors, real, mine = [], [], []
+    for case in some_cases():
+        demand = demand_of(case.kernel, case.launch, load_model(device), case.program.constants, facts)
+        if isinstance(demand, str) or not measured.get(case.id):
+            continue
+        seconds = predict(demand, facts).seconds
+        errors.append(abs(seconds / measured[case.id] - 1))
+        real.append(measured[case.id])
+        mine.append(seconds)
+    assert len(errors) >= 30
+    assert float(np.mean(errors)) < 0.16
+    assert float(np.mean(np.array(errors) < 0.25)) > 0.8
+    ranks = [np.argsort(np.argsort(it)) for it in (real, mine)]
+    assert np.corrcoef(*ranks)[0, 1] > 0.9
+
+
+COPY = "kernel void k(global const float4 *a, global float4 *b) { size_t i = get_global_id(0); b[i] = a[i]; }"
+STRIDE = """kernel void k(global const float *a, global float *b, int s) {
+    int i = get_global_id(0); b[i] = a[i * s]; }"""
+CHAIN = """kernel void k(global float *b, int n) { float s = get_global_id(0);
+    for (int i = 0; i < n; i++) s = s * 0.5f + 1.0f; b[get_global_id(0)] = s; }"""
+
+
+def test_a_large_copy_is_bound_by_device_memory_and_takes_what_its_bytes_take() -> None:
+    n = 1 << 24
+    found = predicted(COPY, size=(n,), local=(256,), a=f"random({n})", b=f"zeros({n})")
+    assert found.bound == "dram"
+    assert found.seconds == pytest.approx(32 * n / 4.28e12, rel=0.15)
+    assert found.low < found.seconds < found.high
+
+
+def test_memory_figures_alone_tell_the_h100_from_the_h200() -> None:
+    n = 1 << 24
+    both = [
+        predicted(COPY, device, size=(n,), local=(256,), a=f"random({n})", b=f"zeros({n})")
+        for device in DEVICES
+    ]
+    assert both[1].seconds / both[0].seconds == pytest.approx(4.28 / 3.03, rel=0.1)
+
+
+def test_a_small_launch_is_bound_by_being_launched() -> None:
+    found = predicted(COPY, size=(1024,), local=(256,), a="random(1024)", b="zeros(1024)")
+    assert found.bound == "launch"
+    assert found.seconds < 8e-6
+
+
+def test_a_stride_costs_lines() -> None:
+    n = 1 << 20
+    near, far = (
+        predicted(STRIDE, size=(n,), local=(256,), a=f"random({n * 32})", b=f"zeros({n})", s=s).parts["l1"]
+        for s in (1, 32)
+    )
+    assert far / near == pytest.approx((32 + 1) / 2, rel=0.02)
+
+
+@pytest.mark.parametrize("turns", [64, 1024])
+def test_a_chain_of_arithmetic_takes_its_pipe(turns: int) -> None:
+    n = 1 << 22
+    found = predicted(CHAIN, size=(n,), local=(256,), b=f"zeros({n})", n=turns)
+    assert found.parts["fp32"] == pytest.approx(n / 32 * turns / 3.864 / 132 / 1.98e9, rel=0.1)
+
+
+def test_one_work_group_more_than_units_takes_a_round_more() -> None:
+    one, two = (
+        predicted(CHAIN, size=(1024 * groups,), local=(1024,), b=f"zeros({1024 * groups})", n=20000)
+        for groups in (132, 133)
+    )
+    assert two.parts["fp32"] / one.parts["fp32"] == pytest.approx(2.0, rel=0.02)
+
+
+def test_every_bound_is_of_the_contract() -> None:
+    for case in some_cases()[::5]:
+        found = time_of(case.kernel, case.launch, load_model("nvidia-h200"), case.program.constants)
+        if isinstance(found, Prediction):
+            assert found.bound in BOUNDS and set(found.parts) <= set(BOUNDS)
+            assert found.low < found.seconds < found.high
+            assert found.resident.limit in ("registers", "local", "groups", "size")
+
+
+def test_the_shipped_facts_are_those_of_the_raw_times() -> None:
+    for device, name in DEVICES.items():
+        raw = json.loads((ROOT / "benchmarks/results" / name).read_text("utf-8"))
+        made = read_facts(facts_of(raw, device, "x"))
+        shipped = time_facts(device)
+        assert shipped is not None
+        assert dataclasses.replace(made, name=shipped.name) == shipped
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=200), st.integers(1, 14))
+def test_reuse_times_and_windows_are_those_of_the_definition(stream: list[int], capacity: int) -> None:
+    blocks = np.array(stream, np.int64)
+    times = reuse_times(blocks)
+    last: dict[int, int] = {}
+    for place, block in enumerate(stream):
+        assert times[place] == (place - last[block] if block in last else NEVER)
+        last[block] = place
+    window = window_of(blocks, times, capacity)
+    if len(set(stream)) <= capacity:
+        assert window == float(NEVER)
+        return
+    sizes = {
+        w: np.mean([len(set(stream[at : at + w])) for at in range(len(stream) - w + 1)])
+        for w in range(1, len(stream) + 1)
+    }
+    fitting = [w for w, size in sizes.items() if size <= capacity + 1e-9]
+    assert abs(window - max(fitting, default=1)) <= 1 or math.isclose(
+        sizes[int(window)], capacity, rel_tol=0.2
+    )
+
+
+def test_the_command_line_gives_the_contract(capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(ROOT / "fixtures/matmul/simple.cl")
+    arguments = ["analyze", path, "--kernel", "mm_simple", "--device", "nvidia-h200"]
+    assert cli.main([*arguments, "--format", "json"]) == 0
+    kernel = json.loads(capsys.readouterr().out)["files"][0]["kernels"][0]
+    time = kernel["time"]
+    assert time["low"] < time["seconds"] < time["high"]
+    assert time["bound"] in BOUNDS and time["basis"] == "calibrated"
+    assert {"groups", "simd_groups", "limit"} <= set(time["resident"])
+    assert cli.main(arguments) == 0
+    assert "  time: " in capsys.readouterr().out
+    assert cli.main([*arguments[:-1], "nvidia-hopper", "--format", "json"]) == 0
+    kernel = json.loads(capsys.readouterr().out)["files"][0]["kernels"][0]
+    assert kernel["time"] is None and "nvidia-h200" in kernel["time_reason"]
+    cli.main(["emulate", *arguments[1:], "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    assert document["time"] == time
