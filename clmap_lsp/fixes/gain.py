@@ -1,7 +1,7 @@
 """How much better a version is: the one place that offers, the ladder and the optimiser ask.
 
-The ratio of predicted times decides as soon as a model of time gives one; until then the ratio of traffic
-(passes through the first level of memory) stands for it, and is called traffic.
+The ratio of predicted times decides where the device has timing facts (docs/time.md); elsewhere the ratio of
+traffic (passes through the first level of memory) stands for it, and is called traffic.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ LEAST = 1.1
 
 def time_ratio(before: Figures, after: Figures) -> float | None:
     """Return the predicted time after a rewrite over that before; `None` where no model of time knows it."""
-    del before, after
-    return None
+    if before.seconds is None or after.seconds is None:
+        return None
+    return after.seconds / before.seconds
 
 
 def ratio(before: Figures, after: Figures) -> float:

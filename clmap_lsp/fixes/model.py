@@ -113,6 +113,8 @@ class Figures:
     totals: MemoryTotals
     lines: int = 0
     """Cache lines that requests to global memory touch, each request's on their own."""
+    seconds: float | None = None
+    """Of the launch, where the device has timing facts."""
 
     @property
     def cost(self) -> int:

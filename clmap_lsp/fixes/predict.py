@@ -14,6 +14,8 @@ from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.model import Figures, Subject
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.read import read_program
+from clmap_lsp.time.model import Prediction
+from clmap_lsp.time.predict import time_of
 
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
@@ -24,12 +26,13 @@ if TYPE_CHECKING:
 
 
 def figures_of(program: Program, kernel: Kernel, launch: Launch, device: DeviceModel) -> Figures:
-    """Return what a kernel's memory traffic is on a launch."""
+    """Return a kernel's memory traffic on a launch, and its time where the device has timing facts."""
     accesses = analyse(kernel, launch=launch).accesses
     totals = totals_of(accesses, count(kernel, launch, device, program.constants))
     by_lines = _in_lines(device)
     lines = totals_of(accesses, count(kernel, launch, by_lines, program.constants)) if by_lines else totals
-    return Figures(totals, lines.sectors)
+    time = time_of(kernel, launch, device, program.constants)
+    return Figures(totals, lines.sectors, time.seconds if isinstance(time, Prediction) else None)
 
 
 def figures_before(subject: Subject) -> Figures:
