@@ -14,6 +14,7 @@ from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from clmap_lsp.report.analysis_json import AnalysedFile
+    from clmap_lsp.workbench import Workbench
 
 _EXAMPLES = """\
 examples:
@@ -59,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     """Analyse and print. Errors in the sources are part of the result; unreadable files are not."""
     from clmap_lsp.commands.files import kernel_files
     from clmap_lsp.report import analysis_json, analysis_text
-    from clmap_lsp.workbench import device_of
+    from clmap_lsp.workbench import Workbench, device_of
 
     if not args.paths:
         raise UsageError("analyze needs a PATH; . is the current directory")
@@ -68,7 +69,8 @@ def run(args: argparse.Namespace) -> int:
     settings = SettingsSource(args)
     paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
     device = device_of(settings.for_path(Path(paths[0]) if paths[0] != "-" else Path.cwd())).id
-    files = [_analysed(args, settings, it) for it in paths]
+    workbench = Workbench()  # One for all files: host code is read once.
+    files = [_analysed(args, settings, workbench, it) for it in paths]
     if args.kernel is not None and not any(it.analysis and it.analysis.kernels for it in files):
         raise UsageError(_no_kernel(args.kernel, files))
     if args.loops and not any(it.error or (it.analysis and it.analysis.kernels) for it in files):
@@ -82,17 +84,18 @@ def run(args: argparse.Namespace) -> int:
     return 2 if errors else 0
 
 
-def _analysed(args: argparse.Namespace, source: SettingsSource, path: str) -> AnalysedFile:
+def _analysed(
+    args: argparse.Namespace, source: SettingsSource, workbench: Workbench, path: str
+) -> AnalysedFile:
     from clmap_lsp.report.analysis_json import AnalysedFile
     from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
-    from clmap_lsp.workbench import Workbench
 
     name = args.stdin_filename or "<stdin>" if path == "-" else path
     try:
         text = read_standard_input(name) if path == "-" else read_source(path)
     except UnreadableError as error:
         return AnalysedFile(name, None, None, str(error))
-    opened = open_file(Workbench(), args, source.for_path(Path(name)), name, text)
+    opened = open_file(workbench, args, source.for_path(Path(name)), name, text)
     nests = None
     if args.loops:
         from clmap_lsp.hierarchy.loop_nests import as_kernels

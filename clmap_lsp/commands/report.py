@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.model import FileAnalysis
     from clmap_lsp.report.html_model import Emulated, History, ReportedFile
     from clmap_lsp.source.program import Program
+    from clmap_lsp.workbench import Workbench
 
 _EXAMPLES = """\
 examples:
@@ -66,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     from clmap_lsp.report import html
     from clmap_lsp.report.html_model import Report
     from clmap_lsp.whole_files import write_whole
-    from clmap_lsp.workbench import device_of
+    from clmap_lsp.workbench import Workbench, device_of
 
     if not args.paths:
         raise UsageError("report needs a PATH; . is the current directory")
@@ -79,10 +80,11 @@ def run(args: argparse.Namespace) -> int:
     paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
     device = device_of(settings.for_path(Path(paths[0])))
     _check_platforms(args.platforms)
+    workbench = Workbench()  # One for all files: host code is read once.
     files = []
     with progress(len(paths)) as advance:
         for path in paths:
-            files.append(_reported(args, settings, path))
+            files.append(_reported(args, settings, workbench, path))
             advance()
     page = html.render(
         Report(
@@ -103,17 +105,18 @@ def run(args: argparse.Namespace) -> int:
     return 2 if errors else 0
 
 
-def _reported(args: argparse.Namespace, source: SettingsSource, path: str) -> ReportedFile:
+def _reported(
+    args: argparse.Namespace, source: SettingsSource, workbench: Workbench, path: str
+) -> ReportedFile:
     from clmap_lsp.report.html_model import ReportedFile, reported_file
     from clmap_lsp.sources import UnreadableError, read_source
-    from clmap_lsp.workbench import Workbench
     from clmap_lsp.workbench.workbench import selection_of
 
     try:
         text = read_source(path)
     except UnreadableError as error:
         return ReportedFile(path, error=str(error))
-    opened = open_file(Workbench(), args, source.for_path(Path(path)), path, text)
+    opened = open_file(workbench, args, source.for_path(Path(path)), path, text)
     program, analysis = opened.program, opened.analysis
     runs = opened.run_all() if args.emulate else None
     emulated = None if runs is None else _emulated(program, analysis, runs.done, runs.refused)
