@@ -14,3 +14,5 @@ TIME_LIMIT_S: Final = 10.0
 """Seconds that one launch may take in the emulator."""
 MEMORY_LIMIT_MIB: Final = 1024
 """Memory that one launch may take in the emulator."""
+WALL_FACTOR: Final = 5
+"""A run may take so many times its processor time by the clock: a busy machine changes no result."""

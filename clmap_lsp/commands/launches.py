@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         if not Path(path).exists():
             raise UsageError(f"{path}: no such file or directory")
     options = argparse.Namespace(
-        config=args.config, defines=[], undefines=[], includes=[], standard=None, device=None
+        config=args.config, defines=[], undefines=[], includes=[], prelude=[], standard=None, device=None
     )
     report = report_of(paths, SettingsSource(options).for_path)
     if args.kernel is not None:

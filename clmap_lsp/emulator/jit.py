@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.defaults import WALL_FACTOR
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import AddressSpaceMap, build, with_pointed_objects
 from clmap_lsp.emulator.context import CodeOptions
@@ -19,7 +20,7 @@ from clmap_lsp.emulator.native.machine import Code, is_huge, load, optimising_s
 from clmap_lsp.emulator.recorder import Recorder
 from clmap_lsp.emulator.rendezvous import resolve
 from clmap_lsp.emulator.sampling import Sample, choose
-from clmap_lsp.emulator.settings import WALL_FACTOR, EmulationSettings
+from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.site_table import SiteInfo, site_table
 from clmap_lsp.emulator.stride_tally import StrideTallies
 from clmap_lsp.emulator.tally import AddressCounts, SiteTallies, expand_pairs

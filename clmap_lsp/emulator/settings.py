@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
 
 
-WALL_FACTOR = 5
-
-
 @dataclass(frozen=True, slots=True)
 class EmulationSettings:
     """Settings of one emulation; the defaults are those of `clmap-lsp emulate`."""

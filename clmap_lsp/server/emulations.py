@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.emulator.settings import WALL_FACTOR
+from clmap_lsp.defaults import WALL_FACTOR
 from clmap_lsp.findings import Finding
 from clmap_lsp.rules.cm300_emulation_crashed import check as crashes
 from clmap_lsp.rules.context import RuleContext

@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from clmap_lsp.reading import SETTINGS_BYTES, safe_read
+
 DATA = Path(__file__).parent / "data"
 
 
@@ -104,7 +106,7 @@ def time_facts(device: str) -> TimeFacts | None:
     path = DATA / f"{device}.json"
     if not path.is_file():
         return None
-    return read_facts(json.loads(path.read_text(encoding="utf-8")))
+    return read_facts(json.loads(safe_read(path, limit=SETTINGS_BYTES, within=None)))
 
 
 def read_facts(document: dict[str, Any]) -> TimeFacts:

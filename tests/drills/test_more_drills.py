@@ -19,12 +19,16 @@ import pytest
 
 from clmap_lsp.commands.check import MAX_PRINTED, _bounded
 from clmap_lsp.commands.watching import changes
+from clmap_lsp.config import EmulateSettings
 from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin
 from clmap_lsp.report import concise
 from clmap_lsp.report.model import CheckReport, FileReport
+from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.whole_files import write_whole
 from clmap_lsp.worker import cache
+from clmap_lsp.worker.messages import KernelTask, as_data
 from clmap_lsp.worker.pool import Task, WorkerCrashedError, WorkerPool
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals and mounts of POSIX")
@@ -50,15 +54,12 @@ def clmap(*arguments: str, cwd: Path, **environment: str) -> subprocess.Complete
 def adding(key: str) -> dict[str, Any]:
     text = "__kernel void add(__global const int *a, __global int *b)\n"
     text += "{ int i = get_global_id(0); for (int j = 0; j < 100; j++) b[i] = a[i] + i; }\n"
-    options = {"defines": [], "undefines": [], "include_dirs": [], "standard": "CL1.2", "predefined": []}
-    launch = {
-        "global_size": [64], "local_size": [16], "global_offset": [],
-        "arguments": {"a": "iota(64)", "b": "zeros(64)"}, "origin": "given",
-    }  # fmt: skip
-    return {
-        "key": key, "path": "k.cl", "files": {"k.cl": text}, "options": options, "kernel": "add",
-        "launch": launch, "device": "generic-gpu", "time_limit_s": 10.0, "memory_limit_mib": 256,
-    }  # fmt: skip
+    arguments = {"a": BufferArgument(Fill.IOTA, 64), "b": BufferArgument(Fill.ZEROS, 64)}
+    launch = Launch("add", (64,), (16,), arguments, Origin.GIVEN)
+    limits = EmulateSettings(True, 10.0, 256)
+    return as_data(
+        KernelTask(key, "k.cl", {"k.cl": text}, BuildOptions(), "generic-gpu", "add", launch, limits)
+    )
 
 
 async def test_a_worker_killed_at_random_points_loses_no_task(

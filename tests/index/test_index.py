@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reading import index_of, named
+from index_reading import index_of, named
 
 from clmap_lsp.index.model import Kind, Role
 from clmap_lsp.index.types import members_layout, spelled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from reading import messages
+from index_reading import messages
 
 HEAD = "__kernel void k(__global float *o, __local float *l, int n) {\n"
 

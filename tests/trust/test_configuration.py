@@ -15,6 +15,9 @@ MAY_START_PROCESSES = {
     "worker/pool.py": "our own worker module, by this Python",
     "compiled/backend.py": "our own module with LLVM's back ends, by this Python",
     "compiled/ptxas.py": "NVIDIA's assembler out of an installed package, on code that LLVM made",
+    "commands/record.py": "the program that a person names on the command line",
+    "recording/build.py": "the compiler of this machine, on our own C file",
+    "server/features/formatting.py": "clang-format, when a person formats, on standard input",
     "opencl_device/on_device.py": "measuring on a device, by command only, in a process of its own",
 }
 
