@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from functools import lru_cache
 
 from clmap_lsp.index import builtins
@@ -87,20 +88,20 @@ _NUMBER = re.compile(r"\.?\d")
 _SUFFIXES = re.compile(r"(?i)(?<=[\da-f.])(u?l{0,2}u?)\Z")
 
 
-class ExpressionParser(Cursor):
-    """Reads expressions."""
+class ExpressionParser(Cursor, ABC):
+    """Reads expressions; who reads declarations and statements says how what they hold is read."""
 
+    @abstractmethod
     def type_name(self) -> Qualified:
         """Read a type's name, as in a cast. Raises: SyntaxFaultError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def initializer_list(self, type_: Qualified) -> int:
         """Read `{ ... }` for an object of a type; return its elements. Raises: SyntaxFaultError."""
-        raise NotImplementedError
 
+    @abstractmethod
     def compound(self) -> None:
         """Read a block of statements. Raises: SyntaxFaultError."""
-        raise NotImplementedError
 
     # ------------------------------------------------------------------------------------- the grammar
 
