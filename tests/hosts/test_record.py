@@ -13,7 +13,23 @@ import pytest
 
 from clmap_lsp.recording import RecordingError, read_recording
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="the layer needs a C compiler")
+
+def _can_compile() -> bool:
+    """Tell whether there is a C compiler with OpenCL's headers (Debian: opencl-c-headers)."""
+    if (compiler := shutil.which("cc")) is None:
+        return False
+    source = "#include <CL/cl_layer.h>\n"
+    return (
+        subprocess.run(
+            [compiler, "-E", "-"], input=source.encode(), capture_output=True, check=False
+        ).returncode
+        == 0
+    )
+
+
+pytestmark = pytest.mark.skipif(
+    not _can_compile(), reason="the layer needs a C compiler and OpenCL's headers"
+)
 
 PROGRAM = '''
 import os, signal, sys
