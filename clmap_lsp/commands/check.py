@@ -19,9 +19,6 @@ from clmap_lsp.report.formats import FORMATS, render
 from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
-    from clmap_lsp.report.model import CheckReport
-
-if TYPE_CHECKING:
     from clmap_lsp.commands.checking import CheckJob
     from clmap_lsp.report.model import CheckReport
     from clmap_lsp.rules.selection import Selection
