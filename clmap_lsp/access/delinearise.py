@@ -99,14 +99,6 @@ class Matrix:
     entries: tuple[tuple[Polynomial, ...], ...]
     offset: tuple[Polynomial, ...]
 
-    def thread_part(self) -> tuple[tuple[Polynomial, ...], ...]:
-        """Return the columns of work-item ids."""
-        return self._part(Role.THREAD)
-
-    def loop_part(self) -> tuple[tuple[Polynomial, ...], ...]:
-        """Return the columns of loop variables."""
-        return self._part(Role.LOOP)
-
     def _part(self, role: Role) -> tuple[tuple[Polynomial, ...], ...]:
         wanted = [at for at, column in enumerate(self.columns) if column.role is role]
         return tuple(tuple(row[at] for at in wanted) for row in self.entries)

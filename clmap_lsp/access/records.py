@@ -181,10 +181,6 @@ class AccessSummary:
         """Return the accesses of one buffer."""
         return tuple(it for it in self.accesses if it.buffer == name)
 
-    def of_site(self, site: Site) -> tuple[Access, ...]:
-        """Return the accesses of one site: several where the buffer is chosen at run time."""
-        return tuple(it for it in self.accesses if it.site == site)
-
     def by_buffer(self) -> Mapping[str, tuple[Access, ...]]:
         """Return the accesses of each buffer, in the order of first use."""
         found: dict[str, list[Access]] = {}

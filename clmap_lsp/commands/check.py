@@ -174,10 +174,9 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
 
 def _check_kernel(name: str, paths: Sequence[str], texts: Mapping[str, str | None]) -> None:
     """Raise UsageError if no file says the name of the kernel whose launch is given: it is mistyped."""
-    from difflib import get_close_matches
-
     from clmap_lsp.hosts.kernels import kernels_in
     from clmap_lsp.sources import UnreadableError, read_source
+    from clmap_lsp.suggestions import nearest
 
     known: list[str] = []
     for path in paths:
@@ -188,8 +187,8 @@ def _check_kernel(name: str, paths: Sequence[str], texts: Mapping[str, str | Non
         if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) or "##" in text:
             return  # Names may be put together by macros.
         known += [it.name for it in kernels_in(text)]
-    close = get_close_matches(name, known, 1)
-    hint = f"did you mean {close[0]}?" if close else f"there are: {', '.join(dict.fromkeys(known)) or 'none'}"
+    near = nearest(name, known)
+    hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(dict.fromkeys(known)) or 'none'}"
     raise UsageError(f"--kernel {name}: no file that is checked has it; {hint}")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from clmap_lsp.hosts import HostLaunch, HostReport
@@ -69,11 +70,7 @@ def run(args: argparse.Namespace) -> int:
 def _of_kernel(report: HostReport, name: str) -> HostReport:
     kept = tuple(it for it in report.launches if it.kernel == name)
     if not kept:
-        from difflib import get_close_matches
-
-        names = sorted({it.kernel for it in report.launches})
-        close = get_close_matches(name, names, 1)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        hint = did_you_mean(name, sorted({it.kernel for it in report.launches}))
         raise UsageError(f"--kernel {name}: no host code launches it{hint}")
     return type(report)(kept)
 

@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from clmap_lsp.errors import UsageError, one_line
+from clmap_lsp.suggestions import did_you_mean, nearest
 from clmap_lsp.version import __version__
 
 _DESCRIPTION = """\
@@ -68,24 +69,24 @@ def command_names() -> list[str]:
 
 def _with_suggestion(parser: argparse.ArgumentParser, message: str) -> str:
     """Say what an unknown option or subcommand was perhaps meant to be."""
-    import difflib
-
     text = one_line(message)
     if text.startswith("unrecognized arguments: "):
         word = text.split(": ", 1)[1].split()[0]
-        known = [option for action in parser._actions for option in action.option_strings]
-        near = difflib.get_close_matches(word.partition("=")[0], _options_below(parser, known), 1, 0.7)
-        return f"unknown option {word}" + (f"; did you mean {near[0]}?" if near else "")
+        options = [option for action in parser._actions for option in action.option_strings]
+        for subcommand in _subcommands(parser).values():
+            options += [option for action in subcommand._actions for option in action.option_strings]
+        near = nearest(word.partition("=")[0], options)
+        return f"unknown option {word}" + (f"; did you mean {near}?" if near else "")
     if "invalid choice: " in text and "COMMAND" in text:
         word = text.split("invalid choice: ", 1)[1].split(" (")[0].strip("'")
-        near = difflib.get_close_matches(word, command_names(), n=1)
-        return f'unknown command "{word}"' + (f'; did you mean "{near[0]}"?' if near else "")
+        return f'unknown command "{word}"{did_you_mean(word, _subcommands(parser))}'
     return text
 
 
-def _options_below(parser: argparse.ArgumentParser, known: list[str]) -> list[str]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for sub in action.choices.values():
-                known += [option for it in sub._actions for option in it.option_strings]
-    return known
+def _subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    return {
+        name: subcommand
+        for action in parser._actions
+        if isinstance(action, argparse._SubParsersAction)
+        for name, subcommand in action.choices.items()
+    }

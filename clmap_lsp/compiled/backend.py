@@ -75,12 +75,6 @@ _child = _Child()
 atexit.register(_child.stop)
 
 
-def warm_up() -> None:
-    """Start the process, so that the first kernel need not wait for it."""
-    with _child.lock:
-        _child.start()
-
-
 def assembly(text: str, target: Target) -> str:
     """Optimise a module (LLVM's O3) and return its assembly. Raises: BackendError."""
     request = {"triple": target.triple, "cpu": target.cpu, "features": target.features, "text": text}

@@ -11,7 +11,6 @@ Sources: the models' own facts; NVIDIA's rules were checked against hardware cou
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -403,28 +402,6 @@ def ideal_wavefronts(
             return counts
         table += counts
     return table[np.atleast_1d(np.asarray(active_lanes, np.int64))]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Counts over the rows that have an active lane; all 0 where there is none."""
-
-    rows: int
-    minimum: int
-    mean: float
-    maximum: int
-    total: int
-
-
-def summarize(counts: Counts, weights: Counts | None = None) -> Summary:
-    """Sum up the counts of rows with an active lane (count > 0); `weights` says how often each row runs."""
-    ran = counts > 0
-    if not bool(ran.any()):
-        return Summary(0, 0, 0.0, 0, 0)
-    kept = counts[ran]
-    times = np.ones(len(kept), np.int64) if weights is None else weights[ran]
-    rows, total = int(times.sum()), int((kept * times).sum())
-    return Summary(rows, int(kept.min()), total / rows if rows else 0.0, int(kept.max()), total)
 
 
 def _chunks(addresses: Addresses, words: int = 1) -> Iterator[slice]:

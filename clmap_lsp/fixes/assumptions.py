@@ -74,13 +74,6 @@ def flat_groups(dimensions: Iterable[int]) -> Assumption:
     )
 
 
-def least_groups(sizes: tuple[int, ...], text: str) -> Assumption:
-    """Return the assumption that work-groups are no longer than a size in each dimension."""
-    return Assumption(
-        text, lambda case: all(a <= b for a, b in zip(case.launch.local_size, sizes, strict=False))
-    )
-
-
 def local_elements(name: str, of: int) -> Assumption:
     """Return the assumption that the host gives a local array a multiple of a number of elements."""
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.access.analyse import analyse
 from clmap_lsp.access.polynomial import (
-    GROUP_QUERIES,
     LANE_QUERIES,
     Indirect,
     Op,
@@ -66,15 +65,6 @@ def lanes_in(value: Polynomial) -> frozenset[int] | None:
             case _:
                 pass
     return frozenset(found)
-
-
-def differs_between_groups(value: Polynomial) -> bool:
-    """True if a value depends on the work-group."""
-    return any(
-        isinstance(it, WorkItemSymbol)
-        and (it.query in GROUP_QUERIES or it.query is ir.WorkItemQuery.GLOBAL_ID)
-        for it in value.leaves
-    )
 
 
 def written(analysis: KernelAnalysis) -> frozenset[str]:

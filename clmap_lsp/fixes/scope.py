@@ -230,10 +230,6 @@ class Scope:
         """Return the pragmas and attributes before a statement, each as a line of its own."""
         return [it.strip() for it in self.text[node.start : node.begins].splitlines() if it.strip()]
 
-    def has_word(self, node: Node, *names: str) -> bool:
-        """True if a statement mentions any of the identifiers."""
-        return any(it.group() in names for it in _WORD.finditer(self.shown[node.start : node.end]))
-
     def words(self, start: int, end: int) -> frozenset[str]:
         """Return the identifiers in a range."""
         return frozenset(_WORD.findall(self.shown[start:end]))

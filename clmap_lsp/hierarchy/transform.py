@@ -70,11 +70,6 @@ class Rule:
         """True if elements have to be copied to other places; a shift is an offset to the pointer only."""
         return any(not it.startswith("shifting") for it in self.steps)
 
-    @property
-    def loses_elements(self) -> bool:
-        """True if elements that the instance never touches have no place in the new array."""
-        return abs(self.relation.scale) > 1 or self.relation.is_overlap
-
 
 def relate(instance: Instance, target: Row) -> Relation | None:
     """Return how a row of an instance relates to the target row; the last dimension is preferred.

@@ -74,11 +74,6 @@ class Group:
         steps = dict.fromkeys(step for rule in self.rules for step in rule.steps)
         return (*(("duplicate",) if self.duplicated else ()), *steps)
 
-    @property
-    def is_intrinsic(self) -> bool:
-        """True if no array has to change."""
-        return not self.transformations
-
 
 @dataclass(frozen=True, slots=True)
 class Vectorisation:

@@ -374,10 +374,6 @@ def _first(position: int) -> Callable[[Interpreter, Call, list[Value]], Value | 
     return handler
 
 
-def _lambda_text(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
-    return values[0] if isinstance(values[0], Text) else None
-
-
 _NUMPY_TYPES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intc", "uintc", "intp"),
 )

@@ -9,7 +9,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from clmap_lsp.index.types import (
-    ATOMICS,
     INT,
     TYPE_NAMES,
     UNKNOWN,
@@ -480,8 +479,3 @@ def shown(builtin: Builtin, found: Resolved) -> str:
     if found.overload.is_variadic:
         parameters.append("...")
     return f"{spelled(found.result)} {builtin.name}({', '.join(parameters)})"
-
-
-def is_atomic_type(name: str) -> bool:
-    """Tell whether a type's name is that of a C11 atomic."""
-    return name in ATOMICS

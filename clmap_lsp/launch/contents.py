@@ -192,22 +192,6 @@ def _only_scalar(element: Type) -> ScalarType | None:
             return None
 
 
-def buffer_values(
-    argument: BufferArgument, parameter: Type, *, limit_bytes: int = DEFAULT_LIMIT_BYTES
-) -> NDArray[Any]:
-    """Return a buffer of scalars or vectors as a flat array of its scalars.
-
-    Raises: LaunchError as `buffer_contents`, or if the elements are no scalars or vectors.
-    """
-    element = element_type(parameter)
-    scalar = element.element if isinstance(element, VectorType) else element
-    if not isinstance(scalar, ScalarType) or not scalar.size:
-        raise LaunchError(f"elements of type {element} are no numbers")
-    data = buffer_contents(argument, parameter, limit_bytes=limit_bytes)
-    whole = len(data) - len(data) % scalar.size
-    return data[:whole].view(numpy_dtype(scalar))
-
-
 def scalar_bytes(argument: ScalarArgument, parameter: Type) -> bytes:
     """Return the bytes of a scalar, vector or struct argument; missing ones are zero."""
     import numpy as np

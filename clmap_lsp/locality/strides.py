@@ -16,26 +16,6 @@ from numpy.typing import NDArray
 LIMITS_BYTES = (0, 8, 64, 512, 4096)
 
 
-def consecutive_strides(
-    addresses: NDArray[np.int64], active: NDArray[np.bool_] | None = None
-) -> NDArray[np.int64]:
-    """Return the signed byte distances between each work-item's consecutive accesses.
-
-    Args:
-        addresses: shape (timesteps, work-items), in program order downwards.
-        active: same shape; a step without an access is passed over, its neighbours become consecutive.
-    Returns: shape (number of distances,), work-item after work-item.
-    """
-    by_item = addresses.T
-    if active is None:
-        return np.diff(by_item, axis=1).ravel()
-    taken = active.T
-    item, _ = np.nonzero(taken)
-    values = by_item[taken]
-    distances: NDArray[np.int64] = np.diff(values)[item[1:] == item[:-1]]
-    return distances
-
-
 @dataclass(frozen=True, slots=True)
 class StrideSummary:
     """Shares of strides, 0..1: `within[i]` have a magnitude of at most `LIMITS_BYTES[i]` bytes.

@@ -72,6 +72,10 @@ def test_syntax_errors_leave_the_other_kernels(tmp_path: Path) -> None:
         (["--frobnicate"], ["unknown option --frobnicate"]),
         (["check", SIMPLE, "--formt", "json"], ["unknown option --formt; did you mean --format?"]),
         (["chekc", SIMPLE], ['unknown command "chekc"; did you mean "check"?']),
+        (
+            ["fixings", SIMPLE],
+            ['unknown command "fixings"; see clmap-lsp --help'],
+        ),  # A module's name, no command.
         (["check"], ["check needs a PATH"]),
         (["check", SIMPLE, "--format", "xml"], ["xml", "concise"]),
         (["check", SIMPLE, "--device", "nvidia-hoper"], ['unknown device "nvidia-hoper"', "nvidia-hopper"]),

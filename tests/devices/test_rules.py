@@ -20,7 +20,6 @@ from clmap_lsp.devices.rules import (
     pieces,
     requests,
     simd_groups,
-    summarize,
 )
 
 
@@ -407,14 +406,6 @@ def test_a_packed_walk_is_ideal(n_active, width, op):
         wavefronts("generic-gpu", lane * width, width, op, active)
         == ideal_wavefronts(n_active, width, gpu, op)[0]
     )
-
-
-def test_summaries_leave_out_what_did_not_run():
-    summary = summarize(np.array([0, 4, 8]))
-    assert (summary.rows, summary.minimum, summary.mean, summary.maximum, summary.total) == (2, 4, 6.0, 8, 12)
-    weighted = summarize(np.array([4, 8]), np.array([3, 1]))
-    assert (weighted.rows, weighted.mean, weighted.total) == (4, 5.0, 20)
-    assert summarize(np.zeros(2, np.int64)).rows == 0
 
 
 def test_banked_rules_have_phases_for_every_width():

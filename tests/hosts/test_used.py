@@ -94,4 +94,4 @@ def test_a_mistyped_kernel_is_an_error_with_a_suggestion(tmp_path: Path) -> None
     command = [sys.executable, "-m", "clmap_lsp", "check", "copy.cl", "--kernel", "cpoy", "--global", "64,64"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr == "clmap-lsp: --kernel cpoy: no file that is checked has it; did you mean copy?\n"
+    assert done.stderr == 'clmap-lsp: --kernel cpoy: no file that is checked has it; did you mean "copy"?\n'

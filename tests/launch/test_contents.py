@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from clmap_lsp.launch.contents import buffer_bytes, buffer_contents, buffer_values, scalar_bytes
+from clmap_lsp.launch.contents import buffer_bytes, buffer_contents, numpy_dtype, scalar_bytes
 from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.types import (
@@ -21,6 +21,7 @@ from clmap_lsp.source.types import (
     ArrayType,
     Field,
     PointerType,
+    ScalarType,
     StructType,
     Type,
     VectorType,
@@ -31,34 +32,39 @@ def pointer(to: Type) -> PointerType:
     return PointerType(to, AddressSpace.GLOBAL)
 
 
+def values(argument: BufferArgument, scalar: ScalarType, lanes: int = 1) -> list[float]:
+    """Return a buffer's scalars."""
+    element = VectorType(scalar, lanes) if lanes > 1 else scalar
+    return buffer_contents(argument, pointer(element)).view(numpy_dtype(scalar)).tolist()
+
+
 def test_permutation_and_random_are_numpys() -> None:
-    found = buffer_values(BufferArgument(Fill.PERMUTATION, 4096, 7), pointer(INT))
-    assert found.tolist() == np.random.default_rng(7).permutation(4096).tolist()
-    floats = buffer_values(BufferArgument(Fill.RANDOM, 100), pointer(FLOAT))
-    assert floats.tolist() == np.random.default_rng(0).random(100).astype(np.float32).tolist()
-    whole = buffer_values(BufferArgument(Fill.RANDOM, 1000, 3), pointer(CHAR))
-    assert whole.min() == -128
-    assert whole.max() == 127
+    found = values(BufferArgument(Fill.PERMUTATION, 4096, 7), INT)
+    assert found == np.random.default_rng(7).permutation(4096).tolist()
+    floats = values(BufferArgument(Fill.RANDOM, 100), FLOAT)
+    assert floats == np.random.default_rng(0).random(100).astype(np.float32).tolist()
+    whole = values(BufferArgument(Fill.RANDOM, 1000, 3), CHAR)
+    assert (min(whole), max(whole)) == (-128, 127)
 
 
 def test_formulas_are_rounded_once() -> None:
-    found = buffer_values(BufferArgument(Fill.FORMULA, 50, text="((i*37)%1009)/64.0"), pointer(FLOAT))
-    assert found.tolist() == [np.float32(((i * 37) % 1009) / 64.0) for i in range(50)]
+    found = values(BufferArgument(Fill.FORMULA, 50, text="((i*37)%1009)/64.0"), FLOAT)
+    assert found == [np.float32(((i * 37) % 1009) / 64.0) for i in range(50)]
 
 
 def test_integers_wrap_and_floats_truncate() -> None:
-    assert buffer_values(BufferArgument(Fill.FORMULA, 3, text="300 * i"), pointer(UCHAR)).tolist() == [
+    assert values(BufferArgument(Fill.FORMULA, 3, text="300 * i"), UCHAR) == [
         0,
         44,
         88,
     ]
-    assert buffer_values(BufferArgument(Fill.FORMULA, 2, text="-1.75 * i"), pointer(INT)).tolist() == [0, -1]
-    assert buffer_values(BufferArgument(Fill.FORMULA, 1, text="-1"), pointer(UINT)).tolist() == [2**32 - 1]
+    assert values(BufferArgument(Fill.FORMULA, 2, text="-1.75 * i"), INT) == [0, -1]
+    assert values(BufferArgument(Fill.FORMULA, 1, text="-1"), UINT) == [2**32 - 1]
 
 
 def test_vectors_count_scalars() -> None:
-    found = buffer_values(BufferArgument(Fill.IOTA, 2), pointer(VectorType(FLOAT, 4)))
-    assert found.tolist() == list(range(8))
+    found = values(BufferArgument(Fill.IOTA, 2), FLOAT, 4)
+    assert found == list(range(8))
 
 
 def test_three_lanes_are_padded() -> None:
@@ -97,7 +103,7 @@ def test_files_are_raw_bytes(tmp_path: Path) -> None:
     path.write_bytes(np.arange(6, dtype="<i2").tobytes())
     argument = BufferArgument(Fill.FILE, 0, text=str(path))
     assert buffer_bytes(argument, pointer(SHORT)) == 12
-    assert buffer_values(argument, pointer(SHORT)).tolist() == [0, 1, 2, 3, 4, 5]
+    assert values(argument, SHORT) == [0, 1, 2, 3, 4, 5]
     with pytest.raises(LaunchError, match="cannot read"):
         buffer_contents(BufferArgument(Fill.FILE, 0, text=str(tmp_path / "none")), pointer(SHORT))
 

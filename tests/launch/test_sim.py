@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from launch_helpers import read
 
@@ -20,7 +21,7 @@ from clmap_lsp.launch import (
     resolve,
     sim_beside,
 )
-from clmap_lsp.launch.contents import buffer_values
+from clmap_lsp.launch.contents import buffer_contents
 from clmap_lsp.source.types import FLOAT, AddressSpace, PointerType
 
 SOURCE = """typedef struct { char tag; int value; } __attribute__((packed)) item;
@@ -72,7 +73,7 @@ def test_a_file_becomes_a_launch() -> None:
     assert items.text == "1,2,0,0,0,255,3,0,0,0"
     ramp = arguments["a"]
     assert isinstance(ramp, BufferArgument)
-    values = buffer_values(ramp, PointerType(FLOAT, AddressSpace.GLOBAL))
+    values = buffer_contents(ramp, PointerType(FLOAT, AddressSpace.GLOBAL)).view(np.float32)
     assert values.tolist() == [0.5 * i for i in range(16)]
     assert [it.parameter for it in found.dumps] == ["a"]
     assert found.read_only == ("b",)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmap_lsp.locality.branches import BranchAccumulator
 from clmap_lsp.locality.definition import Definition, LocalAddresses, buffer_addresses
 from clmap_lsp.locality.entropy import (
     EntropyAccumulator,
@@ -16,7 +15,7 @@ from clmap_lsp.locality.entropy import (
     rows_entropies,
 )
 from clmap_lsp.locality.parallel import PslAccumulator
-from clmap_lsp.locality.strides import StrideHistogram, consecutive_strides
+from clmap_lsp.locality.strides import StrideHistogram
 
 addresses = st.lists(st.integers(0, 1 << 14) | st.integers(0, 1 << 61), max_size=70)
 
@@ -128,13 +127,6 @@ def test_where_local_buffers_lie():
         at(distinct, 0, buffer=128)
 
 
-def test_strides_of_each_item():
-    rows = np.array([[0, 100], [4, 100], [8, 96], [16, 0]])
-    active = np.array([[1, 1], [1, 0], [0, 1], [1, 1]], bool)
-    assert consecutive_strides(rows).tolist() == [4, 4, 8, 0, -4, -96]
-    assert consecutive_strides(rows, active).tolist() == [4, 12, -4, -96]
-
-
 def test_stride_shares():
     histogram = StrideHistogram(max_distinct=2)
     histogram.add(np.array([4, 4, 4, 0, -600, 10_000]), times=2)
@@ -145,35 +137,5 @@ def test_stride_shares():
     assert StrideHistogram().summary().count == 0
 
 
-def test_a_loop_that_always_runs_the_same_way_is_predictable():
-    branches = BranchAccumulator()
-    outcomes = np.tile(np.array([True] * 7 + [False]), (64, 1))
-    branches.add("loop", outcomes)
-    got = branches.result()
-    assert (got.unique_branches, got.branches_90, got.executions) == (1, 1, 512)
-    assert got.average_linear_entropy == 0.0
-    assert got.yokota_entropy == pytest.approx(3.0)  # Eight patterns, equally often.
-
-
-def test_a_coin_is_not():
-    branches = BranchAccumulator()
-    coin = np.random.default_rng(0).random((4096, 8)) < 0.5
-    branches.add("coin", coin, np.full(4096, 8))
-    branches.add("never", np.zeros((1, 1), bool))
-    got = branches.result()
-    assert got.average_linear_entropy > 0.85
-    assert got.branches_90 == 1
-    assert got.unique_branches == 2
-
-
-def test_history_beyond_sixteen_outcomes_is_forgotten():
-    branches = BranchAccumulator()
-    outcomes = np.array([[True] + [False] * 16 + [True], [False] + [False] * 16 + [False]])
-    branches.add("late", outcomes)
-    # The last outcome depends on the first, 17 before it: no history of 16 can tell, nor can the first.
-    assert branches.result().average_linear_entropy == pytest.approx(2 * 2 / 36)
-
-
 def test_nothing_in_nothing_out():
-    assert BranchAccumulator().result().executions == 0
     assert entropy_levels(np.zeros(0, np.int64), np.zeros(0, np.int64)).tolist() == [0.0] * 11

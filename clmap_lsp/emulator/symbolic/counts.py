@@ -72,13 +72,6 @@ class SiteCount:
     end_byte: int | None = None
     """One past the highest byte offset touched."""
 
-    @property
-    def mean_per_request(self) -> float | None:
-        """Units per request; `None` if there was no request."""
-        if self.units is None or not self.requests:
-            return None
-        return self.units / self.requests
-
 
 @dataclass(frozen=True, slots=True)
 class Total:
