@@ -56,14 +56,19 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_cpp.language()))
 
 
+def parse_c(text: str) -> Node:
+    """Return the syntax tree of C or C++."""
+    return _parser().parse(text.encode("utf-8", "replace")).root_node
+
+
 def read_c(text: str, path: str) -> Module:
     """Read the compiled lines of one file. Never raises; what does not parse is left out."""
-    return _Reader(path).module(_parser().parse(text.encode("utf-8", "replace")).root_node)
+    return _Reader(path).module(parse_c(text))
 
 
 def read_c_expression(text: str) -> Expr:
     """Read one expression, such as the body of a macro."""
-    root = _parser().parse(f"int x = {text};".encode("utf-8", "replace")).root_node
+    root = parse_c(f"int x = {text};")
     if root.has_error or not root.named_children:
         return Opaque(text)
     declaration = root.named_children[0]

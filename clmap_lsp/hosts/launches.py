@@ -59,6 +59,15 @@ class HostValue:
 
 
 @dataclass(frozen=True, slots=True)
+class SetAt:
+    """The call that sets an argument, and the argument's place among the kernel's parameters."""
+
+    path: str
+    row: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class HostLaunch:
     """One launch of one kernel.
 
@@ -78,6 +87,8 @@ class HostLaunch:
     build_options: str = ""
     kernel_row: int = 0
     """Where the string starts that holds the kernel, 0 for a kernel in a file of its own."""
+    set_at: Mapping[str, SetAt] = field(default_factory=dict, compare=False)
+    """Which call sets an argument, by the parameter's name."""
 
     @property
     def place(self) -> str:
@@ -381,9 +392,14 @@ def _launch(raised: Raised, name: str, defined: _Defined, options: Text) -> Host
     arguments: dict[str, HostValue] = {}
     local_arguments: dict[str, HostValue] = {}
     buffers: dict[str, HostValue] = {}
+    set_at: dict[str, SetAt] = {}
+    handle = raised.kernel.place if isinstance(raised.kernel, Pointer) else ""
     for index, value in sorted(raised.arguments.items()):
         known = defined.parameters[index] if index < len(defined.parameters) else None
         parameter = known.name if known is not None else str(index)
+        where = store.get(f"{handle}.set[{index}]")
+        if isinstance(where, Text):
+            set_at[parameter] = SetAt(where.path, where.row, index)
         match value:
             case LocalMemory(size):
                 local_arguments[parameter] = _host_value(size)
@@ -405,6 +421,7 @@ def _launch(raised: Raised, name: str, defined: _Defined, options: Text) -> Host
         buffers,
         " ".join(str(options).split()),
         defined.row,
+        set_at,
     )
 
 

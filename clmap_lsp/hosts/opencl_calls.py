@@ -209,19 +209,22 @@ def _attribute_of_program(interpreter: Interpreter, call: Call, values: list[Val
     return kernel_of(interpreter, where, values[0], name)
 
 
-def set_argument(interpreter: Interpreter, places: Sequence[str], index: Value, value: Value) -> None:
-    """Give a kernel an argument."""
+def set_argument(
+    interpreter: Interpreter, places: Sequence[str], index: Value, value: Value, row: int
+) -> None:
+    """Give a kernel an argument, and note the line that does."""
     if interpreter.store is None or not isinstance(index, Number):
         return
     for place in places:
         interpreter.store[f"{place}.arg[{int(index.value)}]"] = value
+        interpreter.store[f"{place}.set[{int(index.value)}]"] = Text((), row, interpreter.path)
 
 
 def _set_arg(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     if len(values) < 4:
         return None
     places = handles(interpreter, values[0], call.arguments[0])
-    set_argument(interpreter, places, values[1], _pointed(interpreter, values[2], values[3]))
+    set_argument(interpreter, places, values[1], _pointed(interpreter, values[2], values[3]), call.row)
     return RunTime("CL_SUCCESS", 0)
 
 
@@ -242,7 +245,7 @@ def _set_arg_method(interpreter: Interpreter, call: Call, values: list[Value]) -
         value = _pointed(interpreter, values[2], values[3])
     elif isinstance(value, Pointer) and len(call.arguments) > 1:
         value = interpreter.read(value.place) if not _is(value, "b") else value
-    set_argument(interpreter, handles(interpreter, values[0], call.function.base), values[1], value)
+    set_argument(interpreter, handles(interpreter, values[0], call.function.base), values[1], value, call.row)
     return RunTime("CL_SUCCESS", 0)
 
 
@@ -251,7 +254,7 @@ def _set_args_method(interpreter: Interpreter, call: Call, values: list[Value]) 
         return None
     places = handles(interpreter, values[0], call.function.base)
     for index, value in enumerate(values[1:]):
-        set_argument(interpreter, places, Number(index), value)
+        set_argument(interpreter, places, Number(index), value, call.row)
     return Null() if places else None
 
 
@@ -276,9 +279,10 @@ def launch(
     if arguments is not None:
         for index, value in enumerate(arguments):
             if _is(value, "b") or not isinstance(value, Pointer):
-                set_argument(interpreter, places, Number(index), value)
+                set_argument(interpreter, places, Number(index), value, call.row)
             else:
-                set_argument(interpreter, places, Number(index), interpreter.read(value.place))
+                held = interpreter.read(value.place)
+                set_argument(interpreter, places, Number(index), held, call.row)
     if interpreter.trials:
         return
     for place in places or [""]:

@@ -48,9 +48,14 @@ def _parser() -> Parser:
     return Parser(Language(tree_sitter_python.language()))
 
 
+def parse_python(text: str) -> Node:
+    """Return the syntax tree of Python."""
+    return _parser().parse(text.encode("utf-8", "replace")).root_node
+
+
 def read_python(text: str, path: str) -> Module:
     """Read one file. Never raises; what does not parse is left out."""
-    return _Reader(path).module(_parser().parse(text.encode("utf-8", "replace")).root_node)
+    return _Reader(path).module(parse_python(text))
 
 
 class _Reader:

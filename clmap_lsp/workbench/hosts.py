@@ -18,6 +18,8 @@ from clmap_lsp.workspace import is_marked, scope_of, workspace_of
 
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
+    from clmap_lsp.hosts.changes import LaunchChange
+    from clmap_lsp.hosts.edits import HostEdits
 
 MAX_FILES = 20_000
 """Files of a workspace that are looked at by name."""
@@ -36,6 +38,8 @@ class HostFacts:
     """Macros that the program is built with in every run."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Texts of the host files that launch, by path."""
+    edits: Callable[[str, LaunchChange], HostEdits] | None = field(default=None, compare=False)
+    """The edits of host code that change every launch of a kernel, or why there are none."""
 
 
 class HostFiles:
@@ -57,7 +61,29 @@ class HostFiles:
         best = chosen(launches)
         options = next((it.build_options for it in best.values() if it.build_options), "")
         places = {it.host_file: reader.project.text(it.host_file) or "" for it in best.values()}
-        return HostFacts(best, defines_in(options), places)
+
+        def edits(kernel: str, change: LaunchChange) -> HostEdits:
+            return self.edits(path, text, settings, kernel, change)
+
+        return HostFacts(best, defines_in(options), places, edits)
+
+    def edits(self, path: str, text: str, settings: Settings, kernel: str, change: LaunchChange) -> HostEdits:
+        """Return the edits of host code that change every launch of a kernel of one file, or why not."""
+        from clmap_lsp.hosts.edits import host_edits
+
+        own = str(Path(path).resolve())
+        names = [it.name for it in kernels_in(text)]
+        project = self._reader(own, settings).project
+
+        def read_again(texts: dict[str, str]) -> HostReport:
+            again = HostProject(
+                project.paths, lambda it: texts.get(it) or project.text(it), project.defined, project.wrappers
+            )
+            again.budget = for_one_kernel_file()
+            return HostReader(again).report(again.launching_near(own, names))
+
+        project.budget = for_one_kernel_file()
+        return host_edits(read_again({}), kernel, own, change, project.text, read_again)
 
     def _reader(self, own: str, settings: Settings) -> HostReader:
         hosts = settings.hosts
