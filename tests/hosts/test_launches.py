@@ -382,4 +382,4 @@ def test_an_unknown_kernel_is_an_error_with_a_suggestion(tmp_path: Path) -> None
     command = [sys.executable, "-m", "clmap_lsp", "launches", str(tmp_path), "--kernel", "scael"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 2
-    assert "did you mean scale?" in done.stderr
+    assert 'did you mean "scale"?' in done.stderr
