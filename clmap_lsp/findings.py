@@ -13,7 +13,12 @@ from typing import Any
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.span import Span
 
-__all__ = ["Edit", "Finding", "Fix", "FixSafety", "Related", "Rest", "Severity"]
+__all__ = ["Edit", "Finding", "Fix", "FixSafety", "LostTime", "Related", "Rest", "Severity"]
+
+
+MATTERS_FROM = 0.02
+"""Share of a launch's time below which nothing is gained: repeated timings of one kernel differ by as
+much, and rewrites that promise less are not offered either."""
 
 
 class FixSafety(Enum):
@@ -72,6 +77,32 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
+class LostTime:
+    """Time that some accesses lose, of a launch."""
+
+    seconds: float
+    launch_seconds: float
+    bound: str
+    basis: str
+
+    @property
+    def share(self) -> float:
+        """Part of the launch's time, 0 to 1."""
+        return self.seconds / self.launch_seconds
+
+    @property
+    def is_settled(self) -> bool:
+        """False where one cannot tell what matters: launches that are mostly overhead (their sizes are
+        those of a test), and devices whose figures nobody measured."""
+        return self.bound != "launch" and self.basis == "calibrated"
+
+    @property
+    def matters(self) -> bool:
+        """True if mending the accesses would be seen in the launch's time."""
+        return self.share >= MATTERS_FROM
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing worth telling the author."""
 
@@ -92,3 +123,5 @@ class Finding:
     holds: str = "always"
     """`always`: on all that is plausible where something was guessed; `if`: where `condition` holds."""
     condition: str = ""
+    time: LostTime | None = None
+    """The time that what it is about loses on the device, where that can be predicted."""

@@ -9,10 +9,10 @@ from clmap_lsp.devices.model import DeviceModel
 from clmap_lsp.launch.model import Origin, ScalarArgument
 from clmap_lsp.report.analysis_json import AnalysedFile
 from clmap_lsp.report.hierarchy_text import hierarchy_lines
-from clmap_lsp.report.time_json import time_line
 from clmap_lsp.source.program import Program
 from clmap_lsp.time.facts import time_facts
 from clmap_lsp.time.model import Prediction
+from clmap_lsp.time.wording import time_line
 
 
 def render(files: Sequence[AnalysedFile], device: str) -> str:

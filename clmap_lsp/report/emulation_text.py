@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from clmap_lsp.emulator.result import EmulationResult
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.strides import StrideSummary
-from clmap_lsp.report.time_json import time_line
 from clmap_lsp.source.program import Program
 from clmap_lsp.time.model import Prediction
+from clmap_lsp.time.wording import time_line
 
 if TYPE_CHECKING:
     from clmap_lsp.opencl_device.on_device import OnDevice

@@ -9,6 +9,7 @@ from clmap_lsp.findings import Finding, Fix, Rest
 from clmap_lsp.links import rule_url
 from clmap_lsp.report.model import AppliedFix, CheckReport, FileReport
 from clmap_lsp.report.statistics import counts_by_rule
+from clmap_lsp.report.time_json import lost_json
 from clmap_lsp.source.span import Position, Span
 
 SCHEMA_VERSION = 1
@@ -59,6 +60,7 @@ def finding_json(file: FileReport, finding: Finding) -> dict[str, Any]:
         "rests_on": [rest_json(it) for it in finding.rests_on],
         "holds": finding.holds,
         **({"if": finding.condition} if finding.condition else {}),
+        "time_lost": lost_json(finding.time),
     }
 
 

@@ -47,7 +47,7 @@ class Engine:
         if len(document.text) > MAX_CHARACTERS:
             return self._too_large(document, settings)
         opened = self._workbench.open_text(document.path, kernel_text(document), settings)
-        findings = opened.findings(selection_of(settings))
+        findings = opened.findings(selection_of(settings), waits=False)
         return Snapshot(document, settings, opened.program, opened.analysis, findings, opened.host_files)
 
     def _too_large(self, document: Document, settings: Settings) -> Snapshot:

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from clmap_lsp.time.atomics import AtomicDemand
     from clmap_lsp.time.demand import Demand, Residents
     from clmap_lsp.time.facts import TimeFacts
+    from clmap_lsp.time.footprints import Footprint
 
 BOUNDS = (
     "launch",
@@ -64,6 +66,8 @@ class Prediction:
     parts: Mapping[str, float]
     resident: Residents
     basis: str
+    demand: Demand = field(repr=False, compare=False)
+    facts: TimeFacts = field(repr=False, compare=False)
     caveats: tuple[str, ...] = field(default=())
 
 
@@ -85,6 +89,8 @@ def predict(demand: Demand, facts: TimeFacts) -> Prediction:
         dict(sorted(parts.items(), key=lambda it: -it[1])),
         demand.resident,
         facts.basis,
+        demand,
+        facts,
         demand.caveats,
     )
 
@@ -131,21 +137,25 @@ def path_at(demand: Demand, wait: float) -> float:
 
 def part_seconds(demand: Demand, facts: TimeFacts) -> dict[str, float]:
     """Return what each part would take alone."""
+    footprint = demand.footprint
+    load_sectors, load_lines = demand.l2("load")
+    store_sectors, store_lines = demand.l2("store")
     # Seconds of one cycle of work that is spread over the units.
     unit = busiest(demand, facts) / facts.compute_units / facts.clock_hz
     parts = {
         "launch": max(demand.groups * facts.group_s, demand.warps * facts.warp_s),
         **_pipes(demand.slots, facts, unit),
-        "l1": (demand.line_cycles - demand.local_cycles) * facts.line_cycles * unit,
+        "l1": demand.line_cycles * facts.line_cycles * unit,
         "local": (
-            demand.local_cycles * facts.wavefront_cycles + demand.local_atomics * facts.local_atomic_cycles
+            demand.local_cycles * facts.wavefront_cycles
+            + demand.atomics.local_cycles * facts.local_atomic_cycles
         )
         * unit,
-        "l2": max(demand.load_sectors * facts.l2_sector_s, demand.load_lines * facts.l2_line_s)
-        + max(demand.store_sectors * facts.store_sector_s, demand.store_lines * facts.store_line_s),
-        "dram": _dram_bytes(demand, facts) / facts.dram_bytes_s,
-        "atomics": _atomics(demand, facts),
-        **_waiting(demand, facts),
+        "l2": max(load_sectors * facts.l2_sector_s, load_lines * facts.l2_line_s)
+        + max(store_sectors * facts.store_sector_s, store_lines * facts.store_line_s),
+        "dram": _dram_bytes(footprint, facts) / facts.dram_bytes_s,
+        "atomics": _atomics(demand.atomics, facts),
+        **_waiting(demand, footprint.held, facts),
     }
     return {name: value for name, value in parts.items() if value > 0}
 
@@ -162,21 +172,21 @@ def _pipes(slots: Mapping[str, float], facts: TimeFacts, unit: float) -> dict[st
     }
 
 
-def _dram_bytes(demand: Demand, facts: TimeFacts) -> float:
+def _dram_bytes(footprint: Footprint, facts: TimeFacts) -> float:
     """Return bytes of device memory: footprints that the second level does not keep, and scattered
     returns."""
-    far = missing(demand.footprint, facts)
-    partial = max(demand.partial_lines * facts.dram_partial_bytes, 64.0 * demand.partial_sectors)
-    once = far * (demand.read_bytes + demand.write_bytes + partial)
-    lost = max(0.0, 1.0 - facts.l2_full_bytes / 2 / max(demand.footprint, 1.0)) if far else 0.0
-    return once + lost * demand.random_sectors * facts.dram_random_bytes
+    far = missing(footprint.held, facts)
+    partial = max(footprint.partial_lines * facts.dram_partial_bytes, 64.0 * footprint.partial_sectors)
+    once = far * (footprint.read_bytes + footprint.write_bytes + partial)
+    lost = max(0.0, 1.0 - facts.l2_full_bytes / 2 / max(footprint.held, 1.0)) if far else 0.0
+    return once + lost * footprint.random_sectors * facts.dram_random_bytes
 
 
-def _waiting(demand: Demand, facts: TimeFacts) -> dict[str, float]:
+def _waiting(demand: Demand, held: float, facts: TimeFacts) -> dict[str, float]:
     """Return the time of one SIMD group's path, over as many rounds as a unit needs for its work-groups."""
     warps = -(-demand.group_items // facts.simd_width)
     reach = 1.5 * facts.l2_bytes - facts.l2_near_bytes
-    slow = min(max((demand.footprint - facts.l2_near_bytes) / reach, 0.0), 1.0)
+    slow = min(max((held - facts.l2_near_bytes) / reach, 0.0), 1.0)
     path = path_at(demand, facts.latency_l2 + slow * (facts.latency_dram - facts.latency_l2))
     rounds = max(1.0, -(-demand.groups // facts.compute_units) / demand.resident.groups)
     each = rounds / facts.clock_hz
@@ -187,20 +197,20 @@ def _waiting(demand: Demand, facts: TimeFacts) -> dict[str, float]:
     }
 
 
-def _atomics(demand: Demand, facts: TimeFacts) -> float:
+def _atomics(demand: AtomicDemand, facts: TimeFacts) -> float:
     """Return the time of global atomics: one address, one line, or the whole device's rate.
 
     Lines fall on slices of the second level by a hash: few lines share few slices. The exponent and the limit
     are those of microbenchmarks with 2 to 65536 lines.
     """
-    if not demand.atomic_requests:
+    if not demand.requests:
         return 0.0
-    slices = min(float(max(demand.atomic_spread / 4.0, 1.0) ** 1.35), 90.0)
-    uniform = demand.atomic_same >= 0.9 * demand.atomic_requests
-    filled = 1 / 32 if uniform else min(1.0, demand.atomic_requests / max(demand.atomic_lines, 1.0))
+    slices = min(float(max(demand.spread / 4.0, 1.0) ** 1.35), 90.0)
+    uniform = demand.same >= 0.9 * demand.requests
+    filled = 1 / 32 if uniform else min(1.0, demand.requests / max(demand.lines, 1.0))
     each_line = facts.atomic_same_s + facts.atomic_line_s * filled
     return max(
-        demand.atomic_same * facts.atomic_same_s,
-        demand.atomic_lines * each_line / slices,
-        demand.atomic_requests * facts.simd_width * facts.atomic_s,
+        demand.same * facts.atomic_same_s,
+        demand.lines * each_line / slices,
+        demand.requests * facts.simd_width * facts.atomic_s,
     )

@@ -13,7 +13,9 @@ from clmap_lsp.index.verdict import broken_functions
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.source.span import SourceFile, Span
+from clmap_lsp.time.facts import time_facts
 from clmap_lsp.workbench.hosts import HostFacts
+from clmap_lsp.workbench.timing import Times, with_time_lost
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import FileAnalysis, KernelAnalysis
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.program import Program
+    from clmap_lsp.time.model import Prediction
 
 
 _FROM_HOST = frozenset({Origin.HOST, Origin.HOST_DEFAULT})
@@ -64,6 +67,7 @@ class OpenedFile:
         facts: HostFacts | None = None,
         read: Callable[[], Index] | None = None,
         reread: Reread | None = None,
+        times: Times | None = None,
     ) -> None:
         self._read = read
         self.program = program
@@ -75,6 +79,7 @@ class OpenedFile:
         self._only = only
         self.facts = facts or HostFacts()
         self._reread = reread
+        self._times = times or Times()
         self._rereadings: dict[tuple[tuple[str, str], ...], Program] = {}
 
     def with_program(self, program: Program) -> OpenedFile:
@@ -88,6 +93,7 @@ class OpenedFile:
             self._memory,
             self._only,
             self.facts,
+            times=self._times,
         )
 
     @cached_property
@@ -111,25 +117,55 @@ class OpenedFile:
 
     # ------------------------------------------------------------------------------------------- findings
 
-    def findings(self, selection: Selection, runs: Runs | None = None) -> tuple[Finding, ...]:
-        """Return what the selected rules say; `runs` where the kernels ran, for the rules about faults."""
+    def findings(
+        self, selection: Selection, runs: Runs | None = None, *, waits: bool = True
+    ) -> tuple[Finding, ...]:
+        """Return what the selected rules say.
+
+        Args:
+            runs: where the kernels ran, for the rules about faults.
+            waits: work out predicted times that are not known yet (editors show findings without them first).
+        """
         from clmap_lsp.rules.context import RuleContext
         from clmap_lsp.rules.runner import run
 
         done, refused = (runs.done, runs.refused) if runs is not None else (None, {})
         standard = self.settings.build.standard
         context = RuleContext(self.program, self.analysis, done, refused, index=self.index, standard=standard)
-        found = self._judged(run(context, selection, self._memory), selection)
+        found = self._judged(run(context, selection, self._memory), selection, self.times(waits=waits))
         return tuple(self._with_host_line(it) for it in found) if self.facts.launches else found
 
-    def _judged(self, findings: tuple[Finding, ...], selection: Selection) -> tuple[Finding, ...]:
-        """Say what findings rest on, and lower those that hang on a guess."""
+    def times(self, *, waits: bool = True) -> Mapping[str, Prediction | str]:
+        """Return how long each kernel's launch takes on the device, or why nobody can tell; by name.
+
+        Empty where the device has no timing facts. Without `waits`, of those alone that are known already.
+        """
+        if time_facts(self.device.id) is None:
+            return {}
+        found: dict[str, Prediction | str] = {}
+        for kernel in self.analysis.kernels:
+            known = self._times.known(kernel, self.device)
+            if known is None and waits:
+                known = self._times.of(kernel, self.device, self.program.constants)
+            if known is not None:
+                found[kernel.name] = known
+        return found
+
+    def _judged(
+        self,
+        findings: tuple[Finding, ...],
+        selection: Selection,
+        times: Mapping[str, Prediction | str],
+    ) -> tuple[Finding, ...]:
+        """Say what findings rest on and lose in time; lower those that hang on a guess, or lose none."""
         from clmap_lsp.workbench.holding import judged
 
         defined = dict(self.facts.defines)
         judged_ = judged(
             findings, self.analysis.kernels, selection.rules(), self.device, defined, self._analysed_as
         )
+        if times:
+            judged_ = with_time_lost(judged_, self.analysis.kernels, times)
         return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
 
     def _analysed_as(

@@ -20,6 +20,7 @@ from clmap_lsp.source.read import read_program
 from clmap_lsp.sources import Reader, include_reader
 from clmap_lsp.workbench.hosts import HostFacts, HostFiles, defines_in
 from clmap_lsp.workbench.opened import OpenedFile
+from clmap_lsp.workbench.timing import Times
 from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Workbench:
         self._recordings: dict[str, Recording] = {}
         self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(KEPT_READINGS)
         self._indexes: Kept[Index] = Kept(KEPT_READINGS)
+        self._times = Times(kept_kernels)
 
     @property
     def n_analysed(self) -> int:
@@ -128,7 +130,17 @@ class Workbench:
             return self._index(path, text, settings)
 
         return OpenedFile(
-            program, settings, device, sources, self._session, self._memory, only, facts, index, reread
+            program,
+            settings,
+            device,
+            sources,
+            self._session,
+            self._memory,
+            only,
+            facts,
+            index,
+            reread,
+            self._times,
         )
 
     def _index(self, path: str, text: str, settings: Settings) -> Index:

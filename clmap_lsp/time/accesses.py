@@ -1,0 +1,148 @@
+"""What one memory instruction asks of the first level and of what is beyond it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clmap_lsp.compiled.counts import MachineAccess
+from clmap_lsp.compiled.machine_code import MemoryOp
+from clmap_lsp.devices.model import GlobalRule
+from clmap_lsp.emulator.symbolic.control import Budget, OverBudgetError, Spending
+from clmap_lsp.emulator.symbolic.counting import Counter, Tally
+from clmap_lsp.source.types import AddressSpace
+from clmap_lsp.time.stream import Hits
+
+if TYPE_CHECKING:
+    from clmap_lsp.devices.model import DeviceModel
+
+LINE_BYTES = 128
+SECTOR_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class AccessDemand:
+    """One access of the source: what an instruction of it asks for over the launch."""
+
+    site: int
+    """-1 where it is not known."""
+    op: str
+    """`load`, `store` or `atomic`."""
+    space: str
+    size: int
+    """Bytes a work-item."""
+    requests: float
+    line_cycles: float
+    """Lines (global) or wavefronts (local) that pass through the first level's pipeline."""
+    l2_sectors: float = 0.0
+    l2_lines: float = 0.0
+    hits: Hits | None = None
+    """Of the first level; `None`: nothing is known, and all is taken to wait."""
+
+    @property
+    def least_cycles(self) -> float:
+        """Cycles in the first level's pipeline if the lanes of a request were side by side."""
+        return min(self.line_cycles, max(self.size / 4.0, 1.0) * self.requests)
+
+    def at_its_best(self) -> AccessDemand:
+        """Return the same requests with their lanes' elements side by side and aligned.
+
+        What the first level already has is not asked for again, so that sectors fall to those of whole
+        requests only where they are more.
+        """
+        if self.op == "atomic" or self.site < 0:
+            return self
+        return dataclasses.replace(
+            self,
+            line_cycles=self.least_cycles,
+            l2_sectors=min(self.l2_sectors, self.requests * self.size),
+            l2_lines=min(self.l2_lines, self.requests * max(self.size / 4.0, 1.0)),
+        )
+
+
+class Counters:
+    """Counts addresses by the granules that a device's memory works in; each remembers what it counted."""
+
+    def __init__(self, device: DeviceModel) -> None:
+        self.lines = _counter(device, "lines", GlobalRule(LINE_BYTES, LINE_BYTES, split={8: 2, 16: 4}))
+        """Lines of as many lanes as are served at a time."""
+        self.whole_lines = _counter(device, "whole", GlobalRule(LINE_BYTES, LINE_BYTES))
+        self.pieces = _counter(device, "pieces", GlobalRule(64, 64))
+        """What device memory returns at least."""
+        self.sectors = Counter(device, Spending(Budget()))
+        self.banks = Counter(device, Spending(Budget()))
+
+
+def _counter(device: DeviceModel, name: str, rule: GlobalRule) -> Counter:
+    return Counter(
+        dataclasses.replace(device, id=f"{device.id}:{name}", global_rule=rule), Spending(Budget())
+    )
+
+
+def access_demand(one: MachineAccess, seen: Mapping[int, Hits], counters: Counters) -> AccessDemand | None:
+    """Return what an instruction asks for; `None` for what is not executed."""
+    memory = one.instruction.memory
+    assert memory is not None
+    if one.row is None or one.site is None:
+        return _unknown(one, memory)
+    if memory.space == "local":
+        wavefronts = (one.units or one.requests) / one.requests if one.requests else 1.0
+        cycles = one.requests * _local_cycles(memory, wavefronts)
+        return AccessDemand(one.site, memory.op, "local", memory.size, one.requests, cycles)
+    row = dataclasses.replace(one.row, op="store") if memory.op == "atomic" else one.row
+    try:
+        line = counters.lines.count(row)
+        full = counters.whole_lines.count(row)
+        bank = counters.banks.count(dataclasses.replace(row, space=AddressSpace.LOCAL))
+    except OverBudgetError:
+        line = full = bank = Tally()
+    per_request = max(_each(line) / _LINES_A_CYCLE, _each(bank), 1.0)
+    per_line = _each(full)
+    sectors = one.units if one.units is not None else one.requests * 4
+    cached = seen.get(one.site)
+    missing = 1.0 - cached.sectors if cached is not None and memory.op == "load" else 1.0
+    return AccessDemand(
+        one.site,
+        memory.op,
+        memory.space,
+        memory.size,
+        one.requests,
+        per_request * one.requests,
+        sectors * missing,
+        per_line * one.requests * missing,
+        cached,
+    )
+
+
+def _unknown(one: MachineAccess, memory: MemoryOp) -> AccessDemand | None:
+    """Return an access whose addresses nobody knows: taken for side by side, and never in a cache."""
+    if one.requests <= 0:
+        return None
+    return AccessDemand(
+        -1 if one.instruction.site is None else one.instruction.site,
+        memory.op,
+        memory.space,
+        memory.size,
+        one.requests,
+        max(memory.size / 4, 1) * one.requests,
+        memory.size * one.requests,
+        one.requests,
+    )
+
+
+_LINES_A_CYCLE = 4.0
+"""Lines of which a request's tags are compared in a cycle; NVIDIA H200, lookups in a table of 32 lines."""
+
+
+def _each(tally: Tally) -> float:
+    return tally.units / tally.requests if tally.requests else 1.0
+
+
+def _local_cycles(memory: MemoryOp, wavefronts: float) -> float:
+    """Return the cycles of a local access: 128 bytes a cycle, and of wide ones each conflict again."""
+    least = memory.size / 4.0
+    if memory.op != "load" or memory.size <= 8:
+        return max(wavefronts, 1.0)
+    return max(least, 2.0 * wavefronts - least)

@@ -1,0 +1,93 @@
+"""Predicted times of the kernels of a file, and the time that a finding is about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.analysis.content import Kept
+from clmap_lsp.findings import Finding, LostTime, Severity
+from clmap_lsp.time.facts import time_facts
+from clmap_lsp.time.losses import time_lost
+from clmap_lsp.time.model import Prediction
+from clmap_lsp.time.predict import time_of
+from clmap_lsp.time.wording import bound_text, percent, seconds_text
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
+    from clmap_lsp.devices import DeviceModel
+    from clmap_lsp.source.ir import Initializer
+
+TIMED_RULES = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201"})
+"""Rules about accesses that cost more than they need: what they lose can be told in seconds."""
+_LOUD = (Severity.WARNING, Severity.INFORMATION)
+
+
+class Times:
+    """Keeps predictions by what they follow from, so that an edit elsewhere costs nothing.
+
+    Not safe for several threads at once.
+    """
+
+    def __init__(self, limit: int = 512) -> None:
+        self._known: Kept[Prediction | str] = Kept(limit)
+
+    def known(self, kernel: KernelAnalysis, device: DeviceModel) -> Prediction | str | None:
+        """Return the time of a kernel if it was worked out before, at no cost."""
+        if time_facts(device.id) is None:
+            return None
+        return None if kernel.content is None else self._known.get(kernel.content)
+
+    def of(
+        self, kernel: KernelAnalysis, device: DeviceModel, constants: tuple[Initializer, ...]
+    ) -> Prediction | str:
+        """Return how long a kernel's launch takes, or why nobody can tell."""
+        known = self.known(kernel, device)
+        if known is None:
+            known = time_of(kernel.kernel, kernel.launch, device, constants)
+            if kernel.content is not None:
+                self._known.keep(kernel.content, known)
+        return known
+
+
+def with_time_lost(
+    findings: Sequence[Finding], kernels: Sequence[KernelAnalysis], times: Mapping[str, Prediction | str]
+) -> tuple[Finding, ...]:
+    """Say of findings about accesses what time they lose; those that lose none become hints."""
+    by_name = {it.name: it for it in kernels}
+    result = []
+    for finding in findings:
+        time = times.get(finding.kernel or "")
+        kernel = by_name.get(finding.kernel or "")
+        if finding.code in TIMED_RULES and isinstance(time, Prediction) and kernel is not None:
+            sites = {it.access.site for it in _accesses(finding, kernel)}
+            if sites:
+                finding = _timed(finding, time_lost(time, sites), time)  # noqa: PLW2901
+        result.append(finding)
+    return tuple(result)
+
+
+def _accesses(finding: Finding, kernel: KernelAnalysis) -> Iterator[AccessAnalysis]:
+    """Yield the accesses that a finding is about: where it points, and those that walk the same way."""
+    spans = {finding.span, *(it.span for it in finding.related)}
+    for one in kernel.accesses:
+        is_alike = (
+            one.stride.text is not None
+            and one.access.buffer == finding.data.get("buffer")
+            and one.stride.text == finding.data.get("stride")
+        )
+        if one.access.span in spans or is_alike:
+            yield one
+
+
+def _timed(finding: Finding, lost: LostTime, time: Prediction) -> Finding:
+    whole = f"{seconds_text(lost.launch_seconds)} on {time.facts.name}"
+    if lost.matters or not lost.is_settled:
+        small = " (small: the launch itself takes most of it)" if lost.bound == "launch" else ""
+        line = f"Loses {seconds_text(lost.seconds)} of {whole}{small}, predicted."
+        return replace(finding, message=f"{finding.message}\n{line}", time=lost)
+    bound = bound_text(lost.bound)
+    line = f"Hardly any time: {percent(lost.share)} of {whole}, bound by {bound} (predicted)."
+    severity = Severity.HINT if finding.severity in _LOUD else finding.severity
+    return replace(finding, message=f"{finding.message}\n{line}", severity=severity, time=lost)

@@ -1,0 +1,148 @@
+"""Time that findings are about: what an access loses, and findings that lose none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clmap_lsp import cli
+from clmap_lsp.config import Settings
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules.selection import Selection
+from clmap_lsp.time.model import Prediction
+from clmap_lsp.time.wording import parts_text, seconds_text, short_line
+from clmap_lsp.workbench import OpenedFile, Workbench
+
+COPY = """// clmap: global={n} local=256 s={s}
+kernel void copy(global const float *restrict a, global float *restrict b, int s) {{
+    int i = get_global_id(0);
+    b[i] = a[{index}];
+}}
+"""
+
+
+def opened(text: str, device: str = "nvidia-h200") -> OpenedFile:
+    return Workbench().open_text("k.cl", text, Settings(device=device))
+
+
+def found(text: str, device: str = "nvidia-h200") -> tuple[tuple[Finding, ...], Prediction | str]:
+    file = opened(text, device)
+    findings = tuple(it for it in file.findings(Selection.of()) if it.code[:3] in ("CM1", "CM2"))
+    return findings, next(iter(file.times().values()), "none")
+
+
+def copy_of(index: str, n: int = 1 << 24, s: int = 1) -> str:
+    return COPY.format(n=n, s=s, index=index)
+
+
+def seconds(text: str) -> float:
+    time = found(text)[1]
+    assert isinstance(time, Prediction), time
+    return time.seconds
+
+
+@pytest.mark.parametrize("stride", [2, 8, 32])
+def test_what_a_stride_loses_is_what_it_takes_longer_than_no_stride(stride: int) -> None:
+    findings, time = found(copy_of("i * s", s=stride))
+    (finding,) = findings
+    assert finding.time is not None and isinstance(time, Prediction)
+    real = time.seconds - seconds(copy_of("i"))
+    assert finding.time.seconds == pytest.approx(real, rel=0.15)
+    assert finding.time.launch_seconds == time.seconds
+    assert f"Loses {seconds_text(finding.time.seconds)} of" in finding.message
+
+
+def test_a_finding_whose_count_matters_and_whose_time_does_not_is_a_hint_that_says_so() -> None:
+    n = 1 << 24
+    text = f"""// clmap: global={n} local=256
+    kernel void roots(global const float *a, global float *b) {{
+        int i = get_global_id(0);
+        float s = i;
+        for (int k = 0; k < 2000; k++) s = native_sqrt(s + 1.5f);
+        b[i] = s + a[i * 16];
+    }}"""
+    (finding,), time = found(text)
+    assert isinstance(time, Prediction) and time.bound in ("sfu", "fp32")
+    assert finding.severity is Severity.HINT
+    assert "Hardly any time" in finding.message
+    # The same access on a device whose times nobody knows is a warning.
+    assert found(text, "generic-gpu")[0][0].severity is Severity.WARNING
+
+
+def test_a_launch_that_is_mostly_overhead_lowers_nothing() -> None:
+    (finding,), time = found(copy_of("i * s", n=4096, s=32))
+    assert isinstance(time, Prediction) and time.bound == "launch"
+    assert finding.severity is Severity.WARNING
+    assert "the launch itself takes most of it" in finding.message
+
+
+def test_bank_conflicts_lose_what_padding_gains() -> None:
+    def tile(pad: int) -> str:
+        return f"""// clmap: global=131072 local=1024 n=2048
+        kernel void walk(global float *b, int n) {{
+            local float t[32 * {32 + pad}];
+            int l = get_local_id(0), x = l % 32, y = l / 32;
+            t[y * {32 + pad} + x] = l;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            float s = 0;
+            for (int k = 0; k < n; k++) s += t[x * {32 + pad} + ((y + k) & 31)];
+            b[get_global_id(0)] = s;
+        }}"""
+
+    (finding,), time = found(tile(0))
+    assert finding.code == "CM201" and finding.time is not None and isinstance(time, Prediction)
+    assert finding.time.seconds == pytest.approx(time.seconds - seconds(tile(1)), rel=0.2)
+
+
+def test_members_of_a_struct_lose_together_what_each_alone_does_not() -> None:
+    text = f"""typedef struct {{ float x, y, z, w; }} body;
+    // clmap: global={1 << 22} local=256
+    kernel void sum(global const body *p, global float *b) {{
+        int i = get_global_id(0);
+        b[i] = p[i].x + p[i].z;
+    }}"""
+    findings, time = found(text)
+    assert isinstance(time, Prediction)
+    for it in findings:
+        assert it.time is not None and 0 <= it.time.seconds < time.seconds
+
+
+def test_json_gives_the_time_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text(copy_of("i * s", s=32), encoding="utf-8")
+    cli.main(["check", str(path), "--device", "nvidia-h200", "--format", "json"])
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    lost = finding["time_lost"]
+    assert 0 < lost["seconds"] < lost["launch_seconds"]
+    assert lost["share"] == pytest.approx(lost["seconds"] / lost["launch_seconds"])
+    cli.main(["check", str(path), "--device", "nvidia-hopper", "--format", "json"])
+    (finding,) = json.loads(capsys.readouterr().out)["findings"]
+    assert finding["time_lost"] is None
+
+
+def test_an_editor_need_not_wait_for_times() -> None:
+    workbench = Workbench(remembers=True)
+    text = copy_of("i * s", s=32)
+
+    def open_it(text: str) -> OpenedFile:
+        return workbench.open_text("k.cl", text, Settings(device="nvidia-h200"))
+
+    file = open_it(text)
+    assert file.times(waits=False) == {}
+    assert all(it.time is None for it in file.findings(Selection.of(), waits=False))
+    assert file.times()
+    moved = open_it(f"// a line more\n{text}")
+    assert moved.times(waits=False)  # An edit elsewhere leaves them alone.
+    assert any(it.time for it in moved.findings(Selection.of(), waits=False))
+
+
+def test_every_part_says_what_it_is_made_of() -> None:
+    time = found(copy_of("i * s", s=32))[1]
+    assert isinstance(time, Prediction)
+    shown = {name: why for name, _, why in parts_text(time)}
+    assert len(shown) == len(time.parts) and all(shown.values())
+    assert "132 compute units at 1.98 GHz" in shown["first-level cache"]
+    assert short_line(time).startswith(f"{seconds_text(time.seconds)} on NVIDIA H200")
+    assert short_line(time, 5.62, 1).endswith("5.6x with 1 fix")
