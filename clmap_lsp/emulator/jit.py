@@ -16,6 +16,7 @@ from clmap_lsp.emulator.context import CodeOptions
 from clmap_lsp.emulator.kernel_code import KernelCode, generate
 from clmap_lsp.emulator.library import expand_function, run_function, settle_function, symbols
 from clmap_lsp.emulator.machine_state import MachineState, plan_sizes
+from clmap_lsp.emulator.memory_limit import room_left
 from clmap_lsp.emulator.native.machine import Code, is_huge, load, optimising_s
 from clmap_lsp.emulator.recorder import Recorder
 from clmap_lsp.emulator.rendezvous import resolve
@@ -38,6 +39,8 @@ _SLICE_S = 0.04
 _UPGRADE_AFTER_S = 0.15
 _UPGRADE_REST_S = 0.7
 """Optimised code is made for what would still take longer than this."""
+_OPTIMISING_BYTES = 64 << 20
+"""Room that making it needs."""
 
 
 @dataclass(slots=True)
@@ -279,6 +282,9 @@ def _upgrade(job: JitRun, elapsed: float, left: float) -> bool:
     cost = optimising_s(job.code.text)
     if rest < max(_UPGRADE_REST_S, cost) or left < cost or is_huge(job.code.text):
         return False
+    room = room_left()
+    if room is not None and room < _OPTIMISING_BYTES:
+        return True  # LLVM ends the process where it gets no memory.
     started = time.perf_counter()
     better = load(job.code.text, ("kernel",), 1, symbols(job.state.sizes.width))
     job.machine_code.append(better)

@@ -36,7 +36,7 @@ from clmap_lsp.launch.contents import element_type, numpy_dtype, scalar_leaves
 from clmap_lsp.launch.image import TEXEL_BYTES, dimensions, extents, texel_type
 from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.locality.entropy import covering
-from clmap_lsp.locality.metrics import AccessCounts, metrics_of
+from clmap_lsp.locality.metrics import AccessCounts
 from clmap_lsp.source.types import SCALARS, OpaqueType, ScalarType, VectorType
 
 _SHOWN = 8
@@ -48,7 +48,7 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
     factor = factor_of(job)
     sites = tuple(_sites(job, factor))
     unsure = unsure_places(job.code.plan)
-    metrics = metrics_of(_counts(sites), job.counts.histogram(), job.psl, job.settings.definition)
+    metrics = job.counts.metrics(_counts(sites), job.psl, job.settings.definition)
     buffers = {it.name: _buffer(it, job) for it in job.space.buffers if _is_shown(it)}
     job.metrics_s += time.perf_counter() - started
     return EmulationResult(

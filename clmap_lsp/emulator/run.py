@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from clmap_lsp.emulator.memory_limit import limited
 from clmap_lsp.emulator.result import EmulationResult, Engine
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.launch.model import Launch
@@ -41,6 +42,19 @@ def emulate(
         or it needs more memory than the limit.
     """
     _check_supported(kernel)
+    try:
+        with limited(settings.memory_limit_mib):
+            return _emulated(program, kernel, launch, settings)
+    except MemoryError:
+        raise LaunchError(
+            f"the launch needs more than the limit of {settings.memory_limit_mib} MB",
+            "use a smaller launch or raise the memory limit",
+        ) from None
+
+
+def _emulated(
+    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings
+) -> EmulationResult:
     reason = "asked for"
     if settings.engine is Engine.AUTO and launch.work_items <= _SMALL_ITEMS:
         reason = "a small launch"

@@ -17,10 +17,12 @@ from clmap_lsp.emulator.layout import (
     SUB_REL,
     SUB_REQUESTS,
     SUB_SITE,
-    TRACE_ID_SHIFT,
 )
 from clmap_lsp.emulator.site_table import SiteInfo
+from clmap_lsp.locality.address_totals import AddressTotals
+from clmap_lsp.locality.definition import Definition
 from clmap_lsp.locality.entropy import EntropyAccumulator
+from clmap_lsp.locality.metrics import AccessCounts, Metrics, metrics_of
 
 Words = NDArray[np.int64]
 
@@ -48,20 +50,15 @@ class AddressCounts:
         """Add accesses to trace addresses, shape (n,) both, where there is no dense array."""
         self._sparse.add(addresses, counts)
 
-    def histogram(self) -> tuple[Words, Words]:
-        """Return the distinct addresses, ascending, and the accesses to each."""
+    def metrics(self, counts: AccessCounts, psl: NDArray[np.float64], definition: Definition) -> Metrics:
+        """Return the run's figures; `psl` has shape (11,)."""
         if self.dense is None:
-            return self._sparse.histogram()
-        addresses, counts = [], []
-        for trace_id, cells in sorted(self._cells.items()):
+            return metrics_of(counts, self._sparse.histogram(), psl, definition)
+        totals = AddressTotals()
+        for trace_id, cells in self._cells.items():
             start = int(self.starts[trace_id])
-            part = self.dense[start : start + cells]
-            used = np.flatnonzero(part)
-            addresses.append((used << self._shift) + (trace_id << TRACE_ID_SHIFT))
-            counts.append(part[used])
-        if not addresses:
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        return np.concatenate(addresses), np.concatenate(counts)
+            totals.take_long(self.dense[start : start + cells], 1 << self._shift)
+        return totals.metrics(counts, psl, definition)
 
 
 @dataclass(slots=True)

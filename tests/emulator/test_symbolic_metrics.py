@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clmap_lsp.emulator.symbolic import Bail, measure
-from clmap_lsp.emulator.symbolic.histogram import AddressCounts, Progressions
+from clmap_lsp.emulator.symbolic.histogram import Progressions, add_region
 from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin, ScalarArgument
+from clmap_lsp.locality.address_totals import AddressTotals
 from clmap_lsp.locality.definition import Definition, LocalAddresses
 from clmap_lsp.locality.entropy import covering, entropy_levels
 from clmap_lsp.source.read import read_program
@@ -143,8 +144,8 @@ def test_histograms_equal_enumeration(parts: list[Progressions], by_running_sums
     limit = module._ENUMERATE
     module._ENUMERATE = -1 if by_running_sums else limit
     try:
-        counts = AddressCounts()
-        assert counts.add_region(parts)
+        counts = AddressTotals()
+        assert add_region(counts, parts)
     finally:
         module._ENUMERATE = limit
     distinct, times = np.unique(np.concatenate([spelt_out(it) for it in parts]), return_counts=True)

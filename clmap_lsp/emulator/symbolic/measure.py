@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clmap_lsp.emulator.symbolic.control import Bail, BailError, Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counting import dense
 from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET, run_boxes
-from clmap_lsp.emulator.symbolic.histogram import AddressCounts, Progressions
+from clmap_lsp.emulator.symbolic.histogram import Progressions, add_region
 from clmap_lsp.emulator.symbolic.machine import Machine
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, boxes_of, dims_of, mask_dims
@@ -27,6 +27,7 @@ from clmap_lsp.emulator.symbolic.timesteps import (
 )
 from clmap_lsp.emulator.symbolic.values import at_turn
 from clmap_lsp.launch.model import Launch
+from clmap_lsp.locality.address_totals import AddressTotals
 from clmap_lsp.locality.definition import LEVELS, Definition, LocalAddresses, buffer_addresses
 from clmap_lsp.locality.metrics import AccessCounts, Metrics
 from clmap_lsp.locality.parallel import psl_norm
@@ -68,20 +69,7 @@ def measure(
         return error.bail
     except OverBudgetError as error:
         return Bail(error.reason, kernel.name_span)
-    counts = _access_counts(machines)
-    entropies = addresses.entropies().tolist()
-    return Metrics(
-        accesses=counts.accesses,
-        loads=counts.loads,
-        stores=counts.stores,
-        footprint=addresses.footprint,
-        footprint_90=addresses.covering(),
-        gmae=entropies[0],
-        lmae=tuple(entropies[1:]),
-        psl=tuple(psl.tolist()),
-        relative_local=counts.relative_local,
-        definition=definition,
-    )
+    return addresses.metrics(_access_counts(machines), psl, definition)
 
 
 # ------------------------------------------------------------------------------------------------- counts
@@ -140,10 +128,10 @@ def _bases(kernel: Kernel, view: LocalAddresses) -> dict[Variable, int]:
     return bases
 
 
-def _address_counts(kernel: Kernel, machines: list[Machine], view: LocalAddresses) -> AddressCounts:
+def _address_counts(kernel: Kernel, machines: list[Machine], view: LocalAddresses) -> AddressTotals:
     """Count the accesses of every address. Raises: BailError."""
     bases = _bases(kernel, view)
-    result = AddressCounts()
+    result = AddressTotals()
     regions: dict[int, list[Progressions]] = {}
     for machine in machines:
         own: dict[int, list[Rows]] = {}
@@ -159,12 +147,12 @@ def _address_counts(kernel: Kernel, machines: list[Machine], view: LocalAddresse
     return result
 
 
-def _add(result: AddressCounts, parts: list[Progressions], machine: Machine, copies: int) -> None:
-    if parts and not result.add_region(parts, copies):
+def _add(result: AddressTotals, parts: list[Progressions], machine: Machine, copies: int) -> None:
+    if parts and not add_region(result, parts, copies):
         raise BailError(Bail("a buffer too large for an exact histogram", machine.kernel.name_span))
 
 
-def _add_local(result: AddressCounts, rows: list[Rows], machine: Machine) -> None:
+def _add_local(result: AddressTotals, rows: list[Rows], machine: Machine) -> None:
     """Add a local buffer that every group of a box has for itself."""
     n_groups = machine.space.box.n_groups
     alike = not any(_group_dims(it) for it in rows)

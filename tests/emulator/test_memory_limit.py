@@ -1,0 +1,69 @@
+"""The limit on a launch's memory is one of the process: what estimates miss does not pass it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits a process's data")
+
+_GREEDY = """
+import json, resource
+import numpy as np
+from clmap_lsp.emulator.memory_limit import limited, room_left
+kept, found = [], {}
+try:
+    with limited(LIMIT):
+        assert room_left() <= LIMIT << 20
+        while True:
+            kept.append(np.ones(1 << 20))
+except MemoryError:
+    found["stopped_at"] = len(kept) * 8
+found["peak"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+kept.append(np.ones(LIMIT << 17))
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("limit", [160, 400])
+def test_a_process_cannot_pass_its_limit_and_may_afterwards(limit: int) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _GREEDY.replace("LIMIT", str(limit))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert limit / 2 < found["stopped_at"] <= limit
+    assert found["peak"] <= limit + 100
+
+
+def test_limits_inside_each_other_keep_the_lower_one() -> None:
+    program = """
+from clmap_lsp.emulator.memory_limit import limited, room_left
+with limited(300):
+    outer = room_left()
+    with limited(5000):
+        assert room_left() <= outer
+    with limited(100):
+        assert room_left() < outer
+    assert abs(room_left() - outer) < 1 << 22
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_launch_over_the_limit_is_refused_with_a_cure(tmp_path) -> None:
+    (tmp_path / "k.cl").write_text(
+        "__kernel void k(__global int *a) { int i = get_global_id(0); a[(i * 97) & 0x1ffffff] += i; }"
+    )
+    command = ["emulate", str(tmp_path / "k.cl"), "--kernel", "k", "--global", "4096", "--local", "64"]
+    command += ["--arg", "a=zeros(33554432)", "--memory-limit", "150"]
+    done = subprocess.run(
+        [sys.executable, "-m", "clmap_lsp", *command], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "over the limit of 150 MB" in done.stderr or "more than the limit of 150 MB" in done.stderr
+    assert "raise the memory limit" in done.stderr
