@@ -314,6 +314,7 @@ def _against_baseline(args: argparse.Namespace, source: SettingsSource, report: 
 
 def _watch(args: argparse.Namespace) -> int:
     """Check, then check again whenever a kernel or header beside the paths changes, until interrupted."""
+    from clmap_lsp.commands.checking import host_files_changed
     from clmap_lsp.commands.watching import changes
 
     if "-" in args.paths:
@@ -324,6 +325,7 @@ def _watch(args: argparse.Namespace) -> int:
             if sys.stdout.isatty():
                 sys.stdout.write("\x1b[2J\x1b[H")
             if changed:
+                host_files_changed(changed)
                 sys.stderr.write(f"changed: {', '.join(changed[:3])}{' …' if len(changed) > 3 else ''}\n")
             try:
                 status = _check_once(args)

@@ -88,6 +88,11 @@ def _workbench() -> Workbench:
     return Workbench()
 
 
+def host_files_changed(paths: Sequence[str]) -> None:
+    """Read host files again that changed while this process watches."""
+    _workbench().host_files_changed(paths)
+
+
 def _spans(finding: Finding) -> Iterator[Span]:
     yield finding.span
     yield from (it.span for it in finding.related)

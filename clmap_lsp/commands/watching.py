@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from clmap_lsp.commands.files import SUFFIXES
+from clmap_lsp.hosts.project import HOST_SUFFIXES
 from clmap_lsp.reading import walk
 from clmap_lsp.workspace import scope_of
 
-_WATCHED = SUFFIXES | {".h", ".clh", ".hpp", ".toml", ".sim"}
+_WATCHED = SUFFIXES | HOST_SUFFIXES | {".clh", ".toml", ".sim"}
 _INTERVAL_S = 0.4
 
 State = dict[str, tuple[int, int]]

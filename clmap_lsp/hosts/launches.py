@@ -125,6 +125,12 @@ class HostReader:
         self.project = project
         self._runs = _Runs(project)
 
+    def forget(self, paths: Iterable[str]) -> None:
+        """Read files again whose text changed, and run what launches anew; all else stays parsed."""
+        for path in paths:
+            self.project.forget(path)
+        self._runs = _Runs(self.project)
+
     def report(self, files: Iterable[str]) -> HostReport:
         """Return the launches that these host files make, and those that came up on the way."""
         self._runs.run(files)

@@ -94,6 +94,34 @@ class HostProject:
         self._constant: dict[tuple[str, str], Expr | None] = {}
         self._variable: dict[tuple[str, str], tuple[str, Declare] | None] = {}
 
+    def has(self, path: str) -> bool:
+        """Tell whether a file is one of the project's."""
+        return path in self._path_set
+
+    def forget(self, path: str) -> None:
+        """Read a file again when it is next asked for: its text changed. What it says of names is dropped."""
+        for known in (self._texts, self._words):
+            known.pop(path, None)
+        stale = {it for it in (*self._files, *self._macro_files) if path in (it, *self._includes_of(it))}
+        for it in stale:
+            self._files.pop(it, None)
+            self._macro_files.pop(it, None)
+        derived = (self._functions, self._class_named, self._type_named, self._constant, self._variable)
+        for names in (*derived, self._writes, self._ranked, self.matters, self.reaches):
+            names.clear()
+        for name in ("launching_files", "kernels"):
+            self.__dict__.pop(name, None)
+
+    def see(self, path: str, text: str) -> None:
+        """Take a kernel file's text from an editor, where it may be newer than on the disk."""
+        if self._texts.get(path) != text:
+            self._texts[path] = text
+            self.__dict__.pop("kernels", None)
+
+    def _includes_of(self, path: str) -> tuple[str, ...]:
+        file, macros = self._files.get(path), self._macro_files.get(path)
+        return (*(file.includes if file is not None else ()), *(macros[1] if macros is not None else ()))
+
     # -------------------------------------------------------------------------------------------- files
 
     @cached_property

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
@@ -61,7 +62,7 @@ class ClmapServer(LanguageServer):
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="analysis")
         self._snapshots: dict[str, Snapshot] = {}
         self._running: dict[str, asyncio.Task[Snapshot | None]] = {}
-        self._renewing: set[asyncio.Future[Snapshot | None]] = set()
+        self._renewing: set[asyncio.Future[object]] = set()
         self._generation = 0
 
     @property
@@ -121,9 +122,31 @@ class ClmapServer(LanguageServer):
         self._generation += 1
         self._snapshots.clear()
         for document in self.documents:
-            task = asyncio.ensure_future(self.snapshot(document.uri))
-            self._renewing.add(task)
-            task.add_done_callback(self._renewing.discard)
+            self._keep(self.snapshot(document.uri))
+
+    def host_files_changed(self, paths: Sequence[str] | None = None) -> None:
+        """Analyse those documents anew that changed host files launch otherwise.
+
+        `paths` are the changed files; if left out, those that were read are looked at.
+        """
+
+        def asked() -> frozenset[str]:
+            return frozenset(self._ready_engine().host_files_changed(paths))
+
+        async def renew() -> None:
+            changed = await asyncio.get_running_loop().run_in_executor(self._thread, asked)
+            for document in list(self.documents):
+                if str(Path(document.path).resolve()) in changed:
+                    self._snapshots.pop(document.uri, None)
+                    await self.snapshot(document.uri)
+
+        self._keep(renew())
+
+    def _keep(self, work: Coroutine[Any, Any, object]) -> None:
+        """Run something in the background, and hold it until it is done."""
+        task = asyncio.ensure_future(work)
+        self._renewing.add(task)
+        task.add_done_callback(self._renewing.discard)
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a closed document."""

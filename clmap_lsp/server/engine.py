@@ -6,6 +6,7 @@ program of each document.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.rules.cm008_not_understood import RULE as CM008
@@ -41,6 +42,10 @@ class Engine:
     def forget(self, path: str) -> None:
         """Drop what is kept of a closed document."""
         self._workbench.forget(path)
+
+    def host_files_changed(self, paths: Sequence[str] | None) -> tuple[str, ...]:
+        """Return the kernel files that host code says something else of, as host files changed."""
+        return self._workbench.host_files_changed(paths)
 
     def analyse(self, document: Document, settings: Settings) -> Snapshot:
         """Return the snapshot of a document; never raises on its text."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clmap_lsp.config import Settings
     from clmap_lsp.hosts.changes import LaunchChange
     from clmap_lsp.hosts.edits import HostEdits
+    from clmap_lsp.hosts.kernels import KernelParameter
 
 MAX_FILES = 20_000
 """Files of a workspace that are looked at by name."""
@@ -42,30 +43,91 @@ class HostFacts:
     """The edits of host code that change every launch of a kernel, or why there are none."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """The facts of one kernel file, and what they were asked with."""
+
+    path: str
+    text: str
+    settings: Settings
+    heads: tuple[tuple[str, tuple[KernelParameter, ...]], ...]
+    reader: tuple[str, str]
+    facts: HostFacts
+
+
 class HostFiles:
-    """The host code of workspaces, each file read once, when a kernel beside it is looked at."""
+    """The host code of workspaces, each file read when a kernel beside it is looked at."""
 
     def __init__(self) -> None:
-        self._readers: dict[tuple[str, object], HostReader] = {}
+        self._readers: dict[tuple[str, str], HostReader] = {}
+        self._known: dict[str, _Known] = {}
+        self._stamps: dict[str, tuple[int, int]] = {}
+        """Size and time of change of every file that was read, as they were then."""
 
     def facts(self, path: str, text: str, settings: Settings) -> HostFacts:
         """Return what the workspace's host code says of the kernels of one file."""
-        names = [it.name for it in kernels_in(text)]
-        if not names or not path:
+        heads = tuple((it.name, it.parameters) for it in kernels_in(text))
+        if not heads or not path:
             return HostFacts()
         own = str(Path(path).resolve())
+        key = _key(own, settings)
+        known = self._known.get(own)
+        if known is None or (known.heads, known.reader) != (heads, key):
+            facts = self._facts(own, path, text, settings, [name for name, _ in heads])
+            known = self._known[own] = _Known(path, text, settings, heads, key, facts)
+        return known.facts
+
+    def _facts(self, own: str, path: str, text: str, settings: Settings, names: Sequence[str]) -> HostFacts:
         reader = self._reader(own, settings)
-        reader.project.budget = for_one_kernel_file()
-        files = reader.project.launching_near(own, names)
+        project = reader.project
+        project.budget = for_one_kernel_file()
+        project.see(own, text)
+        files = project.launching_near(own, names)
         launches = [it for it in reader.report(files).launches if it.kernel_file == own]
         best = chosen(launches)
         options = next((it.build_options for it in best.values() if it.build_options), "")
-        places = {it.host_file: reader.project.text(it.host_file) or "" for it in best.values()}
+        places = {it.host_file: project.text(it.host_file) or "" for it in best.values()}
 
         def edits(kernel: str, change: LaunchChange) -> HostEdits:
             return self.edits(path, text, settings, kernel, change)
 
         return HostFacts(best, defines_in(options), places, edits)
+
+    def forget(self, path: str) -> None:
+        """Drop what is known of a kernel file that was closed."""
+        self._known.pop(str(Path(path).resolve()), None)
+
+    def changed(self, paths: Iterable[str] | None = None) -> tuple[str, ...]:
+        """Take note of host files that were written, made or removed.
+
+        Args:
+            paths: these files; all that were read and are not as they were then, if left out.
+
+        Returns: the kernel files that host code now says something else of.
+        """
+        if paths is None:
+            paths = [it for it, stamp in self._stamps.items() if _stamp(it) != stamp]
+        whole = {str(Path(it).resolve()) for it in paths}
+        stale = set()
+        for key, reader in list(self._readers.items()):
+            own = [it for it in whole if Path(key[0]) in Path(it).parents]
+            if not own:
+                continue
+            stale.add(key)
+            for it in own:
+                self._stamps.pop(it, None)
+            if all(reader.project.has(it) and Path(it).exists() for it in own):
+                reader.forget(own)
+            else:
+                del self._readers[key]
+        return tuple(
+            own for own, it in list(self._known.items()) if it.reader in stale and self._differs(own)
+        )
+
+    def _differs(self, own: str) -> bool:
+        """Ask anew what holds for a kernel file, and tell whether it is something else."""
+        before = self._known.pop(own)
+        return self.facts(before.path, before.text, before.settings) != before.facts
 
     def edits(self, path: str, text: str, settings: Settings, kernel: str, change: LaunchChange) -> HostEdits:
         """Return the edits of host code that change every launch of a kernel of one file, or why not."""
@@ -86,15 +148,30 @@ class HostFiles:
         return host_edits(read_again({}), kernel, own, change, project.text, read_again)
 
     def _reader(self, own: str, settings: Settings) -> HostReader:
-        hosts = settings.hosts
-        folder, marked = str(workspace_of(own)), is_marked(own)
-        key = folder, repr(hosts)
+        key, hosts = _key(own, settings), settings.hosts
         if key not in self._readers:
-            most = MAX_FILES if marked else MAX_STRAY_FILES
-            self._readers[key] = HostReader(
-                project_of(folder, dict(hosts.defines), hosts.wrappers, most=most)
-            )
+            most = MAX_FILES if is_marked(own) else MAX_STRAY_FILES
+            project = project_of(key[0], dict(hosts.defines), hosts.wrappers, most=most, seen=self._seen)
+            self._readers[key] = HostReader(project)
         return self._readers[key]
+
+    def _seen(self, path: str) -> None:
+        stamp = _stamp(path)
+        if stamp is not None:
+            self._stamps[path] = stamp
+
+
+def _key(own: str, settings: Settings) -> tuple[str, str]:
+    """Return what a reader of host code is kept by: the workspace and the settings that it heeds."""
+    return str(workspace_of(own)), repr(settings.hosts)
+
+
+def _stamp(path: str) -> tuple[int, int] | None:
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size
 
 
 def defines_in(options: str) -> tuple[tuple[str, str], ...]:
@@ -159,8 +236,12 @@ def project_of(
     wrappers: dict[str, dict[str, int | str]] | None = None,
     *,
     most: int = MAX_FILES,
+    seen: Callable[[str], None] = lambda _: None,
 ) -> HostProject:
-    """Return the project of all host and kernel files below a folder, at most `most` files."""
+    """Return the project of all host and kernel files below a folder, at most `most` files.
+
+    `seen` is told of each file before it is read.
+    """
     scope = scope_of(str(Path(folder, "any")))
     paths = []
     for it in walk(folder, tuple(HOST_SUFFIXES | KERNEL_SUFFIXES), scope):
@@ -168,7 +249,12 @@ def project_of(
             paths.append(it.path)
         if len(paths) >= most:
             break
-    return read_project(paths, lambda path: _text(path, scope), defined, wrappers)
+
+    def read(path: str) -> str | None:
+        seen(path)
+        return _text(path, scope)
+
+    return read_project(paths, read, defined, wrappers)
 
 
 def _text(path: str, scope: ReadScope) -> str | None:

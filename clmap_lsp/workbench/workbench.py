@@ -80,6 +80,14 @@ class Workbench:
         """Drop what is kept of a closed file."""
         self._readings.pop(path, None)
         self._indexes.pop(path, None)
+        self._hosts.forget(path)
+
+    def host_files_changed(self, paths: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Take note of host files that were written, made or removed; of those that were read, if left out.
+
+        Returns: the kernel files that host code now says something else of.
+        """
+        return self._hosts.changed(paths)
 
     def open_text(
         self,

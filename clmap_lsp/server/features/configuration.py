@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WATCHED = ("**/clmap.toml", "**/*.{cl,clh,ocl,clc,h,sim}")
+_SOURCES = ("cl", "clh", "ocl", "clc", "h", "sim")
 
 
 def register(server: ClmapServer) -> None:
@@ -51,9 +52,16 @@ def register(server: ClmapServer) -> None:
         await _pull(server)
 
     @feature(server, lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
-    async def did_change_watched_files(_: lsp.DidChangeWatchedFilesParams) -> None:
-        server.configurations.forget()
-        server.refresh()
+    async def did_change_watched_files(params: lsp.DidChangeWatchedFilesParams) -> None:
+        from clmap_lsp.hosts.project import HOST_SUFFIXES
+
+        paths = [path_of(it.uri) for it in params.changes]
+        hosts = [it for it in paths if PurePath(it).suffix.lower() in HOST_SUFFIXES]
+        if hosts:
+            server.host_files_changed(hosts)
+        if len(hosts) < len(paths) or any(it.endswith(".h") for it in hosts) or not paths:
+            server.configurations.forget()
+            server.refresh()
 
 
 def _can_pull(server: ClmapServer) -> bool:
@@ -89,7 +97,11 @@ async def _watch_files(server: ClmapServer) -> None:
     watching = workspace.did_change_watched_files if workspace else None
     if not (watching and watching.dynamic_registration):
         return
-    options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(it) for it in WATCHED])
+    from clmap_lsp.hosts.project import HOST_SUFFIXES  # Not needed to start.
+
+    suffixes = sorted({*_SOURCES, *(it[1:] for it in HOST_SUFFIXES)})
+    watched = ("**/clmap.toml", f"**/*.{{{','.join(suffixes)}}}")
+    options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(it) for it in watched])
     registration = lsp.Registration(
         "clmap-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, register_options=options
     )

@@ -44,6 +44,7 @@ def register(server: ClmapServer) -> None:
         document = server.documents.get(params.text_document.uri)
         if document is None:
             return
+        server.host_files_changed()
         if is_configuration(document.path):
             server.configurations.forget()
             server.refresh()

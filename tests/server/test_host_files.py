@@ -1,0 +1,74 @@
+"""Host code in the editor: the line that launches is a place to go to, and what is saved counts at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from session import Session
+
+KERNEL = """\
+__kernel void far(__global float *a)
+{
+    a[get_global_id(0) * 32] = 1.0f;
+}
+"""
+HOST = """\
+int main()
+{
+    cl_kernel kernel = clCreateKernel(program, "far", &err);
+    size_t global = 4096, local = 64;
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &local, 0, NULL, NULL);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
+    found = Session(tmp_path_factory.mktemp("workspace"), settings={"emulate": "off"})
+    yield found
+    found.client.__exit__()
+
+
+@pytest.fixture
+def session(server: Session, tmp_path: Path) -> Session:
+    server.begin_anew(tmp_path)
+    return server
+
+
+def launched(session: Session, uri: str, sizes: str) -> dict[str, Any]:
+    """Wait for a finding that rests on a launch of these sizes; return what it points to in host code."""
+
+    def related(message: dict[str, Any]) -> list[dict[str, Any]]:
+        params = message.get("params") or {}
+        if message.get("method") != "textDocument/publishDiagnostics" or params["uri"] != uri:
+            return []
+        return [
+            it
+            for diagnostic in params["diagnostics"]
+            for it in diagnostic.get("relatedInformation") or ()
+            if it["message"] == f"`far` is launched here: {sizes}"
+        ]
+
+    return related(session.wait(lambda it: bool(related(it))))[0]
+
+
+@pytest.mark.parametrize("told", ["watched", "saved"])
+def test_the_launch_is_a_place_and_follows_the_host_file(session: Session, tmp_path: Path, told: str) -> None:
+    main = tmp_path / "main.c"
+    main.write_text(HOST)
+    (tmp_path / "clmap.toml").write_text("")
+    uri = session.open(KERNEL)
+    found = launched(session, uri, "4096 in groups of 64")
+    assert found["location"]["uri"] == main.as_uri()
+    assert found["location"]["range"]["start"] == {"line": 4, "character": 4}
+    main.write_text("// One line more.\n" + HOST.replace("4096", "8192"))
+    if told == "watched":
+        changes = {"changes": [{"uri": main.as_uri(), "type": 2}]}
+        session.client.notify("workspace/didChangeWatchedFiles", changes)
+    else:
+        session.client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
+    found = launched(session, uri, "8192 in groups of 64")
+    assert found["location"]["range"]["start"]["line"] == 5
