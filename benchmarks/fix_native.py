@@ -1,7 +1,8 @@
 """Fixes run natively: original and rewritten kernel on PoCL, on launches of the fix's family.
 
     python -m benchmarks.fix_native FOLDER...      public kernels: coverage, and right or wrong
-    python -m benchmarks.fix_native --own [N]      kernels of our own, made to be awkward
+    python -m benchmarks.fix_native --own [N]      kernels of our own: loop forms, bodies, guards, pointers
+    python -m benchmarks.fix_native --awkward      kernels that lead rewrites astray, on launches of their own
 
 Every file runs in a process of its own, so that a crash of one is one result. With `--json FILE` the figures
 are written there, too.
@@ -20,11 +21,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks import awkward
+
 MEMORY = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201", "CM401", "CM403"})
 PLAIN = frozenset({"qualify-pointers"})
+AWKWARD = "awkward: "
 MEMBERS = 2
 """Launches of the family that each fix is run on natively, besides its own."""
-SECONDS_A_FILE = 120
+SECONDS_A_FILE = 60
 
 
 @dataclass
@@ -48,19 +52,29 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--own", nargs="?", const=200, type=int, default=0)
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many of our own")
+    parser.add_argument("--awkward", nargs="?", const="", help="only those whose name contains a text")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     parser.add_argument("-D", dest="defines", action="append", default=[])
     args = parser.parse_args()
-    texts = list(_own(args.own)) if args.own else list(_public(args.folders))
+    if args.awkward is not None:
+        texts = [(f"{AWKWARD}{name}", text) for name, text in awkward.kernels() if args.awkward in name]
+    else:
+        texts = list(_own(args.own))[args.skip :] if args.own else list(_public(args.folders))
     defines = tuple((it.partition("=")[0], it.partition("=")[2] or "1") for it in args.defines)
     found: list[Figures] = []
     end = time.monotonic() + args.seconds
     for name, text in texts:
         if time.monotonic() > end:
             break
-        found += _apart(name, text, defines)
-        print(f"\r{len(found)} kernels", end="", file=sys.stderr)
+        mine = _apart(name, text, defines)
+        found += mine
+        for it in mine:
+            for problem in (*it.wrong, *it.uncompiled, *([it.crashed] if it.crashed else [])):
+                print(f"{name}: {it.kernel}: {problem}", file=sys.stderr)
+        if not len(found) % 20:
+            print(f"{len(found)} kernels", file=sys.stderr)
     _print(found)
     if args.json:
         args.json.write_text(json.dumps([asdict(it) for it in found], indent=1))
@@ -102,7 +116,7 @@ def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...]) -> list[F
     child.start()
     found: list[Figures] = []
     end = time.monotonic() + SECONDS_A_FILE
-    current = ""
+    current, done = "", False
     while time.monotonic() < end:
         if receiver.poll(0.2):
             try:
@@ -110,6 +124,7 @@ def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...]) -> list[F
             except EOFError:
                 break
             if it is None:
+                done = True
                 break
             if isinstance(it, str):
                 current = it
@@ -117,11 +132,12 @@ def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...]) -> list[F
                 found.append(it)
         elif not child.is_alive():
             break
-    if child.is_alive():
-        child.terminate()
+    if not done:
+        child.join(1)
+        why = f"no end after {SECONDS_A_FILE} s" if child.is_alive() else f"exit code {child.exitcode}"
+        found.append(Figures(name, current, crashed=why))
+    child.kill()
     child.join()
-    if (child.exitcode and child.exitcode > 0) or (child.exitcode or 0) < -15:
-        found.append(Figures(name, current, crashed=f"exit code {child.exitcode}"))
     return found
 
 
@@ -139,6 +155,8 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
     for kernel in opened.analysis.kernels:
         if kernel.launch is None:
             continue
+        if name.startswith(AWKWARD) and kernel is not opened.analysis.kernels[0]:
+            continue
         sender.send(kernel.name)
         codes = sorted({it.code for it in findings if it.kernel == kernel.name} & MEMORY)
         sender.send(_kernel(name, opened.subject(kernel), opened.emulation_settings(), codes))
@@ -152,13 +170,53 @@ def _kernel(name: str, subject: Any, settings: Any, codes: list[str]) -> Figures
     figures = Figures(name, subject.analysis.name, codes)
     trials = Trials(subject, settings)
     for verified, fix in offers(subject, settings):
-        if verified.proposal.kind in PLAIN or verified.proposal.is_sketch:
+        if verified.proposal.is_sketch:
             continue
-        figures.fixes.append(verified.proposal.kind)
-        figures.safe += fix.safety.value == "safe"
+        if verified.proposal.kind not in PLAIN:
+            figures.fixes.append(verified.proposal.kind)
+            figures.safe += fix.safety.value == "safe"
         if verified.proposal.cures is None:
             _natively(figures, trials, verified)
     return figures
+
+
+def _cases(trials: Any, verified: Any) -> Iterator[Any]:
+    """Yield the launches that a fix is run on: home, some of the family, those that the text names."""
+    proposal = verified.proposal
+    tested = set(verified.tested_on)
+    family = [it for it in trials.members if it.text in tested and it.text != trials.home.text]
+    step = max(1, len(family) // MEMBERS)
+    yield from (trials.home_for(proposal.assumptions), *family[::step][:MEMBERS])
+    yield from _named(trials)
+
+
+def _named(trials: Any) -> Iterator[Any]:
+    """Yield the launches that an awkward kernel's text names, as far as it is defined on them."""
+    from dataclasses import replace
+
+    from clmap_lsp.analysis.session import AnalysisSession
+    from clmap_lsp.fixes.assumptions import Case
+    from clmap_lsp.fixes.family import Member
+    from clmap_lsp.source.read import read_program
+
+    subject = trials.subject
+    first = next((it for it in subject.text.splitlines() if it.startswith("// clmap:")), "")
+    if "// also:" not in subject.text:
+        return
+    for other in awkward.others(subject.text):
+        options = replace(subject.options, defines=(*subject.options.defines, *other.defines))
+        program = read_program(subject.text.replace(first, other.comment), subject.path, options)
+        analysis = AnalysisSession().analyse(program, subject.device)
+        kernel = next(it for it in analysis.kernels if it.name == subject.analysis.name)
+        if kernel.launch is None:
+            raise ValueError(f"no launch: {other.text}: {kernel.launch_problems}")
+        case = Case(kernel.launch, options, other.shared)
+        ran = trials.run(subject.text, subject.program, case)
+        if ran is None or ran.faults:
+            what = "not run" if ran is None else ran.faults[0].detail
+            print(f"{subject.path}: {other.text}: the original is not defined: {what}", file=sys.stderr)
+            continue
+        yield Member(case, other.text)
 
 
 def _natively(figures: Figures, trials: Any, verified: Any) -> None:
@@ -166,16 +224,9 @@ def _natively(figures: Figures, trials: Any, verified: Any) -> None:
 
     proposal, subject = verified.proposal, trials.subject
     after = apply(subject.text, proposal.edits, subject.path)
-    tested = set(verified.tested_on)
-    chosen = [(-1, trials.home_for(proposal.assumptions))] + [
-        (at, it) for at, it in enumerate(trials.members) if it.text in tested and it.text != trials.home.text
-    ]
-    step = max(1, len(chosen[1:]) // MEMBERS)
-    for at, member in (chosen[0], *chosen[1::step][:MEMBERS]):
+    for member in _cases(trials, verified):
         case = member.case
         if not all(it.holds(case) for it in proposal.assumptions):
-            continue
-        if at >= 0 and trials.before(at) is None:
             continue
         relaunched = proposal.relaunch(case.launch) if proposal.relaunch else case.launch
         try:

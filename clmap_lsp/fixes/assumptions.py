@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.environment import uniform_environment
 from clmap_lsp.access.evaluate import UnknownValueError, evaluate
-from clmap_lsp.launch.model import BufferArgument, LocalArgument
+from clmap_lsp.launch.model import BufferArgument, LocalArgument, ScalarArgument
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, Type, VectorType
 
 if TYPE_CHECKING:
@@ -132,6 +133,27 @@ def elements(name: str, count: Polynomial, text: str) -> Assumption:
 def other_order() -> Assumption:
     """Return the assumption that nobody minds how floating-point sums are rounded."""
     return Assumption("sums may be taken in another order", lambda _: True)
+
+
+def finite(name: str) -> Assumption:
+    """Return the assumption that a floating-point argument is neither infinite nor no number."""
+
+    def holds(case: Case) -> bool:
+        argument = case.launch.arguments.get(name)
+        return isinstance(argument, ScalarArgument) and all(map(isfinite, argument.values))
+
+    return Assumption(f"{name} is finite", holds)
+
+
+def as_built(names: Iterable[str], text: str, options: BuildOptions) -> Assumption:
+    """Return the assumption that some macros, which conditions of the file ask for, are as in a build."""
+    asked = frozenset(names)
+    here = _given(options, asked)
+    return Assumption(text, lambda case: _given(case.options, asked) == here)
+
+
+def _given(options: BuildOptions, names: frozenset[str]) -> frozenset[tuple[str, str]]:
+    return frozenset(it for it in options.defines if it[0] in names and it[0] not in options.undefines)
 
 
 def aligned(name: str, to: int) -> Assumption:

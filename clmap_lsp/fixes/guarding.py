@@ -55,7 +55,7 @@ def _past_return(scope: Scope, loop: Node) -> Opened | None:
     guard = earlier[0]
     between = scope.body.children[scope.body.children.index(guard) + 1 : at]
     rest = scope.body.children[at + 1 :]
-    if any(_touches_memory(scope, it) for it in between) or guard.head is None:
+    if not all(_harmless(scope, it) for it in between) or guard.head is None:
         return None
     name = scope.fresh(NAME)
     head = scope.text[guard.head[0] : guard.head[1]]
@@ -69,7 +69,7 @@ def _out_of_block(scope: Scope, guard: Node, loop: Node) -> Opened | None:
     if guard not in scope.body.children or len(guard.children) != 1 or block.kind != "block":
         return None
     at = next((n for n, it in enumerate(block.children) if it is loop), None)
-    if at is None or any(_touches_memory(scope, it) for it in block.children[:at]) or guard.head is None:
+    if at is None or not all(_harmless(scope, it) for it in block.children[:at]) or guard.head is None:
         return None
     name = scope.fresh(NAME)
     head = scope.text[guard.head[0] : guard.head[1]]
@@ -116,5 +116,28 @@ def _only_returns(scope: Scope, node: Node) -> bool:
     return len(node.children) == 1 and "".join(text.split()) in ("return;", "{return;}")
 
 
-def _touches_memory(scope: Scope, node: Node) -> bool:
-    return any(node.holds(it.access.span.start, it.access.span.end) for it in scope.subject.analysis.accesses)
+def _harmless(scope: Scope, node: Node) -> bool:
+    """True if all work-items may run a statement, those outside the guard too.
+
+    It assigns variables: it neither reaches memory, private arrays included, nor loops, nor divides integers.
+    """
+    inside = [
+        it
+        for it in ir.walk(scope.subject.analysis.kernel.body)
+        if it.span.path == scope.subject.path and node.holds(it.span.start, it.span.end)
+    ]
+    return all(
+        isinstance(it, (ir.Assign, ir.Declare, ir.If, ir.Scope))
+        and not any(_traps(value) for value in ir.expressions(it))
+        for it in inside
+    )
+
+
+def _traps(value: ir.Expression) -> bool:
+    return any(
+        isinstance(it, ir.Binary)
+        and it.op in (ir.BinaryOp.DIV, ir.BinaryOp.REM)
+        and not getattr(it.type, "is_float", False)
+        and not (isinstance(it.right, ir.Constant) and it.right.value)
+        for it in ir.nodes(value)
+    )

@@ -8,13 +8,15 @@ every value; where it is anything else, its value is an assumption.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.findings import Edit
 from clmap_lsp.fixes.assumptions import defined
+from clmap_lsp.fixes.builds import conditions
+from clmap_lsp.fixes.outline import masked
 from clmap_lsp.launch.model import ScalarArgument
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.read import read_program
@@ -87,21 +89,22 @@ class General:
 def general(subject: Subject) -> General:
     """Return the subject with the macros that a build may set as scalar arguments, as far as that goes."""
     found = tuple(settable(subject))
+    chosen = conditions(subject, _reached(subject), {it.name for it in found})
     if not found:
-        return General(subject, ())
+        return General(subject, chosen)
     numbers = tuple(it for it in found if it.number is not None and not _decides(subject, it.name))
     emulated = subject.emulation is not None and subject.emulation.faults
     made = None if emulated or not numbers else _with_parameters(subject, numbers)
     if made is None:
-        return General(subject, tuple(defined(it.name, it.value) for it in found))
+        return General(subject, (*(defined(it.name, it.value) for it in found), *chosen))
     others = tuple(defined(it.name, it.value) for it in found if it not in numbers)
-    return General(made[0], others, made[1], made[2])
+    return General(made[0], (*others, *chosen), made[1], made[2])
 
 
 def settable(subject: Subject) -> Iterator[Settable]:
     """Yield the macros that a build may set and that reach the kernel's text."""
     texts = {path: file.text for path, file in subject.program.files.items()}
-    used = _reached(subject, texts)
+    used = _reached(subject)
     given = dict(subject.options.defines)
     seen: set[str] = set()
     for path, text in texts.items():
@@ -116,8 +119,9 @@ def settable(subject: Subject) -> Iterator[Settable]:
             yield Settable(name, value, None)
 
 
-def _reached(subject: Subject, texts: Mapping[str, str]) -> frozenset[str]:
+def _reached(subject: Subject) -> frozenset[str]:
     """Return the words of the kernel, and those of the macros and functions that they name, and so on."""
+    texts = {path: file.text for path, file in subject.program.files.items()}
     bodies: dict[str, list[str]] = {}
     for text in texts.values():
         for match in _DEFINE.finditer(text):
@@ -126,7 +130,9 @@ def _reached(subject: Subject, texts: Mapping[str, str]) -> frozenset[str]:
         text = texts.get(function.span.path, "")
         bodies.setdefault(name, []).append(text[function.span.start : function.span.end])
     span = subject.analysis.span
-    waiting = list(_words([subject.text[span.start : span.end]]))
+    shown = masked(subject.text[: span.start])  # Its attributes may stand before it.
+    start = max(shown.rfind(it) for it in ";}") + 1
+    waiting = list(_words([shown[start:], subject.text[span.start : span.end]]))
     found: set[str] = set()
     while waiting:
         word = waiting.pop()
@@ -197,4 +203,6 @@ def _same_but_for(subject: Subject, program: Program, kernel: Kernel, names: set
         return False
     types = [[str(it.type) for it in of.variables if not it.is_temporary] for of in (before, kernel)]
     added = [it.name for it in kernel.parameters[len(before.parameters) :]]
+    if before.attributes != kernel.attributes:
+        return False  # A work-group size that a build sets is no size for every build.
     return before.n_sites == kernel.n_sites and types[0] == types[1] and set(added) == names

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.findings import Edit, Fix
 from clmap_lsp.fixes import gain
+from clmap_lsp.fixes.callers import Use, use_of
 from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
 from clmap_lsp.fixes.scope import Scope
@@ -70,17 +71,29 @@ def proposals(subject: Subject, failed: list[Failure] | None = None) -> Iterator
     A kind that fails takes neither the others nor what it proposed before: it is noted in `failed`, and
     raises only where that is not given.
     """
+    use = use_of(subject)
+    if use is Use.CALLED:
+        return
     wide = general(subject)
     for propose in kinds():
         try:
             for proposal in propose(wide.subject):
                 typed = wide.typed(proposal)
-                if typed is not None:
+                if typed is not None and not (use is Use.DECLARED and _of_parameters(subject, typed)):
                     yield typed
         except Exception as error:
             if failed is None:
                 raise
             failed.append(Failure(propose.__module__.rpartition(".")[2].replace("_", "-"), repr(error)))
+
+
+def _of_parameters(subject: Subject, proposal: Proposal) -> bool:
+    """True if a rewrite edits the kernel's parameters, so that declarations elsewhere no longer agree."""
+    spans = [it.span for it in subject.analysis.kernel.parameters if it.span.path == subject.path]
+    if not spans:
+        return False
+    start, end = min(it.start for it in spans), max(it.end for it in spans)
+    return any(it.span.start < end and it.span.end > start for it in proposal.edits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +126,11 @@ def survey(subject: Subject, settings: EmulationSettings) -> Survey:
         else:
             declined.append(outcome)
     known = {it.proposal.kind for it, _ in found} | {it.kind for it in declined}
-    reason = "the kernel's text comes out of macros or conditional compilation"
-    if Scope.of(subject) is not None:
-        reason = "nothing in the kernel fits"
+    reason = "nothing in the kernel fits"
+    if Scope.of(subject) is None:
+        reason = "the kernel's text comes out of macros or conditional compilation"
+    elif use_of(subject) is Use.CALLED:
+        reason = "another function calls the kernel, and would be rewritten with it"
     declined += (Declined(it, reason) for it in kind_names() if it not in known)
     found.sort(key=lambda it: gain.rank(it[0]))
     return Survey(tuple(found), tuple(declined))

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|(?:<<|>>)=")
 LOCAL_NAMES = ("lx", "ly", "lz")
 
 
@@ -60,6 +61,7 @@ class Scope:
             for path, file in subject.program.files.items()
             for name in _WORD.findall(_visible(subject) if path == subject.path else file.text)
         }
+        taken.update(name for name, _ in subject.options.defines)
         return None if body is None else cls(subject, body, taken)
 
     @cached_property
@@ -233,6 +235,10 @@ class Scope:
     def words(self, start: int, end: int) -> frozenset[str]:
         """Return the identifiers in a range."""
         return frozenset(_WORD.findall(self.shown[start:end]))
+
+    def has_effects(self, start: int, end: int) -> bool:
+        """True if what stands in a range assigns to something, so that it must not be written twice."""
+        return _EFFECT.search(self.shown, start, end) is not None
 
     def mentions(self, name: str) -> list[int]:
         """Return where the kernel, its parameters included, mentions an identifier."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import BufferResult, EmulationResult, FaultKind
 from clmap_lsp.fixes.assumptions import Case
+from clmap_lsp.fixes.compiling import new_error
 from clmap_lsp.fixes.edits import OverlapError, Relocation, apply
 from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
 from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
@@ -64,6 +65,9 @@ def verify(
         return Rejected(proposal, str(error))
     if isinstance(after_program, str):
         return Rejected(proposal, f"the rewritten source has an error: {after_program}")
+    refused = new_error(subject, apply(subject.text, proposal.edits, subject.path))
+    if refused is not None:
+        return Rejected(proposal, f"the rewritten source does not compile: {refused}")
     kernel = subject.analysis.kernel
     after_kernel = after_program.kernel(kernel.name)
     if after_kernel is None:

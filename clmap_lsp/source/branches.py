@@ -109,13 +109,19 @@ def _least(assignment: Assignment, fits: Callable[[Assignment], bool]) -> Assign
     return assignment
 
 
-def _guarded(path: str, text: str) -> Iterator[tuple[Chunk, tuple[Guard, ...]]]:
+def guarded_items(path: str, text: str) -> Iterator[tuple[Chunk | Directive, tuple[Guard, ...]]]:
+    """Yield the texts and directives of a file, active or not, each with what guards it."""
     stack: list[list[Guard]] = []
     for item in lex(path, text).items:
-        if isinstance(item, Chunk):
-            yield item, tuple(guard for group in stack for guard in group)
-        else:
+        yield item, tuple(guard for group in stack for guard in group)
+        if isinstance(item, Directive):
             _follow(stack, item)
+
+
+def _guarded(path: str, text: str) -> Iterator[tuple[Chunk, tuple[Guard, ...]]]:
+    for item, guards in guarded_items(path, text):
+        if isinstance(item, Chunk):
+            yield item, guards
 
 
 def _follow(stack: list[list[Guard]], directive: Directive) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import varies_in_group
 from clmap_lsp.fixes import facts
-from clmap_lsp.fixes.assumptions import at_most
+from clmap_lsp.fixes.assumptions import at_most, overlaps
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.parameters import pointer_parameters
 from clmap_lsp.fixes.scope import Scope
@@ -60,6 +60,9 @@ def propose(subject: Subject) -> Iterator[Proposal]:
                     parameter.variable.name,
                     limit // element,
                     f"{parameter.variable.name} has {limit:,} bytes at most",
+                ),
+                *overlaps(
+                    subject.analysis.kernel, [parameter.variable.name], facts.written(subject.analysis)
                 ),
             ),
             sites=frozenset(it.site for it in accesses),

@@ -28,7 +28,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.fixes import facts
-from clmap_lsp.fixes.assumptions import Assumption, multiple, no_offset, overlaps, positive
+from clmap_lsp.fixes.assumptions import Assumption, finite, multiple, no_offset, overlaps, positive
 from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
@@ -76,6 +76,8 @@ class _Product:
     after: tuple[Node, ...]
     bounds: dict[int, Polynomial]
     """What the ids of a dimension stay below, where the kernel says so."""
+    factors: tuple[str, ...]
+    """Floating-point parameters that multiply the loads: past the ends, zeros are multiplied by them."""
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
@@ -125,6 +127,7 @@ def _proposal(scope: Scope, product: _Product, results: int) -> Proposal | None:
         (
             *(_covered(product, dimension, side) for dimension in (0, 1)),
             no_offset(2),
+            *(finite(it) for it in product.factors),
             *overlaps(
                 kernel,
                 (product.rows.access.buffer, product.columns.access.buffer),
@@ -168,7 +171,8 @@ def _product(scope: Scope, loop: CountingLoop) -> _Product | None:
     if accumulated is None or operands is None:
         return None
     name, kind = accumulated
-    if not _only(scope, turn, operands, {name, "mad", "fma"} | parameters):
+    factors = _factors(loop, name)
+    if factors is None or not _only(scope, turn, operands, {name, "mad", "fma"} | parameters):
         return None
     ids = {it.id_name for it in operands}
     if not all(_for_each(scope, it, {name} | ids) for it in (*before, *after)):
@@ -184,7 +188,7 @@ def _product(scope: Scope, loop: CountingLoop) -> _Product | None:
     across = [it for it in operands if stores[-1].index.coefficient(global_id(it.dimension)) == ONE]
     columns = across[0] if across else operands[1]
     rows = operands[0] if columns is operands[1] else operands[1]
-    return _Product(loop, name, kind, turn, rows, columns, before, after, bounds)
+    return _Product(loop, name, kind, turn, rows, columns, before, after, bounds, factors)
 
 
 def _places(scope: Scope, loop: CountingLoop) -> tuple[int, int]:
@@ -216,9 +220,13 @@ def _parts(scope: Scope, loop: CountingLoop) -> tuple[tuple[Node, ...], tuple[No
     return tuple(before), after
 
 
+_ONE_ID = r"\w+\s*=\s*(?:\(\s*\w+\s*\)\s*)?get_global_id\s*\(\s*[01]\s*\)"
+_IDS = re.compile(rf"(?:const\s+)?(?:unsigned\s+)?\w+\s+{_ONE_ID}(?:\s*,\s*{_ONE_ID})*\s*;")
+"""A declaration of ids, each by its own name."""
+
+
 def _is_id(scope: Scope, node: Node) -> bool:
-    text = scope.shown[node.start : node.end]
-    return re.fullmatch(r"(?:const\s+)?\w+\s+\w+\s*=\s*get_global_id\s*\(\s*[01]\s*\)\s*;", text) is not None
+    return _IDS.fullmatch(scope.shown, node.start, node.end) is not None
 
 
 def _returns(scope: Scope, node: Node) -> bool:
@@ -252,6 +260,78 @@ def _sum(loop: CountingLoop) -> tuple[str, str] | None:
         return None
     (variable,) = assigned
     return (variable.name, str(variable.type)) if isinstance(variable.type, ScalarType) else None
+
+
+def _factors(loop: CountingLoop, name: str) -> tuple[str, ...] | None:
+    """Return what multiplies the loads in the sum; `None` if loads of zeros would change it.
+
+    Tiles are filled with zeros past the ends, and the turns there are taken like all others.
+    """
+    loaded = {it.variable for it in ir.walk(loop.statement.body) if isinstance(it, ir.Load)}
+    temporary = {
+        it.variable: it.value
+        for it in ir.walk(loop.statement.body)
+        if isinstance(it, ir.Assign) and it.variable.is_temporary
+    }
+    sums = [
+        it.value
+        for it in ir.walk(loop.statement.body)
+        if isinstance(it, ir.Assign) and it.variable.name == name and not it.variable.is_temporary
+    ]
+    factors: set[str] = set()
+
+    def is_sum(value: ir.Expression) -> bool:
+        return isinstance(value, ir.Read) and value.variable.name == name
+
+    def is_zero(value: ir.Expression) -> bool:
+        """Tell whether a value is zero where all that is loaded is."""
+        match value:
+            case ir.Read(variable=variable) if variable in temporary:
+                return is_zero(temporary[variable])
+            case ir.Read(variable=variable):
+                return variable in loaded
+            case ir.Constant(value=number):
+                return number == 0
+            case ir.Convert(operand=operand) | ir.Unary(op=ir.UnaryOp.NEGATE, operand=operand):
+                return is_zero(operand)
+            case ir.Binary(op=ir.BinaryOp.ADD | ir.BinaryOp.SUB, left=left, right=right):
+                return is_zero(left) and is_zero(right)
+            case ir.Binary(op=ir.BinaryOp.MUL, left=left, right=right):
+                zeros = (is_zero(left), is_zero(right))
+                return any(zeros) and all(
+                    zero or is_finite(it) for zero, it in zip(zeros, (left, right), strict=True)
+                )
+            case _:
+                return False
+
+    def is_finite(value: ir.Expression) -> bool:
+        """Tell whether zero times a value is zero, if what is noted is finite."""
+        match value:
+            case ir.Constant():
+                return True
+            case ir.Convert(operand=operand):
+                return is_finite(operand)
+            case ir.Read(variable=variable) if variable.kind is ir.VariableKind.PARAMETER:
+                if getattr(variable.type, "is_float", False):
+                    factors.add(variable.name)
+                return True
+            case _:
+                return False
+
+    def adds(value: ir.Expression) -> bool:
+        match value:
+            case ir.Binary(op=ir.BinaryOp.ADD, left=left, right=right):
+                return (is_sum(left) and is_zero(right)) or (is_sum(right) and is_zero(left))
+            case ir.Binary(op=ir.BinaryOp.SUB, left=left, right=right):
+                return is_sum(left) and is_zero(right)
+            case ir.Builtin(name="mad" | "fma", arguments=(left, right, added)):
+                return is_sum(added) and is_zero(left) and is_zero(right)
+            case ir.Convert(operand=operand):
+                return adds(operand)
+            case _:
+                return False
+
+    return tuple(sorted(factors)) if len(sums) == 1 and adds(sums[0]) else None
 
 
 def _operands(scope: Scope, loop: CountingLoop) -> tuple[_Operand, _Operand] | None:

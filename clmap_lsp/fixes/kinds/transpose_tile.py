@@ -178,6 +178,8 @@ class _Writer:
             return None, None
         head = self.place.guard.head
         assert head is not None, "an if has a head"
+        if self.scope.has_effects(*head):
+            return None
         as_is = self.scope.text[head[0] : head[1]]
         if self._mirrors(*head):
             mirrored, _ = self.scope.substituted(*head, self.mirrored)
@@ -194,7 +196,7 @@ class _Writer:
         A variable that was made from an id, or a macro that asks for one, would stay as it is.
         """
         known = {it.name for it in self.scope.subject.analysis.kernel.parameters} | set(self.places.values())
-        return self.scope.words(start, end) <= known
+        return self.scope.words(start, end) <= known and not self.scope.has_effects(start, end)
 
     def _mirrored_guard(self) -> str | None:
         """Return the access's conditions for its mirror image, from what they are in terms of ids."""

@@ -19,6 +19,7 @@ from clmap_lsp.fixes.scope import Scope, as_typed
 from clmap_lsp.source import ir
 
 if TYPE_CHECKING:
+    from clmap_lsp.access.records import Access
     from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.model import Subject
 
@@ -87,10 +88,19 @@ def _assumed(subject: Subject, array: LocalArray, dimensions: frozenset[int]) ->
     if required is not None and all(required[it] == 1 for it in range(3) if it not in dimensions):
         return ()
     stores = [it for it in array.accesses if it.direction is Direction.STORE]
-    guards = [part for it in stores for part in it.guard]
-    if stores and all((lanes := facts.lanes_in(it)) is not None and lanes <= dimensions for it in guards):
+    conditions = [part for it in stores for part in (*it.guard, *_turns(it))]
+    if stores and all(
+        it is not None and (lanes := facts.lanes_in(it)) is not None and lanes <= dimensions
+        for it in conditions
+    ):
         return ()
     return () if len(dimensions) == 3 else (flat_groups(dimensions),)
+
+
+def _turns(access: Access) -> Iterator[Polynomial | None]:
+    """Yield how often the loops around an access turn: no turn, no store."""
+    for loop in access.loops:
+        yield None if loop.exits_early else loop.trip
 
 
 def _edits(scope: Scope, array: LocalArray) -> list[Edit] | None:

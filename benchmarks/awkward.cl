@@ -1,0 +1,1052 @@
+//// calls itself a helper: rows of vectors at an odd place
+// clmap: global=64 local=64 n=64 a=random(64*n+64) y=random(64)
+// also: n=63
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void sums(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k];
+    y[i] = s;
+}
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void shifted_sums(__global const float *a, __global float *y, const int n)
+{
+    sums(a + 1, y, n);
+}
+//// declared before it is defined
+// clmap: global=64 local=64 n=64 a=random(64*n) y=random(64)
+__kernel void scaled(__global float *a, __global float *y, const int n);
+__kernel void scaled(__global float *a, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k];
+    y[i] = s;
+}
+//// a build that stores in place
+// clmap: global=64 local=64 n=16 a=random(64*n) b=random(64*n)
+// also: -DIN_PLACE
+#ifdef IN_PLACE
+#define TARGET a
+#else
+#define TARGET b
+#endif
+__kernel void halve(__global float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        TARGET[i * n + k] = a[i * n + k] * 0.5f;
+}
+//// a build in which neighbours are exchanged
+// clmap: global=64,32 local=16,8 w=64 h=32 a=random(w*h) b=random(w*h)
+// also: -DROWS
+#ifdef ROWS
+#define X get_global_id(1)
+#define Y get_global_id(0)
+#endif
+__kernel void exchanged(__global const float *restrict a, __global float *restrict b, const int w, const int h)
+{
+#ifdef ROWS
+    const int x = X % w, y = Y % h;
+#else
+    const int x = get_global_id(1);
+    const int y = get_global_id(0);
+#endif
+    if (x < h && y < w)
+        b[y * h + x] = a[y * h + x] + 1.0f;
+}
+//// division behind a return
+// clmap: global=64 local=64 n=64 d=4 a=random(64*64) x=random(64) y=random(64)
+// also: d=0
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void divided(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+             const int n, const int d)
+{
+    const int i = get_global_id(0);
+    if (d == 0)
+        return;
+    const int q = n / d;
+    float s = 0.0f;
+    for (int k = 0; k < q; k++)
+        s += a[i * 64 + k] * x[k];
+    y[i] = s;
+}
+//// endless but for a return
+// clmap: global=64 local=64 n=64 d=8 a=random(64*64) x=random(64) y=random(64)
+// also: d=0
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void odd_part(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+              const int n, const int d)
+{
+    const int i = get_global_id(0);
+    if (d == 0)
+        return;
+    int e = d;
+    while ((e & 1) == 0)
+        e >>= 1;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * 64 + k] * x[k];
+    y[i] = s + e;
+}
+//// private table behind a return
+// clmap: global=64 local=64 n=64 m=4 a=random(64*64) x=random(64) y=random(64)
+// also: m=100000000
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void table(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+           const int n, const int m)
+{
+    const int i = get_global_id(0);
+    float weights[8];
+    for (int j = 0; j < 8; j++)
+        weights[j] = j * 0.5f;
+    if (m >= 8)
+        return;
+    float s = weights[m];
+    for (int k = 0; k < n; k++)
+        s += a[i * 64 + k] * x[k];
+    y[i] = s;
+}
+//// local rows stored in turns that differ
+// clmap: global=64,1 local=64,1 e=0 in=random(1024) out=random(1024)
+// also: global=64,2 local=64,2
+// also: global=64,4 local=64,2
+__kernel void sometimes(__global const float *in, __global float *out, const int e)
+{
+    __local float s[64];
+    const int l = get_local_id(0), r = get_local_id(1);
+    for (int k = r; k < 1; k++)
+        s[l] = in[get_global_id(0) + k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(1) * 64 + get_global_id(0)] = s[l] + e;
+}
+//// local element behind a flag in memory
+// clmap: global=64 local=64 in=random(64) flags=formula(64,1) out=random(64)
+// also: flags=formula(64,i%2)
+__kernel void flagged(__global const float *in, __global const int *flags, __global float *out)
+{
+    __local float s[64];
+    const int l = get_local_id(0);
+    s[l] = 0.0f;
+    if (flags[l])
+        s[l] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = s[l] * 2.0f;
+}
+//// address carried from turn to turn behind a macro
+// clmap: global=64 local=64 n=16 e=0 a=random(4096) y=random(64)
+// also: e=1
+// also: e=3
+#define PLACE (p)
+__kernel void carried(__global const float *restrict a, __global float *restrict y, const int n, const int e)
+{
+    const int i = get_global_id(0);
+    int p = i;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s += a[PLACE] * k;
+        p = p + e;
+    }
+    y[i] = s;
+}
+//// counter behind a macro
+// clmap: global=64 local=64 n=16 a=random(4096) y=random(64)
+// also: n=15
+// also: n=1
+#define NEXT k++
+__kernel void counted(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s += a[i * 16 + k] * 0.5f;
+        if (s > 1.0e6f)
+            NEXT;
+    }
+    y[i] = s;
+}
+//// bound that the loop changes
+// clmap: global=64 local=64 n=16 e=0 a=random(4096) y=random(64)
+// also: e=1
+__kernel void shrinking(__global const float *restrict a, __global float *restrict y, int n, const int e)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s += a[i * 16 + k];
+        n -= e;
+    }
+    y[i] = s;
+}
+//// counter that the loop changes
+// clmap: global=64 local=64 n=16 e=0 a=random(4096) x=random(64) y=random(64)
+// also: e=1
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void skipping(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+              const int n, const int e)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s += a[i * 16 + k] * x[k];
+        k += e;
+    }
+    y[i] = s;
+}
+//// counter used after its loop
+// clmap: global=64 local=64 n=16 a=random(4096) x=random(64) y=random(64)
+// also: n=13
+// also: n=0
+// also: n=-3
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void after(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+           const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    int k;
+    for (k = 0; k < n; k++)
+        s += a[i * 16 + k] * x[k];
+    y[i] = s + k;
+}
+//// while with its counter used after
+// clmap: global=64 local=64 n=16 a=random(4096) x=random(64) y=random(64)
+// also: n=13
+// also: n=0
+// also: n=-3
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void walked(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+            const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    int k = 0;
+    while (k < n) {
+        s += a[i * 16 + k] * x[k];
+        k++;
+    }
+    y[i] = s * k;
+}
+//// down-counting
+// clmap: global=64 local=64 n=16 a=random(4096) x=random(64) y=random(64)
+// also: n=13
+// also: n=0
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void down(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+          const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = n - 1; k >= 0; k--)
+        s = s * 0.5f + a[i * 16 + k] * x[k];
+    y[i] = s;
+}
+//// unsigned bound less one
+// clmap: global=64 local=64 n=17 a=random(4096) x=random(64) y=random(64)
+// also: n=1
+// also: n=14
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void pairs(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+           const uint n)
+{
+    const uint i = get_global_id(0);
+    float s = 0.0f;
+    for (uint k = 0; k < n - 1; ++k)
+        s += a[i * 16 + k] * x[k];
+    y[i] = s;
+}
+//// counter of a byte
+// clmap: global=64 local=64 n=250 a=random(64*256) x=random(256) y=random(64)
+// also: n=255
+// also: n=3
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void bytes(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+           const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (uchar k = 0; k < n; k++)
+        s += a[i * 256 + k] * x[k];
+    y[i] = s;
+}
+//// counter of 64 bits
+// clmap: global=64 local=64 n=33 a=random(64*64) x=random(256) y=random(64)
+// also: n=32
+// also: n=0
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void longs(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+           const long n)
+{
+    const size_t i = get_global_id(0);
+    float s = 0.0f;
+    for (long k = 0; k < n; k++)
+        s += a[i * 64 + k] * x[k];
+    y[i] = s;
+}
+//// start that differs in a group
+// clmap: global=32,32 local=16,16 n=16 a=random(32*64) b=random(64*32) c=random(32*32)
+// also: n=19
+// also: n=1
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void band(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+          const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    float s = 0.0f;
+    for (int k = row; k < row + n; k++)
+        s += a[row * 64 + k] * b[k * 32 + col];
+    c[row * 32 + col] = s;
+}
+//// continue before the inner loop
+// clmap: global=32,32 local=16,16 n=32 m=2 a=random(n*n) b=random(n*n) c=random(n*n)
+// also: m=3
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void but_one(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+             const int n, const int m)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    float s = 0.0f;
+    for (int t = 0; t < m; t++) {
+        if (row == t)
+            continue;
+        for (int k = 0; k < n; k++)
+            s += a[row * n + k] * b[k * n + col];
+    }
+    c[row * n + col] = s;
+}
+//// as many turns as memory says, each group its own
+// clmap: global=32,32 local=16,16 n=32 turns=formula(4,32) a=random(n*n) b=random(n*n) c=random(n*n)
+// also: turns=formula(4,i*7)
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void ragged(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+            __global const int *restrict turns, const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    const int end = turns[get_group_id(0)];
+    float s = 0.0f;
+    for (int k = 0; k < end; k++)
+        s += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = s;
+}
+//// as many turns as memory says, each row its own
+// clmap: global=32,32 local=16,16 n=32 turns=formula(32,32) a=random(n*n) b=random(n*n) c=random(n*n)
+// also: turns=formula(32,i)
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void triangle(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+              __global const int *restrict turns, const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    float s = 0.0f;
+    for (int k = 0; k < turns[row]; k++)
+        s += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = s;
+}
+//// id that is changed after it is named
+// clmap: global=32,32 local=16,16 n=32 e=0 a=random(64*64) b=random(64*64) c=random(64*64)
+// also: e=1
+// also: e=5
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void moved(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+           const int n, const int e)
+{
+    int col = get_global_id(0), row = get_global_id(1);
+    col += e;
+    row = row + e;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = s;
+}
+//// stencil behind a mask in memory
+// clmap: global=64,16 local=16,16 w=64 mask=formula(1024,1) in=random(64*16) out=random(64*16)
+// also: mask=formula(1024,(i%64>0)*(i%64<63)*(i>63)*(i<960))
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void masked(__global const float *restrict in, __global const int *restrict mask, __global float *restrict out,
+            const int w)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int at = y * w + x;
+    if (mask[at] > 1)
+        out[at] = in[(y - 1) * w + x] + in[(y + 1) * w + x] + in[y * w + x - 1] + in[y * w + x + 1];
+    else
+        out[at] = in[at];
+}
+//// stencil at odd places
+// clmap: global=128 local=64 n=128 in=random(n+2) out=random(n)
+// also: n=100
+// also: n=128 in=random(130)
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void odd(__global const float *restrict in, __global float *restrict out, const int n)
+{
+    const int x = get_global_id(0);
+    if (x % 2 == 1 && x < n - 2)
+        out[x] = in[x - 1] + in[x] + in[x + 1] + in[x + 2] + in[x + 3];
+}
+//// stencil whose low end is an argument
+// clmap: global=128 local=64 lo=2 n=126 in=random(n+2) out=random(n+2)
+// also: lo=40 n=60
+// also: lo=2 n=3
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void between(__global const float *restrict in, __global float *restrict out, const int lo, const int n)
+{
+    const int x = get_global_id(0);
+    if (x >= lo && x < n)
+        out[x] = in[x - 2] + in[x - 1] + in[x] + in[x + 1];
+}
+//// stencil on one side or the other
+// clmap: global=64,64 local=16,16 w=64 h=64 in=random(w*h) out=random(w*h)
+// also: w=50 h=40
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void either(__global const float *restrict in, __global float *restrict out, const int w, const int h)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= w || y >= h)
+        return;
+    float s = in[y * w + x];
+    if (x > 0)
+        s += in[y * w + x - 1];
+    if (x < w - 1)
+        s += in[y * w + x + 1];
+    if (y > 0)
+        s += in[(y - 1) * w + x];
+    if (y < h - 1)
+        s += in[(y + 1) * w + x];
+    out[y * w + x] = s;
+}
+//// parameters and results in one buffer
+// clmap: global=64 local=64 n=8 w=random(n) x=random(64) y=random(128)
+// also: same=w:y n=8 w=random(128)
+__kernel void weighted(__global const float *w, __global const float *restrict x, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += w[k] * x[i];
+    y[64 + i] = s;
+}
+//// greatest of products
+// clmap: global=64,64 local=16,16 n=64 a=formula(n*n,-1-i%7) b=formula(n*n,1+i%5) c=random(n*n)
+// also: n=64 a=formula(4096,-3) b=formula(4096,2)
+// also: n=60 a=formula(4096,-3) b=formula(4096,2)
+__kernel void greatest(__global const float *restrict a, __global const float *restrict b,
+                       __global float *restrict c, const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    if (row >= n || col >= n)
+        return;
+    float s = -1.0e30f;
+    for (int k = 0; k < n; k++)
+        s = max(s, a[row * n + k] * b[k * n + col]);
+    c[row * n + col] = s;
+}
+//// product with something added
+// clmap: global=64,64 local=16,16 n=64 e=0.0 a=random(n*n) b=random(n*n) c=random(n*n)
+// also: n=60 e=2.0
+// also: n=64 e=2.0
+__kernel void added(__global const float *restrict a, __global const float *restrict b,
+                    __global float *restrict c, const int n, const float e)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    if (row >= n || col >= n)
+        return;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[row * n + k] * b[k * n + col] + e;
+    c[row * n + col] = s;
+}
+//// product of sums
+// clmap: global=64,64 local=16,16 n=64 a=formula(n*n,1+(i%3)/100) b=formula(n*n,(i%3)/100) c=random(n*n)
+// also: n=61
+__kernel void grown(__global const float *restrict a, __global const float *restrict b,
+                    __global float *restrict c, const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    if (row >= n || col >= n)
+        return;
+    float s = 1.0f;
+    for (int k = 0; k < n; k++)
+        s *= a[row * n + k] + b[k * n + col];
+    c[row * n + col] = s;
+}
+//// distance by rows
+// clmap: global=64,64 local=16,16 n=64 d=64 a=random(n*d) b=random(n*d) c=random(n*n)
+// also: n=50 d=33
+// also: n=64 d=1
+__kernel void distance(__global const float *restrict a, __global const float *restrict b,
+                       __global float *restrict c, const int n, const int d)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    if (row >= n || col >= n)
+        return;
+    float s = 0.0f;
+    for (int k = 0; k < d; k++)
+        s += (a[row * d + k] - b[col * d + k]) * (a[row * d + k] - b[col * d + k]);
+    c[row * n + col] = sqrt(s);
+}
+//// product that is stored in integers
+// clmap: global=64,64 local=16,16 n=64 a=formula(n*n,i%11-5) b=formula(n*n,i%13-6) c=random(n*n)
+// also: n=47
+__kernel void whole(__global const int *restrict a, __global const int *restrict b, __global int *restrict c,
+                    const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    if (row < n && col < n) {
+        int s = c[row * n + col];
+        for (int k = 0; k < n; k++)
+            s += a[row * n + k] * b[k * n + col];
+        c[row * n + col] = s;
+    }
+}
+//// short products
+// clmap: global=64,64 local=16,16 n=64 a=formula(n*n,i%301-150) b=formula(n*n,i%299-149) c=random(n*n)
+// also: n=47
+__kernel void shorts(__global const short *restrict a, __global const short *restrict b,
+                     __global int *restrict c, const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    if (row < n && col < n) {
+        int s = 0;
+        for (int k = 0; k < n; k++)
+            s += a[row * n + k] * b[k * n + col];
+        c[row * n + col] = s;
+    }
+}
+//// volatile in the loop
+// clmap: global=64 local=64 n=64 a=random(64*n) y=random(64)
+__kernel void watched(volatile __global float *a, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        y[i] += a[i * n + k] * a[i];
+}
+//// atomic beside the sum
+// clmap: global=64 local=64 n=16 hits=zeros(64) a=formula(1024,i%9) y=formula(64,0)
+// also: same=hits:y
+__kernel void hits(__global int *hits, __global const int *a, __global int *y, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++) {
+        y[i] += a[i * n + k];
+        atomic_add(&hits[i], 2);
+    }
+}
+//// shared counter
+// clmap: global=64 local=64 n=16 a=formula(1024,i%9) counter=zeros(1) out=zeros(1024)
+__kernel void gather(__global const int *a, __global int *counter, __global int *out, const int n)
+{
+    const int i = get_global_id(0);
+    int mine = 0;
+    for (int k = 0; k < n; k++)
+        if (a[i * n + k] > 4)
+            mine += a[i * n + k];
+    atomic_add(counter, mine);
+    out[i] = mine;
+}
+//// barrier in the loop
+// clmap: global=128 local=64 n=8 a=random(1024) out=random(128)
+// also: n=3
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void rotated(__global const float *restrict a, __global float *restrict out, const int n)
+{
+    __local float s[64];
+    const int l = get_local_id(0), i = get_global_id(0);
+    float sum = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s[l] = a[i * 8 + k];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        sum += s[(l + 1) % 64];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[i] = sum;
+}
+//// early return by data
+// clmap: global=64,64 local=16,16 n=64 live=formula(64,1) a=random(n*n) b=random(n*n) c=random(n*n)
+// also: live=formula(64,i%3)
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void living(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+            __global const int *restrict live, const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    if (!live[row])
+        return;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = s;
+}
+//// side effect in the guard
+// clmap: global=64,64 local=16,16 n=64 a=random(n*n) b=random(n*n)
+// also: n=50
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void effect(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    int x = get_global_id(0);
+    const int y = get_global_id(1);
+    if (x++ < n - 1 && y < n)
+        b[x * n + y] = a[y * n + x];
+}
+//// macro with a side effect
+// clmap: global=64 local=64 n=16 a=random(1024) y=random(64)
+// also: n=13
+#define TAKE(p) a[(p)++]
+__kernel void taken(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    int p = get_global_id(0) * n;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += TAKE(p) * k;
+    y[get_global_id(0)] = s;
+}
+//// vector loads across a guard
+// clmap: global=64 local=64 n=64 a=random(4*n) y=random(64)
+// also: n=61
+// also: n=1
+__kernel void quads(__global const float4 *a, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    if (i < n) {
+        float4 v = a[i];
+        y[i] = v.x + v.y + v.z + v.w;
+    }
+}
+//// vload in a loop
+// clmap: global=64 local=64 n=16 a=random(64*64) x=random(64) y=random(64)
+// also: n=3
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void vloads(__global const float *restrict a, __global const float *restrict x, __global float *restrict y,
+            const int n)
+{
+    const int i = get_global_id(0);
+    float4 s = (float4)(0.0f);
+    for (int k = 0; k < n; k++)
+        s += vload4(k, a + i * 64) * x[k];
+    y[i] = s.x + s.y + s.z + s.w;
+}
+//// members of structures
+// clmap: global=64 local=64 n=16 p=random(64) y=random(64)
+struct particle { float x, y, z, m; };
+__kernel void members(__global const struct particle *p, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    struct { int at; float s; } state;
+    state.at = 0;
+    state.s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        state.s += p[state.at].x * p[i].m;
+        state.at = (state.at + 5) & 15;
+    }
+    y[i] = state.s;
+}
+//// pointer set anew in the loop
+// clmap: global=64 local=64 n=8 a=random(4096) b=random(4096) y=random(64)
+// also: n=5
+__kernel void alternating(__global const float *a, __global const float *b, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    __global const float *p = a;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s += p[i] * k;
+        p = k & 1 ? a : b;
+    }
+    y[i] = s;
+}
+//// pointer that walks
+// clmap: global=64 local=64 n=16 a=random(64*16) x=random(64) y=random(64)
+// also: n=13
+// also: n=0
+__kernel void walking(__global const float *restrict a, __global const float *restrict x,
+                      __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    __global const float *p = a + i * n;
+    __global const float *q = x;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += *p++ * *q++;
+    y[i] = s;
+}
+//// private array that starts unset
+// clmap: global=64 local=64 n=4 a=random(64*16) y=random(64*16)
+// also: n=2
+// also: n=1
+__kernel void unset(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float kept[4];
+    for (int k = 0; k < n; k++)
+        kept[k] = a[i * 16 + k];
+    for (int k = 0; k < n; k++)
+        y[i * 16 + k] = kept[n - 1 - k];
+}
+//// order of floats
+// clmap: global=64 local=64 n=16 a=formula(1024,(i%5-2)*1.0e7+i) y=random(64)
+// also: a=formula(1024,(i%2*2-1)*1.0e30)
+__kernel void ordered(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < 16; k++)
+        s += a[i + k * 64];
+    y[i] = s;
+}
+//// comparisons with no number
+// clmap: global=64 local=64 n=16 lim=1.0 a=random(1024) y=random(64)
+// also: lim=nan
+// also: lim=inf
+__kernel void compared(__global const float *restrict a, __global float *restrict y, const int n, const float lim)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * 16 + k] < lim ? a[i * 16 + k] : lim;
+    y[i] = s;
+}
+//// integer division by what is read
+// clmap: global=64 local=64 n=16 a=formula(1024,1+i%9) d=formula(64,1+i%3) y=formula(64,0)
+// also: n=0 d=formula(64,0)
+__kernel void divides(__global const int *a, __global const int *d, __global int *y, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        y[i] += a[i * 16 + k] / d[i];
+}
+//// no turns, no buffer
+// clmap: global=64 local=64 n=16 m=64 a=random(1024) d=random(m) y=random(64)
+// also: n=0 m=1
+__kernel void none(__global const float *restrict a, __global const float *restrict d,
+                   __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * 16 + k] * d[i];
+    y[i] = s;
+}
+//// launch with an offset
+// clmap: global=32,32 local=16,16 n=40 a=random(64*64) b=random(64*64) c=random(64*64)
+// also: offset=4,8
+// also: offset=1,0
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void placed(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+            const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[row * 64 + k] * b[k * 64 + col];
+    c[row * 64 + col] = s;
+}
+//// three dimensions
+// clmap: global=32,16,4 local=16,4,1 w=32 h=16 d=4 a=random(w*h*d) b=random(w*h*d)
+// also: global=32,16,4 local=16,4,2
+// also: w=30 h=15 d=3
+__kernel void cube(__global const float *restrict a, __global float *restrict b, const int w, const int h,
+                   const int d)
+{
+    const int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    if (x >= w - 1 || y >= h - 1 || z >= d - 1 || x < 1 || y < 1 || z < 1)
+        return;
+    const int at = (z * h + y) * w + x;
+    b[at] = a[at - 1] + a[at + 1] + a[at - w] + a[at + w] + a[at - w * h] + a[at + w * h];
+}
+//// batches
+// clmap: global=16,16,3 local=16,16,1 n=16 a=random(3*n*n) b=random(3*n*n) c=random(3*n*n)
+// also: n=13
+// also: global=16,16,2
+__kernel void batched(__global const float *restrict a, __global const float *restrict b,
+                      __global float *restrict c, const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1), z = get_global_id(2);
+    if (row >= n || col >= n)
+        return;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[z * n * n + row * n + k] * b[z * n * n + k * n + col];
+    c[z * n * n + row * n + col] = s;
+}
+//// groups of one
+// clmap: global=64 local=1 n=16 a=random(1024) x=random(16) y=random(64)
+// also: local=16
+// also: global=7 local=7
+__kernel void alone(__global const float *restrict a, __global const float *restrict x,
+                    __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    y[i] = 0;
+    for (int k = 0; k < n; k++)
+        y[i] += a[i * 16 + k] * x[k];
+}
+//// shared helper
+// clmap: global=64 local=64 n=16 a=random(1024) x=random(16) y=random(64) kernel=first
+static float dot_of(__global const float *a, __global const float *x, const int n)
+{
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[k] * x[k];
+    return s;
+}
+__kernel void first(__global float *a, __global float *x, __global float *y, const int n)
+{
+    y[get_global_id(0)] = dot_of(a + get_global_id(0) * n, x, n);
+}
+__kernel void second(__global float *a, __global float *x, __global float *y, const int n)
+{
+    y[get_global_id(0)] = dot_of(a + get_global_id(0), x, n);
+}
+//// crlf and tabs
+// clmap: global=64 local=64 n=16 a=random(1024) x=random(16) y=random(64)
+// also: n=13
+__kernel void windows(__global const float *restrict a, __global const float *restrict x,
+                      __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0); // Zeile für Zeile
+    y[i] = 0.0f;
+    for (int k = 0; k < n; k++) { // Σ a·x
+        y[i] += a[i * 16 + k] * x[k];
+    }
+}
+//// one line
+// clmap: global=64 local=64 n=16 a=random(1024) x=random(16) y=random(64)
+// also: n=13
+__kernel void line(__global const float *restrict a, __global const float *restrict x, __global float *restrict y, int n) { int i = get_global_id(0), k; float s = 0; for (k = 0; k < n; k++) s += a[i * 16 + k] * x[k]; y[i] = s; }
+//// one line for two dimensions
+// clmap: global=32,32 local=16,16 n=32 a=random(n*n) b=random(n*n) c=random(n*n)
+// also: n=29
+__kernel void mm(__global float *a, __global float *b, __global float *c, int n) { int i = get_global_id(0), j = get_global_id(1); if (i < n && j < n) { c[i * n + j] = 0; for (int k = 0; k < n; k++) c[i * n + j] += a[i * n + k] * b[k * n + j]; } }
+//// attributes and comments in odd places
+// clmap: global=64 local=64 n=16 a=random(1024) x=random(16) y=random(64)
+/* first */ __kernel /* a ( b */ __attribute__((work_group_size_hint(64, 1, 1))) void
+noted(__global const float * /* rows { */ restrict a, __global const float *restrict x, __global float *restrict y,
+      const int n /* turns */)
+{   // open {
+    const int i = get_global_id(0); /* } */
+    float s = 0.0f;
+    for (int k = 0 /* first */; k < n /* last */; k++ /* step; */) /* body */
+        s += /* a */ a[i * 16 /* ] */ + k] * x[k]; // end }
+    y[i] = s;
+}
+//// labels and a switch
+// clmap: global=64 local=64 n=16 mode=0 a=random(1024) x=random(16) y=random(64)
+// also: mode=1
+// also: mode=2
+__kernel void modes(__global const float *restrict a, __global const float *restrict x,
+                    __global float *restrict y, const int n, const int mode)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    switch (mode) {
+    case 0:
+        for (int k = 0; k < n; k++)
+            s += a[i * 16 + k] * x[i & 15];
+        break;
+    case 1:
+        for (int k = 0; k < n; k++) {
+            s -= a[i * 16 + k] * x[k];
+        }
+    default:
+        s += 1.0f;
+    }
+    y[i] = s;
+}
+//// names that are taken by the build
+// clmap: global=64,64 local=16,16 n=64 a=random(n*n) b=random(n*n) c=random(n*n)
+// also: n=80
+#define a_tile 3
+#define lx 7
+__kernel void named(__global const float *restrict a, __global const float *restrict b,
+                    __global float *restrict c, const int n)
+{
+    const int row = get_global_id(0), col = get_global_id(1);
+    float s = a_tile * lx;
+    for (int k = 0; k < n; k++)
+        s += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = s;
+}
+//// variable that hides another
+// clmap: global=64 local=64 n=16 a=random(1024) x=random(16) y=random(64)
+// also: n=9
+__kernel void hidden(__global const float *restrict a, __global const float *restrict x,
+                     __global float *restrict y, const int n)
+{
+    int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        int i = k & 7;
+        s += a[i * 16 + k] * x[i];
+    }
+    y[i] = s;
+}
+//// rows by a division of a linear id
+// clmap: global=1024 local=64 w=32 h=32 a=random(w*h) b=random(w*h) c=random(w*h)
+// also: w=20 h=50
+__kernel void linear(__global const float *restrict a, __global const float *restrict b,
+                     __global float *restrict c, const int w, const int h)
+{
+    const int id = get_global_id(0);
+    const int y = id / w, x = id % w;
+    if (y >= h)
+        return;
+    float s = 0.0f;
+    for (int k = 0; k < w; k++)
+        s += a[y * w + k] * b[(k % h) * w + x];
+    c[id] = s;
+}
+//// transposed and kept in a boolean
+// clmap: global=64,64 local=16,16 w=64 h=64 a=random(w*h) b=random(w*h)
+// also: w=50 h=40
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void kept(__global const float *restrict a, __global float *restrict b, const int w, const int h)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int in_x = x < w, in_y = y < h;
+    if (in_x & in_y)
+        b[x * h + y] = a[y * w + x];
+}
+//// transposed by groups of the author's
+// clmap: global=64,64 local=16,16 w=64 h=64 a=random(w*h) b=random(w*h)
+// also: w=64 h=60
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void blocks(__global const float *restrict a, __global float *restrict b, const int w, const int h)
+{
+    const int x = get_group_id(0) * get_local_size(0) + get_local_id(0);
+    const int y = get_group_id(1) * get_local_size(1) + get_local_id(1);
+    if (x < w) {
+        if (y < h)
+            b[x * h + y] = a[y * w + x];
+    }
+}
+//// stored value with a comma
+// clmap: global=64,64 local=16,16 w=64 h=64 a=random(w*h) b=random(w*h)
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void comma(__global const float *restrict a, __global float *restrict b, const int w, const int h)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    float v = 1.0f;
+    b[x * h + y] = a[y * w + x] * v, v = 2.0f;
+    if (v > 1.5f)
+        v += 1.0f;
+}
+//// halves and doubles
+// clmap: global=64 local=64 n=16 a=random(1024) x=random(16) y=random(64)
+// also: n=13
+__kernel void mixed(__global const double *restrict a, __global const float *restrict x,
+                    __global double *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    double s = 0.0;
+    for (int k = 0; k < n; k++)
+        s += a[i * 16 + k] * x[k];
+    y[i] = s;
+}
+//// unsigned that wraps
+// clmap: global=64 local=64 n=16 e=0 a=random(1024) x=random(16) y=random(64)
+// also: e=1
+__kernel void wraps(__global const float *restrict a, __global const float *restrict x,
+                    __global float *restrict y, const uint n, const uint e)
+{
+    const uint i = get_global_id(0);
+    float s = 0.0f;
+    for (uint k = 0; k < n; k++)
+        s += a[(i * 16 + k - e) & 1023] * x[(k - e) & 15];
+    y[i] = s;
+}
+//// chunk that another argument cuts
+// clmap: global=64 local=64 per=16 n=1024 a=random(n) b=random(n)
+// also: per=8
+// also: per=15 n=1000
+__kernel void chunks(__global const float *restrict a, __global float *restrict b, const int per, const int n)
+{
+    const int first = get_global_id(0) * per;
+    for (int i = first; i < min(first + per, n); i++)
+        b[i] = a[i] * 2.0f;
+}
+//// chunk that remembers
+// clmap: global=64 local=64 per=16 n=1024 a=random(n) b=random(n)
+__kernel void prefixes(__global const float *restrict a, __global float *restrict b, const int per, const int n)
+{
+    const int first = get_global_id(0) * per;
+    float s = 0.0f;
+    for (int i = first; i < first + per; i++) {
+        s += a[i];
+        b[i] = s;
+    }
+}
+//// local memory that overlaps rows
+// clmap: global=256 local=64 m=32 a=random(256) b=random(256)
+// also: m=31
+// also: m=16
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void rows_of_local(__global const float *restrict a, __global float *restrict b, const int m)
+{
+    __local float t[64 * 32];
+    const int l = get_local_id(0);
+    for (int k = 0; k < m; k++)
+        t[l * m + k] = a[get_global_id(0)] + k;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float s = 0.0f;
+    for (int k = 0; k < m; k++)
+        s += t[((l + 1) & 63) * m + k];
+    b[get_global_id(0)] = s;
+}
+//// local array seen as another type
+// clmap: global=64 local=64 a=random(64) b=random(64)
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void pun(__global const float *restrict a, __global float *restrict b)
+{
+    __local float t[64 * 32];
+    const int l = get_local_id(0);
+    for (int k = 0; k < 32; k++)
+        t[l * 32 + k] = a[l] + k;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __local float4 *v = (__local float4 *)t;
+    float4 s = v[l * 8] + v[((l + 1) & 63) * 8 + 1];
+    b[l] = s.x + s.y + s.z + s.w + t[l];
+}
+//// local array in two shapes
+// clmap: global=256 local=256 w=16 a=random(256) b=random(256)
+// also: w=8
+__kernel __attribute__((reqd_work_group_size(256, 1, 1)))
+void shapes(__global const float *restrict a, __global float *restrict b, const int w)
+{
+    __local float t[32][32];
+    const int l = get_local_id(0);
+    t[l % 32][l / 32] = a[l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[l] = t[(l + w) % 32][((l + w) & 255) / 32];
+}
+//// macros that set the size of the tile
+// clmap: global=32,32 local=16,16 n=32 a=random(n*n) b=random(n*n) c=random(n*n)
+// also: local=8,8 -DTILE=8
+#ifndef TILE
+#define TILE 16
+#endif
+__kernel __attribute__((reqd_work_group_size(TILE, TILE, 1)))
+void tiled(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+           const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = s;
+}
+//// pragma before the loop
+// clmap: global=32,32 local=16,16 n=32 a=random(n*n) b=random(n*n) c=random(n*n)
+// also: n=30
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void unrolled(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+              const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    if (row < n && col < n) {
+        float s = 0.0f;
+#pragma unroll 4
+        for (int k = 0; k < n; k++)
+            s += a[row * n + k] * b[k * n + col];
+        c[row * n + col] = s;
+    }
+}

@@ -1,0 +1,91 @@
+"""Other builds of a kernel: conditions of the preprocessor that choose what its text means.
+
+`#ifdef DOUBLE` before `typedef double real;`, or two definitions of a macro that the kernel uses: a rewrite
+was derived from the branch that this build takes. What chooses between branches, and may be set by a build,
+is an assumption of every rewrite.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from clmap_lsp.fixes.assumptions import as_built, unique
+from clmap_lsp.source.branches import Guard, guarded_items
+from clmap_lsp.source.lexer import is_name
+from clmap_lsp.source.pieces import Directive
+
+if TYPE_CHECKING:
+    from clmap_lsp.fixes.assumptions import Assumption
+    from clmap_lsp.fixes.model import Subject
+
+_NAMED = re.compile(
+    r"\btypedef\b[^;{]*?(?P<type>\w+)\s*;|\}\s*(?P<record>\w+)\s*;|\b(?:struct|union|enum)\s+(?P<tag>\w+)\s*\{"
+    r"|\b(?P<function>\w+)\s*\([^;{}()]*\)\s*\{|\bconstant\b[^;=]*?(?P<table>\w+)\s*(?:\[[^;]*?\]\s*)?="
+)
+"""What a text at file scope names for others: types, functions, tables."""
+
+
+def conditions(subject: Subject, used: Collection[str], settled: Collection[str]) -> tuple[Assumption, ...]:
+    """Return what a build must be like for the kernel's text to mean what it means here.
+
+    Args:
+        used: words that the kernel reaches, through macros and functions too.
+        settled: macros that proposals are made for every value of, or whose value is an assumption anyway.
+    """
+    files = {path: file.text for path, file in subject.program.files.items()}
+    return unique(_conditions(subject, files, set(used), set(settled)))
+
+
+def _conditions(
+    subject: Subject, files: Mapping[str, str], used: set[str], settled: set[str]
+) -> Iterator[Assumption]:
+    for path, text in files.items():
+        if "#" not in text:
+            continue
+        for item, guards in guarded_items(path, text):
+            if not guards:
+                continue
+            if isinstance(item, Directive):
+                found = _defined(item)
+                kept = {found} & used if found else set()
+            else:
+                kept = {name for name in _names(item.text) if name in used}
+            for guard in _without_defaults(guards, kept):
+                names = {it.text for it in guard.directive.tokens[1:] if is_name(it.text)} - {"defined"}
+                if names and not names <= settled:
+                    yield as_built(names, _worded(subject, guard), subject.options)
+
+
+def _defined(directive: Directive) -> str | None:
+    tokens = directive.tokens
+    return tokens[1].text if directive.name == "define" and len(tokens) > 1 else None
+
+
+def _names(text: str) -> Iterator[str]:
+    for found in _NAMED.finditer(text):
+        yield from (it for it in found.groups() if it)
+
+
+def _without_defaults(guards: Iterable[Guard], kept: set[str]) -> Iterator[Guard]:
+    """Yield the guards of something that the kernel uses; `#ifndef N` around `#define N 1` is no choice."""
+    if not kept:
+        return
+    for guard in guards:
+        words = [it.text for it in guard.directive.tokens]
+        if words[:1] == ["ifndef"] and set(words[1:]) <= kept:
+            continue  # Include guards and defaults: what a build gives instead is another value of the name.
+        yield guard
+
+
+def _worded(subject: Subject, guard: Guard) -> str:
+    """Return the state of a condition in words: `-D DOUBLE`, `no -D DOUBLE`, `#if LEVEL > 2 as here`."""
+    words = [it.text for it in guard.directive.tokens]
+    if words[:1] in (["ifdef"], ["ifndef"]) and len(words) > 1:
+        name = words[1]
+        value = dict(subject.options.defines).get(name)
+        if value is not None and name not in subject.options.undefines:
+            return f"-D {name}" if value == "1" else f"-D {name}={value}"
+        return f"no -D {name}"
+    return f"`#{' '.join(words)}` as in this build"
