@@ -1,5 +1,7 @@
 """The process that runs LLVM's optimiser and back ends: a fatal error inside LLVM ends only this.
 
+What it compiles may come from a stranger, by way of a process that may have been taken over: it is confined.
+
 Started as `python -m clmap_lsp.compiled.child`. One JSON object a line comes in, one goes out: `triple`,
 `cpu`, `features`, `text` for `asm` or `error`.
 """
@@ -13,6 +15,7 @@ from typing import Any
 import llvmlite.binding as llvm
 
 from clmap_lsp.compiled.target import NVIDIA_OPTIONS
+from clmap_lsp.sandbox.confined import confine
 
 
 def compile_text(request: dict[str, Any]) -> str:
@@ -38,6 +41,7 @@ def main() -> None:
     llvm.set_option("clmap-lsp", "-nvptx-short-ptr")  # Local addresses have 32 bits in machine code.
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
+    confine()
     for line in sys.stdin:
         try:
             answer = {"asm": compile_text(json.loads(line))}

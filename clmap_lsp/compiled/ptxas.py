@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from clmap_lsp.compiled import elsewhere
+
 _USED = re.compile(r"Used (\d+) registers")
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
+_PROCESSOR = re.compile(r"sm_\w+")
 _SECONDS = 20
 
 
@@ -51,8 +54,11 @@ def plain_ptx(text: str) -> str:
 
 def assemble(text: str, cpu: str) -> Assembled | None:
     """Assemble PTX for one processor; `None` if there is no assembler or it refuses."""
+    answer = elsewhere.asked("registers", {"text": text, "cpu": cpu})
+    if answer is not None:
+        return Assembled(int(answer["registers"]), int(answer["spills"])) if "registers" in answer else None
     tool = find_ptxas()
-    if tool is None:
+    if tool is None or not _PROCESSOR.fullmatch(cpu):
         return None
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "kernel.ptx")

@@ -31,6 +31,15 @@ def file_state(path: str, within: ReadScope | None) -> str:
         return str(error)
 
 
+def is_readable(path: str, within: ReadScope | None) -> bool:
+    """Tell whether a file is one that a launch may read."""
+    try:
+        regular(path, within=within)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 @lru_cache(maxsize=256)
 def _remembered(path: str, _size: int, _changed_ns: int, _inode: int, within: ReadScope | None) -> str:
     return _digest(path, within)

@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass, field
 from enum import Enum
 from pathlib import PurePath
 
-from clmap_lsp.launch.file_state import file_state
+from clmap_lsp.launch.file_state import file_state, is_readable
 from clmap_lsp.reading import ReadScope
 
 
@@ -73,6 +73,11 @@ class BufferArgument:
     sides: tuple[int, ...] = ()
     folder: str = ""
     within: ReadScope | None = None
+
+    @property
+    def path(self) -> str:
+        """The file that it takes its bytes from; of a `FILE` only."""
+        return str(PurePath(self.folder, self.text))
 
     def __str__(self) -> str:
         if self.sides:
@@ -153,7 +158,7 @@ Argument = BufferArgument | LocalArgument | ScalarArgument | MembersArgument
 def _described(argument: Argument) -> tuple[object, ...]:
     contents = ""
     if isinstance(argument, BufferArgument) and argument.fill is Fill.FILE:
-        contents = file_state(str(PurePath(argument.folder, argument.text)), argument.within)
+        contents = file_state(argument.path, argument.within)
     return type(argument).__name__, *astuple(argument), contents
 
 
@@ -203,6 +208,14 @@ class Launch:
         """Return the value of a scalar argument, if it has one."""
         argument = self.arguments.get(name)
         return argument.values[0] if isinstance(argument, ScalarArgument) else None
+
+    @property
+    def files(self) -> frozenset[str]:
+        """The files that buffers are read from, as far as they may be read."""
+        named = [
+            it for it in self.arguments.values() if isinstance(it, BufferArgument) and it.fill is Fill.FILE
+        ]
+        return frozenset(it.path for it in named if is_readable(it.path, it.within))
 
     def fingerprint(self) -> str:
         """Return what changes whenever a figure of this launch may; results are kept under it.

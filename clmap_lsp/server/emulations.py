@@ -249,7 +249,16 @@ class Emulations:
             limit += DEVICE_TIME_LIMIT_S + 10
         async with Progress(self._server, title) as progress:
             pool = self._devices if kind == "measure" else self._pool
-            task = Task(kind, uri, as_data(message), f"{kind} {key}", limit, progress.report)
+            task = Task(
+                kind,
+                uri,
+                as_data(message),
+                f"{kind} {key}",
+                limit,
+                progress.report,
+                reads=message.launch.files,
+                unconfined=self._server.client_for(snapshot.document).emulate_unconfined,
+            )
             work = asyncio.ensure_future(pool.run(task))
             progress.on_cancel(work.cancel)
             try:

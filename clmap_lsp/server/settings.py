@@ -33,6 +33,8 @@ class ClientSettings:
     ignore: tuple[str, ...] = ()
     emulate: str = "onIdle"
     emulate_time_limit_s: float = defaults.TIME_LIMIT_S
+    emulate_unconfined: bool = False
+    """Kernels run where the platform cannot confine the process that runs them."""
     editor_first: bool = False
     code_lens: bool = True
     embedded: bool = False
@@ -56,6 +58,7 @@ class ClientSettings:
             ignore=_strings(section.get("ignore")),
             emulate=when if when in EMULATE_WHEN else "onIdle",
             emulate_time_limit_s=limit if limit is not None else defaults.TIME_LIMIT_S,
+            emulate_unconfined=section.get("emulateUnconfined") is True,
             editor_first=section.get("configurationPreference") == "editorFirst",
             code_lens=section.get("codeLens") is not False,
             embedded=section.get("embedded") is True,

@@ -1,7 +1,7 @@
 """The worker process: reads tasks, answers each with one result or one error, ends with its input.
 
-It emulates under limits and in a sandbox. Started with `FOR_DEVICES` it has neither, and measures: drivers
-map more memory than any limit would leave, start threads and processes, and write files.
+It emulates confined. Started with `FOR_DEVICES` it is not, and measures: drivers map more memory than any
+limit would leave, start threads and processes, and write files.
 """
 
 from __future__ import annotations
@@ -12,27 +12,50 @@ import sys
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from clmap_lsp.worker import cache, frames, limits, sandbox, tasks
+from clmap_lsp.compiled import elsewhere
+from clmap_lsp.sandbox.confined import allows_kernels, confine
+from clmap_lsp.worker import cache, frames, tasks
 
 FOR_DEVICES = "--for-devices"
+UNCONFINED = "--unconfined"
+"""A person lets kernels run where the platform cannot confine them."""
+READABLE = "--readable="
+"""A file that launches of this process read."""
 
 
 def main() -> int:
     """Serve tasks until the parent closes the pipe."""
+    options = sys.argv[1:]
+    # One thread: what the system lets be read is said for each thread.
+    os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"
     stdin, stdout = _claim_streams()
     tasks.warm()
-    for_devices = FOR_DEVICES in sys.argv[1:]
-    if for_devices:
+    known = tasks.IN_SANDBOX
+    if FOR_DEVICES in options:
+        known = tasks.ON_DEVICES
         # So that what it has started is ended too: `finally` clauses run.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     else:
-        limits.apply(limits.Limits())
-        sandbox.apply()
-    # The sandboxed process may not write files, so what it would keep goes to its parent.
-    cache.hand_over(lambda key, value: _send(stdout, {"keep": key, "value": value}))
+        named = [it.removeprefix(READABLE) for it in options if it.startswith(READABLE)]
+        missing = confine([str(cache.folder()), *tasks.user_folders(), *named])
+        if not allows_kernels(missing) and UNCONFINED not in options:
+            known = dict.fromkeys(known, tasks.refused)
+        elsewhere.hand_over(lambda kind, request: _asked(stdin, stdout, kind, request))
+        # It may not write files, so what it would keep goes to its parent.
+        cache.hand_over(lambda key, value: _send(stdout, {"keep": key, "value": value}))
     while (message := frames.read(stdin)) is not None:
-        _answer(stdout, message, tasks.ON_DEVICES if for_devices else tasks.IN_SANDBOX)
+        _answer(stdout, message, known)
     return 0
+
+
+def _asked(stdin: BinaryIO, stdout: BinaryIO, kind: str, request: Mapping[str, str]) -> Mapping[str, Any]:
+    """Have the parent do something, and wait for what comes of it."""
+    _send(stdout, {"ask": kind, "request": dict(request)})
+    reply = frames.read(stdin)
+    if reply is None:
+        raise SystemExit(0)  # The parent is gone.
+    found: Mapping[str, Any] = reply["answer"]
+    return found
 
 
 def _answer(stdout: BinaryIO, message: dict[str, Any], known: Mapping[str, tasks.Function]) -> None:

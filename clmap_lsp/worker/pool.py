@@ -14,13 +14,14 @@ import contextlib
 import logging
 import sys
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from clmap_lsp.compiled import elsewhere
 from clmap_lsp.worker import cache, frames
-from clmap_lsp.worker.child import FOR_DEVICES
+from clmap_lsp.worker.child import FOR_DEVICES, READABLE, UNCONFINED
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +59,10 @@ class Task:
     content_key: str
     time_limit_s: float
     on_progress: Callable[[str, float | None], None] | None = None
+    reads: frozenset[str] = frozenset()
+    """Files that its launch takes contents of buffers from."""
+    unconfined: bool = False
+    """A person lets it run where the platform cannot confine a process."""
     result: asyncio.Future[dict[str, Any]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -71,23 +76,32 @@ class _SilentDeathError(Exception):
 class _Child:
     """One worker process."""
 
-    def __init__(self, process: asyncio.subprocess.Process, *, for_devices: bool) -> None:
+    def __init__(
+        self, process: asyncio.subprocess.Process, options: tuple[str, ...], reads: Set[str]
+    ) -> None:
         self.process = process
-        self._for_devices = for_devices
+        self._for_devices = FOR_DEVICES in options
+        self._options = options
+        self._reads = reads
 
     @classmethod
-    async def start(cls, *, for_devices: bool = False) -> _Child:
+    async def start(cls, options: tuple[str, ...] = (), reads: Set[str] = frozenset()) -> _Child:
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",
             "-m",
             "clmap_lsp.worker",
-            *((FOR_DEVICES,) if for_devices else ()),
+            *options,
+            *(READABLE + it for it in sorted(reads)),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=2**20,
         )
-        return cls(process, for_devices=for_devices)
+        return cls(process, options, reads)
+
+    def suits(self, options: tuple[str, ...], reads: Set[str]) -> bool:
+        """Tell whether it runs, and may read what a task takes."""
+        return self.process.returncode is None and self._options == options and reads <= self._reads
 
     async def receive(self) -> dict[str, Any]:
         """Return the next message; raises `WorkerCrashedError` when the process is gone."""
@@ -136,6 +150,7 @@ class WorkerPool:
     ) -> None:
         self.preferred_owner: str | None = None
         self._for_devices = for_devices
+        self._options: tuple[str, ...] = (FOR_DEVICES,) if for_devices else ()
         self._queues: dict[str, deque[Task]] = {}
         self._active: _Child | None = None
         self._spare: asyncio.Task[_Child] | None = None
@@ -153,7 +168,7 @@ class WorkerPool:
     def warm(self) -> None:
         """Start the spare, so that the next task does not wait for it; there is none for devices."""
         if self._spare is None and not self._closed and not self._for_devices:
-            self._spare = asyncio.create_task(_Child.start())
+            self._spare = asyncio.create_task(_Child.start(self._options))
 
     async def run(self, task: Task) -> dict[str, Any]:
         """Queue a task and wait for its result.
@@ -241,18 +256,19 @@ class WorkerPool:
         return None
 
     async def _run_on_child(self, task: Task) -> dict[str, Any]:
-        """Run a task; once more on a fresh process where the first was gone before it could say anything.
+        """Run a task; again where a process was gone before it could say anything: the last, then the spare.
 
-        A kernel is blamed for what it does, not for a spare that the system has killed meanwhile.
+        A kernel is blamed for what it does, not for a process that the system has killed meanwhile.
         """
-        try:
-            return await self._run_once(task)
-        except _SilentDeathError:
-            self._active = None
-            return await self._run_once(task, is_last=True)
+        for _ in range(2):
+            try:
+                return await self._run_once(task)
+            except _SilentDeathError:
+                self._active = None
+        return await self._run_once(task, is_last=True)
 
     async def _run_once(self, task: Task, *, is_last: bool = False) -> dict[str, Any]:
-        child = await self._child()
+        child = await self._child(task)
         heard = is_last
         try:
             await child.send({"kind": task.kind, "payload": dict(task.payload)})
@@ -274,7 +290,10 @@ class WorkerPool:
                 raise
             heard = True
             if "keep" in message:
-                await _keep(message)
+                await _keep(message, task)
+            elif "ask" in message:
+                answer = await asyncio.to_thread(elsewhere.answer, message["ask"], message.get("request"))
+                await child.send({"answer": answer})
             elif "progress" in message:
                 if task.on_progress:
                     task.on_progress(str(message["progress"]), message.get("fraction"))
@@ -284,12 +303,19 @@ class WorkerPool:
                 result = message.get("result")
                 return result if isinstance(result, dict) else {}
 
-    async def _child(self) -> _Child:
-        if self._active is None or self._active.process.returncode is not None:
+    async def _child(self, task: Task) -> _Child:
+        """Return a process that may read what the task takes: the one at work, the spare, or a fresh one."""
+        if not self._for_devices:
+            self._options = (UNCONFINED,) if task.unconfined else ()
+        if self._active is not None and not self._active.suits(self._options, task.reads):
+            await self._kill_active()
+        if self._active is None and self._spare is not None:
             spare, self._spare = self._spare, None
-            self._active = await (spare or _Child.start(for_devices=self._for_devices))
-            if self._active.process.returncode is not None:  # It died while it waited for work.
-                self._active = await _Child.start(for_devices=self._for_devices)
+            self._active = await spare  # It may have died while it waited for work.
+            if not self._active.suits(self._options, task.reads):
+                await self._kill_active()
+        if self._active is None:
+            self._active = await _Child.start(self._options, task.reads)
         self.warm()
         return self._active
 
@@ -315,10 +341,14 @@ class WorkerPool:
                 self._on_state(WorkerState.BACKING_OFF)
 
 
-async def _keep(message: dict[str, Any]) -> None:
-    """Write what a worker, which may not write files, wants kept. What it says is checked like any input."""
+async def _keep(message: dict[str, Any], task: Task) -> None:
+    """Write what a worker, which may not write files, wants kept.
+
+    What it says is checked like any input: it may name a result of its own task, and no other kernel's.
+    """
     key, value = message["keep"], message.get("value")
-    if isinstance(key, str) and isinstance(value, dict):
+    own = str(task.payload.get("key") or "")
+    if isinstance(key, str) and own and key.startswith(own) and isinstance(value, dict):
         await asyncio.to_thread(cache.store, key, value)
 
 

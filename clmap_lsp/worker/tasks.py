@@ -36,14 +36,37 @@ class CannotDoError(Exception):
 
 
 def warm() -> None:
-    """Load what the first task would wait for."""
+    """Load what the first task would wait for, and have code of our own compiled that can still be kept."""
     import numpy  # noqa: F401
-
-    with suppress(ModuleNotFoundError):  # Without it a task that runs a kernel says so.
-        import llvmlite.binding  # noqa: F401
 
     import clmap_lsp.emulator.run
     import clmap_lsp.source.read  # noqa: F401
+
+    with suppress(ModuleNotFoundError):  # Without LLVM a task that runs a kernel says so.
+        from clmap_lsp.emulator.library import library
+
+        library(_USUAL_WIDTH)
+
+
+_USUAL_WIDTH = 32
+"""Lanes of a SIMD group on most devices."""
+
+
+def user_folders() -> list[str]:
+    """Return the files and folders of the user's that tasks read: caches, records of measurements."""
+    import platformdirs
+
+    from clmap_lsp.aristotle.shipped import user_database_path
+
+    return [platformdirs.user_cache_dir("clmap-lsp", appauthor=False), str(user_database_path())]
+
+
+def refused(_task: KernelTask, _progress: Progress) -> dict[str, Any]:
+    """Say why this process runs no kernels."""
+    raise CannotDoError(
+        "kernels are not run: this platform lets no process be confined; "
+        "set clmap.emulateUnconfined to run them all the same"
+    )
 
 
 def run(

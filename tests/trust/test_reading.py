@@ -41,7 +41,9 @@ ALLOWED = {
     "worker/child.py": {"open", "fdopen"},  # Pipes to the parent, /dev/null.
     "cli.py": {"open", "fdopen"},  # /dev/null, for streams that are closed or that nobody reads any more.
     "emulator/native/machine.py": {"fdopen"},  # Writes.
-    "worker/limits.py": {"open"},  # One line of /proc/self.
+    "sandbox/limits.py": {"open"},  # One line of /proc/self.
+    "sandbox/confined.py": {"os.listdir"},  # The names of its own threads.
+    "sandbox/landlock.py": {"open"},  # By path only: nothing can be read from it.
     "worker/cache.py": {"fdopen"},  # Writes.
     "opencl_device/on_device.py": {"open", "np.load"},  # Writes; an archive that `safe_read` read.
     "server/protocol.py": {"open"},  # Of a document in the editor.

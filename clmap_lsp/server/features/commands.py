@@ -13,10 +13,10 @@ from lsprotocol import types as lsp
 from clmap_lsp.devices import list_models
 from clmap_lsp.launch.resolve import as_comment
 from clmap_lsp.rules.registry import find_rule
+from clmap_lsp.sandbox.confined import description
 from clmap_lsp.server.hover_text import kernel_text
 from clmap_lsp.server.showing import show
 from clmap_lsp.version import __version__
-from clmap_lsp.worker import sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +117,7 @@ def _debug_text(server: ClmapServer) -> str:
         ),
         f"position encoding {server.documents.encoding.value}, trusted: {server.trusted}",
         f"kernels analysed {server.n_analysed}",
-        sandbox.description(),
+        description(),
         f"worker process {emulations.worker_pid if emulations else None}",
         f"settings {server.editor.default}",
         *(f"{it.uri} version {it.version}, {len(it.text)} characters" for it in documents),

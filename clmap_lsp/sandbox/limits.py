@@ -1,4 +1,4 @@
-"""What the worker process may use. Applied by the child to itself before it reads its first task."""
+"""What a process may use: memory, files, sizes. Applied by the process to itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Hard limits of the worker process; a task has softer ones of its own (`EmulationSettings`)."""
+    """Hard limits of a process that runs kernels; a task has softer ones of its own (`EmulationSettings`)."""
 
     memory_mb: int = 2048
     """Address space beyond what the process holds once it is warm."""
