@@ -26,6 +26,7 @@ _OF_THREADS = 0x7D0F00
 """The flags that C libraries start threads with; others make processes and name spaces."""
 _FCNTL = (0, 1, 2, 3, 5, 6, 7, 36, 37, 38, 1030)
 """F_DUPFD, F_GETFD, F_SETFD, F_GETFL, locks on files (SQLite), F_DUPFD_CLOEXEC; F_SETFL has a rule."""
+_RLIMIT_DATA = 2
 _F_SETFL, _O_ASYNC = 4, 0o20000
 
 
@@ -67,8 +68,7 @@ def _checked(calls: Mapping[str, int], pid: int, *, for_driver: bool) -> list[by
             allowed = [_op(_RETURN, _ALLOW)]
             code += _when(calls[name], allowed if for_driver else _unless_any(flags, _WRITING, _EACCES))
     code += _when(calls["fcntl"], _fcntl())
-    # Limits may be asked for, not set: nobody's. The third argument is where the new ones stand.
-    code += _when(calls["prlimit64"], _if_null(2))
+    code += _when(calls["prlimit64"], _limits())
     processes = [_op(_RETURN, _ALLOW)] if for_driver else _threads_only()
     code += _when(calls["clone"], processes)
     # Signals to its own threads are how abort() ends a process.
@@ -112,6 +112,21 @@ def _fcntl() -> list[bytes]:
         code += _when(command, allowed)
     flags = [_op(_LOAD, _ARGUMENTS + 16), _op(_JUMP_ANY_BIT, _O_ASYNC, otherwise=1), *refused, *allowed]
     return [*code, *_when(_F_SETFL, flags), *refused]
+
+
+def _limits() -> list[bytes]:
+    """Allow limits to be asked for. None is set, nobody's, but that on its own data: the emulator lowers it.
+
+    The arguments are a process (0: the own one), a limit, and where its new value stands.
+    """
+    return [
+        _op(_LOAD, _ARGUMENTS + 8),
+        _op(_JUMP_EQUAL, _RLIMIT_DATA, otherwise=3),
+        _op(_LOAD, _ARGUMENTS),
+        _op(_JUMP_EQUAL, 0, otherwise=1),
+        _op(_RETURN, _ALLOW),
+        *_if_null(2),
+    ]
 
 
 def _if_null(argument: int) -> list[bytes]:

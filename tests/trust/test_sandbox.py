@@ -341,6 +341,8 @@ def test_calls_are_judged_by_their_arguments(name: str):
     assert [of("fcntl", 0, it) for it in (1, 2, 3, 1030)] == ["allowed"] * 4
     limits_ = [of("prlimit64", 0, 9, it, 0) for it in (0, 1, 1 << 32, 0x7FFF00000000)]
     assert limits_ == ["allowed", "errno 1", "errno 1", "errno 1"]
+    data = [of("prlimit64", pid, 2, 1 << 40) for pid in (0, PID, PID + 1)]
+    assert data == ["allowed", "errno 1", "errno 1"]  # its own, which the hard limit on memory bounds
     assert verdict(program, machine.audit, 463) == "errno 38"  # setxattrat, younger than the list
     assert verdict(program, machine.audit, 500) == "errno 38"  # of a kernel to come
     assert [of(it) for it in ("clone3", "openat2")] == ["errno 38", "errno 38"]
