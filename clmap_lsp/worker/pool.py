@@ -265,6 +265,8 @@ class WorkerPool:
                 return await self._run_once(task)
             except _SilentDeathError:
                 self._active = None
+                if task.result.done():  # Cancelled: that is why the process is gone.
+                    return {}
         return await self._run_once(task, is_last=True)
 
     async def _run_once(self, task: Task, *, is_last: bool = False) -> dict[str, Any]:
