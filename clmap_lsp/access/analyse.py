@@ -45,6 +45,7 @@ from clmap_lsp.access.values import (
     unknown_pointer,
 )
 from clmap_lsp.access.wording import NameTable
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind
 from clmap_lsp.source.layout import leaves
@@ -149,6 +150,7 @@ class _Reader:
         if self.quiet:
             self.trial_statements += len(block)
         for at, statement in enumerate(block):
+            checkpoint()
             self.expressions.environment = state.environment
             after = _HANDLERS[type(statement)](self, statement, state)
             if after is None:

@@ -41,6 +41,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access
 from clmap_lsp.access.wording import Names, atom_words
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import WorkItemQuery
 from clmap_lsp.source.types import AddressSpace
 
@@ -406,6 +407,7 @@ def matrix_of(
         n_dimensions: those of the launch, for the columns of ids that the index does not use.
         shared: pitches that other accesses of the array show.
     """
+    checkpoint()
     index = in_global_ids(access.index, facts)
     index, symbols = in_loop_variables(index, access.loops)
     layout = _from_subscripts(access, facts, symbols) or delinearise(index, facts, shared)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType
 
@@ -61,6 +62,7 @@ def _values(kernel: ir.Kernel) -> dict[ir.Variable, set[ir.Site]]:
     while changed:
         changed = False
         for it in assigns:
+            checkpoint()
             known = found.setdefault(it.variable, set())
             more = _sources(it.value, found) - known
             known |= more

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from clmap_lsp.analysis.content import Kept, Moved, ProgramContent
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.analysis.launching import KnownLaunches, LaunchSources
 from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.launch.problem import LaunchProblem
 
@@ -40,6 +42,8 @@ class AnalysisSession:
         *,
         options: BuildOptions | None = None,
         only: str | None = None,
+        without: frozenset[str] = frozenset(),
+        on_kernel: Callable[[KernelAnalysis], None] | None = None,
     ) -> FileAnalysis:
         """Analyse the kernels of a program.
 
@@ -47,17 +51,22 @@ class AnalysisSession:
             sources: what says how kernels are launched, beside the comments of the program.
             options: the build options that the program was read with; only what is kept depends on them.
             only: leave out every other kernel.
+            without: leave out these kernels.
+            on_kernel: called with each kernel as soon as it is analysed.
         """
         content = ProgramContent(program)
         self._kernels.limit = max(self._kept_kernels, 2 * len(program.kernels))
         kernels = []
         for kernel in program.kernels:
-            if only is not None and kernel.name != only:
+            if kernel.name in without or only not in (None, kernel.name):
                 continue
+            checkpoint()
             own = content.key(kernel), options
             launch = self._launches.launch_of(program, kernel, sources, own)
             key = (*own, _launch_key(launch), device)
             kernels.append(self._kernel(key, program, kernel, launch, device))
+            if on_kernel is not None:
+                on_kernel(kernels[-1])
         return FileAnalysis(program.path, device, tuple(kernels))
 
     def _kernel(

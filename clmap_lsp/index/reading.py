@@ -9,15 +9,15 @@ from clmap_lsp.index.cursor import FileScope
 from clmap_lsp.index.index import Include, Index, PlacedUnit
 from clmap_lsp.index.model import Kind, MacroDefinition, Symbol, Unit
 from clmap_lsp.index.statements import read_unit
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.lexer import NEW_LINE, NO_GAP, Token
 from clmap_lsp.source.macros import Macro
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.source.parse import MAX_CHARACTERS, preprocess_some_branch
+from clmap_lsp.source.parse import MAX_CHARACTERS, Prepared, prepare
 from clmap_lsp.source.preprocess import PRAGMA, MacroLog
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
-from clmap_lsp.source.wrapped import without_wrapping
 
 _PLAIN = BuildOptions()
 _MARKS = frozenset({"{", "}", ";", *KERNEL_WORDS})
@@ -30,6 +30,7 @@ def read_index(
     *,
     read_file: Callable[[str], str | None] | None = None,
     previous: Index | None = None,
+    prepared: Prepared | None = None,
 ) -> Index:
     """Return the index of a file with what it includes. Never raises on text.
 
@@ -40,12 +41,14 @@ def read_index(
         read_file: returns the text of a path, or `None` where there is no such file.
         previous: an earlier index of the file. Declarations that an edit leaves alone, with the names that
             they ask for, are taken from it.
+        prepared: the file preprocessed, if somebody has done that already.
     """
     if len(text) > MAX_CHARACTERS:
         text = ""
+    if prepared is None:
+        prepared = prepare(text, path, options, read_file)
     with paused_collector():
-        log = MacroLog()
-        source, _ = preprocess_some_branch(without_wrapping(text), path, options, read_file, log)
+        source, log = prepared.source, prepared.log
         if source.files[path].text != text:
             source.files[path] = SourceFile.of(path, text)
         texts = [it[0] for it in source.tokens]
@@ -82,6 +85,7 @@ def _units(
     waiting = {key: list(units) for key, units in known.items()}
     placed: list[PlacedUnit] = []
     for start, end, is_cut in _declarations(tokens, texts, is_cpp=options.standard.startswith("CLC++")):
+        checkpoint()
         part = texts[start:end]
         key = "\0".join(part)
         unit = _reused(waiting.get(key), scope)

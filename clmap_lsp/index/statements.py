@@ -25,6 +25,7 @@ from clmap_lsp.index.types import (
     space_of,
     spelled,
 )
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
 from clmap_lsp.source.options import BuildOptions
@@ -341,6 +342,7 @@ class UnitParser(DeclarationParser):
 
     def statement(self) -> bool:
         """Read a statement; return whether control never comes behind it. Raises: SyntaxFaultError."""
+        checkpoint()
         if self.depth > MAX_DEPTH:
             raise SyntaxFaultError
         self.depth += 1

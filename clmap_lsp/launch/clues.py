@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.forms import Form, Forms, Id, Monomial, add, all_expressions
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
@@ -47,6 +48,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     forms = Forms.of(kernel)
     clues = Clues()
     for expression in all_expressions(kernel.body):
+        checkpoint()
         match expression:
             case ir.WorkItem(query=query, dimension=ir.Constant(value=int(value))) if query in _IDS:
                 clues.dimensions = max(clues.dimensions, min(value, 2) + 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.work_items import ranges
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, VariableKind, WorkItemQuery
@@ -96,6 +97,7 @@ class _Walker:
         return all(self.statement(it, env) for it in block)
 
     def statement(self, statement: ir.Statement, env: dict[Variable, Value]) -> bool:
+        checkpoint()
         match statement:
             case ir.Assign(variable=variable, value=value):
                 env[variable] = self.value(value, env)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import new_places, places_of
 from clmap_lsp.findings import Finding, Related
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.rules.meta import Needs, Scope
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class KernelFindings:
         for kernel in kernels:
             known = self._of(kernel)
             for rule in rules:
+                checkpoint()
                 found = known.by_rule.get(rule.meta.code)
                 if found is None:
                     self.n_checked += 1

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.rules.context import RuleContext, UnusedSuppression
 from clmap_lsp.rules.memory import KernelFindings, is_per_kernel
 from clmap_lsp.rules.meta import Needs, Rule
@@ -28,6 +29,7 @@ def run(
     kept_apart = [it for it in rules if memory is not None and is_per_kernel(it)]
     found = [] if memory is None else list(memory.check(kept_apart, context))
     for rule in rules:
+        checkpoint()
         if rule.meta.needs is not Needs.FINDINGS and rule not in kept_apart:
             found += rule.of_file(context)
     comments = {path: suppressions(file) for path, file in context.program.files.items()}

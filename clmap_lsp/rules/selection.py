@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from clmap_lsp.findings import Finding
-from clmap_lsp.rules.meta import Rule, RuleMeta
+from clmap_lsp.rules.meta import Needs, Rule, RuleMeta
 from clmap_lsp.rules.registry import all_rules, suggestion
 from clmap_lsp.source.ir import Severity
 
@@ -43,6 +43,11 @@ class Selection:
     def rules(self) -> tuple[Rule, ...]:
         """Return the rules that speak, by code."""
         return tuple(it for it in all_rules() if it.meta.code in self.codes)
+
+    def without_verdicts(self) -> Selection:
+        """Return it without the rules that must have seen all that is to be seen of a file."""
+        left_out = {it.meta.code for it in self.rules() if it.meta.needs is Needs.FINDINGS}
+        return replace(self, codes=self.codes - left_out)
 
     def graded(self, finding: Finding) -> Finding:
         """Return the finding with the severity that was configured."""

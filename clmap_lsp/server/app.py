@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
+from clmap_lsp.server.analyses import Analyses
 from clmap_lsp.server.documents import Document, Documents, path_of
 from clmap_lsp.server.editor import ClientAbilities, EditorSettings
 from clmap_lsp.server.embedding import host_language, is_opencl
@@ -20,12 +18,12 @@ from clmap_lsp.server.indexing import Indexes
 from clmap_lsp.server.protocol import ClmapProtocol
 from clmap_lsp.server.settings import ClientSettings, Configurations
 from clmap_lsp.server.staging import StagingAdvice
+from clmap_lsp.server.turns import Band, Turns, Urgency
 from clmap_lsp.version import __version__
 
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
     from clmap_lsp.server.emulations import Emulations
-    from clmap_lsp.server.engine import Engine
     from clmap_lsp.server.snapshot import Snapshot
 
 logger = logging.getLogger(__name__)
@@ -48,6 +46,8 @@ class ClmapServer(LanguageServer):
         self.configurations = Configurations()
         self.on_snapshot: list[Callable[[Snapshot], None]] = []
         """Called in the event loop with each new snapshot."""
+        self.on_partial_snapshot: list[Callable[[Snapshot], None]] = []
+        """Called with what is known so far of a document whose first analysis takes long."""
         self.on_emulated: list[Callable[[Snapshot], None]] = []
         """Called when the worker has said something new of a document's kernels."""
         self.on_configuration: list[Callable[[Document], None]] = []
@@ -56,14 +56,11 @@ class ClmapServer(LanguageServer):
         """Called with the client's capabilities before the server's are decided."""
         self.emulations: Emulations | None = None
         self.staging = StagingAdvice()
+        self.turns = Turns()
+        """In which all reading and analysing is done, outside of the event loop."""
+        self.analyses = Analyses(self, self.turns)
         self.indexes = Indexes(self)
         """What the language features ask."""
-        self._engine: Engine | None = None
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="analysis")
-        self._snapshots: dict[str, Snapshot] = {}
-        self._running: dict[str, asyncio.Task[Snapshot | None]] = {}
-        self._renewing: set[asyncio.Future[object]] = set()
-        self._generation = 0
 
     @property
     def documents(self) -> Documents:
@@ -75,7 +72,7 @@ class ClmapServer(LanguageServer):
     @property
     def n_analysed(self) -> int:
         """Kernels that were really analysed so far, for debug information."""
-        return self._engine.n_analysed if self._engine else 0
+        return self.analyses.n_analysed
 
     def client_for(self, document: Document) -> ClientSettings:
         """Return the editor's settings for a document."""
@@ -97,100 +94,49 @@ class ClmapServer(LanguageServer):
 
     def latest(self, uri: str) -> Snapshot | None:
         """Return the last snapshot, whatever its version."""
-        return self._snapshots.get(uri)
+        document = self.documents.get(uri)
+        return None if document is None else self.analyses.latest(document.uri)
 
     async def snapshot(self, uri: str) -> Snapshot | None:
         """Return the snapshot of a document's present version; `None` if it is closed or holds no kernels.
 
-        Callers that ask at the same time share one analysis.
+        Raises: JsonRpcContentModified if the text changes before it is there.
         """
-        while True:
-            document = self.documents.get(uri)
-            if document is None or not self.holds_kernels(document):
-                return None
-            ready = self._snapshots.get(document.uri)
-            if ready is not None and ready.document is document:
-                return ready
-            task = self._running.get(document.uri)
-            if task is None:
-                task = asyncio.create_task(self._analyse(document))
-                self._running[document.uri] = task
-            await asyncio.shield(task)
-
-    def refresh(self) -> None:
-        """Analyse everything anew: settings or included files changed."""
-        self._generation += 1
-        self._snapshots.clear()
-        for document in self.documents:
-            self._keep(self.snapshot(document.uri))
+        document = self.documents.get(uri)
+        if document is None or not self.holds_kernels(document):
+            return None
+        return await self.analyses.of(document)
 
     def host_files_changed(self, paths: Sequence[str] | None = None) -> None:
         """Analyse those documents anew that changed host files launch otherwise.
 
         `paths` are the changed files; if left out, those that were read are looked at.
         """
+        self.analyses.host_files_changed(paths)
 
-        def asked() -> frozenset[str]:
-            return frozenset(self._ready_engine().host_files_changed(paths))
-
-        async def renew() -> None:
-            changed = await asyncio.get_running_loop().run_in_executor(self._thread, asked)
-            for document in list(self.documents):
-                if str(Path(document.path).resolve()) in changed:
-                    self._snapshots.pop(document.uri, None)
-                    await self.snapshot(document.uri)
-
-        self._keep(renew())
-
-    def _keep(self, work: Coroutine[Any, Any, object]) -> None:
-        """Run something in the background, and hold it until it is done."""
-        task = asyncio.ensure_future(work)
-        self._renewing.add(task)
-        task.add_done_callback(self._renewing.discard)
+    async def soon(self, uri: str, patience_s: float) -> Snapshot | None:
+        """Return the snapshot of the present version if it is there within a moment, else the last one, as it
+        is seen in the present text; `None` if the document is closed or holds no kernels."""
+        document = self.documents.get(uri)
+        if document is None or not self.holds_kernels(document):
+            return None
+        return await self.analyses.soon(document, patience_s)
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a closed document."""
         self.indexes.forget(uri)
-        snapshot = self._snapshots.pop(uri, None)
-        if snapshot is not None and self._engine is not None:
-            self._thread.submit(self._engine.forget, snapshot.document.path)
+        self.analyses.forget(uri, path_of(uri))
 
     async def close(self) -> None:
-        """End the worker and the analysis thread."""
+        """End the worker and the analyses."""
         if self.emulations is not None:
             await self.emulations.close()
         self.staging.close()
-        self.indexes.close()
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self.turns.close()
 
     def prepare(self) -> None:
         """Load in the background what the first analysis needs: NumPy, the rules, the device models."""
-        self._thread.submit(self._ready_engine)
-
-    def _ready_engine(self) -> Engine:
-        """Return the engine; runs in its thread."""
-        if self._engine is None:
-            from clmap_lsp.server.engine import Engine  # Half of the start-up time, and not needed to answer.
-
-            self._engine = Engine(self.documents)
-        return self._engine
-
-    def _analysed(self, document: Document, settings: Settings) -> Snapshot:
-        return self._ready_engine().analyse(document, settings)
-
-    async def _analyse(self, document: Document) -> Snapshot | None:
-        try:
-            generation = self._generation
-            loop = asyncio.get_running_loop()
-            settings = self.settings_for(document)
-            snapshot = await loop.run_in_executor(self._thread, self._analysed, document, settings)
-        finally:
-            self._running.pop(document.uri, None)
-        if generation == self._generation and self.documents.get(document.uri) is document:
-            self._snapshots[document.uri] = snapshot
-            for listener in self.on_snapshot:
-                listener(snapshot)
-        return snapshot
+        self.turns.submit(Urgency(Band.EDITED), self.analyses.engine)
 
 
 def feature(server: ClmapServer, method: str, options: Any = None) -> Callable[[Any], Any]:

@@ -11,6 +11,7 @@ from lsprotocol import types as lsp
 from clmap_lsp.findings import Edit, Finding, Fix, Severity
 from clmap_lsp.rules.registry import find_rule
 from clmap_lsp.server.documents import Document
+from clmap_lsp.server.shift import Shift
 from clmap_lsp.source.span import SourceFile, Span
 
 if TYPE_CHECKING:
@@ -34,19 +35,28 @@ def uri_of(path: str) -> str:
 class Places:
     """Turns spans of one program into ranges: the document's in its encoding, other files' in the same."""
 
-    def __init__(self, document: Document, files: dict[str, SourceFile]) -> None:
+    def __init__(
+        self,
+        document: Document,
+        files: dict[str, SourceFile],
+        shown: Document | None = None,
+        shift: Shift | None = None,
+    ) -> None:
         self._document = document
+        self._shown = shown or document
+        self._shift = shift
         self._files = files
         self._others: dict[str, Document] = {}
 
     def range(self, span: Span) -> lsp.Range:
         """Return a span's range."""
+        if self._shift is not None and span.path == self._document.path:
+            return self._shown.range(self._shift.later(span.start), self._shift.later(span.end))
         return self._in(span.path).range(span.start, span.end)
 
     def location(self, span: Span) -> lsp.Location:
         """Return a span's location."""
-        document = self._in(span.path)
-        return lsp.Location(document.uri, document.range(span.start, span.end))
+        return lsp.Location(self._in(span.path).uri, self.range(span))
 
     @property
     def version(self) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import Symbol
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.server.convert import Places
-from clmap_lsp.server.embedding import OPENCL_SUFFIXES, kernel_text
+from clmap_lsp.server.embedding import OPENCL_SUFFIXES
+from clmap_lsp.server.turns import Band, Urgency
 from clmap_lsp.source.span import Span
 from clmap_lsp.sources import UnreadableError, include_reader, read_source
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.documents import Document
     from clmap_lsp.source.options import BuildOptions
+
+T = TypeVar("T")
 
 MAX_WORKSPACE_FILES = 1_000
 MAX_WORKSPACE_BYTES = 1 << 20
@@ -48,12 +51,13 @@ class Indexed:
 
 
 class Indexes:
-    """Makes and keeps indexes. Work is done in one thread of its own, so that no analysis holds it up."""
+    """The indexes of documents, the same that analyses use. Reading one goes before all other work."""
 
     def __init__(self, server: ClmapServer) -> None:
         self._server = server
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="index")
         self._kept: dict[str, Indexed] = {}
+        # An analysis may have learnt more of how the file is built; its index is at hand then.
+        server.on_snapshot.append(lambda it: self.forget(it.document.uri))
         self._files: dict[Path, tuple[float, BuildOptions, Index]] = {}
 
     async def of(self, uri: str) -> Indexed | None:
@@ -61,32 +65,26 @@ class Indexes:
         document = self._server.documents.get(uri)
         if document is None or not self._server.holds_kernels(document):
             return None
-        settings = self._server.settings_for(document)
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self._read, document, settings.build, settings.opened)
-
-    def _read(self, document: Document, build: BuildOptions, opened: tuple[str, ...]) -> Indexed:
         kept = self._kept.get(document.uri)
-        reader = include_reader(document.path, opened, self._open_text)
-        is_same = kept is not None and kept.document is document and kept.index.options == build
-        if kept is not None and is_same and self._is_current(kept.index, reader):
+        settings = self._server.settings_for(document)
+        if kept is not None and kept.document is document and not kept.index.includes:
             return kept
-        from clmap_lsp.index.reading import (
-            read_index,
-        )  # It loads the grammar, which the start need not wait for.
+        engine = self._server.analyses.engine
+        index = await self._work(Band.REQUEST, lambda: engine().index(document, settings))
+        if kept is None or kept.document is not document or kept.index is not index:
+            kept = Indexed(document, index)
+            if self._server.documents.get(uri) is document:
+                self._kept[document.uri] = kept
+        return kept
 
-        previous = None if kept is None else kept.index
-        index = read_index(kernel_text(document), document.path, build, read_file=reader, previous=previous)
-        made = Indexed(document, index)
-        self._kept[document.uri] = made
-        return made
-
-    def _is_current(self, index: Index, reader: Callable[[str], str | None]) -> bool:
-        """Tell whether what the index includes has still the same text."""
-        return all(
-            it.path is None or (file := index.files.get(it.path)) is None or reader(it.path) == file.text
-            for it in index.includes
-        )
+    async def _work(self, band: Band, work: Callable[[], T]) -> T:
+        """Do work in its turn; it is ended where nobody waits for it any more."""
+        turn = self._server.turns.submit(Urgency(band), work)
+        try:
+            return await asyncio.wrap_future(turn.future)
+        except asyncio.CancelledError:
+            self._server.turns.end(turn)
+            raise
 
     def _open_text(self, path: str) -> str | None:
         return next((it.text for it in self._server.documents if it.path == path), None)
@@ -94,10 +92,6 @@ class Indexes:
     def forget(self, uri: str) -> None:
         """Drop what is known of a closed document."""
         self._kept.pop(uri, None)
-
-    def close(self) -> None:
-        """End the thread."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
 
     # -------------------------------------------------------------------------------------- more files
 
@@ -110,9 +104,8 @@ class Indexes:
         """Return the indexes of the open documents, and of the OpenCL files of the workspace's folders."""
         open_ones = [await self.of(it.uri) for it in self._server.documents]
         found = [it for it in open_ones if it is not None]
-        loop = asyncio.get_running_loop()
         known = {it.document.path for it in found}
-        return found + await loop.run_in_executor(self._thread, self._on_disk, known)
+        return found + await self._work(Band.OPENED, lambda: self._on_disk(known))
 
     def _on_disk(self, known: set[str]) -> list[Indexed]:
         from clmap_lsp.server.documents import Document, path_of
@@ -124,6 +117,7 @@ class Indexes:
             for path in _opencl_files(Path(path_of(root))):
                 if str(path) in known or len(found) >= MAX_WORKSPACE_FILES:
                     continue
+                checkpoint()
                 document = Document(path.as_uri(), "opencl", 0, "", self._server.documents.encoding)
                 settings = self._server.settings_for(document)
                 index = self._file_index(path, settings.build, settings.opened)

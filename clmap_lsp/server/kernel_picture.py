@@ -28,7 +28,7 @@ def picture(
         turn: of the innermost loop around that access, from 0.
     """
     device = snapshot.analysis.device
-    places = Places(snapshot.document, dict(snapshot.program.files))
+    places = snapshot.places
     emulation = server.emulations.of(snapshot, kernel) if server.emulations else None
     others = [
         (it.name, _psl(server.emulations.of(snapshot, it)))

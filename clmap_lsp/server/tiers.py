@@ -6,16 +6,16 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pygls.exceptions import JsonRpcContentModified
+
 from clmap_lsp.server.collector import QuietCollector
 from clmap_lsp.server.settings import is_configuration
 
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
 
-QUIET_S = 0.03
-"""How long to wait for the next keystroke before analysing."""
-LONGEST_WAIT_S = 0.2
-"""Under steady typing, findings are renewed at least this often."""
+QUIET_S = 0.01
+"""How long to wait for the next change before analysing: some editors send several at a time."""
 IDLE_S = 1.0
 """Without a change for so long, kernels are emulated."""
 
@@ -26,7 +26,6 @@ class _Clock:
 
     static: asyncio.Task[None] | None = None
     idle: asyncio.Task[None] | None = None
-    waiting_since: float | None = None
 
 
 class Tiers:
@@ -41,13 +40,8 @@ class Tiers:
         """Plan both tiers after a change of a document."""
         self._collector.changed()
         clock = self._clocks.setdefault(uri, _Clock())
-        now = asyncio.get_running_loop().time()
-        if clock.static is not None:
-            clock.static.cancel()
-        if clock.waiting_since is None:
-            clock.waiting_since = now
-        wait_s = min(quiet_s, max(0.0, clock.waiting_since + LONGEST_WAIT_S - now))
-        clock.static = asyncio.create_task(self._analyse(uri, wait_s, clock))
+        if clock.static is None or clock.static.done():
+            clock.static = asyncio.create_task(self._analyse(uri, quiet_s))
         document = self._server.documents.get(uri)
         if document is not None and self._server.client_for(document).emulate == "onIdle":
             self.emulate(uri, wait_s=IDLE_S)
@@ -68,18 +62,22 @@ class Tiers:
             if task is not None:
                 task.cancel()
 
-    async def _analyse(self, uri: str, wait_s: float, clock: _Clock) -> None:
+    async def _analyse(self, uri: str, wait_s: float) -> None:
         await asyncio.sleep(wait_s)
-        clock.waiting_since = None
         document = self._server.documents.get(uri)
-        if document is not None and is_configuration(document.path):
+        if document is None:
+            return
+        if is_configuration(document.path):
             for listener in self._server.on_configuration:
                 listener(document)
-        else:
-            await self._server.snapshot(uri)
+        elif self._server.holds_kernels(document):
+            self._server.analyses.renew(document)
 
     async def _emulate(self, uri: str, wait_s: float) -> None:
         await asyncio.sleep(wait_s)
-        snapshot = await self._server.snapshot(uri)
+        try:
+            snapshot = await self._server.snapshot(uri)
+        except JsonRpcContentModified:
+            return  # The change plans its own.
         if snapshot is not None and self._server.emulations is not None:
             await self._server.emulations.run_all(snapshot)

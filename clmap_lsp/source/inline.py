@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.functions import Lowered
 from clmap_lsp.source.ir import (
     RECURSION,
@@ -206,6 +207,7 @@ class _Inliner(Rewriter):
     def block(self, block: Block) -> Block:
         out: list[Statement] = []
         for statement in block:
+            checkpoint()
             self.work.n_statements += 1
             if isinstance(statement, Call):
                 self.call(statement, out)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import (
     Assign,
     Block,
@@ -307,6 +308,7 @@ class Lowering:
 
     def statement(self, node: Node) -> None:
         """Lower a statement; comments and stray tokens give nothing."""
+        checkpoint()
         handler = STATEMENTS.get(node.type)
         if handler is not None:
             handler(self, node)

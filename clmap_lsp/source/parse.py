@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import tree_sitter_c
 from tree_sitter import Language, Parser, Point, Tree
 
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.branches import Assignment, guards_at, hidden_kernels, solve
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.dialect import AUTO_TYPE, plain
@@ -51,17 +52,19 @@ def parse(
     *,
     read_file: Callable[[str], str | None] | None = None,
     previous: SyntaxTree | None = None,
+    prepared: Prepared | None = None,
 ) -> SyntaxTree:
     """Preprocess, normalise and parse one file. Never raises on text.
 
     `read_file` returns the text of a path, or `None` where there is no such file; without it, every include
     is missing. `previous` is an earlier tree of the same file: what did not change is not parsed again.
+    `prepared` is the file preprocessed, if somebody has done that already.
     """
     if len(text) > MAX_CHARACTERS:
         message = f"the file has {len(text)} characters; more than {MAX_CHARACTERS} are not read"
         return _refused(text, path, "file-too-large", message)
     with paused_collector():
-        return _parse(text, path, options, read_file, previous)
+        return _parse(text, path, options, read_file, previous, prepared)
 
 
 def _parse(
@@ -70,11 +73,16 @@ def _parse(
     options: BuildOptions,
     read_file: Callable[[str], str | None] | None,
     previous: SyntaxTree | None,
+    prepared: Prepared | None,
 ) -> SyntaxTree:
     template = filled(without_wrapping(text), path)
-    source, assumed = preprocess_some_branch(template.text, path, options, read_file)
+    if prepared is not None and prepared.holds(template.text, options):
+        source, assumed = prepared.source, prepared.guesses
+    else:
+        source, assumed = preprocess_some_branch(template.text, path, options, read_file)
     if source.files[path].text != text:
         source.files[path] = SourceFile.of(path, text)
+    checkpoint()
     tokens = without_placeholders(source.tokens) if "@" in text else source.tokens
     texts = [it.text for it in tokens]
     dialect = plain(tokens, texts)
@@ -82,12 +90,16 @@ def _parse(
         tokens = dialect.tokens
         texts = [it.text for it in tokens]
     types = frozenset((AUTO_TYPE, *typedef_names(texts)))
+    checkpoint()
     undefined = judge(tokens, texts, scan(tokens, texts, types), types)
+    checkpoint()
     edited = apply(tokens, undefined.edits)
     if edited is not tokens:
         texts = [it.text for it in edited]
     normalised = normalise(edited, texts, Roles(types | undefined.types))
+    checkpoint()
     tree = _parsed(normalised, previous)
+    checkpoint()
     if tree is None:
         message = "this is too far from OpenCL C for its structure to be found; nothing of it is read"
         return _refused(text, path, "syntax-error", message)
@@ -113,6 +125,33 @@ def _parse(
         (*assumed, *undefined.guesses),
         tuple(source.inactive),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A file preprocessed once, for those who read its tokens: the index and the program."""
+
+    text: str
+    """What was preprocessed: the file without what a host wraps around it."""
+    options: BuildOptions
+    source: Preprocessed
+    guesses: list[Guess]
+    log: MacroLog
+
+    def holds(self, text: str, options: BuildOptions) -> bool:
+        """Tell whether preprocessing a text would give the same."""
+        return text == self.text and options == self.options
+
+
+def prepare(
+    text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None] | None
+) -> Prepared:
+    """Preprocess a file as typed; one that is too long counts as empty."""
+    unwrapped = without_wrapping(text) if len(text) <= MAX_CHARACTERS else ""
+    log = MacroLog()
+    with paused_collector():
+        source, guesses = preprocess_some_branch(unwrapped, path, options, read_file, log)
+    return Prepared(unwrapped, options, source, guesses, log)
 
 
 def preprocess_some_branch(

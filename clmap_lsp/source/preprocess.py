@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import compress, count
 
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.condition_words import condition_words, is_defined
 from clmap_lsp.source.conditions import BadConditionError, DivisionByZeroError, evaluate
 from clmap_lsp.source.ir import Problem, Severity
@@ -591,6 +592,7 @@ class _FileReader:
         while self.at < len(self.items):
             item = self.items[self.at]
             self.at += 1
+            checkpoint()
             if isinstance(item, Chunk):
                 if not self.groups or self.groups[-1].active:
                     self.chunk(item)

@@ -17,7 +17,7 @@ from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.lowering import Lowering, Reported, Unit
 from clmap_lsp.source.nesting import nests_too_deeply
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.source.parse import parse
+from clmap_lsp.source.parse import Prepared, parse
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.reuse import (
     BuiltKernel,
@@ -46,6 +46,7 @@ def read_program(
     *,
     read_file: Callable[[str], str | None] | None = None,
     previous: ProgramCache | None = None,
+    prepared: Prepared | None = None,
 ) -> Program:
     """Return what a `.cl` file says.
 
@@ -56,9 +57,10 @@ def read_program(
         read_file: returns the text of a path, or `None` where there is no such file.
         previous: the `cache` of an earlier reading of this file. Functions that an edit has not touched are
             taken from it, as the same objects where they have not even moved.
+        prepared: the file preprocessed, if somebody has done that already.
     """
     earlier = None if previous is None else previous.tree
-    tree = parse(text, path, options, read_file=read_file, previous=earlier)
+    tree = parse(text, path, options, read_file=read_file, previous=earlier, prepared=prepared)
     return lower(tree, options, previous)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import (
     Assign,
     AsyncCopy,
@@ -107,6 +108,7 @@ class Rewriter:
 
     def block(self, block: Block) -> Block:
         """Copy a block."""
+        checkpoint()
         return tuple([self.statement(it) for it in block])
 
 

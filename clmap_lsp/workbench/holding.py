@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.rests_on import GUESSED
 from clmap_lsp.findings import Finding, Rest, Severity
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.rules.meta import Needs, Rule, Scope
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices import DeviceModel
     from clmap_lsp.launch.partial import PartialLaunch
+    from clmap_lsp.workbench.other_launches import Found, Other, OtherLaunches, Place
 
 MAX_KERNELS = 24
 """Kernels of one file for which other launches are tried; findings of the rest stay informational."""
@@ -40,6 +43,8 @@ def judged(
     device: DeviceModel,
     defined: dict[str, str],
     analyse: Analyse,
+    memory: OtherLaunches | None = None,
+    branches: int = 0,
 ) -> tuple[Finding, ...]:
     """Return findings with what they rest on, lowered where they do not hold on all that is plausible."""
     asked = [it for it in rules if it.meta.scope is Scope.KERNEL and it.meta.needs is Needs.ANALYSIS]
@@ -49,7 +54,7 @@ def judged(
     macros = tuple(
         dict.fromkeys(it.name for kernel in kernels for it in kernel.guesses if it.role == "constant")
     )
-    others: dict[str, list[tuple[str, set[tuple[str, object]]]]] = {}
+    others: dict[str, Sequence[Other]] = {}
     result = []
     for finding in findings:
         kernel = by_name.get(finding.kernel or "")
@@ -61,7 +66,14 @@ def judged(
         if any(it.origin == GUESSED and it.kind in _VARIED for it in rests):
             if kernel.name not in others:
                 tried = len(others) < MAX_KERNELS
-                others[kernel.name] = list(_others(kernel, asked, device, analyse, macros)) if tried else []
+                make = partial(_others, kernel, asked, device, analyse, macros)
+                if not tried:
+                    others[kernel.name] = []
+                elif memory is None:
+                    others[kernel.name] = list(make())
+                else:
+                    asking = tuple(it.meta.code for it in asked), macros, branches if macros else 0
+                    others[kernel.name] = memory.of(kernel, asking, make)
             judged_ = _lowered(finding, kernel, others[kernel.name])
             if judged_ is not None:
                 result.append(judged_)
@@ -93,7 +105,7 @@ def _others(
     device: DeviceModel,
     analyse: Analyse,
     macros: tuple[str, ...],
-) -> Iterator[tuple[str, set[tuple[str, object]]]]:
+) -> Iterator[Other]:
     """Yield, for every other plausible launch, the guess that it replaces and what the rules find then."""
     launch = kernel.launch
     for it in plausible(kernel.kernel, launch) if launch is not None else ():
@@ -108,17 +120,19 @@ def _others(
             yield listed, _found(found, rules, device)
 
 
-def _found(kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel) -> set[tuple[str, object]]:
-    return {(it.code, _place(it)) for rule in rules for it in rule.check(kernel, device)}
+def _found(kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel) -> set[Found]:
+    found: set[Found] = set()
+    for rule in rules:
+        checkpoint()
+        found.update((it.code, _place(it)) for it in rule.check(kernel, device))
+    return found
 
 
-def _place(finding: Finding) -> object:
+def _place(finding: Finding) -> Place:
     return finding.span.path, finding.span.start
 
 
-def _lowered(
-    finding: Finding, kernel: KernelAnalysis, others: Sequence[tuple[str, set[tuple[str, object]]]]
-) -> Finding | None:
+def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) -> Finding | None:
     """Return a finding as loud as what it rests on allows; `None` where nothing is left of it."""
     launch = kernel.launch
     guessed = {it.kind for it in finding.rests_on if it.origin == GUESSED}

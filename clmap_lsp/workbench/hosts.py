@@ -64,6 +64,14 @@ class HostFiles:
         self._stamps: dict[str, tuple[int, int]] = {}
         """Size and time of change of every file that was read, as they were then."""
 
+    def known(self, path: str, text: str, settings: Settings) -> HostFacts | None:
+        """Return what is known of a kernel file without reading anything."""
+        known = self._known.get(str(Path(path).resolve())) if path else None
+        if known is None or known.reader != _key(str(Path(path).resolve()), settings):
+            return None
+        heads = tuple((it.name, it.parameters) for it in kernels_in(text))
+        return known.facts if known.heads == heads else None
+
     def facts(self, path: str, text: str, settings: Settings) -> HostFacts:
         """Return what the workspace's host code says of the kernels of one file."""
         heads = tuple((it.name, it.parameters) for it in kernels_in(text))

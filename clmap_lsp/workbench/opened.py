@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -34,10 +35,13 @@ if TYPE_CHECKING:
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.program import Program
     from clmap_lsp.time.model import Prediction
+    from clmap_lsp.workbench.other_launches import OtherLaunches
 
 
 _FROM_HOST = frozenset({Origin.HOST, Origin.HOST_DEFAULT})
 
+
+_DIRECTIVE = re.compile(r"^[ \t]*#.*", re.MULTILINE)
 
 Reread = Callable[[tuple[tuple[str, str], ...]], "Program"]
 """Reads the file's text again with more macros defined."""
@@ -68,6 +72,7 @@ class OpenedFile:
         read: Callable[[], Index] | None = None,
         reread: Reread | None = None,
         times: Times | None = None,
+        others: OtherLaunches | None = None,
     ) -> None:
         self._read = read
         self.program = program
@@ -80,6 +85,9 @@ class OpenedFile:
         self.facts = facts or HostFacts()
         self._reread = reread
         self._times = times or Times()
+        self.on_kernel: Callable[[KernelAnalysis], None] | None = None
+        """Called with each kernel as soon as it is analysed."""
+        self._others = others
         self._rereadings: dict[tuple[tuple[str, str], ...], Program] = {}
 
     def with_program(self, program: Program) -> OpenedFile:
@@ -104,16 +112,23 @@ class OpenedFile:
     @cached_property
     def analysis(self) -> FileAnalysis:
         """The kernels with their accesses and costs; of those that do not compile nothing is said."""
-        found = self._session.analyse(
-            self.program, self.device, self.sources, options=self.settings.build, only=self._only
+        return self._session.analyse(
+            self.program,
+            self.device,
+            self.sources,
+            options=self.settings.build,
+            only=self._only,
+            without=self._broken(),
+            on_kernel=self.on_kernel,
         )
+
+    def _broken(self) -> frozenset[str]:
+        """Return the functions that do not compile."""
+        if self.index is None:
+            return frozenset()
         from clmap_lsp.rules.context import refused_of
 
-        refused = [] if self.index is None else refused_of(self.program, self.index)
-        broken = broken_functions(self.index, refused) if self.index is not None else frozenset()
-        if broken.isdisjoint(it.name for it in found.kernels):
-            return found
-        return replace(found, kernels=tuple(it for it in found.kernels if it.name not in broken))
+        return broken_functions(self.index, refused_of(self.program, self.index))
 
     # ------------------------------------------------------------------------------------------- findings
 
@@ -126,16 +141,25 @@ class OpenedFile:
             runs: where the kernels ran, for the rules about faults.
             waits: work out predicted times that are not known yet (editors show findings without them first).
         """
+        return self.findings_of(self.analysis, selection, runs, waits=waits)
+
+    def findings_of(
+        self, analysis: FileAnalysis, selection: Selection, runs: Runs | None = None, *, waits: bool = True
+    ) -> tuple[Finding, ...]:
+        """Return what the selected rules say of the kernels of an analysis, which need not be all."""
         from clmap_lsp.rules.context import RuleContext
         from clmap_lsp.rules.runner import run
 
         done, refused = (runs.done, runs.refused) if runs is not None else (None, {})
         standard = self.settings.build.standard
-        context = RuleContext(self.program, self.analysis, done, refused, index=self.index, standard=standard)
-        found = self._judged(run(context, selection, self._memory), selection, self.times(waits=waits))
-        return tuple(self._with_host_line(it) for it in found) if self.facts.launches else found
+        context = RuleContext(self.program, analysis, done, refused, index=self.index, standard=standard)
+        times = self.times(analysis, waits=waits)
+        found = self._judged(run(context, selection, self._memory), analysis, selection, times)
+        return tuple(self._with_host_line(it, analysis) for it in found) if self.facts.launches else found
 
-    def times(self, *, waits: bool = True) -> Mapping[str, Prediction | str]:
+    def times(
+        self, analysis: FileAnalysis | None = None, *, waits: bool = True
+    ) -> Mapping[str, Prediction | str]:
         """Return how long each kernel's launch takes on the device, or why nobody can tell; by name.
 
         Empty where the device has no timing facts. Without `waits`, of those alone that are known already.
@@ -143,7 +167,7 @@ class OpenedFile:
         if time_facts(self.device.id) is None:
             return {}
         found: dict[str, Prediction | str] = {}
-        for kernel in self.analysis.kernels:
+        for kernel in (analysis or self.analysis).kernels:
             known = self._times.known(kernel, self.device)
             if known is None and waits:
                 known = self._times.of(kernel, self.device, self.program.constants)
@@ -154,6 +178,7 @@ class OpenedFile:
     def _judged(
         self,
         findings: tuple[Finding, ...],
+        analysis: FileAnalysis,
         selection: Selection,
         times: Mapping[str, Prediction | str],
     ) -> tuple[Finding, ...]:
@@ -162,11 +187,29 @@ class OpenedFile:
 
         defined = dict(self.facts.defines)
         judged_ = judged(
-            findings, self.analysis.kernels, selection.rules(), self.device, defined, self._analysed_as
+            findings,
+            analysis.kernels,
+            selection.rules(),
+            self.device,
+            defined,
+            self._analysed_as,
+            self._others,
+            self._branches,
         )
         if times:
-            judged_ = with_time_lost(judged_, self.analysis.kernels, times)
+            judged_ = with_time_lost(judged_, analysis.kernels, times)
         return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
+
+    @cached_property
+    def _branches(self) -> int:
+        """What other macros would make of the file follows from its directives and inactive text as well."""
+        text = self.program.main_file.text
+        inactive = (
+            self.program.files[it.path].text[it.start : it.end]
+            for it in self.program.inactive
+            if it.path in self.program.files
+        )
+        return hash((*_DIRECTIVE.findall(text), *inactive))
 
     def _analysed_as(
         self, name: str, launch: PartialLaunch | None, macros: tuple[tuple[str, str], ...]
@@ -188,12 +231,12 @@ class OpenedFile:
         kernel = next((it for it in found.kernels if it.name == name), None)
         return kernel if kernel is not None and kernel.launch is not None else None
 
-    def _with_host_line(self, finding: Finding) -> Finding:
+    def _with_host_line(self, finding: Finding, analysis: FileAnalysis) -> Finding:
         """Add the host code's line to a finding that rests on the launch that is made there."""
         host = self.facts.launches.get(finding.kernel or "")
         if host is None or finding.code.startswith("CM0") or host.host_file not in self.host_files:
             return finding
-        kernel = next((it for it in self.analysis.kernels if it.name == finding.kernel), None)
+        kernel = next((it for it in analysis.kernels if it.name == finding.kernel), None)
         launch = kernel.launch if kernel is not None else None
         if launch is None or not _FROM_HOST.intersection(launch.origins.values()):
             return finding

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,10 +16,12 @@ from clmap_lsp.index.reading import read_index
 from clmap_lsp.reading import DATA_BYTES, SETTINGS_BYTES, ReadScope, reason, safe_read
 from clmap_lsp.recording import Recording, RecordingError, read_recording
 from clmap_lsp.rules.memory import KernelFindings
+from clmap_lsp.source.parse import Prepared, prepare
 from clmap_lsp.source.read import read_program
 from clmap_lsp.sources import Reader, include_reader
 from clmap_lsp.workbench.hosts import HostFacts, HostFiles, defines_in
 from clmap_lsp.workbench.opened import OpenedFile
+from clmap_lsp.workbench.other_launches import OtherLaunches
 from clmap_lsp.workbench.timing import Times
 from clmap_lsp.workspace import scope_of
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
     from clmap_lsp.source.reuse import ProgramCache
+    from clmap_lsp.source.span import SourceFile
 
 KEPT_KERNELS = 512
 KEPT_READINGS = 64
@@ -70,6 +73,9 @@ class Workbench:
         self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(KEPT_READINGS)
         self._indexes: Kept[Index] = Kept(KEPT_READINGS)
         self._times = Times(kept_kernels)
+        self._others = OtherLaunches() if remembers else None
+        self._prepared: tuple[str, str, Prepared] | None = None
+        """What was preprocessed for an index, until it is read as a program too."""
 
     @property
     def n_analysed(self) -> int:
@@ -123,7 +129,8 @@ class Workbench:
         recorded_name = Path(settings.recorded).name if settings.recorded else ""
         if recording is not None:
             settings = _built_as(settings, _recorded_defines(recording, text))
-        program = self._program(path, text, settings)
+        prepared = self._prepared_text(path, text, settings)
+        program = self._program(path, text, settings, prepared)
 
         def reread(macros: tuple[tuple[str, str], ...]) -> Program:
             build = replace(settings.build, defines=settings.build.defines + macros)
@@ -135,7 +142,7 @@ class Workbench:
         )
 
         def index() -> Index:
-            return self._index(path, text, settings)
+            return self._index(path, text, settings, prepared)
 
         return OpenedFile(
             program,
@@ -149,15 +156,50 @@ class Workbench:
             index,
             reread,
             self._times,
+            self._others,
         )
 
-    def _index(self, path: str, text: str, settings: Settings) -> Index:
+    def index(self, path: str, text: str, settings: Settings) -> Index:
+        """Return what a text declares and uses, from memory where it was read before.
+
+        Host code is not read for it: what it says of the build counts as soon as it is known.
+        """
+        facts = self._hosts.known(path, text, settings) if settings.hosts.enabled else None
+        if facts is not None:
+            settings = _built_as(settings, facts.defines)
+        recording = self._recording(settings.recorded)
+        if recording is not None:
+            settings = _built_as(settings, _recorded_defines(recording, text))
+        return self._index(path, text, settings)
+
+    def _index(self, path: str, text: str, settings: Settings, prepared: Prepared | None = None) -> Index:
         before = self._indexes.get(path) if self._memory is not None else None
-        read_file = self._includes(path, settings)
-        index = read_index(text, path, settings.build, read_file=read_file, previous=before)
+        if before is not None and self._is_current(before, path, text, settings):
+            return before
+        if prepared is None:
+            prepared = self._prepared_text(path, text, settings)
+            self._prepared = (path, text, prepared) if self._memory is not None else None
+        index = read_index(text, path, settings.build, previous=before, prepared=prepared)
         if self._memory is not None:
             self._indexes.keep(path, index)
         return index
+
+    def _is_current(self, index: Index, path: str, text: str, settings: Settings) -> bool:
+        """Tell whether an index is of this text, and what it includes has still the same text."""
+        if index.text != text or index.options != settings.build:
+            return False
+        includes = (it.path for it in index.includes)
+        return _read_the_same(includes, index.files, self._includes(path, settings))
+
+    def _prepared_text(self, path: str, text: str, settings: Settings) -> Prepared:
+        """Return a file preprocessed; where only its index was read, that is the one that was made for it."""
+        read_file = self._includes(path, settings)
+        kept, self._prepared = self._prepared, None
+        if kept is not None and kept[:2] == (path, text) and kept[2].options == settings.build:
+            includes = (found for _, _, found in kept[2].log.includes)
+            if _read_the_same(includes, kept[2].source.files, read_file):
+                return kept[2]
+        return prepare(text, path, settings.build, read_file)
 
     def _recording(self, path: str | None) -> Recording | None:
         """Return a recording, read once.
@@ -170,15 +212,24 @@ class Workbench:
             self._recordings[path] = read_recorded(path)
         return self._recordings[path]
 
-    def _program(self, path: str, text: str, settings: Settings) -> Program:
+    def _program(self, path: str, text: str, settings: Settings, prepared: Prepared) -> Program:
         read_file = self._includes(path, settings)
         if self._memory is None:
-            return read_program(text, path, settings.build, read_file=read_file)
+            return read_program(text, path, settings.build, read_file=read_file, prepared=prepared)
         before = self._readings.get(path)
         previous = before[1] if before is not None and before[0] == settings.build else None
-        program = read_program(text, path, settings.build, read_file=read_file, previous=previous)
+        program = read_program(
+            text, path, settings.build, read_file=read_file, previous=previous, prepared=prepared
+        )
         self._readings.keep(path, (settings.build, program.cache))
         return program
+
+
+def _read_the_same(
+    included: Iterable[str | None], files: Mapping[str, SourceFile], read_file: Reader
+) -> bool:
+    """Tell whether included files have still the texts that were read."""
+    return all(it is None or it not in files or read_file(it) == files[it].text for it in included)
 
 
 def _recorded_defines(recording: Recording, text: str) -> tuple[tuple[str, str], ...]:

@@ -23,6 +23,7 @@ from clmap_lsp.emulator.symbolic.control import Spending
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import dims_of
 from clmap_lsp.emulator.symbolic.values import Ints, Sym, affordable, spread
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import AtomicOp
 from clmap_lsp.source.types import AddressSpace
 
@@ -98,6 +99,7 @@ class Counter:
 
     def count(self, rows: Rows) -> Tally:
         """Return the exact counts of all executions in `rows`. Raises: OverBudgetError."""
+        checkpoint()
         addresses, mask, rest = dense(rows)
         modulus = self._modulus(rows)
         least = int(addresses.min())

@@ -20,6 +20,7 @@ from clmap_lsp.emulator.symbolic.needs import Needs
 from clmap_lsp.emulator.symbolic.rows import Mask, Rows, both, either, without
 from clmap_lsp.emulator.symbolic.space import Space
 from clmap_lsp.emulator.symbolic.values import SEVERAL, Pointer, Sym, Unknown, Value, add, same
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BarrierScope, CompareOp, Variable, VariableKind
 from clmap_lsp.source.span import Span
@@ -109,6 +110,7 @@ class Machine:
     def block(self, block: ir.Block, live: Live) -> Live:
         """Run a block; return who falls out of its end."""
         for statement in block:
+            checkpoint()
             if live.is_empty:
                 return live
             step = _STATEMENTS.get(type(statement))

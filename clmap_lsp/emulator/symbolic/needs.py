@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clmap_lsp.emulator.moved import Moved, moved_by
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable, VariableKind
 
@@ -74,6 +75,7 @@ def _points_to(kernel: ir.Kernel, statements: list[ir.Statement]) -> dict[Variab
     while growing:
         growing = False
         for statement in assigns:
+            checkpoint()
             found = _roots_of(statement.value, roots)
             known = roots.setdefault(statement.variable, set())
             if not found <= known:

@@ -9,7 +9,7 @@ from lsprotocol import types as lsp
 
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.convert import SOURCE, Places, offer_data
+from clmap_lsp.server.convert import SOURCE, offer_data
 from clmap_lsp.server.edits import overlap, workspace_edit
 from clmap_lsp.server.features.diagnostics import diagnostics_of
 
@@ -168,7 +168,7 @@ def _of_document(server: ClmapServer, snapshot: Snapshot) -> Iterator[lsp.CodeAc
 
 def _rewrites(server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis) -> Iterator[lsp.CodeAction]:
     """Yield every verified rewrite of the kernel at the cursor, asked for by a finding or not, best first."""
-    places = Places(snapshot.document, dict(snapshot.program.files))
+    places = snapshot.places
     offers = server.emulations.offers(snapshot, kernel) if server.emulations else ()
     usable = [it for it in offers if it.fix.safety is not FixSafety.DISPLAY and it.lowers_traffic]
     best = min(usable, key=lambda it: it.cost, default=None)

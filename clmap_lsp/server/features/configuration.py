@@ -45,7 +45,7 @@ def register(server: ClmapServer) -> None:
         if _can_pull(server):
             await _pull(server)
         elif server.editor.take(ClientSettings.of(params.settings)):
-            server.refresh()
+            server.analyses.renew_all()
 
     @feature(server, lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def did_change_folders(_: lsp.DidChangeWorkspaceFoldersParams) -> None:
@@ -61,7 +61,7 @@ def register(server: ClmapServer) -> None:
             server.host_files_changed(hosts)
         if len(hosts) < len(paths) or any(it.endswith(".h") for it in hosts) or not paths:
             server.configurations.forget()
-            server.refresh()
+            server.analyses.renew_all()
 
 
 def _can_pull(server: ClmapServer) -> bool:
@@ -89,7 +89,7 @@ async def _pull(server: ClmapServer) -> None:
         if value is not None
     }
     if server.editor.take(ClientSettings.of(values[0]), own):
-        server.refresh()
+        server.analyses.renew_all()
 
 
 async def _watch_files(server: ClmapServer) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.convert import SOURCE, Places, diagnostic
+from clmap_lsp.server.convert import SOURCE, diagnostic
+from clmap_lsp.server.outdated import Outdated
 from clmap_lsp.server.refresh import refresh
 from clmap_lsp.server.settings import is_configuration
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from clmap_lsp.server.settings import Problem
     from clmap_lsp.server.snapshot import Snapshot
 
+PATIENCE_S = 0.1
+"""How long a client that pulls waits for its present text; it is asked to pull again when that is done."""
 MAX_DIAGNOSTICS = 2_000
 """Diagnostics of a document: more of them slow editors down, and nobody reads them."""
 
@@ -26,11 +29,20 @@ MAX_DIAGNOSTICS = 2_000
 def register(server: ClmapServer) -> None:
     """Register the handlers."""
     pulls = False
+    outdated = Outdated(server, lambda: _ask_again(server))
 
     def renewed(snapshot: Snapshot) -> None:
+        if not pulls:
+            publish(server, snapshot)
+
+    def emulated(snapshot: Snapshot) -> None:
         if pulls:
             _ask_again(server)
         else:
+            publish(server, snapshot)
+
+    def partly(snapshot: Snapshot) -> None:
+        if not pulls:
             publish(server, snapshot)
 
     def decide(capabilities: lsp.ClientCapabilities) -> None:
@@ -51,7 +63,9 @@ def register(server: ClmapServer) -> None:
             document = server.documents.get(uri)
             if document is not None and is_configuration(document.path):
                 return lsp.RelatedFullDocumentDiagnosticReport(configuration_diagnostics(server, document))
-            snapshot = await server.snapshot(uri)
+            snapshot = await server.soon(uri, PATIENCE_S)
+            if snapshot is not None:
+                outdated.answered(snapshot)
             items = [] if snapshot is None else diagnostics_of(server, snapshot)
             return lsp.RelatedFullDocumentDiagnosticReport(items)
 
@@ -62,7 +76,8 @@ def register(server: ClmapServer) -> None:
             publish_configuration(server, document)
 
     server.on_snapshot.append(renewed)
-    server.on_emulated.append(renewed)
+    server.on_partial_snapshot.append(partly)
+    server.on_emulated.append(emulated)
     server.on_configuration.append(configuration_edited)
     server.on_initialize.append(decide)
 
@@ -120,13 +135,14 @@ def clear(server: ClmapServer, uri: str) -> None:
 
 def diagnostics_of(server: ClmapServer, snapshot: Snapshot) -> list[lsp.Diagnostic]:
     """Return a snapshot's diagnostics: of the rules, then of the emulator, with verified fixes."""
-    places = Places(snapshot.document, {**snapshot.program.files, **snapshot.host_files})
+    places = snapshot.places
     emulations = server.emulations
     emulated = emulations.findings(snapshot) if emulations else ()
     offers = (
         {it.name: emulations.offers(snapshot, it) for it in snapshot.analysis.kernels} if emulations else {}
     )
-    here = [it for it in (*snapshot.findings, *emulated) if places.is_here(it.span)]
+    found = (*snapshot.findings, *emulated)
+    here = [it for it in found if places.is_here(it.span) and not snapshot.is_touched(it.span)]
     shown = [diagnostic(it, places, offers.get(it.kernel or "", ())) for it in here[:MAX_DIAGNOSTICS]]
     if len(here) > MAX_DIAGNOSTICS:
         message = f"{len(here):,} findings in this file; the first {MAX_DIAGNOSTICS:,} are shown"

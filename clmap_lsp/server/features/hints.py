@@ -7,41 +7,51 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.convert import Places
+from clmap_lsp.server.features.refreshing import refresh_hints
+from clmap_lsp.server.outdated import Outdated
 
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.snapshot import Snapshot
 
+PATIENCE_S = 0.2
+"""How long hints wait for the analysis of the present text."""
+
 
 def register(server: ClmapServer) -> None:
     """Register the handler."""
+    outdated = Outdated(server, lambda: refresh_hints(server))
 
     @feature(server, lsp.TEXT_DOCUMENT_INLAY_HINT, lsp.InlayHintOptions(resolve_provider=False))
     async def inlay_hint(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        snapshot = await server.snapshot(params.text_document.uri)
+        snapshot = await server.soon(params.text_document.uri, PATIENCE_S)
         if snapshot is None:
             return []
-        document = snapshot.document
-        return hints(snapshot, document.offset(params.range.start), document.offset(params.range.end))
+        outdated.answered(snapshot)
+        return hints(snapshot, params.range)
 
 
-def hints(snapshot: Snapshot, start: int, end: int) -> list[lsp.InlayHint]:
+def hints(snapshot: Snapshot, asked: lsp.Range) -> list[lsp.InlayHint]:
     """Return the hints of the accesses in a part of the document; one for each place."""
-    places = Places(snapshot.document, dict(snapshot.program.files))
-    by_place: dict[int, list[str]] = {}
+    places = snapshot.places
+    first, last = (asked.start.line, asked.start.character), (asked.end.line, asked.end.character)
+    by_place: dict[tuple[int, int], list[str]] = {}
     for kernel in snapshot.analysis.kernels:
         for access in kernel.accesses:
             span, cost = access.access.span, access.per_request
-            if cost is None or not places.is_here(span) or not start <= span.end <= end:
+            if cost is None or not places.is_here(span) or snapshot.is_touched(span):
+                continue
+            end = places.range(span).end
+            at = end.line, end.character
+            if not first <= at <= last:
                 continue
             label = f"{cost.mean:.2f}".rstrip("0").rstrip(".") + ("s" if cost.unit == "sectors" else "w")
-            labels = by_place.setdefault(span.end, [])
+            labels = by_place.setdefault(at, [])
             if label not in labels:
                 labels.append(label)
     return [
         lsp.InlayHint(
-            position=snapshot.document.position(at),
+            position=lsp.Position(*at),
             label="/".join(labels),
             kind=lsp.InlayHintKind.Type,
             tooltip="sectors (s) or wavefronts (w) a request",

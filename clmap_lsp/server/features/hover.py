@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcContentModified
 
 from clmap_lsp.index.describe import code, describe, describe_builtin, expansion
 from clmap_lsp.index.model import Kind, Role
@@ -14,6 +15,7 @@ from clmap_lsp.index.uniformity import varying_symbols
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.hover_text import access_text, kernel_text, work_item_text
 from clmap_lsp.server.staging import loop_split, staging_key
+from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
@@ -21,8 +23,10 @@ if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.snapshot import Snapshot
 
-PATIENCE_S = 0.3
-"""How long a hover waits for the analysis of text that is being typed; what the name is comes anyway."""
+PATIENCE_S = 0.03
+"""How long a hover waits for the analysis of text that is being typed, before it takes an older one."""
+FIRST_PATIENCE_S = 0.3
+"""The same where the document has not been analysed yet; what the name is comes anyway."""
 _WORK_ITEM_CALL = re.compile(r"get_(?:global|local|group)_id\s*\(\s*([0-2])\s*\)")
 
 
@@ -36,25 +40,28 @@ def register(server: ClmapServer) -> None:
         named = await _named_at(server, uri, params.position)
         snapshot = await _snapshot(server, uri, is_needed=named is None)
         found = None
-        if snapshot is not None:
-            offset = snapshot.document.offset(params.position)
+        if snapshot is not None and (offset := snapshot.offset(params.position)) is not None:
             found = _text_at(server, snapshot, offset) or await _access_at(server, snapshot, offset)
         parts = [it[0] for it in (named, found) if it is not None]
         if not parts:
             return None
         document = server.documents.get(uri)
-        _, start, end = named or found or ("", 0, 0)
         content = lsp.MarkupContent(lsp.MarkupKind.Markdown, "\n\n---\n\n".join(parts))
-        return lsp.Hover(content, document.range(start, end) if document is not None else None)
+        where = None
+        if named is not None and document is not None:
+            where = document.range(named[1], named[2])
+        elif found is not None and snapshot is not None:
+            where = snapshot.places.range(Span(snapshot.document.path, found[1], found[2]))
+        return lsp.Hover(content, where)
 
 
 async def _snapshot(server: ClmapServer, uri: str, *, is_needed: bool) -> Snapshot | None:
-    """Return the analysis of the present text; while a person types, none that takes longer than a glance."""
-    if is_needed or server.latest(uri) is None:
-        return await server.snapshot(uri)
+    """Return the analysis of the present text, or an older one; none if the first one takes longer."""
+    if is_needed or server.latest(uri) is not None:
+        return await server.soon(uri, PATIENCE_S)
     try:
-        return await asyncio.wait_for(server.snapshot(uri), PATIENCE_S)
-    except TimeoutError:
+        return await asyncio.wait_for(server.snapshot(uri), FIRST_PATIENCE_S)
+    except (TimeoutError, JsonRpcContentModified):
         return None
 
 

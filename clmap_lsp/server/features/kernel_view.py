@@ -10,6 +10,9 @@ from clmap_lsp.server.kernel_picture import picture
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
 
+PATIENCE_S = 0.2
+"""How long the picture waits for the analysis of the present text."""
+
 
 def register(server: ClmapServer) -> None:
     """Register the request."""
@@ -20,10 +23,11 @@ def register(server: ClmapServer) -> None:
 
         uri = str(params.textDocument.uri)
         position = lsp.Position(int(params.position.line), int(params.position.character))
-        snapshot = await server.snapshot(uri)
-        if snapshot is None:
+        snapshot = await server.soon(uri, PATIENCE_S)
+        offset = None if snapshot is None else snapshot.offset(position)
+        if snapshot is None or offset is None:
             return None
-        kernel = snapshot.kernel_at(snapshot.document.offset(position))
+        kernel = snapshot.kernel_at(offset)
         if kernel is None:
             return None
         return picture(server, snapshot, kernel, _number(params, "access"), _number(params, "turn") or 0)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.convert import Places
+from clmap_lsp.server.features.refreshing import refresh_lenses
+from clmap_lsp.server.outdated import Outdated
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -18,22 +19,29 @@ if TYPE_CHECKING:
     from clmap_lsp.server.emulations import Emulation
     from clmap_lsp.server.snapshot import Snapshot
 
+PATIENCE_S = 0.2
+"""How long lenses wait for the analysis of the present text."""
+
 
 def register(server: ClmapServer) -> None:
     """Register the handlers."""
+    outdated = Outdated(server, lambda: refresh_lenses(server))
 
     @feature(server, lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=False))
     async def code_lens(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
         document = server.documents.get(params.text_document.uri)
         if document is None or not server.client_for(document).code_lens:
             return []
-        snapshot = await server.snapshot(document.uri)
-        return [] if snapshot is None else lenses(server, snapshot)
+        snapshot = await server.soon(document.uri, PATIENCE_S)
+        if snapshot is None:
+            return []
+        outdated.answered(snapshot)
+        return lenses(server, snapshot)
 
 
 def lenses(server: ClmapServer, snapshot: Snapshot) -> list[lsp.CodeLens]:
     """Return the lenses of a document: the launch to pin, the cost to look at, then what can be run."""
-    places = Places(snapshot.document, dict(snapshot.program.files))
+    places = snapshot.places
     panel = "clmap.showPanel" if "clmap.showPanel" in server.abilities.commands else "clmap.showKernel"
     found = []
     for kernel in snapshot.analysis.kernels:

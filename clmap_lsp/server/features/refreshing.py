@@ -20,15 +20,24 @@ def register(server: ClmapServer) -> None:
     """Listen to results of the worker."""
 
     def emulated(_: Snapshot) -> None:
-        workspace = server.client_capabilities.workspace
-        if workspace is None:
-            return
-        if workspace.code_lens and workspace.code_lens.refresh_support:
-            refresh(server, lsp.WORKSPACE_CODE_LENS_REFRESH)
-        if workspace.inlay_hint and workspace.inlay_hint.refresh_support:
-            refresh(server, lsp.WORKSPACE_INLAY_HINT_REFRESH)
+        refresh_lenses(server)
+        refresh_hints(server)
 
     server.on_emulated.append(emulated)
+
+
+def refresh_lenses(server: ClmapServer) -> None:
+    """Ask the client to ask for lenses again, if it can."""
+    workspace = server.client_capabilities.workspace
+    if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+        refresh(server, lsp.WORKSPACE_CODE_LENS_REFRESH)
+
+
+def refresh_hints(server: ClmapServer) -> None:
+    """Ask the client to ask for hints again, if it can."""
+    workspace = server.client_capabilities.workspace
+    if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+        refresh(server, lsp.WORKSPACE_INLAY_HINT_REFRESH)
 
 
 def tell_state(server: ClmapServer, state: WorkerState) -> None:

@@ -36,8 +36,13 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_DID_CHANGE)
     async def did_change(params: lsp.DidChangeTextDocumentParams) -> None:
-        emulations.prefer(params.text_document.uri)
-        tiers.changed(params.text_document.uri)
+        document = server.documents.get(params.text_document.uri)
+        if document is None:
+            return
+        emulations.prefer(document.uri)
+        server.analyses.edited(document.uri)
+        server.analyses.text_changed(document.uri)
+        tiers.changed(document.uri)
 
     @feature(server, lsp.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
@@ -47,7 +52,7 @@ def register(server: ClmapServer) -> None:
         server.host_files_changed()
         if is_configuration(document.path):
             server.configurations.forget()
-            server.refresh()
+            server.analyses.renew_all()
         elif server.client_for(document).emulate != "off":
             tiers.emulate(document.uri, wait_s=0.0)
 

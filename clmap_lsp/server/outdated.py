@@ -1,0 +1,46 @@
+"""Answers that were made from an older text or older settings: the client is asked to ask again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.snapshot import Snapshot
+
+MOMENT_S = 0.05
+"""After a snapshot, who waited for it is answered within this; many snapshots make one question."""
+
+
+class Outdated:
+    """Remembers from which snapshot each document's last answer of one kind was made."""
+
+    def __init__(self, server: ClmapServer, ask_again: Callable[[], None]) -> None:
+        self._server = server
+        self._ask_again = ask_again
+        self._given: dict[str, Snapshot] = {}
+        self._is_planned = False
+        server.on_snapshot.append(self._renewed)
+
+    def answered(self, snapshot: Snapshot) -> None:
+        """Note what an answer was made from."""
+        self._given[snapshot.document.uri] = snapshot
+
+    def _renewed(self, snapshot: Snapshot) -> None:
+        if snapshot.document.uri in self._given and not self._is_planned:
+            self._is_planned = True
+            asyncio.get_running_loop().call_later(MOMENT_S, self._look)
+
+    def _look(self) -> None:
+        self._is_planned = False
+        old = [uri for uri, given in self._given.items() if self._is_old(uri, given)]
+        for uri in old:
+            del self._given[uri]
+        if old:
+            self._ask_again()
+
+    def _is_old(self, uri: str, given: Snapshot) -> bool:
+        latest = self._server.latest(uri)
+        return latest is not None and latest.analysis is not given.analysis

@@ -1,0 +1,61 @@
+"""What the rules found on other plausible launches of kernels, kept as long as the kernels stay as they are.
+
+Trying other launches costs several analyses of a kernel. What came of it follows from the kernel's content,
+and its places follow the text: an edit elsewhere costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clmap_lsp.analysis.content import Kept, new_places, places_of
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+
+KEPT_KERNELS = 192
+
+Place = tuple[str, int]
+"""Where a finding starts: a path and an offset."""
+Found = tuple[str, Place]
+"""The code of a rule, and where it found something."""
+Other = tuple[str, set[Found]]
+"""The guess that a launch replaces, and what was found on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    kernel: KernelAnalysis
+    others: Sequence[Other]
+
+
+class OtherLaunches:
+    """Keeps what was found, by the content of kernels. Not safe for several threads at once."""
+
+    def __init__(self) -> None:
+        self._known: Kept[_Known] = Kept(KEPT_KERNELS)
+
+    def of(
+        self, kernel: KernelAnalysis, asked: object, make: Callable[[], Iterable[Other]]
+    ) -> Sequence[Other]:
+        """Return what `make` yields for a kernel, or yielded before; that follows from `asked`, too."""
+        if kernel.content is None:
+            return list(make())
+        key = kernel.content, asked
+        known = self._known.get(key)
+        if known is None or known.kernel is not kernel:
+            moved = None if known is None else _moved(known, kernel)
+            known = self._known.keep(key, _Known(kernel, list(make()) if moved is None else moved))
+        return known.others
+
+
+def _moved(known: _Known, kernel: KernelAnalysis) -> list[Other] | None:
+    """Return what was found at the places of a kernel as it stands now; None where one cannot be followed."""
+    places = new_places(places_of(known.kernel.kernel), places_of(kernel.kernel))
+    starts = {(old.path, old.start): (new.path, new.start) for old, new in places.items()}
+    try:
+        return [(guess, {(code, starts[place]) for code, place in found}) for guess, found in known.others]
+    except KeyError:
+        return None
