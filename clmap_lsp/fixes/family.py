@@ -17,6 +17,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import Indirect
+from clmap_lsp.access.records import Direction
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Case, may_overlap
 from clmap_lsp.fixes.macros import settable
@@ -78,6 +79,7 @@ class _Family:
         self.launch = subject.launch
         self.macros = tuple(settable(subject))
         self.indexing = _indexing(subject)
+        self.counted = _counted(subject)
         self.slack: dict[str, int] = {}
         """Elements that buffers have beyond what the original touches."""
 
@@ -88,17 +90,21 @@ class _Family:
         launch, options = self.launch, self.subject.options
         passed = [launch]
         accesses = self._accesses()
-        for _ in range(6):
+        by = 2
+        for _ in range(10):
             small = launch.work_items <= MOST_WORK_ITEMS and accesses <= MOST_ACCESSES
             if small:
                 break
-            smaller = self._scaled(launch, 2)
-            if smaller is None or smaller == launch:
+            smaller = self._scaled(launch, by)
+            if smaller is None:  # Still too many bytes.
+                by *= 2
+                continue
+            if smaller == launch:
                 break
             accesses = accesses * smaller.work_items // max(launch.work_items, 1)
             if _largest_scalar(smaller) < _largest_scalar(launch):
-                accesses //= 2  # Loops shrink with the scalars that bound them.
-            launch = smaller
+                accesses //= by  # Loops shrink with the scalars that bound them.
+            launch, by = smaller, 2
             passed.append(launch)
         return tuple(Member(Case(it, options), describe(it)) for it in reversed(passed))
 
@@ -174,6 +180,8 @@ class _Family:
         Zeros would hide what a sum started from, and what nobody stored.
         """
         if mine.fill in (Fill.FILE, Fill.VALUES, Fill.NULL) or mine.sides or mine.element:
+            return mine
+        if parameter.name in self.counted:
             return mine
         if parameter.name in self.indexing:
             return replace(mine, count=max(mine.count, count))
@@ -370,6 +378,15 @@ def _indexing(subject: Subject) -> frozenset[str]:
             parts += [it for it in (loop.trip, loop.condition, loop.bound) if it is not None]
         found.update(leaf.buffer for part in parts for leaf in part.leaves if isinstance(leaf, Indirect))
     return frozenset(found)
+
+
+def _counted(subject: Subject) -> frozenset[str]:
+    """Return the buffers that are counted in, whose length no other size decides: data say which element."""
+    found: dict[str, bool] = {}
+    for access in facts.accesses(subject.analysis):
+        counts = access.direction is Direction.ATOMIC and access.indirect
+        found[access.buffer] = found.get(access.buffer, True) and counts
+    return frozenset(name for name, counts in found.items() if counts)
 
 
 def _slack(base: Launch, tight: Launch) -> dict[str, int]:

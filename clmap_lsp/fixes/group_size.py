@@ -24,7 +24,13 @@ def required_size(scope: Scope) -> tuple[Edit, ...] | None:
     required = subject.analysis.kernel.attributes.reqd_work_group_size
     if required is not None:
         return () if required == wanted else None
-    sizes = ", ".join(map(str, wanted))
+    return requires(scope, wanted)
+
+
+def requires(scope: Scope, size: tuple[int, ...]) -> tuple[Edit, ...]:
+    """Return the edits that make a work-group size the required one of a kernel that has none yet."""
+    subject = scope.subject
+    sizes = ", ".join(map(str, (*size, 1, 1)[:3]))
     attribute = f"__attribute__((reqd_work_group_size({sizes})))"
     at = subject.analysis.span.start
     line = scope.text.rfind("\n", 0, at) + 1

@@ -88,6 +88,8 @@ class Proposal:
     """It is rejected if it does not lower the traffic; False for rewrites that promise something else."""
     least_gain: float = 1.0
     """By how many times it must lower the traffic: more than 1 where it brings barriers and instructions."""
+    by_time: bool = False
+    """What it gains is no traffic: it is rejected where no predicted time says that it pays."""
     promise: str = ""
     """What a device's records say that it gains, or where: `about 10 % → 95 % of copy bandwidth`."""
     pays_in_larger: bool = False

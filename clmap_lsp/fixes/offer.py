@@ -150,17 +150,21 @@ def offers(subject: Subject, settings: EmulationSettings) -> Iterator[tuple[Veri
             yield outcome, fix_of(subject, outcome)
 
 
+def faulty(subject: Subject) -> bool:
+    """True if the kernel's outputs on its launch are not what the author meant."""
+    return subject.emulation is not None and any(it.kind in UNDEFINED for it in subject.emulation.faults)
+
+
 def _outcomes(subject: Subject, settings: EmulationSettings) -> Iterator[Verified | Declined]:
     """Yield what became of each proposal for a subject that has its emulation."""
     chosen: set[str] = set()
-    emulation = subject.emulation
-    faulty = emulation is not None and any(it.kind in UNDEFINED for it in emulation.faults)
+    undefined = faulty(subject)
     trials = Trials(subject, settings)
     failed: list[Failure] = []
     for proposal in proposals(subject, failed):
         if proposal.choice in chosen:
             continue
-        if faulty and proposal.cures is None:
+        if undefined and proposal.cures is None:
             yield Declined(
                 proposal.kind, "the kernel's results are undefined on this launch: cure that first"
             )
@@ -225,7 +229,8 @@ MOST_TITLE = 69
 def _title(verified: Verified) -> str:
     """Return what is done and what it gains, on the same scale for all, as far as there is room."""
     proposal = verified.proposal
-    gained = gain.words(verified.before, verified.after) if proposal.lowers_traffic else ""
+    gains = proposal.lowers_traffic or proposal.by_time
+    gained = gain.words(verified.before, verified.after) if gains else ""
     whole = f"{proposal.title}: {gained}" if gained else proposal.title
     if len(whole) <= MOST_TITLE:
         return whole

@@ -1,7 +1,8 @@
 """Search for the best version of a kernel: rewrites, one after the other, and work-group sizes.
 
 A beam search: of each round's versions the few best are rewritten further, until none gets better, the
-versions to look at are used up, or the time is. Every step was tested as any fix is.
+versions to look at are used up, or the time is. What a rewrite gains is predicted before it is tested, and
+tested (as any fix is) in the order of what it promises: most versions are never run.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import gain
+from clmap_lsp.fixes.edits import OverlapError
 from clmap_lsp.fixes.ladder import rewritten_subject, text_after
 from clmap_lsp.fixes.model import Proposal, Verified
-from clmap_lsp.fixes.offer import fix_of, offers
-from clmap_lsp.fixes.predict import figures_before
+from clmap_lsp.fixes.offer import faulty, fix_of, proposals
+from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
+from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.fixes.verification import baseline, verify
 from clmap_lsp.launch.model import LocalArgument
 from clmap_lsp.launch.problem import LaunchError
@@ -33,6 +36,8 @@ if TYPE_CHECKING:
 BEAM = 3
 """Versions of a round that are rewritten further."""
 ROUNDS = 6
+WORTH = 1.01
+"""How many times better a version must be than the one that it was made of."""
 GROUP_SIZES = {
     1: ((64,), (128,), (256,), (512,)),
     2: ((16, 16), (32, 8), (32, 16), (8, 32), (64, 4), (32, 32)),
@@ -70,6 +75,17 @@ class Found:
     n_versions: int
     complete: bool
     """False where the budget ended the search."""
+    others: tuple[tuple[Step, ...], ...] = ()
+    """The ways to the next best versions, the best first: what a device may judge otherwise."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A rewrite of a version that was not tested yet, and what it would cost."""
+
+    version: _Version
+    proposal: Proposal
+    figures: Figures
 
 
 def optimise(
@@ -83,52 +99,119 @@ def optimise(
 
     Raises: LaunchError if the launch cannot be run.
     """
-    end = time.monotonic() + budget_s
-    subject = baseline(subject, settings)
-    first = _Version(subject, (Step(subject.text, subject.launch, figures_before(subject)),))
-    best, beam = first, [first]
-    seen = {_key(subject)}
-    for _ in range(ROUNDS):
-        made: list[_Version] = []
+    return _Search(settings, time.monotonic() + budget_s, progress).run(baseline(subject, settings))
+
+
+class _Search:
+    def __init__(self, settings: EmulationSettings, end: float, progress: Callable[[str], None]) -> None:
+        self.settings, self.end, self.progress = settings, end, progress
+        self.seen: set[tuple[object, ...]] = set()
+        self.found: list[_Version] = []
+        """Tested versions, in the order of finding."""
+
+    @property
+    def is_over(self) -> bool:
+        return time.monotonic() > self.end
+
+    def run(self, subject: Subject) -> Found:
+        first = _Version(subject, (Step(subject.text, subject.launch, figures_before(subject)),))
+        self.seen.add(_key(subject.text, subject.launch))
+        self.found, beam = [first], [first]
+        for _ in range(ROUNDS):
+            beam = self._next(beam)
+            if not beam or self.is_over:
+                break
+        order = sorted(self.found, key=_rank)
+        best = order[0] if gain.ratio(first.figures, order[0].figures) > 1 else first
+        others = tuple(it.steps for it in order if it is not best and it is not first)
+        return Found(best.steps, len(self.seen), not self.is_over, others)
+
+    def _next(self, beam: list[_Version]) -> list[_Version]:
+        """Return the best versions one rewrite on, tested; the most promising are tested first."""
+        candidates: list[_Candidate] = []
         for version in beam:
-            for verified, fix in _steps(version.subject, settings):
-                after = _after(version, verified, fix)
-                if after is None or _key(after.subject) in seen:
-                    continue
-                seen.add(_key(after.subject))
+            candidates += self._candidates(version)
+        candidates.sort(key=lambda it: _cost(it.figures))
+        made: list[_Version] = []
+        trials: dict[int, Trials] = {}
+        for candidate in candidates:
+            if len(made) == BEAM or (self.is_over and made):
+                break
+            subject = candidate.version.subject
+            mine = trials.setdefault(id(subject), Trials(subject, self.settings))
+            after = self._tested(candidate, mine)
+            if after is not None:
                 made.append(after)
-                progress(fix.title)
-                if time.monotonic() > end:
-                    return Found(min([best, *made], key=_rank).steps, len(seen), complete=False)
-        if not made:
-            break
-        beam = sorted(made, key=_rank)[:BEAM]
-        if gain.ratio(best.figures, beam[0].figures) > 1:
-            best = beam[0]
-    return Found(best.steps, len(seen), complete=True)
+        self.found += made
+        return made
 
+    def _candidates(self, version: _Version) -> Iterator[_Candidate]:
+        """Yield what can be done to a version next and is predicted to gain."""
+        subject = version.subject
+        if faulty(subject):
+            return
+        for proposal in (*proposals(subject, []), *_other_groups(subject)):
+            if self.is_over:
+                return
+            if proposal.safety is FixSafety.DISPLAY or proposal.cures is not None:
+                continue
+            self.progress(proposal.title)
+            figures = self._figures(subject, proposal)
+            if figures is not None and gain.ratio(version.figures, figures) >= WORTH:
+                yield _Candidate(version, proposal, figures)
 
-def _rank(version: _Version) -> tuple[int, int, int]:
-    return version.figures.cost, version.figures.requests, len(version.steps)
+    def _figures(self, subject: Subject, proposal: Proposal) -> Figures | None:
+        """Return what a version would cost; `None` if it does not hold on the launch, or was looked at."""
+        launch = proposal.relaunch(subject.launch) if proposal.relaunch else subject.launch
+        if not proposal.edits:
+            program, kernel = subject.program, subject.analysis.kernel
+        else:
+            try:
+                after = rewritten(subject, proposal.edits)
+            except OverlapError:
+                return None
+            found = None if isinstance(after, str) else after.kernel(subject.analysis.name)
+            if isinstance(after, str) or found is None:
+                return None
+            program, kernel = after, found
+        key = _key(program.main_file.text, launch)
+        if key in self.seen:
+            return None
+        self.seen.add(key)
+        figures = figures_of(program, kernel, launch, subject.device)
+        known = figures.seconds is not None or figures_before(subject).seconds is None
+        return figures if known and figures.totals.complete else None
 
-
-def _key(subject: Subject) -> tuple[object, ...]:
-    return subject.text, subject.launch.global_size, subject.launch.local_size
-
-
-def _steps(subject: Subject, settings: EmulationSettings) -> Iterator[tuple[Verified, Fix]]:
-    """Yield what can be done to a version next: rewrites that gain, and other work-group sizes."""
-    for verified, fix in offers(subject, settings):
-        gains = verified.after.beats(verified.before)
-        if fix.safety is not FixSafety.DISPLAY and gains and verified.proposal.lowers_traffic:
-            yield verified, fix
-    for proposal in _other_groups(subject):
+    def _tested(self, candidate: _Candidate, trials: Trials) -> _Version | None:
+        version = candidate.version
+        subject = version.subject
+        # By how much it must gain was asked already, in time where that is known.
+        proposal = replace(candidate.proposal, lowers_traffic=False, least_gain=0.0)
         try:
-            outcome = verify(subject, proposal, settings)
+            outcome = verify(subject, proposal, self.settings, trials)
         except LaunchError:
-            continue
-        if isinstance(outcome, Verified):
-            yield outcome, fix_of(subject, outcome)
+            return None
+        if not isinstance(outcome, Verified):
+            return None
+        outcome = replace(outcome, proposal=candidate.proposal)
+        fix = fix_of(subject, outcome)
+        after = rewritten_subject(subject, outcome, fix)
+        if after is None:
+            return None
+        step = Step(text_after(subject, fix), outcome.after_launch, outcome.after, fix, outcome)
+        return _Version(replace(after, figures=outcome.after), (*version.steps, step))
+
+
+def _cost(figures: Figures) -> tuple[float, int, int]:
+    return figures.seconds or 0.0, figures.cost, figures.requests
+
+
+def _rank(version: _Version) -> tuple[float, int, int, int]:
+    return (*_cost(version.figures), len(version.steps))
+
+
+def _key(text: str, launch: Launch) -> tuple[object, ...]:
+    return text, launch.global_size, launch.local_size
 
 
 def _other_groups(subject: Subject) -> Iterator[Proposal]:
@@ -155,11 +238,3 @@ def _other_groups(subject: Subject) -> Iterator[Proposal]:
             relaunch=lambda launch, size=size: replace(launch, local_size=size),  # type: ignore[misc]
             host_change=f"launch in work-groups of {text}",
         )
-
-
-def _after(version: _Version, verified: Verified, fix: Fix) -> _Version | None:
-    subject = rewritten_subject(version.subject, verified, fix)
-    if subject is None:
-        return None
-    step = Step(text_after(version.subject, fix), verified.after_launch, verified.after, fix, verified)
-    return _Version(subject, (*version.steps, step))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import BufferResult, EmulationResult, FaultKind
+from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.compiling import new_error
 from clmap_lsp.fixes.edits import OverlapError, Relocation, apply
@@ -85,6 +86,8 @@ def verify(
         return Rejected(proposal, "it does not lower the traffic")
     if gained[0].cost < proposal.least_gain * gained[1].cost:
         return Rejected(proposal, "it lowers the traffic by too little")
+    if proposal.by_time and (reason := gain.does_not_pay(*gained)):
+        return Rejected(proposal, reason)
     trials = trials or Trials(subject, settings)
     comparison = _Comparison(subject, proposal, trials, after_program)
     compared = comparison.at_home()

@@ -1,0 +1,324 @@
+"""Rewrites that divide work anew among work-items: right on odd sizes in the emulator and on PoCL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import running
+from fixing import SETTINGS, offered, subject_of
+
+from clmap_lsp.devices import load_model
+from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes.edits import apply
+from clmap_lsp.fixes.model import Proposal, Subject, Verified
+from clmap_lsp.fixes.offer import proposals
+from clmap_lsp.fixes.trials import Trials
+from clmap_lsp.fixes.verification import baseline, verify
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.read import read_program
+
+H200 = load_model("nvidia-h200")
+
+ROWS = """\
+// clmap: global=256 local=64 n=77 rows=250 A=random(rows*n) x=random(n,1) y=random(rows,2)
+__kernel void matvec(__global const float *A, __global const float *x, __global float *y, const int n,
+                     const int rows)
+{
+    const int row = get_global_id(0);
+    if (row >= rows)
+        return;
+    float sum = 0.0f;
+    for (int k = 0; k < n; k++)
+        sum += A[row * n + k] * x[k];
+    y[row] = sum;
+}
+"""
+SCALED_ROWS = """\
+// clmap: global=300 local=50 n=61 A=random(300*n) x=random(n,1) y=random(300,2) beta=0.5
+__kernel void gemv(__global const float *A, __global const float *x, __global float *y, const int n,
+                   const float beta)
+{
+    int i = get_global_id(0);
+    if (i < 290) {
+        float sum = y[i] * beta;
+        int k;
+        for (k = 0; k < n; k++)
+        {
+            sum = fma(A[i * n + k], x[k], sum);
+        }
+        y[i] = sum;
+    }
+}
+"""
+SOFTMAX = """\
+// clmap: global=96 local=32 n=45 rows=90 in=random(rows*n) out=zeros(rows*n)
+__kernel void softmax(__global const float *restrict in, __global float *restrict out, const int n,
+                      const int rows)
+{
+    const int row = get_global_id(0);
+    if (row >= rows) return;
+    float most = -INFINITY;
+    for (int k = 0; k < n; k++)
+        most = fmax(most, in[row * n + k]);
+    float sum = 0.0f;
+    for (int k = 0; k < n; k++)
+        sum += exp(in[row * n + k] - most);
+    for (int k = 0; k < n; k++)
+        out[row * n + k] = exp(in[row * n + k] - most) / sum;
+}
+"""
+SPARSE = """\
+// clmap: global=128 local=64 rows=120 first=formula(rows+1,i*7) column=formula(rows*7,(i*37)%rows)
+// clmap: value=random(rows*7) x=random(rows,1) y=zeros(rows)
+__kernel void spmv(__global const int *first, __global const int *column, __global const float *value,
+                   __global const float *x, __global float *y, const int rows)
+{
+    const int row = get_global_id(0);
+    if (row < rows) {
+        float sum = 0;
+        for (int at = first[row]; at < first[row + 1]; at++)
+            sum += value[at] * x[column[at]];
+        y[row] = sum;
+    }
+}
+"""
+COUNTS = """\
+// clmap: global=4096 local=256 n=4001 data=random(4096) hist=zeros(256)
+__kernel void histogram(__global const uchar *data, __global uint *hist, const int n)
+{
+    const int i = get_global_id(0);
+    if (i >= n)
+        return;
+    atomic_inc(&hist[data[i]]);
+}
+"""
+COUNTER = """\
+// clmap: global=4096 local=64 x=random(4096) found=zeros(1) least=0.5
+__kernel void count(__global const float *x, __global int *found, const float least)
+{
+    if (x[get_global_id(0)] > least)
+        atomic_add(found, 1);
+}
+"""
+SAXPY = """\
+// clmap: global=4096 local=64 n=4000 a=2.5 x=random(4096) y=random(4096,1)
+__kernel void saxpy(__global const float *x, __global float *y, const float a, const int n)
+{
+    const int i = get_global_id(0);
+    if (i < n)
+        y[i] = a * x[i] + y[i];
+}
+"""
+ONE_ROW = """\
+// clmap: global=48 local=16 n=37 m=48 k=29 A=random(m*k) B=random(k*n,1) C=zeros(m*n)
+__kernel void rows(__global const float *A, __global const float *B, __global float *C, const int m,
+                   const int n, const int k)
+{
+    int i = get_global_id(0);
+    int j, p;
+    if (i < m) {
+        for (j = 0; j < n; j++) {
+            float sum = 0.0f;
+            for (p = 0; p < k; p++)
+                sum += A[i * k + p] * B[p * n + j];
+            C[i * n + j] = sum;
+        }
+    }
+}
+"""
+COLUMNS = ONE_ROW.replace("C[i * n + j]", "C[j * m + i]").replace("int j, p;", "int p;")
+COLUMNS = COLUMNS.replace("for (j = 0", "for (int j = 0")
+TREE = """\
+#define GROUP 128
+// clmap: global=1024 local=128 in=random(1024) sums=zeros(8)
+__kernel void reduce(__global const float *in, __global float *sums)
+{
+    __local float part[GROUP];
+    const int lane = get_local_id(0);
+    part[lane] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int step = 1; step < GROUP; step *= 2) {
+        if (lane % (2 * step) == 0)
+            part[lane] += part[lane + step];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lane == 0)
+        sums[get_group_id(0)] = part[0];
+}
+"""
+GUARDED_TREE = """\
+// clmap: global=1024 local=128 n=1001 part=local(128) in=random(1024) sums=zeros(8)
+__kernel void reduce(__global const int *in, __global int *sums, const uint n, __local int *part)
+{
+    uint tid = get_local_id(0);
+    uint i = get_global_id(0);
+    part[tid] = (i < n) ? in[i] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (unsigned int s = 1; s < get_local_size(0); s *= 2) {
+        int index = 2 * s * tid;
+        if (index < get_local_size(0)) {
+            part[index] += part[index + s];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (tid == 0) sums[get_group_id(0)] = part[0];
+}
+"""
+PLAIN_ROWS = ROWS.replace("    if (row >= rows)\n        return;\n", "").replace(
+    "=256 local=64", "=254 local=2"
+)
+PLAIN_ROWS = PLAIN_ROWS.replace("rows=250", "rows=254")
+PLAIN_SOFTMAX = SOFTMAX.replace("    if (row >= rows) return;\n", "").replace("rows=90", "rows=96")
+CASES = {
+    "rows": (ROWS, "row-to-group"),
+    "rows without a guard": (PLAIN_ROWS, "row-to-group"),
+    "softmax without a guard": (PLAIN_SOFTMAX, "row-to-group"),
+    "rows with a start": (SCALED_ROWS, "row-to-group"),
+    "softmax": (SOFTMAX, "row-to-group"),
+    "sparse": (SPARSE, "row-to-group"),
+    "histogram": (COUNTS, "local-counts"),
+    "counter": (COUNTER, "local-counts"),
+    "saxpy": (SAXPY, "coarsen"),
+    "one row": (ONE_ROW, "spread-loop"),
+    "one column": (COLUMNS, "spread-loop"),
+    "tree": (TREE, "tree-reduction"),
+    "guarded tree": (GUARDED_TREE, "tree-reduction"),
+}
+
+
+CONDITIONAL = ("rows", "rows with a start", "softmax", "sparse")
+"""Their barriers stand under a condition that is the same for a whole work-group, as OpenCL allows (6.15.8);
+PoCL 3.1 corrupts its heap on such kernels, so that they run in the emulator only."""
+
+
+def all_of(text: str, kind: str) -> tuple[Subject, list[Proposal]]:
+    """Return every proposal of a kind, whether it pays or not."""
+    subject = baseline(subject_of(text, device=H200), SETTINGS)
+    mine = [it for it in proposals(subject) if it.kind == kind]
+    return subject, [replace(it, lowers_traffic=False, by_time=False, least_gain=0.0) for it in mine]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_each_is_right_on_its_family_and_natively(case: str):
+    """The emulator compares on launches that are odd in every way; PoCL on those that it can run as well."""
+    text, kind = CASES[case]
+    subject, found = all_of(text, kind)
+    assert found
+    trials = Trials(subject, SETTINGS)
+    for proposal in found:
+        proof = verify(subject, proposal, SETTINGS, trials)
+        assert isinstance(proof, Verified), proof
+        assert proof.compared == "bit for bit" or proposal.reorders_sums
+        assert len(proof.tested_on) > 2
+        if case not in CONDITIONAL:
+            natively_the_same(subject, proposal, trials)
+
+
+def natively_the_same(subject: Subject, proposal: Proposal, trials: Trials) -> None:
+    """Run both versions on PoCL, on launches of the family that fulfil what the rewrite assumes."""
+    if running.context() is None:
+        return
+    after = apply(subject.text, proposal.edits, subject.path)
+    kernel = read_program(after, subject.path, BuildOptions()).kernel(subject.analysis.name)
+    assert kernel is not None
+    cases = [trials.home.case, *(it.case for it in trials.members)]
+    fitting = [
+        it
+        for at, it in enumerate(cases)
+        if not it.shared
+        and it.options == subject.options
+        and all(a.holds(it) for a in proposal.assumptions)
+        and (at == 0 or trials.before(at - 1) is not None)
+    ]
+    for case in fitting[:4]:
+        launch = proposal.relaunch(case.launch) if proposal.relaunch else case.launch
+        versions = (
+            running.Version(subject.text, subject.analysis.kernel, case.launch),
+            running.Version(after, kernel, launch),
+        )
+        before, rewritten = running.outputs(versions)
+        for name, data in before.items():
+            if proposal.reorders_sums:
+                mine, other = data.view(np.float32), rewritten[name].view(np.float32)
+                assert np.allclose(mine, other, rtol=1e-4, atol=1e-5, equal_nan=True), (name, case.launch)
+            else:
+                assert data.tobytes() == rewritten[name].tobytes(), (name, case.launch)
+
+
+def text_of(case: str, at: int = 0) -> str:
+    text, kind = CASES[case]
+    subject, found = all_of(text, kind)
+    return apply(text, found[at].edits, subject.path)
+
+
+def test_a_row_is_walked_side_by_side_and_added_up_by_a_tree():
+    text = text_of("rows")
+    assert "__attribute__((reqd_work_group_size(128, 1, 1)))" in text
+    assert "const int row = get_group_id(0);" in text
+    assert "for (int k = lane; k < n; k += 128)" in text
+    assert "    if (lane == 0)\n        y[row] = sum;\n" in text
+
+
+def test_what_a_sum_starts_from_counts_once():
+    assert "if (lane > 0)\n            sum = 0;" in text_of("rows with a start")
+
+
+def test_a_work_group_counts_before_it_adds_to_what_all_share():
+    text = text_of("histogram")
+    assert "atomic_inc(&hist_here[data[i]]);" in text
+    assert "const int i = get_global_id(0) + turn * get_global_size(0);" in text
+    assert "continue;" in text and "return;" not in text
+    assert "__local int found_here[1];" in text_of("counter")
+
+
+def test_a_row_of_results_becomes_a_dimension_of_the_launch():
+    text = text_of("one column")
+    assert "const int j = get_global_id(1);\n        if (j >= n)\n            return;" in text
+    subject, (proposal,) = all_of(ONE_ROW, "spread-loop")
+    assert proposal.relaunch is not None
+    assert proposal.relaunch(subject.launch).global_size == (48, 48)  # 37 columns, rounded up.
+    assert proposal.safety is FixSafety.UNSAFE
+
+
+def test_a_tree_halves_its_distance():
+    assert "for (int step = 64; step > 0; step /= 2) {" in text_of("tree")
+    text = text_of("guarded tree", 1)
+    assert "sum += (i < n) ? in[i] : 0;" in text
+    assert "uint i = get_group_id(0) * 128 + number;" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (ROWS.replace("sum += A", "if (sum > 3.0f) sum += A"), "row-to-group"),
+        (ROWS.replace("y[row] = sum;", "y[row] = sum + get_local_id(0);"), "row-to-group"),
+        (ROWS.replace("x[k];", "x[k], y[k] = sum;"), "row-to-group"),
+        (ROWS.replace("y[row] = sum;", "y[row] = sum; sum = y[row + 1]; y[row] += sum;"), "row-to-group"),
+        (ROWS.replace("sum += A[row * n + k] * x[k]", "sum = sum * 0.5f + A[row * n + k]"), "row-to-group"),
+        (
+            COUNTS.replace("atomic_inc(&hist[data[i]]);", "hist[0] = atomic_inc(&hist[data[i]]);"),
+            "local-counts",
+        ),
+        (COUNTS.replace("atomic_inc(&hist[data[i]])", "atomic_xchg(&hist[data[i]], 3)"), "local-counts"),
+        (SAXPY.replace("y[i] = a", "y[i] = get_global_size(0) + a"), "coarsen"),
+        (SAXPY.replace("if (i < n)", "barrier(CLK_LOCAL_MEM_FENCE); if (i < n)"), "coarsen"),
+        (ONE_ROW.replace("float sum = 0.0f", "float sum = j > 0 ? C[i * n + j - 1] : 0.0f"), "spread-loop"),
+        (ONE_ROW.replace("C[i * n + j] = sum", "C[i * n] = sum"), "spread-loop"),
+        (ONE_ROW.replace("j < n;", "j < i;"), "spread-loop"),
+        (TREE.replace("= part[0]", "= part[1]"), "tree-reduction"),
+        (TREE.replace("local=128", "local=64"), "tree-reduction"),
+        (TREE.replace("part[lane + step]", "2 * part[lane + step]"), "tree-reduction"),
+    ],
+)
+def test_what_does_not_fit_is_left_alone(text: str, kind: str):
+    assert all_of(text, kind)[1] == []
+
+
+def test_what_gains_no_traffic_is_offered_by_predicted_time_only():
+    """The histogram is many times faster; a launch of a few work-groups is bound by being launched."""
+    large = COUNTS.replace("=4096", "=1048576").replace("4001", "1048001").replace("(4096)", "(1048576)")
+    assert "x faster" in offered(large, "local-counts", H200)[0][1].title
+    assert offered(SAXPY, "coarsen", H200) == []
+    assert offered(SAXPY, "coarsen") == []  # A generation has no times.
