@@ -25,6 +25,7 @@ from benchmarks import awkward
 
 MEMORY = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201", "CM401", "CM403"})
 PLAIN = frozenset({"qualify-pointers"})
+NOTHING = "nothing in the kernel fits"
 AWKWARD = "awkward: "
 MEMBERS = 2
 """Launches of the family that each fix is run on natively, besides its own."""
@@ -45,6 +46,9 @@ class Figures:
     wrong: list[str] = field(default_factory=list)
     uncompiled: list[str] = field(default_factory=list)
     crashed: str = ""
+    origin: str = ""
+    """Where its launch came from."""
+    declined: list[str] = field(default_factory=list)
 
 
 def main() -> int:
@@ -54,6 +58,8 @@ def main() -> int:
     parser.add_argument("--own", nargs="?", const=200, type=int, default=0)
     parser.add_argument("--skip", type=int, default=0, help="leave out so many of our own")
     parser.add_argument("--awkward", nargs="?", const="", help="only those whose name contains a text")
+    parser.add_argument("--half", type=int, choices=(0, 1), help="every other file of each folder")
+    parser.add_argument("--count-only", action="store_true", help="what is on offer; run nothing natively")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     parser.add_argument("-D", dest="defines", action="append", default=[])
@@ -61,14 +67,14 @@ def main() -> int:
     if args.awkward is not None:
         texts = [(f"{AWKWARD}{name}", text) for name, text in awkward.kernels() if args.awkward in name]
     else:
-        texts = list(_own(args.own))[args.skip :] if args.own else list(_public(args.folders))
+        texts = list(_own(args.own))[args.skip :] if args.own else list(_public(args.folders, args.half))
     defines = tuple((it.partition("=")[0], it.partition("=")[2] or "1") for it in args.defines)
     found: list[Figures] = []
     end = time.monotonic() + args.seconds
     for name, text in texts:
         if time.monotonic() > end:
             break
-        mine = _apart(name, text, defines)
+        mine = _apart(name, text, defines, args.count_only)
         found += mine
         for it in mine:
             for problem in (*it.wrong, *it.uncompiled, *([it.crashed] if it.crashed else [])):
@@ -98,21 +104,25 @@ def _print(found: Sequence[Figures]) -> None:
     for it in crashed[:20]:
         print(f"  {it.file}: {it.kernel}: {it.crashed}")
     print("by kind:", dict(Counter(kind for it in found for kind in it.fixes)))
-    left = [f"{Path(it.file).name}:{it.kernel}" for it in memory if not it.fixes]
-    print("without a fix:", ", ".join(left[:60]))
+    print("without a fix:")
+    for it in memory:
+        if not it.fixes:
+            why = "; ".join(text for text in it.declined if not text.startswith("qualify-pointers"))
+            print(f"  {Path(it.file).name}: {it.kernel} ({it.origin}; {' '.join(it.findings)}) {why[:300]}")
 
 
-def _public(folders: Sequence[Path]) -> Iterator[tuple[str, str]]:
+def _public(folders: Sequence[Path], half: int | None) -> Iterator[tuple[str, str]]:
     for folder in folders:
-        for path in sorted(folder.rglob("*.cl")):
+        paths = sorted(folder.rglob("*.cl"))
+        for path in paths if half is None else paths[half::2]:
             yield str(path), path.read_text(errors="replace")
 
 
-def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...]) -> list[Figures]:
+def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...], count_only: bool) -> list[Figures]:
     """Run one file in a process of its own."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=_file, args=(name, text, defines, sender))
+    child = context.Process(target=_file, args=(name, text, defines, sender, count_only))
     child.start()
     found: list[Figures] = []
     end = time.monotonic() + SECONDS_A_FILE
@@ -141,7 +151,7 @@ def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...]) -> list[F
     return found
 
 
-def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: Any) -> None:
+def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: Any, count_only: bool) -> None:
     from dataclasses import replace
 
     from clmap_lsp.config import Settings
@@ -150,7 +160,7 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
     from clmap_lsp.workbench import Workbench
 
     settings = replace(Settings(), build=BuildOptions(defines=defines), device="nvidia-hopper")
-    opened = Workbench().open_text(name, text, settings, reads_hosts=False)
+    opened = Workbench().open_text(name, text, settings, reads_hosts=Path(name).is_file())
     findings = opened.findings(Selection.of(settings.rules.select, settings.rules.ignore))
     for kernel in opened.analysis.kernels:
         if kernel.launch is None:
@@ -159,24 +169,32 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
             continue
         sender.send(kernel.name)
         codes = sorted({it.code for it in findings if it.kernel == kernel.name} & MEMORY)
-        sender.send(_kernel(name, opened.subject(kernel), opened.emulation_settings(), codes))
+        subject, limits = opened.subject(kernel), opened.emulation_settings()
+        sender.send(_kernel(name, subject, limits, codes, count_only))
     sender.send(None)
 
 
-def _kernel(name: str, subject: Any, settings: Any, codes: list[str]) -> Figures:
-    from clmap_lsp.fixes.offer import offers
+def _kernel(name: str, subject: Any, settings: Any, codes: list[str], count_only: bool) -> Figures:
+    from clmap_lsp.fixes.offer import survey
     from clmap_lsp.fixes.trials import Trials
+    from clmap_lsp.launch.problem import LaunchError
 
-    figures = Figures(name, subject.analysis.name, codes)
+    figures = Figures(name, subject.analysis.name, codes, origin=subject.launch.origin.value)
     trials = Trials(subject, settings)
-    for verified, fix in offers(subject, settings):
+    try:
+        found = survey(subject, settings)
+    except LaunchError as error:
+        figures.declined.append(f"launch: {error}")
+        return figures
+    for verified, fix in found.offers:
         if verified.proposal.is_sketch:
             continue
         if verified.proposal.kind not in PLAIN:
             figures.fixes.append(verified.proposal.kind)
             figures.safe += fix.safety.value == "safe"
-        if verified.proposal.cures is None:
+        if verified.proposal.cures is None and not count_only:
             _natively(figures, trials, verified)
+    figures.declined += [f"{it.kind}: {it.why}" for it in found.declined if it.why != NOTHING]
     return figures
 
 

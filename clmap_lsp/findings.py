@@ -52,6 +52,10 @@ class Fix:
     """What the host program must change, in one sentence."""
     assumptions: tuple[str, ...] = ()
     """What must hold of launches, builds and buffers, and is not tested in the kernel: `n % 4 == 0`."""
+    host_edits: tuple[Edit, ...] = ()
+    """`host_change` in host code, where the launching call is known."""
+    host_diff: str = ""
+    """The same as a unified diff; the reason why there is none where `host_edits` is empty."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ _Where = tuple[str, str | None]
 
 
 def _applied(where: _Where, fix: Fix) -> AppliedFix:
-    return AppliedFix(*where, fix.title, fix.safety, fix.assumptions, fix.host_change)
+    return AppliedFix(*where, fix.title, fix.safety, fix.assumptions, fix.host_change, fix.host_diff)
 
 
 def _say(done: Sequence[AppliedFix]) -> None:
@@ -88,6 +88,8 @@ def _say(done: Sequence[AppliedFix]) -> None:
         where = f"{it.path}: {it.kernel}" if it.kernel else it.path
         if it.host_change:
             sys.stderr.write(f"{where}: the host must change too: {it.host_change}\n")
+        if it.host_diff:
+            sys.stderr.write(terminal(it.host_diff.rstrip("\n") + "\n"))
         if it.assumptions:
             sys.stderr.write(f"{where}: {it.title} assumes: {', '.join(it.assumptions)}\n")
 

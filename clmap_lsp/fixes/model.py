@@ -17,9 +17,18 @@ if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, FaultKind
     from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.assumptions import Assumption
+    from clmap_lsp.hosts.changes import LaunchChange
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class HostDiff:
+    """The edits of host code that a rewrite needs, and as a unified diff; `text` is the reason if none."""
+
+    edits: tuple[Edit, ...]
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,8 @@ class Subject:
     """What the emulator saw on the launch, where it ran: fixes of faults start from it."""
     figures: Figures | None = None
     """Its traffic, where it was counted for fixes already."""
+    host: Callable[[LaunchChange], HostDiff] | None = None
+    """How the host code that launches it changes, where that is known."""
 
     @property
     def text(self) -> str:
@@ -81,6 +92,8 @@ class Proposal:
     """Sites of the accesses that it is meant to improve; empty means the whole kernel."""
     relaunch: Callable[[Launch], Launch] | None = None
     host_change: str | None = None
+    change: LaunchChange | None = None
+    """What `host_change` says, for host code that is known; `None` where it is about something else."""
     reorders_sums: bool = False
     cures: FaultKind | None = None
     """The kind of fault that it must remove: it is rejected if the rewritten kernel still has one."""

@@ -19,9 +19,9 @@ from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
 from clmap_lsp.fixes.scope import Scope
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.fixes.verification import baseline, verify
-from clmap_lsp.launch.comment import pinned
+from clmap_lsp.launch.comment import pinned, resized
 from clmap_lsp.launch.problem import LaunchError
-from clmap_lsp.launch.resolve import as_comment
+from clmap_lsp.launch.resolve import as_comment, changed_sizes
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -195,6 +195,7 @@ def _verified(
 def fix_of(subject: Subject, verified: Verified) -> Fix:
     """Return a verified rewrite as a fix, with its gain in the title and the launch comment rewritten."""
     proposal = verified.proposal
+    host = subject.host(proposal.change) if subject.host is not None and proposal.change is not None else None
     return Fix(
         title=_title(verified),
         safety=proposal.safety,
@@ -202,6 +203,8 @@ def fix_of(subject: Subject, verified: Verified) -> Fix:
         verified=_evidence(verified),
         host_change=proposal.host_change,
         assumptions=tuple(it.text for it in proposal.assumptions),
+        host_edits=() if host is None else host.edits,
+        host_diff="" if host is None else host.text,
     )
 
 
@@ -213,7 +216,9 @@ def _relaunched(subject: Subject, verified: Verified) -> tuple[Edit, ...]:
     after = verified.after_launch
     change = None
     if after != verified.launch and not after.source.endswith((".toml", ".sim")):
-        change = pinned(subject.program, subject.analysis.kernel, as_comment(after))
+        kernel, sizes = subject.analysis.kernel, changed_sizes(verified.launch, after)
+        change = None if sizes is None else resized(subject.program, kernel, sizes)
+        change = change or pinned(subject.program, kernel, as_comment(after))
     if change is None:
         return ()
     start, end, text = change

@@ -77,6 +77,9 @@ def _visit(block: ir.Block, constants: set[ir.Variable], found: dict[ir.Variable
                 counter = _unrolled_counter(it)
                 inside = constants | ({counter} if counter is not None else set())
                 _visit(it.body, inside, found)
+            case ir.Assign(variable=variable, value=value) if variable.is_temporary:
+                if _moving(value, constants) is None:  # An index that is used twice, as in `a[i] += b`.
+                    constants.add(variable)
             case _:
                 for inner in ir.blocks(it):
                     _visit(inner, constants, found)

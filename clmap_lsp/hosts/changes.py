@@ -17,15 +17,16 @@ _SIZEOF = re.compile(r"sizeof\s*\(\s*(\w+)\s*\)")
 
 @dataclass(frozen=True, slots=True)
 class Resize:
-    """A size becomes `size * times / over + plus`; the division is rounded up."""
+    """A size becomes `size * times / over * each + plus`; the division is rounded up."""
 
     times: int = 1
     over: int = 1
     plus: int = 0
+    each: int = 1
 
     def of(self, size: int | float) -> int:
         """Return what a known size becomes."""
-        return -(-int(size) * self.times // self.over) + self.plus
+        return -(-int(size) * self.times // self.over) * self.each + self.plus
 
     def text(self, old: str, divide: str = "/") -> str:
         """Return the expression that a size becomes; `divide` is the language's whole division."""
@@ -38,6 +39,8 @@ class Resize:
             new = f"{new} * {self.times}"
         if self.over != 1:
             new = f"({new} + {self.over - 1}) {divide} {self.over}"
+        if self.each != 1:
+            new = f"{new} * {self.each}"
         return f"{new} + {self.plus}" if self.plus else new
 
 

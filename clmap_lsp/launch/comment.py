@@ -101,6 +101,25 @@ def pinned(program: Program, kernel: Kernel, text: str) -> tuple[int, int, str] 
     return None if line.strip() else (start, start, f"{line}{text}\n")
 
 
+def resized(program: Program, kernel: Kernel, sizes: Mapping[str, str]) -> tuple[int, int, str] | None:
+    """Return the edit (start, end, new text) that gives the sizes in a kernel's only comment other values.
+
+    Args:
+        sizes: `global`, `local` or `offset`, with its new text. What the comment says besides stays as typed.
+
+    Returns: `None` where not just one comment speaks of the kernel, or it does not give all of the sizes.
+    """
+    mine = _by_kernel(program).get(kernel.name, ())
+    if kernel.span.path != program.path or len(mine) != 1:
+        return None
+    text = mine[0].text
+    for name, size in sizes.items():
+        text, count = re.subn(rf"(?<!\S){name}\s*=\s*\S+", f"{name}={size}", text)
+        if count != 1:
+            return None
+    return mine[0].start, mine[0].end, text
+
+
 @lru_cache(maxsize=2)  # Every kernel of a program asks, one after the other.
 def _by_kernel(program: Program) -> Mapping[str, Sequence[LaunchComment]]:
     found: dict[str, list[LaunchComment]] = {}

@@ -295,6 +295,18 @@ def as_comment(launch: Launch) -> str:
     return f"// clmap: {sizes} {arguments}".rstrip()
 
 
+def changed_sizes(before: Launch, after: Launch) -> dict[str, str] | None:
+    """Return the sizes that differ, as in a comment; `None` if anything else differs too."""
+    if before.arguments != after.arguments:
+        return None
+    pairs = {
+        "global": (before.global_size, after.global_size),
+        "local": (before.local_size, after.local_size),
+        "offset": (before.global_offset, after.global_offset),
+    }
+    return {name: _listed(new) for name, (old, new) in pairs.items() if old != new}
+
+
 def _listed(sizes: Sequence[int]) -> str:
     return ",".join(map(str, sizes))
 

@@ -47,6 +47,7 @@ def _fix(subject: Subject, verified: Verified, fix: Fix) -> dict[str, Any]:
         "safety": fix.safety.value,
         "assumptions": list(fix.assumptions),
         "host_change": fix.host_change,
+        "host_diff": fix.host_diff or None,
         "launch": launch_json(verified.after_launch),
         "text": text_after(subject, fix),
         "tested_on": list(verified.tested_on),
@@ -83,6 +84,7 @@ def _lines(subject: Subject, survey: Survey) -> Iterator[str]:
             yield f"  assumes: {', '.join(fix.assumptions)}"
         if fix.host_change:
             yield f"  the host must change too: {fix.host_change}"
+        yield from (f"    {it}" for it in fix.host_diff.splitlines())
         yield f"  tested on {len(verified.tested_on)} launches: {'; '.join(verified.tested_on[:3])}" + (
             "; …" if len(verified.tested_on) > 3 else ""
         )

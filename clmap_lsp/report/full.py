@@ -82,6 +82,8 @@ def _finding(file: FileReport, finding: Finding) -> Iterator[Piece]:
             yield f"    it assumes: {', '.join(finding.fix.assumptions)}\n", ""
         if finding.fix.host_change:
             yield f"    the host must change too: {finding.fix.host_change}\n", ""
+        for text in finding.fix.host_diff.splitlines():
+            yield f"      {text}\n", "dim"
 
 
 def _excerpt(source: SourceFile | None, span: Span, style: str) -> Iterator[Piece]:

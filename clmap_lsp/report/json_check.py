@@ -78,6 +78,7 @@ def _fix(file: FileReport, fix: Fix) -> dict[str, Any]:
         ],
         "verified": None if fix.verified is None else dict(fix.verified),
         "host_change": fix.host_change,
+        "host_diff": fix.host_diff or None,
         "assumptions": list(fix.assumptions),
     }
 
@@ -90,6 +91,7 @@ def _applied(fix: AppliedFix) -> dict[str, Any]:
         "safety": fix.safety.value,
         "assumptions": list(fix.assumptions),
         "host_change": fix.host_change,
+        "host_diff": fix.host_diff or None,
     }
 
 

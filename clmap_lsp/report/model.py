@@ -54,6 +54,7 @@ class AppliedFix:
     safety: FixSafety
     assumptions: tuple[str, ...] = ()
     host_change: str | None = None
+    host_diff: str = ""
 
 
 @dataclass(frozen=True, slots=True)

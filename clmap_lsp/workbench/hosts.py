@@ -18,6 +18,7 @@ from clmap_lsp.workspace import is_marked, scope_of, workspace_of
 
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
+    from clmap_lsp.fixes.model import HostDiff
     from clmap_lsp.hosts.changes import LaunchChange
     from clmap_lsp.hosts.edits import HostEdits
     from clmap_lsp.hosts.kernels import KernelParameter
@@ -41,6 +42,26 @@ class HostFacts:
     """Texts of the host files that launch, by path."""
     edits: Callable[[str, LaunchChange], HostEdits] | None = field(default=None, compare=False)
     """The edits of host code that change every launch of a kernel, or why there are none."""
+
+    def diff_of(self, kernel: str) -> Callable[[LaunchChange], HostDiff] | None:
+        """Return what gives the host's half of a rewrite as a diff; `None` where no launch is known."""
+        edits = self.edits
+        if edits is None or kernel not in self.launches:
+            return None
+
+        def diff(change: LaunchChange) -> HostDiff:
+            from clmap_lsp.fixes.edits import apply, unified_diff
+            from clmap_lsp.fixes.model import HostDiff
+
+            found = edits(kernel, change)
+            if not found.edits:
+                return HostDiff((), f"host code: {found.reason}")
+            paths = dict.fromkeys(it.span.path for it in found.edits)
+            texts = {it: self.places[it] for it in paths if it in self.places}
+            changed = (unified_diff(it, text, apply(text, found.edits, it)) for it, text in texts.items())
+            return HostDiff(found.edits, "".join(changed))
+
+        return diff
 
 
 @dataclass(frozen=True, slots=True)

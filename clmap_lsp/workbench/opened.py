@@ -352,7 +352,8 @@ class OpenedFile:
         from clmap_lsp.fixes.model import Subject
 
         emulation = None if runs is None else runs.done.get(kernel.name)
-        return Subject(self.program, kernel, self.device, self.settings.build, emulation)
+        host = self.facts.diff_of(kernel.name)
+        return Subject(self.program, kernel, self.device, self.settings.build, emulation, host=host)
 
     def offers(
         self, subject: Subject, settings: EmulationSettings | None = None

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from fixing import SETTINGS, subject_of
 
+from clmap_lsp.cli import main
 from clmap_lsp.fixes.ladder import climb
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -57,3 +58,69 @@ def test_every_ladder_lowers_the_traffic(path: str, kernel: str | None, least_ga
 def test_kernels_that_are_good_already_stay(path: str):
     """Stencils with coalesced rows have their neighbours in the cache; tiles made them slower on an H200."""
     assert len(rungs(path)) == 1
+
+
+LARGE = """\
+// clmap: global=2048,2048 local=16,16 N=2048 A=random(N*N) B=random(N*N,1) C=zeros(N*N)
+__kernel void mm(__global const float *A, __global const float *B, __global float *C, const int N)
+{
+    int row = get_global_id(0);
+    int col = get_global_id(1);
+    float sum = 0.0f;
+    for (int k = 0; k < N; k++)
+        sum += A[row * N + k] * B[k * N + col];
+    C[row * N + col] = sum;
+}
+"""
+
+
+def test_the_end_of_the_ladder_is_written_as_a_person_would(tmp_path: Path, capfd) -> None:
+    """From the simple matrix multiply at N = 2048: the comment keeps its formulas, and paddings add up."""
+    path = tmp_path / "mm.cl"
+    path.write_text(LARGE)
+    assert main(["check", str(path), "--fix", "--unsafe-fixes"]) == 0
+    text, (out, said) = path.read_text(), capfd.readouterr()
+    assert text.startswith("// clmap: global=256,256 local=16,16 N=2048 A=random(N*N)")
+    assert "[128 + 2]" in text and "+ 1 + 1" not in text
+    assert "the host must change too: launch 16 work-items for every 128 results" in said
+    assert "CM503" not in out, "sums indexed by unrolled counters stay in registers"
+
+
+HOST = """\
+#include <CL/cl.h>
+int main(void)
+{
+    cl_program program = clCreateProgramWithSource(context, 1, &text, 0, 0);
+    clBuildProgram(program, 1, &device, "", 0, 0);
+    cl_kernel kernel = clCreateKernel(program, "add", 0);
+    int w = 512, h = 256;
+    cl_mem a = clCreateBuffer(context, CL_MEM_READ_WRITE, w * h * sizeof(float), 0, 0);
+    clSetKernelArg(kernel, 0, sizeof(cl_mem), &a);
+    clSetKernelArg(kernel, 1, sizeof(int), &w);
+    clSetKernelArg(kernel, 2, sizeof(int), &h);
+    size_t global[2] = {256, 512};
+    size_t local[2] = {16, 16};
+    clEnqueueNDRangeKernel(queue, kernel, 2, 0, global, local, 0, 0, 0);
+}
+"""
+ADD = """\
+__kernel void add(__global float *a, const int w, const int h)
+{
+    const int y = get_global_id(0);
+    const int x = get_global_id(1);
+    if (x < w && y < h)
+        a[y * w + x] += 1.0f;
+}
+"""
+
+
+def test_the_hosts_half_of_a_swap_is_shown_as_a_diff(tmp_path: Path, monkeypatch, capfd) -> None:
+    (tmp_path / "clmap.toml").touch()
+    (tmp_path / "main.c").write_text(HOST)
+    (tmp_path / "add.cl").write_text(ADD)
+    monkeypatch.chdir(tmp_path)
+    main(["check", "add.cl", "--fix", "--unsafe-fixes", "--device", "nvidia-hopper"])
+    said = capfd.readouterr().err
+    assert "the host must change too: swap the first two entries" in said
+    assert "-    size_t global[2] = {256, 512};\n+    size_t global[2] = {512, 256};" in said
+    assert (tmp_path / "main.c").read_text() == HOST, "host code is shown, not written"

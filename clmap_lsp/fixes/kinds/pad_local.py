@@ -7,6 +7,7 @@ with the fewest passes, then the least memory, comes first.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -79,7 +80,7 @@ def _candidates(scope: Scope, array: LocalArray, banks: BankedLocal) -> Iterator
         rows, width = array.lengths
         start, end = array.declared[1]
         for extra in PADDINGS:
-            text = f"{_sum_text(scope.text[start:end])} + {extra}"
+            text = _longer(scope.text[start:end], extra)
             noun = "element" if extra == 1 else "elements"
             yield _Candidate(
                 f"Pad the rows of `{name}` by {extra} {noun}",
@@ -131,6 +132,14 @@ def _swizzled(scope: Scope, array: LocalArray) -> Iterator[Edit]:
 def _sum_text(text: str) -> str:
     """Return an expression so that something can be added to it."""
     return text if not any(it in text for it in ("<<", ">>", "&", "|", "^", "<", ">")) else f"({text})"
+
+
+def _longer(text: str, by: int) -> str:
+    """Return a length with a number added, to one that it ends with if any: `128 + 1` by 1 is `128 + 2`."""
+    padded = re.fullmatch(r"(.*\S\s*\+\s*)(\d+)(\s*)", text, re.DOTALL)
+    if padded is not None and _sum_text(text) == text:
+        return f"{padded[1]}{int(padded[2]) + by}{padded[3]}"
+    return f"{_sum_text(text)} + {by}"
 
 
 def _is_power_of_two(value: int) -> bool:

@@ -33,6 +33,7 @@ from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.scope import Scope, spelt, tidy
+from clmap_lsp.hosts.changes import LaunchChange, Resize
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import WorkItemQuery as Query
 from clmap_lsp.source.types import AddressSpace, ScalarType
@@ -138,6 +139,9 @@ def _proposal(scope: Scope, product: _Product, results: int) -> Proposal | None:
         relaunch=relaunched,
         host_change=f"launch {SIDE} work-items for every {side} results in each dimension, rounded up, "
         f"in groups of {SIDE}x{SIDE}",
+        change=LaunchChange(
+            global_size=dict.fromkeys((0, 1), Resize(over=side, each=SIDE)), local_size=(SIDE, SIDE)
+        ),
         least_gain=STAGING_GAIN,
     )
 

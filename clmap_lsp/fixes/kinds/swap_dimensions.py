@@ -17,6 +17,7 @@ from clmap_lsp.fixes.edits import replace as replaced
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.outline import masked
 from clmap_lsp.fixes.scope import as_typed
+from clmap_lsp.hosts.changes import LaunchChange
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import WorkItemQuery as Query
 from clmap_lsp.source.span import Span
@@ -52,6 +53,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         ("CM104", "CM101", "CM102", "CM103"),
         relaunch=_swapped_launch,
         host_change="swap the first two entries of the global and local size",
+        change=LaunchChange(order=(1, 0, 2)[: len(launch.global_size)]),
     )
 
 

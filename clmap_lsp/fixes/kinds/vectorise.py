@@ -24,6 +24,7 @@ from clmap_lsp.fixes.guarding import deeper
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, spelt
+from clmap_lsp.hosts.changes import LaunchChange, Resize
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, ScalarType
 
@@ -274,6 +275,7 @@ def _kernel(scope: Scope) -> Proposal | None:
         ),
         relaunch=_quarter,
         host_change=f"launch a quarter of the work-items, for a multiple of {LANES} elements",
+        change=LaunchChange(global_size={0: Resize(over=LANES)}),
     )
 
 
