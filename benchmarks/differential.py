@@ -34,7 +34,6 @@ CPU_SECONDS = 60
 """Of one file; what takes longer is not compared."""
 MAX_LISTED = 40
 _OUTSIDE = frozenset({"seconds"})
-_LIMITS = frozenset({"timeout", "memory-limit"})
 Document = Any
 
 
@@ -138,8 +137,7 @@ def _output(arguments: list[str]) -> Document:
     if code == 2 and not out.getvalue():
         return {"error": err.getvalue()}
     document = _without_seconds(json.loads(out.getvalue()))
-    faults = document.get("faults", ()) if isinstance(document, dict) else ()
-    if any(it["kind"] in _LIMITS for it in faults):
+    if isinstance(document, dict) and document.get("stopped"):
         return {"limit": "ended by a limit"}
     return document
 

@@ -11,7 +11,7 @@ STANDARD: Final = "CL1.2"
 FAIL_ON: Final = "warning"
 """Least severity that makes `check` exit with 1."""
 TIME_LIMIT_S: Final = 10.0
-"""Seconds that one launch may take in the emulator."""
+"""How much one launch may do in the emulator, in seconds of work (see `emulator.budget`)."""
 MEMORY_LIMIT_MIB: Final = 1024
 """Memory that one launch may take in the emulator."""
 WALL_FACTOR: Final = 5

@@ -54,7 +54,11 @@ def register(subparsers: Any) -> None:
     )
     run.add_argument("--engine", choices=("auto", "symbolic", "jit"), default="auto")
     run.add_argument(
-        "--time-limit", type=float, metavar="S", help=f"seconds (default: {defaults.TIME_LIMIT_S:g})"
+        "--time-limit",
+        type=float,
+        metavar="S",
+        help=f"seconds of work (default: {defaults.TIME_LIMIT_S:g}); larger launches are "
+        "estimated from a sample of their work-groups",
     )
     run.add_argument(
         "--sample",
@@ -64,7 +68,7 @@ def register(subparsers: Any) -> None:
         default=0,
         metavar="GROUPS",
         help="run at most GROUPS work-groups (default: 64), drawn at random, and estimate the launch from "
-        "them, with standard errors; at the time limit the estimate is from those that have ended",
+        "them, with standard errors; without it, launches beyond the time limit only",
     )
     run.add_argument(
         "--memory-limit", type=int, metavar="MB", help=f"MiB (default: {defaults.MEMORY_LIMIT_MIB})"

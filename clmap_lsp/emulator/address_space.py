@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,9 +88,14 @@ def _check_room(plan: Plan, launch: Launch, limit_bytes: int) -> None:
 
 
 def build(
-    program: Program, plan: Plan, launch: Launch, view: LocalAddresses, limit_bytes: int
+    program: Program,
+    plan: Plan,
+    launch: Launch,
+    view: LocalAddresses,
+    limit_bytes: int,
+    known: Mapping[str, NDArray[np.uint8]] = MappingProxyType({}),
 ) -> AddressSpaceMap:
-    """Make the buffers of a launch.
+    """Make the buffers of a launch; those of `known` arguments are there already.
 
     Raises: LaunchError if an argument is missing, unreadable, or over the limit.
     """
@@ -113,8 +119,11 @@ def build(
             extents[trace_id] = max(extents.get(trace_id, 0), reach)
         if plan_buffer.kind in (KIND_GLOBAL, KIND_CONSTANT):
             initializer = initializers.get(plan_buffer.variable)
-            buffer.data = _contents(
-                plan.kernel, plan_buffer, launch, size, initializer, buffer_of, limit_bytes
+            made = known.get(plan_buffer.variable.name) if plan_buffer.is_argument else None
+            buffer.data = (
+                _contents(plan.kernel, plan_buffer, launch, size, initializer, buffer_of, limit_bytes)
+                if made is None
+                else made
             )
             argument = launch.arguments.get(plan_buffer.variable.name)
             buffer.unwritten = isinstance(argument, BufferArgument) and argument.fill is Fill.NOINIT

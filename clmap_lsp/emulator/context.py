@@ -23,6 +23,8 @@ class CodeOptions:
     """Fuse a*b+c of one expression into one rounding, as clang's default `-ffp-contract=on` does."""
     trace: bool = True
     races: bool = True
+    watch_global: bool = True
+    """Look for races on global memory too."""
     uninitialised: bool = True
     control: bool = True
     """Count operations and branches."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import Buffer
 from clmap_lsp.emulator.jit import JitRun
-from clmap_lsp.emulator.result import Fault, FaultKind
+from clmap_lsp.emulator.result import Fault, FaultKind, Limit, Stop
 from clmap_lsp.emulator.site_table import SPACES
 from clmap_lsp.source.span import Span
 
@@ -58,7 +58,7 @@ def faults_of(job: JitRun, unsure: frozenset[Span]) -> tuple[Fault, ...]:
     kept = (
         it for it in logged if it.kind is not FaultKind.UNINITIALISED_READ or not _overlaps(it.span, past)
     )
-    return (*_distinct(kept), *_divergences(job), *_limits(job), *_stop(job))
+    return (*_distinct(kept), *_divergences(job), *_limits(job))
 
 
 def _places(fault: Fault) -> tuple[Span, ...]:
@@ -223,17 +223,31 @@ def _limits(job: JitRun) -> Iterator[Fault]:
         yield Fault(FaultKind.PRIVATE_MEMORY_LIMIT, span, "private", None, None, detail)
 
 
-def _stop(job: JitRun) -> Iterator[Fault]:
-    if not job.stopped or job.is_sampled:
-        return
+def stop_of(job: JitRun) -> Stop | None:
+    """Return where a run came to a limit; None if it ended, or is a sample that it leaves good."""
+    if job.stopped is None or job.is_sampled:
+        return None
     words = job.state.words
     cursor = min(int(words[at.CURSOR]), job.state.sizes.items - 1)
     frames = job.state.frames.reshape(job.state.sizes.items, -1)
     item = int(frames[cursor, at.F_GLOBAL_LINEAR])
-    kind = FaultKind.TIMEOUT if job.stopped == "time" else FaultKind.STEP_LIMIT
-    limit = f"{job.settings.time_limit_s:g} s" if job.stopped == "time" else f"{job.settings.max_steps} steps"
-    detail = f"the run was stopped at its limit of {limit}; figures hold for what ran until then"
-    yield Fault(kind, job.kernel.name_span, None, _item(job, item), _group(job, int(words[at.GROUP])), detail)
+    ended, groups = int(words[at.GROUP]), int(words[at.GROUPS])
+    detail = (
+        f"the run came to its limit of {_limit_text(job, job.stopped)} in work-group {ended + 1} of {groups}"
+    )
+    if not ended:
+        detail += "; not one work-group ended: there may be a loop that never does"
+    return Stop(job.stopped, _item(job, item), _group(job, ended), detail)
+
+
+def _limit_text(job: JitRun, limit: Limit) -> str:
+    match limit:
+        case Limit.WORK:
+            return "work (a larger time limit gives more)"
+        case Limit.TIME:
+            return f"{job.settings.time_limit_s:.3g} s"
+        case Limit.STEPS:
+            return f"{job.settings.max_steps} steps"
 
 
 def _item(job: JitRun, linear: int) -> tuple[int, int, int] | None:

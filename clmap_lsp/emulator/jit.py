@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clmap_lsp.defaults import WALL_FACTOR
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import AddressSpaceMap, build, with_pointed_objects
+from clmap_lsp.emulator.budget import ESTIMATE_AT, TimeBudget, WorkBudget, slice_steps
 from clmap_lsp.emulator.context import CodeOptions
 from clmap_lsp.emulator.kernel_code import KernelCode, generate
 from clmap_lsp.emulator.library import expand_function, run_function, settle_function, symbols
@@ -20,6 +22,7 @@ from clmap_lsp.emulator.memory_limit import room_left
 from clmap_lsp.emulator.native.machine import Code, is_huge, load, optimising_s
 from clmap_lsp.emulator.recorder import Recorder
 from clmap_lsp.emulator.rendezvous import resolve
+from clmap_lsp.emulator.result import Limit, Seconds
 from clmap_lsp.emulator.sampling import Sample, choose
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.site_table import SiteInfo, site_table
@@ -27,15 +30,16 @@ from clmap_lsp.emulator.stride_tally import StrideTallies
 from clmap_lsp.emulator.tally import AddressCounts, SiteTallies, expand_pairs
 from clmap_lsp.emulator.well_typed import first_misfit
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch
-from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.launch.problem import LaunchError, TooMuchMemoryError
 from clmap_lsp.locality.definition import Definition
 from clmap_lsp.locality.parallel import psl_norm
 from clmap_lsp.source.ir import Kernel
 from clmap_lsp.source.program import Program
 
-_FIRST_FUEL = 200_000
-_SLICE_S = 0.04
-"""Control returns from machine code about this often, to look at the clock."""
+_UNCOUNTED = 3
+"""Operations that an access stands for where operations are not counted."""
+_LEAST_GROUPS = 8
+"""Launches of fewer work-groups are not sampled unless that is asked for."""
 _UPGRADE_AFTER_S = 0.15
 _UPGRADE_REST_S = 0.7
 """Optimised code is made for what would still take longer than this."""
@@ -59,17 +63,67 @@ class JitRun:
     tallies: SiteTallies
     machine_code: list[Code]
     strides: StrideTallies = field(default_factory=StrideTallies)
-    stopped: str = ""
-    """Why it ended early: `time`, `steps`, or empty."""
+    stopped: Limit | None = None
+    """The limit that it came to before its end."""
     divergences: list[tuple[int, int, int, int]] = field(default_factory=list)
     """(site, work-item, group, other site or -1) of barriers that not every work-item reached."""
     compile_s: float = 0.0
+    inputs_s: float = 0.0
     run_s: float = 0.0
     metrics_s: float = 0.0
     notes: list[str] = field(default_factory=list)
     steps: int = 0
     recorder: Recorder | None = None
     sample: Sample | None = None
+
+    shapes: int = 0
+    """Patterns of requests that were taken out of the tables."""
+    earlier: Seconds = field(default_factory=lambda: Seconds(0.0, 0.0, 0.0))
+    """Of a run of the launch that this one took the place of."""
+
+    @property
+    def seconds(self) -> Seconds:
+        """What it took, with runs that it took the place of."""
+        was = self.earlier
+        return Seconds(
+            self.compile_s + was.compile,
+            self.run_s + was.run,
+            self.metrics_s + was.metrics,
+            self.inputs_s + was.inputs,
+        )
+
+    @property
+    def may_be_sampled(self) -> bool:
+        """True if some of its work-groups can be run in the place of all."""
+        groups = int(self.state.words[at.GROUPS])
+        return self.settings.may_sample and self.sample is None and groups >= _LEAST_GROUPS
+
+    def unwritten_contents(self) -> dict[str, NDArray[np.uint8]]:
+        """Return the bytes of the buffers that the kernel cannot have changed."""
+        written = self.code.plan.written
+        if written is None:
+            return {}
+        return {
+            it.name: it.data
+            for it in self.space.buffers
+            if it.data is not None and it.plan.is_argument and it.plan.number not in written
+        }
+
+    @property
+    def budget(self) -> WorkBudget:
+        """The work that it may do."""
+        return WorkBudget.of_seconds(self.settings.time_limit_s, traced=self.settings.trace)
+
+    @property
+    def work(self) -> float:
+        """What it has done of that."""
+        words = self.state.words
+        if self.settings.control:
+            operations, accesses = int(words[at.OPERATIONS_SEEN]), int(words[at.MEMORY_SEEN])
+        else:
+            # A step runs part of the kernel: at most all of it, and a third on the average of many kernels.
+            operations, accesses = self.steps * _operations(self.code) // _UNCOUNTED, 0
+        return self.budget.spent(operations, accesses, self.steps, int(words[at.STEPS]), self.shapes)
 
     @property
     def is_sampled(self) -> bool:
@@ -105,10 +159,12 @@ def run(
     recorder: Recorder | None = None,
     *,
     follow_invalid: bool = False,
+    contents: Mapping[str, NDArray[np.uint8]] = MappingProxyType({}),
 ) -> JitRun:
     """Compile and run one launch; a recorder gets every access.
 
-    With `follow_invalid`, uses of values that were read out of bounds are faults too.
+    With `follow_invalid`, uses of values that were read out of bounds are faults too. `contents` are the
+    bytes of buffer arguments that are made already.
 
     Raises: LaunchError if the launch cannot be run: arguments missing, over the memory limit, or a kernel
         that no compiler would take.
@@ -119,6 +175,7 @@ def run(
         contract=settings.contract,
         trace=settings.trace,
         races=settings.races,
+        watch_global=settings.watch_global,
         uninitialised=settings.uninitialised,
         control=settings.control,
         sub_group_size=width,
@@ -130,8 +187,8 @@ def run(
     kernel = with_pointed_objects(program, kernel)
     code, machine_code = _compiled(program, kernel, options)
     compiled = time.perf_counter()
-    job = _prepare(program, kernel, launch, settings, code, machine_code, width)
-    job.compile_s = compiled - started
+    job = _prepare(program, kernel, launch, settings, code, machine_code, width, contents)
+    job.compile_s, job.inputs_s = compiled - started, time.perf_counter() - compiled
     job.recorder = recorder
     job.state.words[at.RECORD] = int(recorder is not None)
     _run(job)
@@ -180,29 +237,30 @@ def _prepare(
     code: KernelCode,
     machine_code: Code,
     width: int,
+    contents: Mapping[str, NDArray[np.uint8]],
 ) -> JitRun:
     limit = settings.memory_limit_mib << 20
-    space = build(program, code.plan, launch, settings.local_addresses, limit)
+    space = build(program, code.plan, launch, settings.local_addresses, limit, contents)
     sizes = plan_sizes(code, launch, space, settings, width)
-    total = (
-        sizes.total_bytes
-        + sum(it.size for it in space.buffers)
-        + 8 * sum(space.extents.values()) // code.plan.granule
-    )
+    groups = int(np.prod([int(it) for it in launch.num_groups], dtype=object))
+    sample = choose(groups, settings.sample_groups)
+    dense = AddressCounts.dense_bytes(space.extents, code.plan.granule)
+    total = sizes.total_bytes + sum(it.size for it in space.buffers) + dense
+    if total > limit and sample is not None:
+        total, dense = total - dense, 0  # A sample touches few addresses.
     if total > limit:
-        raise LaunchError(
+        raise TooMuchMemoryError(
             f"the launch needs about {total >> 20} MB, over the limit of {settings.memory_limit_mib} MB",
             "use a smaller launch or raise the memory limit",
         )
     state = MachineState(code, launch, space, settings, sizes)
     state.words[at.KERNEL] = machine_code.addresses["kernel"]
     sites = site_table(code.plan)
-    counts = AddressCounts(space.extents, code.plan.granule)
+    counts = AddressCounts(space.extents, code.plan.granule, is_dense=dense > 0)
     if counts.dense is not None:
         state.words[at.CELL_STARTS] = counts.starts.ctypes.data
         state.words[at.CELLS] = counts.dense.ctypes.data
     tallies = SiteTallies(sites, settings.device)
-    sample = choose(int(state.words[at.GROUPS]), settings.sample_groups)
     if sample is not None:
         state.words[at.GROUPS] = len(sample.ids)
         state.words[at.GROUP_LIST] = sample.ids.ctypes.data
@@ -214,43 +272,17 @@ def _prepare(
     return job
 
 
-class TimeBudget:
-    """Seconds of processor time of this thread: on a busy machine a run gets as far as on an idle one.
-
-    The clock is the outer bound only, at `WALL_FACTOR` times as much.
-    """
-
-    def __init__(self, limit_s: float) -> None:
-        self._limit_s = limit_s
-        self._cpu, self._wall = time.thread_time(), time.perf_counter()
-
-    def used(self) -> float:
-        """Return the processor time spent."""
-        return time.thread_time() - self._cpu
-
-    def by_the_clock(self) -> float:
-        """Return the seconds that have passed."""
-        return time.perf_counter() - self._wall
-
-    def left(self) -> float:
-        """Return the seconds left, 0 or less where there are none."""
-        wall = self._limit_s * WALL_FACTOR - self.by_the_clock()
-        return min(self._limit_s - self.used(), wall)
-
-
 def _run(job: JitRun) -> None:
     """Run to the end or to a budget."""
     words, address = job.state.words, job.state.address
     native = run_function(job.state.sizes.width)
-    fuel, upgraded = _FIRST_FUEL, False
+    upgraded = False
     budget = TimeBudget(job.settings.time_limit_s)
+    fuel = slice_steps(_operations(job.code))
     while True:
         words[at.FUEL] = fuel
-        entered = time.perf_counter()
         status = native(address)
-        spent = max(time.perf_counter() - entered, 1e-6)
-        used = fuel - int(words[at.FUEL])
-        job.steps += max(used, 0)
+        job.steps += max(fuel - int(words[at.FUEL]), 0)
         if status == at.FINISHED:
             break
         if status == at.FLUSH:
@@ -260,18 +292,38 @@ def _run(job: JitRun) -> None:
         elif status == at.STUCK:
             job.divergences.extend(resolve(job.state, job.code, job.kernel))
         left = budget.left()
-        if left <= 0 or job.steps > job.settings.max_steps:
-            job.stopped = "time" if left <= 0 else "steps"
+        job.stopped = _reached(job, left)
+        if job.stopped is not None:
             break
-        if used > 0:
-            room = min(_SLICE_S, max(left, 0.001))
-            fuel = max(1000, min(1 << 40, int(used * room / spent)))
         if not upgraded and budget.used() > _UPGRADE_AFTER_S:
             upgraded = _upgrade(job, budget.used(), left)
     job.run_s = budget.by_the_clock() - job.metrics_s
     if job.sample is not None:
         job.sample.ended = int(words[at.GROUP])
     flush(job)
+
+
+def _operations(code: KernelCode) -> int:
+    """Return the operations of a kernel, each once."""
+    return sum(it.total() for it in code.control.stretches) or _UNCOUNTED * len(code.places)
+
+
+def _reached(job: JitRun, left_s: float) -> Limit | None:
+    """Return the limit that a run has come to."""
+    settings, spent = job.settings, job.work
+    if _is_too_large(job, spent) or spent > job.budget.units:
+        return Limit.WORK
+    if left_s <= 0:
+        return Limit.TIME
+    return Limit.STEPS if job.steps > settings.max_steps else None
+
+
+def _is_too_large(job: JitRun, spent: float) -> bool:
+    """Tell whether the whole launch will take more than its budget, as what has run of it foretells."""
+    groups, ended = int(job.state.words[at.GROUPS]), int(job.state.words[at.GROUP])
+    if not job.may_be_sampled or spent < ESTIMATE_AT * job.budget.units:
+        return False
+    return spent * groups > max(ended, 1) * job.budget.units
 
 
 def _upgrade(job: JitRun, elapsed: float, left: float) -> bool:
@@ -301,6 +353,7 @@ def flush(job: JitRun) -> None:
     if job.state.words[at.SUB_LOST]:
         raise RuntimeError("the table of sub-rows was too small")
     subs = job.state.take_subs()
+    job.shapes += len(subs)
     job.tallies.add(subs)
     if job.state.words[at.STRIDE_ON]:
         settle_function(job.state.sizes.width)(job.state.address)

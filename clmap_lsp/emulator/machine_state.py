@@ -97,7 +97,8 @@ def watches(code: KernelCode, number: int, settings: EmulationSettings, space: A
         return True
     written = code.plan.written
     is_written = written is None or number in written
-    return buffer.plan.kind == at.KIND_GLOBAL and settings.races and is_written
+    is_watched = settings.races and settings.watch_global
+    return buffer.plan.kind == at.KIND_GLOBAL and is_watched and is_written
 
 
 class MachineState:

@@ -361,6 +361,7 @@ class Memory:
         return (
             plan.kind == KIND_GLOBAL
             and self.ctx.options.races
+            and self.ctx.options.watch_global
             and (written is None or plan.number in written)
         )
 

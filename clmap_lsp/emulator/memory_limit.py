@@ -25,7 +25,7 @@ _LEAST_MIB = 64
 
 @contextmanager
 def limited(mib: int) -> Iterator[None]:
-    """Hold this process to `mib` MiB and 100 more for itself.
+    """Hold this process to `mib` MiB and 100 more for itself; a larger process to `mib` MiB more than it has.
 
     Inside, more memory raises MemoryError. Limits that were there before are kept where they are lower, and
     come back afterwards.
@@ -37,8 +37,10 @@ def limited(mib: int) -> Iterator[None]:
     import resource
 
     data, resident = held
-    room = min(mib, mib + _OVERHEAD_MIB - _LIBRARIES_MIB - resident // _MIB)
-    room = max(room, _LEAST_MIB) * _MIB
+    own = resident // _MIB
+    if own > _OVERHEAD_MIB:  # Somebody's program that uses this as a library: what it holds is its own.
+        own = 0
+    room = max(min(mib, mib + _OVERHEAD_MIB - _LIBRARIES_MIB - own), _LEAST_MIB) * _MIB
     before, hard = resource.getrlimit(resource.RLIMIT_DATA)
     known = [it for it in (data + room, before, hard) if it != resource.RLIM_INFINITY]
     try:

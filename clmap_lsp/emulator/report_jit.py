@@ -12,7 +12,7 @@ import numpy as np
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import Buffer
 from clmap_lsp.emulator.control import MAX_BRANCHES, TABLE_WORDS
-from clmap_lsp.emulator.fault_report import faults_of
+from clmap_lsp.emulator.fault_report import faults_of, stop_of
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.lines import lines_of
 from clmap_lsp.emulator.printing import printed_lines
@@ -26,7 +26,6 @@ from clmap_lsp.emulator.result import (
     LaneWidth,
     Method,
     Parallelism,
-    Seconds,
     SiteResult,
     Spread,
 )
@@ -64,11 +63,13 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
         lines=lines_of(job.program, sites),
         buffers=buffers,
         faults=faults_of(job, unsure),
-        seconds=Seconds(job.compile_s, job.run_s, job.metrics_s),
+        seconds=job.seconds,
         parallelism=_parallelism(job, factor),
         control=_control(job, factor),
         operations=_operations(job, factor),
         printed=tuple(printed_lines(job)),
+        groups_run=min(int(job.state.words[at.GROUP]), int(job.state.words[at.GROUPS])),
+        stopped=stop_of(job),
         sampling=sampling_of(job),
         notes=tuple(_notes(job, is_unsure=bool(unsure))),
     )
@@ -153,7 +154,7 @@ def _buffer(buffer: Buffer, job: JitRun) -> BufferResult:
         name=buffer.name,
         type=str(element),
         count=len(data) // max(element.size, 1),
-        sha256=hashlib.sha256(data.tobytes()).hexdigest(),
+        sha256=hashlib.sha256(data.data).hexdigest(),
         first=tuple(values[:_SHOWN].tolist()),
         last=tuple(values[-_SHOWN:].tolist()),
         data=data,
@@ -249,9 +250,8 @@ def _operations(job: JitRun, factor: float) -> Mapping[str, int]:
 def _notes(job: JitRun, *, is_unsure: bool) -> Iterable[str]:
     yield from job.notes
     yield from sampling_notes(job)
-    if job.stopped and not job.is_sampled:
-        groups = int(job.state.words[at.GROUP])
-        yield f"stopped by the {job.stopped} limit in group {groups + 1} of {int(job.state.words[at.GROUPS])}"
+    if (stop := stop_of(job)) is not None:
+        yield f"{stop.detail}; figures, outputs and faults are those of what ran until then"
     for buffer in job.space.buffers:
         kind, argument = buffer.plan.variable.type, job.launch.arguments.get(buffer.name)
         if isinstance(kind, OpaqueType) and isinstance(argument, BufferArgument):

@@ -35,7 +35,12 @@ def sampling_notes(job: JitRun) -> Iterator[str]:
         yield "too few of the sampled work-groups ended to estimate from: the figures hold for what ran"
         return
     left = len(sample.ids) - sample.ended
-    early = f" ({left} more were drawn but not run to their end: {job.stopped} limit)" if left else ""
+    limit = "" if job.stopped is None else f": {job.stopped.value} limit"
+    early = f" ({left} more were drawn but not run to their end{limit})" if left else ""
+    if job.settings.chosen_sample:
+        yield "the whole launch takes more work than its time limit stands for, so some of it was run"
+    if not job.settings.watch_global:
+        yield "the whole launch takes more than its memory limit: races on global memory were not looked for"
     yield (
         f"estimated from {sample.ended} of {sample.of} work-groups, drawn at random from equal parts{early}; "
         "counts are scaled up to the launch"

@@ -95,7 +95,7 @@ def symbolic_result(
         lines=lines_of(program, sites),
         buffers={},
         faults=(),
-        seconds=Seconds(0.0, 0.0, figures.seconds),
+        seconds=Seconds(0.0, 0.0, 0.0, 0.0, figures.seconds),
         parallelism=Parallelism(
             launch.work_items,
             groups,
@@ -123,10 +123,6 @@ def joined(
             "those of these work-groups",
             *(it for it in notes if "the sample" in it),
         ]
-    if concrete.method is Method.TRUNCATED:
-        notes.append(
-            "the figures are exact for the whole launch; outputs and faults are those of the part run"
-        )
     return replace(
         concrete,
         method=Method.SYMBOLIC,
@@ -137,7 +133,7 @@ def joined(
         lines=lines_of(program, sites),
         parallelism=replace(concrete.parallelism, timesteps=None),
         sampling=None,
-        seconds=Seconds(seconds.compile, seconds.run, seconds.metrics + figures.seconds),
+        seconds=replace(seconds, symbolic=figures.seconds),
         notes=tuple(notes),
     )
 

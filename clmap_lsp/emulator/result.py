@@ -71,9 +71,24 @@ class FaultKind(Enum):
     LOCAL_MEMORY_LIMIT = "local-memory-limit"
     PRIVATE_MEMORY_LIMIT = "private-memory-limit"
     WORK_GROUP_LIMIT = "work-group-limit"
-    TIMEOUT = "timeout"
-    STEP_LIMIT = "step-limit"
-    MEMORY_LIMIT = "memory-limit"
+
+
+class Limit(Enum):
+    """What ends a run before the kernel does."""
+
+    WORK = "work"
+    TIME = "time"
+    STEPS = "steps"
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """Where a run came to a limit: no fault of the kernel, unless it never ends."""
+
+    limit: Limit
+    work_item: tuple[int, int, int] | None
+    work_group: tuple[int, int, int] | None
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +228,15 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True)
 class Seconds:
-    """Wall-clock seconds."""
+    """Wall-clock seconds of the phases."""
 
     compile: float
     run: float
     metrics: float
+    inputs: float = 0.0
+    """Making buffers and tables."""
+    symbolic: float = 0.0
+    """The symbolic engine, whether it applied or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +262,16 @@ class EmulationResult:
     operations: Mapping[str, int] = field(default_factory=dict)
     """Executed operations by kind (`+`, `*`, `load`, `sqrt`, ...), by work-items."""
     printed: tuple[str, ...] = ()
+    groups_run: int = 0
+    """Work-groups that were run to their end: outputs and faults are theirs."""
+    stopped: Stop | None = None
+    """Set if the run came to a limit before its end."""
     sampling: Sampling | None = None
     """Set if `method` is SAMPLED: counts are scaled up to the launch, footprints and entropies are not."""
     notes: tuple[str, ...] = ()
     """What the reader must know: unknown values, limits that were met, counts that are bounds."""
+
+    @property
+    def is_whole(self) -> bool:
+        """True if all work-groups ran to their end: every fault of the launch was met."""
+        return self.groups_run == self.parallelism.work_groups

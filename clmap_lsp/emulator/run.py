@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from importlib.util import find_spec
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from clmap_lsp.emulator import layout as at
+from clmap_lsp.emulator.budget import sample_size
 from clmap_lsp.emulator.memory_limit import limited
-from clmap_lsp.emulator.result import EmulationResult, Engine
+from clmap_lsp.emulator.result import EmulationResult, Engine, Limit
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.launch.model import Launch
-from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.launch.problem import LaunchError, TooMuchMemoryError
 from clmap_lsp.source.ir import Kernel, OpaqueCall, walk
 from clmap_lsp.source.program import Program
 
 if TYPE_CHECKING:
+    from clmap_lsp.emulator.jit import JitRun
     from clmap_lsp.emulator.report_symbolic import SymbolicFigures
 
 _DEFAULTS = EmulationSettings()
@@ -25,8 +29,10 @@ _SMALL_ITEMS = 1024
 _STATEMENTS_PER_S = 500
 """Statements that the compiler takes a second for, at worst."""
 _LEAST_STATEMENTS = 1500
-_CONCRETE_ACCESSES = 1_000_000_000
-"""Beside exact symbolic figures, a launch is run for its outputs and faults up to about this size."""
+_SAMPLE_WITHOUT_ROOM = 64
+"""Work-groups of a launch that needs more memory than there is."""
+_LEAST_SHARE = 0.5
+"""Of the budget, for the sample of a launch that used up all of it."""
 
 
 def emulate(
@@ -36,7 +42,7 @@ def emulate(
 
     The engine `auto` takes exact figures from the symbolic engine where that can follow the kernel, and runs
     the launch untraced for its outputs and faults; everything else is run and traced. Faults of the kernel
-    are in the result; figures up to a budget's end are kept and labelled truncated.
+    are in the result. A launch that is beyond its budget is estimated from some of its work-groups.
 
     Raises: LaunchError if the launch cannot be run as it is: an argument is missing or its file unreadable,
         or it needs more memory than the limit.
@@ -55,7 +61,7 @@ def emulate(
 def _emulated(
     program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings
 ) -> EmulationResult:
-    reason = "asked for"
+    reason, started = "asked for", time.perf_counter()
     if settings.engine is Engine.AUTO and launch.work_items <= _SMALL_ITEMS:
         reason = "a small launch"
     elif settings.engine is not Engine.JIT:
@@ -66,7 +72,9 @@ def _emulated(
                 return combined
             found = "accesses are out of bounds, so the run itself is counted"
         reason = f"the symbolic engine does not apply: {found}"
-    return _run(program, kernel, launch, settings, reason)
+    tried_s = time.perf_counter() - started
+    result = _run(program, kernel, launch, settings, reason)
+    return replace(result, seconds=replace(result.seconds, symbolic=tried_s))
 
 
 def _run(
@@ -77,14 +85,49 @@ def _run(
     from clmap_lsp.emulator.report_jit import result_of
 
     _check_size(kernel, settings)
-    job = jit.run(program, kernel, launch, settings)
+    job = _first_run(program, kernel, launch, settings)
+    if job is None:
+        # A sample touches a small part of its buffers, but what watches global memory is as large as they.
+        wanted = settings.sample_groups or _SAMPLE_WITHOUT_ROOM
+        settings = replace(settings, watch_global=False, sample_groups=wanted)
+        job = jit.run(program, kernel, launch, settings)
+    if job.stopped is Limit.WORK and job.may_be_sampled:
+        settings, contents = _as_sample(job), job.unwritten_contents()
+        spent = job.seconds
+        del job  # Its memory is needed.
+        job = jit.run(program, kernel, launch, settings, contents=contents)
+        job.earlier = spent
     if job.reads_out_of_bounds and settings.uninitialised and settings.trace and not job.stopped:
         # Following every value costs time, so only a launch that needs it is run so, a second time.
         left = replace(settings, time_limit_s=max(settings.time_limit_s - job.run_s - job.metrics_s, 0.0))
         again = jit.run(program, kernel, launch, left, follow_invalid=True)
         if not again.stopped:
+            again.earlier = job.seconds
             job = again
     return result_of(job, reason)
+
+
+def _first_run(
+    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings
+) -> JitRun | None:
+    """Run a launch as it is; None, with all memory freed, if there is too little of it but for a sample."""
+    from clmap_lsp.emulator import jit
+
+    try:
+        return jit.run(program, kernel, launch, settings)
+    except TooMuchMemoryError:
+        if not (settings.may_sample or settings.sample_groups):
+            raise
+    return None
+
+
+def _as_sample(job: JitRun) -> EmulationSettings:
+    """Return the settings with which work-groups of a launch that was too large are run in its stead."""
+    whole, spent = job.budget.units, job.work
+    left = max(whole - spent, _LEAST_SHARE * whole)
+    groups = sample_size(left, spent, int(job.state.words[at.GROUP]))
+    seconds = job.settings.time_limit_s * left / whole
+    return replace(job.settings, sample_groups=groups, time_limit_s=seconds, chosen_sample=True)
 
 
 _ELSEWHERE = {
@@ -148,9 +191,7 @@ def _combined(
     """Join symbolic figures with a concrete, untraced run; None if that run shows that they do not apply."""
     from clmap_lsp.emulator.report_symbolic import joined, symbolic_result
 
-    is_short = figures.metrics.accesses <= _CONCRETE_ACCESSES or settings.sample_groups > 0
-    wants_run = settings.engine is Engine.AUTO and is_short
-    if not wants_run:
+    if settings.engine is not Engine.AUTO:
         return symbolic_result(program, kernel, launch, settings, figures)
     concrete = _run(program, kernel, launch, replace(settings, trace=False), "")
     if any(it.kind.value.startswith("out-of-bounds") for it in concrete.faults):

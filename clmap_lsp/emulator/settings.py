@@ -24,18 +24,24 @@ class EmulationSettings:
     device: DeviceModel | None = None
     """For requests, sectors and wavefronts; None counts requests of 32 lanes only."""
     time_limit_s: float = defaults.TIME_LIMIT_S
-    """Processor time for running; the run ends within 0.2 s of it, and after `WALL_FACTOR` times as much by
-    the clock."""
+    """How much may be run, as work: a second stands for `budget.WORK_PER_S` units. The run also ends after so
+    much processor time, and after `WALL_FACTOR` times as much by the clock."""
     memory_limit_mib: int = defaults.MEMORY_LIMIT_MIB
     max_steps: int = 1 << 40
     """Loop turns and work-item starts."""
     sample_groups: int = 0
     """Run at most so many work-groups, drawn at random, and estimate from them; 0 runs all."""
+    may_sample: bool = True
+    """Where a launch takes more than its budget, estimate it from some of its work-groups."""
+    chosen_sample: bool = False
+    """`sample_groups` was not asked for: the whole launch is over its budget."""
     contract: bool = True
     """Fuse a*b+c within one expression, as clang (so PoCL and Oclgrind) does by default."""
     trace: bool = True
     """Off: only outputs and faults, no metrics."""
     races: bool = True
+    watch_global: bool = True
+    """Look for races on global memory too."""
     uninitialised: bool = True
     control: bool = True
     """Count branches and operations."""

@@ -10,6 +10,8 @@ from clmap_lsp.locality.strides import StrideHistogram, StrideSummary
 
 Words = NDArray[np.int64]
 
+_DENSE = 4
+
 
 class StrideTallies:
     """Distances between a work-item's consecutive accesses, for each slot (a trace site or a buffer)."""
@@ -41,7 +43,15 @@ class StrideTallies:
 
 
 def _add(histogram: StrideHistogram, strides: Words, counts: Words) -> None:
+    if not len(strides):
+        return
+    low = int(strides.min())
+    reach = int(strides.max()) - low + 1
+    if reach <= _DENSE * len(strides):  # Sorting millions of strides is what takes the time.
+        sums = np.bincount(strides - low, weights=counts, minlength=reach).astype(np.int64)
+        values = np.flatnonzero(sums)
+        histogram.add_counted(values + low, sums[values])
+        return
     values, where = np.unique(strides, return_inverse=True)
     totals = np.bincount(where.ravel(), weights=counts, minlength=len(values)).astype(np.int64)
-    for times in np.unique(totals).tolist():
-        histogram.add(values[totals == times], times)
+    histogram.add_counted(values, totals)

@@ -34,7 +34,13 @@ _CHUNK_ROWS = 1 << 15
 class AddressCounts:
     """Accesses per start address: one dense array where the buffers are small enough, else sorted lists."""
 
-    def __init__(self, extents: Mapping[int, int], granule: int) -> None:
+    @staticmethod
+    def dense_bytes(extents: Mapping[int, int], granule: int) -> int:
+        """Return the bytes of a dense array; 0 where lists take less."""
+        cells = sum(size // granule + 1 for size in extents.values())
+        return 8 * cells if cells <= _DENSE_CELLS else 0
+
+    def __init__(self, extents: Mapping[int, int], granule: int, *, is_dense: bool) -> None:
         self._shift = granule.bit_length() - 1
         cells = {it: (size >> self._shift) + 1 for it, size in extents.items()}
         self.starts = allocation.cleared(max(extents, default=0) + 1)
@@ -43,7 +49,7 @@ class AddressCounts:
             self.starts[trace_id] = total
             total += count
         self._cells = cells
-        self.dense = allocation.cleared(total) if total <= _DENSE_CELLS else None
+        self.dense = allocation.cleared(total) if is_dense else None
         self._sparse = EntropyAccumulator()
 
     def add(self, addresses: Words, counts: Words) -> None:

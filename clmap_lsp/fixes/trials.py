@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from clmap_lsp.emulator.result import EmulationResult, Engine, FaultKind
+from clmap_lsp.emulator.result import EmulationResult, Engine
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.family import Member, family, homes
@@ -29,12 +29,11 @@ HOMES = 3
 """How many of the launches that were passed while shrinking are small enough to be run."""
 STEPS = 32_000_000
 """Loop turns and work-item starts of one launch of the family."""
-BUDGETS = frozenset({FaultKind.TIMEOUT, FaultKind.STEP_LIMIT, FaultKind.MEMORY_LIMIT})
 
 
 def quick(settings: EmulationSettings) -> EmulationSettings:
     """Outputs and faults are enough: no traces."""
-    return replace(settings, engine=Engine.JIT, trace=False, control=False, strides=False)
+    return replace(settings, engine=Engine.JIT, trace=False, control=False, strides=False, may_sample=False)
 
 
 @dataclass(eq=False)
@@ -74,7 +73,7 @@ class Trials:
         """
         if self._home is None:
             known, launch = self.subject.emulation, self.home.case.launch
-            if known is not None and launch == self.subject.launch:
+            if known is not None and known.is_whole and launch == self.subject.launch:
                 self._home = known
                 return known
             kernel = self.subject.analysis.kernel
@@ -85,7 +84,7 @@ class Trials:
         """Return what the original does on a launch; `None` where that is not defined or takes too long."""
         if at not in self._before:
             result = self.run(self.subject.text, self.subject.program, self.members[at].case)
-            defined = result is not None and not result.faults
+            defined = result is not None and result.is_whole and not result.faults
             self._before[at] = result if defined else None
         return self._before[at]
 

@@ -13,7 +13,7 @@ from clmap_lsp.fixes.compiling import new_error
 from clmap_lsp.fixes.edits import OverlapError, Relocation, apply
 from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
 from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
-from clmap_lsp.fixes.trials import BUDGETS, Trials
+from clmap_lsp.fixes.trials import Trials
 
 if TYPE_CHECKING:
     import numpy as np
@@ -160,7 +160,7 @@ def _new_fault(before: EmulationResult, after: EmulationResult, edited: Relocati
     there may be as many faults of one kind and buffer.
     """
     for name, result in (("original", before), ("rewritten", after)):
-        if any(it.kind in BUDGETS for it in result.faults):
+        if not result.is_whole:
             return f"the {name} kernel does not end within its budget on this launch"
         if any(it.kind in (FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED) for it in result.faults):
             return f"the {name} kernel uses something that the emulator does not know"

@@ -29,3 +29,7 @@ class LaunchError(Exception):
     def at(self, place: str) -> LaunchProblem:
         """Return it with its place."""
         return LaunchProblem(place, self.cause, self.cure)
+
+
+class TooMuchMemoryError(LaunchError):
+    """A launch that fits the memory limit in part only."""

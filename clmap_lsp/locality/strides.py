@@ -42,13 +42,17 @@ class StrideHistogram:
 
     def add(self, strides: NDArray[np.int64], times: int = 1) -> None:
         """Add signed strides in bytes, each `times` times."""
-        magnitudes = np.abs(strides)
-        self._within += times * np.array([np.count_nonzero(magnitudes <= it) for it in LIMITS_BYTES])
-        self._total += times * strides.size
         values, counts = np.unique(strides, return_counts=True)
-        for value, count in zip(values.tolist(), counts.tolist(), strict=True):
+        self.add_counted(values, counts.astype(np.int64) * times)
+
+    def add_counted(self, strides: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Add distinct signed strides in bytes with their counts, shape (n,) both."""
+        magnitudes = np.abs(strides)
+        self._within += np.array([int(counts[magnitudes <= it].sum()) for it in LIMITS_BYTES])
+        self._total += int(counts.sum())
+        for value, count in zip(strides.tolist(), counts.tolist(), strict=True):
             if value in self._counts or len(self._counts) < self._max_distinct:
-                self._counts[value] = self._counts.get(value, 0) + times * count
+                self._counts[value] = self._counts.get(value, 0) + count
             else:
                 self._exact = False
 

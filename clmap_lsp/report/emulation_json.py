@@ -7,7 +7,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.emulator.result import EmulationResult, Fault, SiteResult
+from clmap_lsp.emulator.result import EmulationResult, Fault, SiteResult, Stop
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.report.analysis_json import launch_json
 from clmap_lsp.report.json_check import SCHEMA_VERSION, place
@@ -74,6 +74,8 @@ def emulation_json(program: Program, launch: Launch, result: EmulationResult) ->
         "parallelism": dataclasses.asdict(result.parallelism),
         "control": None if result.control is None else dataclasses.asdict(result.control),
         "operations": dict(result.operations),
+        "groups_run": result.groups_run,
+        "stopped": None if result.stopped is None else _stop(result.stopped),
         "sampling": None if result.sampling is None else dataclasses.asdict(result.sampling),
         "printed": list(result.printed),
         "notes": list(result.notes),
@@ -81,6 +83,8 @@ def emulation_json(program: Program, launch: Launch, result: EmulationResult) ->
             "compile": result.seconds.compile,
             "run": result.seconds.run,
             "metrics": result.seconds.metrics,
+            "inputs": result.seconds.inputs,
+            "symbolic": result.seconds.symbolic,
         },
     }
 
@@ -119,6 +123,15 @@ def _fault(program: Program, it: Fault) -> dict[str, Any]:
         "occurrences": it.occurrences,
         "detail": it.detail,
         "other": other,
+    }
+
+
+def _stop(it: Stop) -> dict[str, Any]:
+    return {
+        "limit": it.limit.value,
+        "work_item": None if it.work_item is None else list(it.work_item),
+        "work_group": None if it.work_group is None else list(it.work_group),
+        "detail": it.detail,
     }
 
 

@@ -37,8 +37,9 @@ def _lines(program: Program, launch: Launch, result: EmulationResult) -> Iterato
     seconds, metrics = result.seconds, result.metrics
     yield f"kernel {result.kernel}: {launch.describe()}"
     yield (
-        f"  {result.method.value} run by the {result.engine.value} engine: compiled in "
-        f"{seconds.compile:.2f} s, ran {seconds.run:.2f} s, metrics {seconds.metrics:.2f} s"
+        f"  {result.method.value} run by the {result.engine.value} engine: symbolic engine "
+        f"{seconds.symbolic:.2f} s, compiled in {seconds.compile:.2f} s, inputs {seconds.inputs:.2f} s, "
+        f"ran {seconds.run:.2f} s, metrics {seconds.metrics:.2f} s"
     )
     yield from _sampling(result)
     yield f"  accesses: {metrics.accesses:,} ({metrics.loads:,} loads, {metrics.stores:,} stores)"

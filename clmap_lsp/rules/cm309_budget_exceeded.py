@@ -2,8 +2,10 @@
 
 ## What it does
 
-Says that the emulator stopped a kernel at its time, step or memory limit. Figures of such a run hold for the
+Says that the emulator came to its limit of work before the kernel came to its end, and that so few
+work-groups had ended by then that nothing could be estimated from them. Figures of such a run hold for the
 part that ran.
+A launch that is merely large is estimated from some of its work-groups, without this finding.
 
 ## Why is this bad?
 
@@ -28,8 +30,5 @@ RULE = RuleMeta("CM309", "budget-exceeded", Severity.INFORMATION, needs=Needs.EM
 
 def check(kernel: Kernel, result: EmulationResult) -> Iterator[Finding]:
     """Yield the runs that were cut."""
-    from clmap_lsp.emulator.result import FaultKind
-    from clmap_lsp.rules.faults import findings
-
-    kinds = {FaultKind.TIMEOUT, FaultKind.STEP_LIMIT, FaultKind.MEMORY_LIMIT}
-    yield from findings(kernel, result, RULE, frozenset(kinds))
+    if (stop := result.stopped) is not None:
+        yield RULE.finding(kernel.name_span, f"{stop.detail} (emulated).", kernel=kernel.name)

@@ -134,19 +134,7 @@ def _why_unused(code: SuppressedCode, active: set[str], *, all_ran: bool) -> str
 
 def _ran_well(emulations: Mapping[str, EmulationResult] | None) -> frozenset[str]:
     """Return the kernels whose run came to its end: only those have met every fault that they have."""
-    return frozenset(
-        name
-        for name, it in (emulations or {}).items()
-        if ran_to_its_end(fault.kind.value for fault in it.faults)
-    )
-
-
-def ran_to_its_end(faults: Iterable[str]) -> bool:
-    """Tell from the kinds of a run's faults whether no limit cut it short."""
-    return not _CUT_SHORT.intersection(faults)
-
-
-_CUT_SHORT = frozenset({"timeout", "step-limit", "memory-limit"})
+    return frozenset(name for name, it in (emulations or {}).items() if it.is_whole)
 
 
 def _all_ran(program: Program, comment: Suppression, ran: Collection[str]) -> bool:

@@ -17,7 +17,7 @@ from clmap_lsp.defaults import WALL_FACTOR
 from clmap_lsp.findings import Finding
 from clmap_lsp.rules.cm300_emulation_crashed import check as crashes
 from clmap_lsp.rules.context import RuleContext
-from clmap_lsp.rules.runner import judged, ran_to_its_end
+from clmap_lsp.rules.runner import judged
 from clmap_lsp.server.fixing import offers_in, time_for_fixes
 from clmap_lsp.server.progress import Progress
 from clmap_lsp.server.settings import selection_of
@@ -85,9 +85,9 @@ class Emulation:
 
     @property
     def ran_to_its_end(self) -> bool:
-        """Whether it ran, and no limit cut it short."""
-        found = None if self.result is None else self.result.get("faults") or ()
-        return found is not None and ran_to_its_end(str(it.get("kind")) for it in found)
+        """Whether all of its work-groups ran."""
+        found = self.result
+        return found is not None and found["groups_run"] == found["parallelism"]["work_groups"]
 
 
 class Emulations:

@@ -90,6 +90,7 @@ def _emulate(task: KernelTask, progress: Progress) -> dict[str, Any]:
     known = cache.load(task.key)
     if known is not None:
         return known
+    from clmap_lsp.emulator.result import Limit
     from clmap_lsp.report.emulation_json import emulation_json
 
     opened, kernel, launch = _launched(task)
@@ -100,13 +101,9 @@ def _emulate(task: KernelTask, progress: Progress) -> dict[str, Any]:
         program.position(kernel.span).row, emulation_json(program, launch, result), _faults(kernel, result)
     )
     reply = as_data(ran, kernel.span)
-    if not any(it.kind.value in _TRANSIENT for it in result.faults):
+    if result.stopped is None or result.stopped.limit is not Limit.TIME:  # Another run may get further.
         cache.store(task.key, reply)
     return reply
-
-
-_TRANSIENT = frozenset({"timeout", "memory-limit"})
-"""Faults that another run may not have: their results are not kept."""
 
 
 def _run(opened: OpenedFile, kernel: Kernel, launch: Launch) -> EmulationResult:

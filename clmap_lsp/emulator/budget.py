@@ -1,0 +1,91 @@
+"""How far a run goes: a budget of executed work, the same on every machine, with processor time around it.
+
+Work is what the kernel executed, weighed by what the emulator takes for it here; it is looked at after fixed
+numbers of steps. So where a run ends does not depend on the machine or on what else that is doing, as long as
+the machine is not several times slower than those that the rate was measured on.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from clmap_lsp import defaults
+
+WORK_PER_S = 400_000_000
+"""Units of work that a second of a time limit stands for. A unit takes about a nanosecond, so that processors
+less than half as fast still end by work."""
+_OPERATION = 0.3
+_UNTRACED_ACCESS = 3.0
+_TRACED_ACCESS = 10.0
+_START = 60.0
+_REQUEST_SHAPE = 6_000.0
+"""A pattern of a SIMD group's addresses that the metrics had not met lately costs microseconds."""
+_STEPS = 4_000_000
+_LEAST_STEPS, _MOST_STEPS = 1_000, 200_000
+ESTIMATE_AT = 0.1
+"""Part of the budget after which it is estimated what the whole launch takes."""
+_SAMPLE_SHARE = 0.8
+"""Of what is left, the part that a sample is meant to take: work-groups differ."""
+_MOST_GROUPS = 256
+_BLIND_GROUPS = 16
+"""Work-groups that are drawn where not even one has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkBudget:
+    """Work that a run may do."""
+
+    units: float
+    traced: bool
+
+    @classmethod
+    def of_seconds(cls, seconds: float, *, traced: bool) -> WorkBudget:
+        """Return the budget that a time limit stands for."""
+        return cls(seconds * WORK_PER_S, traced)
+
+    def spent(self, operations: int, accesses: int, turns: int, starts: int, shapes: int) -> float:
+        """Return the units of what was executed.
+
+        `turns` are of loops, `starts` how often work-items were started or went on after a barrier, `shapes`
+        the patterns of requests that were counted.
+        """
+        each = _TRACED_ACCESS if self.traced else _UNTRACED_ACCESS
+        executed = _OPERATION * operations + each * accesses
+        return executed + turns + _START * starts + _REQUEST_SHAPE * shapes
+
+
+def slice_steps(operations: int) -> int:
+    """Return after how many steps to look at the budget, for a kernel of so many operations."""
+    return max(_LEAST_STEPS, min(_MOST_STEPS, _STEPS // max(operations, 1)))
+
+
+def sample_size(left: float, spent: float, ended: int) -> int:
+    """Return how many work-groups to draw where `ended` of them took `spent` units and `left` are left."""
+    if ended == 0:
+        return _BLIND_GROUPS
+    return max(2, min(_MOST_GROUPS, int(_SAMPLE_SHARE * left * ended / max(spent, 1.0))))
+
+
+class TimeBudget:
+    """Seconds of processor time of this thread, for machines far slower than most.
+
+    The clock is the outermost bound, at `WALL_FACTOR` times as much.
+    """
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._cpu, self._wall = time.thread_time(), time.perf_counter()
+
+    def used(self) -> float:
+        """Return the processor time spent."""
+        return time.thread_time() - self._cpu
+
+    def by_the_clock(self) -> float:
+        """Return the seconds that have passed."""
+        return time.perf_counter() - self._wall
+
+    def left(self) -> float:
+        """Return the seconds left, 0 or less where there are none."""
+        wall = self._limit_s * defaults.WALL_FACTOR - self.by_the_clock()
+        return min(self._limit_s - self.used(), wall)
