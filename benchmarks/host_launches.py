@@ -1,6 +1,6 @@
 """Hold the reader of host code against launches that were read by hand.
 
-    python benchmarks/host_launches.py CHECKOUTS [--part tuned|unseen] [--only TEXT]
+    python benchmarks/host_launches.py CHECKOUTS [--part tuned|unseen] [--set 1|2] [--only TEXT]
 
 CHECKOUTS holds the repositories of `tests/data/host_launches.json` as OWNER/NAME, at the commits named there.
 Prints what differs, and the shares of kernels and of stated constants that are right.
@@ -64,12 +64,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("--part", choices=("tuned", "unseen"))
+    parser.add_argument("--set", type=int, choices=(1, 2), help="the labels of one round")
     parser.add_argument("--only", default="")
     args = parser.parse_args()
     labels = [
         it
         for it in json.loads(LABELS.read_text(encoding="utf-8"))["launches"]
-        if args.part in (None, it["part"]) and args.only in f"{it['repository']}/{it['host_file']}"
+        if args.part in (None, it["part"])
+        and args.set in (None, it.get("set", 1))
+        and args.only in f"{it['repository']}/{it['host_file']}"
     ]
     known: dict[str, tuple[HostLaunch, ...]] = {}
     count: Counter[str] = Counter()

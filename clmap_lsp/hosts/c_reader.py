@@ -38,6 +38,7 @@ from clmap_lsp.hosts.tree import (
     Parameter,
     Raise,
     Return,
+    Scope,
     SizeOf,
     Stmt,
     Str,
@@ -88,6 +89,8 @@ class _Reader:
         self.globals: list[Stmt] = []
         self.constants: dict[str, Expr] = {}
         self.types: dict[str, str] = {}
+        self.scope = ""
+        self.templates: tuple[str, ...] = ()
 
     def module(self, root: Node) -> Module:
         self._top(root, "")
@@ -113,10 +116,16 @@ class _Reader:
                     self._type_definition(child)
                 case "alias_declaration":
                     self.types[_field(child, "name")] = _field(child, "type")
+                case "namespace_definition":
+                    before, self.scope = self.scope, _field(child, "name").split("::")[-1]
+                    self._top(child, owner)
+                    self.scope = before
+                case "template_declaration":
+                    outer, self.templates = self.templates, _template_names(child)
+                    self._top(child, owner)
+                    self.templates = outer
                 case (
-                    "template_declaration"
-                    | "namespace_definition"
-                    | "linkage_specification"
+                    "linkage_specification"
                     | "declaration_list"
                     | "ERROR"
                     | "expression_statement"
@@ -155,7 +164,8 @@ class _Reader:
                 before = self.expression(value)
             else:
                 before = Num(0) if before is None else Binary("+", before, Num(1))
-            self.constants[name] = before
+            is_other = name in self.constants and self.constants[name] != before
+            self.constants[name] = Opaque(name) if is_other else before
 
     def _class(self, node: Node, given: str = "") -> None:
         body = node.child_by_field_name("body")
@@ -170,7 +180,9 @@ class _Reader:
             elif child.type == "function_definition":
                 self._function(child, name)
             elif child.type == "template_declaration":
+                outer, self.templates = self.templates, _template_names(child)
                 self._top(child, name)
+                self.templates = outer
             elif child.type in ("class_specifier", "struct_specifier"):
                 self._class(child)
             elif child.type == "enum_specifier":
@@ -202,7 +214,8 @@ class _Reader:
         block = self.block(body)
         parameters = self._parameters(declarator.child_by_field_name("parameters"))
         row = node.start_point.row + 1
-        self.functions.append(Function(name, owner, parameters, block, self.path, row, tuple(first)))
+        made = Function(name, owner, parameters, block, self.path, row, tuple(first), self.templates)
+        self.functions.append(made)
 
     def _initialisers(self, node: Node) -> Iterator[Stmt]:
         for child in node.named_children:
@@ -241,7 +254,19 @@ class _Reader:
             return ()
         if node.type not in ("compound_statement", "ERROR", "declaration_list"):
             return tuple(self.statement(node))
-        return tuple(it for child in node.named_children for it in self.statement(child))
+        result: list[Stmt] = []
+        labels: list[tuple[str, int]] = []
+        for child in node.named_children:
+            if child.type == "labeled_statement":
+                labels.append((_field(child, "label"), len(result)))
+            result += self.statement(child)
+            for label, start in labels:
+                if _goes_to(child, label):
+                    # Jumping back makes a loop of what lies between.
+                    body = tuple(result[start:])
+                    result[start:] = [Loop((), Opaque("goto"), (), body, tests_first=False)]
+                    break
+        return tuple(result)
 
     def statement(self, node: Node) -> Iterator[Stmt]:
         self.depth += 1
@@ -260,7 +285,9 @@ class _Reader:
             case "expression_statement":
                 for child in node.named_children:
                     yield Evaluate(self.expression(child), row)
-            case "compound_statement" | "ERROR":
+            case "compound_statement":
+                yield Scope(self.block(node))
+            case "ERROR":
                 yield from self.block(node)
             case "if_statement":
                 condition = node.child_by_field_name("condition")
@@ -273,22 +300,8 @@ class _Reader:
             case "else_clause":
                 for child in node.named_children:
                     yield from self.statement(child)
-            case "for_statement":
-                yield self._for(node)
-            case "for_range_loop":
-                each = node.child_by_field_name("declarator")
-                over = node.child_by_field_name("right")
-                body = self.block(node.child_by_field_name("body"))
-                name, _ = _declared(each)
-                target = Name(name) if name else None
-                yield Loop((), None, (), body, each=target, over=self._or_opaque(over))
-            case "while_statement":
-                condition = node.child_by_field_name("condition")
-                yield Loop((), self._condition(condition), (), self.block(node.child_by_field_name("body")))
-            case "do_statement":
-                condition = node.child_by_field_name("condition")
-                body = self.block(node.child_by_field_name("body"))
-                yield Loop((), self._condition(condition), (), body, tests_first=False)
+            case "for_statement" | "for_range_loop" | "while_statement" | "do_statement":
+                yield self._loop(node)
             case "switch_statement":
                 yield self._switch(node)
             case "return_statement" | "co_return_statement":
@@ -298,7 +311,10 @@ class _Reader:
             case "throw_statement":
                 yield Raise()
             case "try_statement":
-                yield from self.block(node.child_by_field_name("body"))
+                yield Scope(self.block(node.child_by_field_name("body")))
+                for child in node.named_children:
+                    if child.type == "catch_clause":
+                        yield If(Opaque("caught"), self.block(child.child_by_field_name("body")), ())
             case "labeled_statement":
                 for child in node.named_children[1:]:
                     yield from self.statement(child)
@@ -310,6 +326,17 @@ class _Reader:
                 return
             case _ if node.type.endswith(("expression", "literal", "identifier", "string")):
                 yield Evaluate(self.expression(node), row)
+
+    def _loop(self, node: Node) -> Loop:
+        if node.type == "for_statement":
+            return self._for(node)
+        condition, body = node.child_by_field_name("condition"), self.block(node.child_by_field_name("body"))
+        if node.type == "for_range_loop":
+            name, _ = _declared(node.child_by_field_name("declarator"))
+            target = Name(name) if name else None
+            over = self._or_opaque(node.child_by_field_name("right"))
+            return Loop((), None, (), body, each=target, over=over)
+        return Loop((), self._condition(condition), (), body, tests_first=node.type == "while_statement")
 
     def _local_types(self, node: Node) -> None:
         if node.type == "type_definition":
@@ -372,6 +399,9 @@ class _Reader:
         is_constant = any(
             it.type == "type_qualifier" and _text(it) in ("const", "constexpr") for it in node.children
         )
+        is_static = any(
+            it.type == "storage_class_specifier" and _text(it) == "static" for it in node.children
+        )
         default = node.child_by_field_name("default_value")
         row = node.start_point.row + 1
         for declarator in node.children_by_field_name("declarator"):
@@ -401,6 +431,8 @@ class _Reader:
                 shape.pointer,
                 is_constant,
                 row,
+                is_static,
+                _scope_of(inner) or self.scope,
             )
 
     def _argument(self, node: Node) -> Expr:
@@ -490,7 +522,7 @@ class _Reader:
     def name(self, node: Node) -> Expr:
         text = _text(node)
         constants: dict[str, Expr] = {"true": Num(1), "false": Num(0), "nullptr": Name("NULL")}
-        return constants.get(text) or Name(_last_name(node))
+        return constants.get(text) or Name(_last_name(node), _scope_of(node))
 
     def call(self, node: Node) -> Expr:
         function = node.child_by_field_name("function")
@@ -568,7 +600,10 @@ class _Reader:
         parameters = self._parameters(declarator.child_by_field_name("parameters") if declarator else None)
         body = self.block(node.child_by_field_name("body"))
         row = node.start_point.row + 1
-        return Lambda(Function(f"lambda at line {row}", "", parameters, body, self.path, row))
+        captures = node.child_by_field_name("captures")
+        by_value = captures is not None and "&" not in _text(captures) and "this" not in _text(captures)
+        made = Function(f"lambda at line {row}", "", parameters, body, self.path, row, by_value=by_value)
+        return Lambda(made)
 
 
 _EXPRESSIONS: dict[str, Callable[[_Reader, Node], Expr]] = {
@@ -676,6 +711,33 @@ def _last_name(node: Node | None) -> str:
             break
         node = inner
     return _text(node).split("::")[-1].split("<")[0].strip() if node is not None else ""
+
+
+def _scope_of(node: Node | None) -> str:
+    """Return the last namespace or class that a name is qualified with."""
+    scope = ""
+    while node is not None and node.type == "qualified_identifier":
+        scope = _last_name(node.child_by_field_name("scope")) or scope
+        node = node.child_by_field_name("name")
+    return scope
+
+
+def _template_names(node: Node) -> tuple[str, ...]:
+    listed = node.child_by_field_name("parameters")
+    declared = (it.child_by_field_name("declarator") for it in (listed.named_children if listed else ()))
+    return tuple(_text(it) for it in declared if it is not None)
+
+
+def _goes_to(node: Node, label: str) -> bool:
+    """Tell whether a statement jumps to a label."""
+    rest = [node]
+    while rest:
+        it = rest.pop()
+        if it.type == "goto_statement" and _field(it, "label") == label:
+            return True
+        if it.type.endswith(("statement", "clause", "definition")) or it.type == "case_statement":
+            rest += it.named_children
+    return False
 
 
 def _type_text(node: Node) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 
 from clmap_lsp.hosts.project import HostProject
 from clmap_lsp.hosts.store import Store, join, join_values, named
@@ -42,6 +43,7 @@ from clmap_lsp.hosts.tree import (
     Parameter,
     Raise,
     Return,
+    Scope,
     SizeOf,
     Stmt,
     Str,
@@ -70,7 +72,7 @@ from clmap_lsp.hosts.values import (
     size_of,
     text_of,
 )
-from clmap_lsp.hosts.walking import called_names, indexes, weight
+from clmap_lsp.hosts.walking import called_names, indexes, nodes, weight, writes
 
 MAX_STEPS = 80_000
 """Statements and calls from one start, and places that are copied or compared where ways part and join, a
@@ -120,7 +122,6 @@ class Frame:
     """Where a lambda was written."""
     returns: list[tuple[Value, Store]] = field(default_factory=list)
     macros: dict[str, Value] = field(default_factory=dict)
-    globals: set[str] = field(default_factory=set)
     is_module: bool = False
 
 
@@ -164,6 +165,10 @@ class Interpreter:
         self.sites: dict[tuple[object, ...], int] = {}
         self.loop_depth = 0
         self.macro_depth = 0
+        self.opened: set[str] = set()
+        """Names of variables and fields that functions which were not run may have given other values."""
+        self.blocks: list[set[str]] = []
+        """Of each block of C that is being run, the names that it declares."""
 
     # --------------------------------------------------------------------------------------- starting
 
@@ -186,6 +191,7 @@ class Interpreter:
         if self.store is None:
             self.store = Store()
         try:
+            self._templates(function, ())
             for index, parameter in enumerate(function.parameters):
                 if this is not None and index == 0 and parameter.name in ("self", "cls"):
                     frame.names[parameter.name] = self._declare(parameter.name, "")
@@ -214,11 +220,36 @@ class Interpreter:
                 return
             self.statement(statement)
 
+    def scoped(self, statements: Block) -> None:
+        """Run a block whose variables are its own, as C's are."""
+        if self.path.endswith(".py"):
+            self.block(statements)
+            return
+        frame = self.frame
+        before = dict(frame.names)
+        self.blocks.append(set())
+        try:
+            self.block(statements)
+        finally:
+            self.blocks.pop()
+            frame.names = before
+
+    def _read_from_stream(self, value: Expr) -> None:
+        """Open what `stream >> variable` reads; as a statement or a condition it is no shift."""
+        while isinstance(value, Unary):
+            value = value.operand
+        while isinstance(value, Binary) and value.op == ">>" and not self.path.endswith(".py"):
+            place = self.place(value.right) if isinstance(value.right, (Name, Member, Index)) else None
+            if place is not None and self.store is not None:
+                self.store[place] = RunTime(name_of(place).lstrip("."))
+            value = value.left
+
     def statement(self, statement: Stmt) -> None:
         """Run one statement."""
         self._step()
         match statement:
             case Evaluate(value):
+                self._read_from_stream(value)
                 self.value(value)
             case Declare():
                 self._declaration(statement)
@@ -240,6 +271,8 @@ class Interpreter:
                 self.store = None
             case Raise():
                 self.store = None
+            case Scope(body):
+                self.scoped(body)
 
     def _step(self, work: int = 1) -> None:
         self.steps += work
@@ -249,6 +282,10 @@ class Interpreter:
     def _declare(self, name: str, type_name: str) -> str:
         frame = self.frame
         place = self.global_place(name) if frame.is_module else f"{frame.scope}#{name}"
+        if self.blocks and not frame.is_module and not self.path.endswith(".py"):
+            if name in frame.names and name not in self.blocks[-1]:
+                place = f"{frame.scope}.{len(self.blocks)}#{name}"  # It hides one of an outer block.
+            self.blocks[-1].add(name)
         frame.names[name] = place
         self.types[place] = type_name
         return place
@@ -283,9 +320,36 @@ class Interpreter:
                 result = self.value(value)
                 if isinstance(result, Pointer) and result.place in self.objects:
                     self.objects[place] = self.objects[result.place]
+                    is_other = isinstance(value, (Name, Member, Index, Dereference))
+                    if is_other and not declare.is_pointer and self._copied(place, result):
+                        return
                 self.put(place, result)
+            self._lasting(place, declare)
         else:
             self._construct(place, declare, declare.arguments)
+
+    def _lasting(self, place: str, declare: Declare) -> None:
+        """Open a static variable of a function that the function changes: it starts as it was left."""
+        if declare.is_static and self.frames and not self.frame.is_module and self.store is not None:
+            held = self.store.get(place)
+            if isinstance(held, Number) and declare.name in _changed_names(self.frame.function):
+                self.store[place] = _opened(declare.name, held)
+
+    def _copied(self, place: str, source: Value) -> bool:
+        """Copy an object of C or C++ that is given by value, field by field; False where it is not."""
+        if self.path.endswith(".py") or self.store is None or not isinstance(source, Pointer):
+            return False
+        if "*" in self.types.get(place, "*") or source.place == place or source.place[:1] in "kpbn":
+            return False
+        if isinstance(self.store.get(source.place), Pointer):
+            return False
+        self.objects[place] = self.objects.get(source.place, "")
+        start = source.place + "."
+        for it, held in list(self.store.items()):
+            if it.startswith(start):
+                self.store[f"{place}.{it[len(start) :]}"] = held
+        self.store.pop(place, None)
+        return True
 
     def _construct(self, place: str, declare: Declare, arguments: Sequence[Expr] | None) -> None:
         """Make an object of a declared type."""
@@ -360,26 +424,39 @@ class Interpreter:
                 if isinstance(item, Items):
                     self._fill(f"{place}[{index}]", item)
                 else:
-                    self.put(f"{place}[{index}]", self.value(item))
+                    held = self.value(item)
+                    is_table = "void" not in self.types.get(place.partition("[")[0], "")
+                    if isinstance(held, Pointer) and isinstance(item, (AddressOf, Cast)) and is_table:
+                        self._escaped(held)
+                    self.put(f"{place}[{index}]", held)
         else:
             self.put(place, self.value(value))
 
     def _if(self, statement: If) -> None:
+        self._read_from_stream(statement.condition)
         condition = self.value(statement.condition)
         truth = _truth(condition)
         if truth is not None:
-            self.block(statement.then if truth else statement.otherwise)
+            self.scoped(statement.then if truth else statement.otherwise)
             return
         before = self.store
         if before is None:
             return
         self._step(1 + len(before) // 30)
         self.store = before.copied()
-        self.block(statement.then)
+        self.scoped(statement.then)
         after_then = self.store
         self.store = before.copied()
-        self.block(statement.otherwise)
-        self.store = join(after_then, self.store, self._way(condition, bool(statement.otherwise)))
+        self.scoped(statement.otherwise)
+        self.store = self.joined(after_then, self.store, self._way(condition, bool(statement.otherwise)))
+
+    def joined(self, one: Store | None, two: Store | None, default: int | None) -> Store | None:
+        """Return what holds behind two ways, of which one may have been the first to use a variable."""
+        if one is not None and two is not None:
+            for place, value in self.initial.items():
+                if (place in one) != (place in two):
+                    (two if place in one else one).setdefault(place, value)
+        return join(one, two, default)
 
     def _way(self, condition: Value, has_otherwise: bool) -> int | None:
         """Return the way that is taken unless the program is told otherwise."""
@@ -414,9 +491,9 @@ class Interpreter:
             if isinstance(subject, Number) and label is None and chosen is not None and falling is None:
                 continue
             is_chosen = taken is not None and known is not None and default_of(taken) == known
-            self.store = join(falling, before.copied(), 1 if is_chosen else None)
+            self.store = self.joined(falling, before.copied(), 1 if is_chosen else None)
             marker = len(state.breaks)
-            self.block(body)
+            self.scoped(body)
             falling = self.store
             if is_chosen:
                 chosen = state.breaks[marker] if len(state.breaks) > marker else falling
@@ -427,13 +504,26 @@ class Interpreter:
         self.loops.pop()
         self.store = falling
         for left in state.breaks:
-            self.store = join(self.store, left, 1 if left is chosen else 0 if chosen is self.store else None)
+            self.store = self.joined(
+                self.store, left, 1 if left is chosen else 0 if chosen is self.store else None
+            )
         if not has_default:
-            self.store = join(self.store, before, 1 if known is not None and chosen is None else None)
+            self.store = self.joined(self.store, before, 1 if known is not None and chosen is None else None)
 
     # ------------------------------------------------------------------------------------------ loops
 
     def _loop(self, loop: Loop) -> None:
+        frame = self.frame
+        before = dict(frame.names)
+        self.blocks.append(set())
+        try:
+            self._looped(loop)
+        finally:
+            self.blocks.pop()
+            if not self.path.endswith(".py"):
+                frame.names = before
+
+    def _looped(self, loop: Loop) -> None:
         self.block(loop.start)
         if self.store is None:
             return
@@ -494,13 +584,13 @@ class Interpreter:
         """Run a body once where nothing else leaves it; False if it was left for good."""
         state = _LoopState()
         self.loops.append(state)
-        self.block(body)
+        self.scoped(body)
         self.loops.pop()
         for left in state.continues:
-            self.store = join(self.store, left, None)
+            self.store = self.joined(self.store, left, None)
         alive = self.store is not None
         for left in state.breaks:
-            self.store = join(self.store, left, None)
+            self.store = self.joined(self.store, left, None)
         return alive and self.store is not None
 
     def _each(self, loop: Loop, each: Expr, over: Value) -> None:
@@ -563,8 +653,8 @@ class Interpreter:
         self.loop_depth -= 1
         end: Store | None = self.store
         for left in breaks:
-            end = join(end, left, None)
-        self.store = join(end, before, 1 if skipped else 0) if never else end
+            end = self.joined(end, left, None)
+        self.store = self.joined(end, before, 1 if skipped else 0) if never else end
 
     def _changed(self, place: str, old: Value, new: Value, skipped: bool) -> Value:
         if isinstance(old, (Number, RunTime)) and isinstance(new, (Number, RunTime)):
@@ -576,10 +666,12 @@ class Interpreter:
     def _body(self, loop: Loop) -> list[Store]:
         state = _LoopState()
         self.loops.append(state)
-        self.block(loop.body)
+        if loop.condition is not None:
+            self._read_from_stream(loop.condition)
+        self.scoped(loop.body)
         self.loops.pop()
         for left in state.continues:
-            self.store = join(self.store, left, None)
+            self.store = self.joined(self.store, left, None)
         if self.store is not None:
             self.block(loop.step)
         if self.store is not None and loop.condition is not None:
@@ -595,8 +687,8 @@ class Interpreter:
                 return Number(number)
             case Str(parts, row):
                 return self._string(parts, row)
-            case Name(name):
-                return self.named(name)
+            case Name(name, scope):
+                return self._qualified(name, scope) if scope else self.named(name)
             case Binary():
                 return self._binary(expression)
             case Unary(op, operand):
@@ -629,7 +721,8 @@ class Interpreter:
                 return self._new(expression)
             case Lambda(function):
                 identity = len(self.lambdas) + 1
-                self.lambdas[identity] = (function, self.frame if self.frames else None)
+                outer = self._kept(identity) if function.by_value else self.frame if self.frames else None
+                self.lambdas[identity] = (function, outer)
                 return Routine(function.name, identity=identity)
             case Opaque(text, parts):
                 last: Value = RunTime(text)
@@ -638,6 +731,18 @@ class Interpreter:
                 return (
                     last if text and len(parts) == 2 and "," in text else RunTime(" ".join(text.split())[:72])
                 )
+
+    def _kept(self, identity: int) -> Frame:
+        """Return a frame with the values that variables have now, for a lambda that keeps them."""
+        kept = replace(self.frame, names={}, returns=[])
+        for name, place in self.frame.names.items():
+            kept.names[name] = f"c{identity}#{name}"
+            held = self.store.get(place) if self.store is not None else None
+            if held is not None and not isinstance(held, Pointer) and self.store is not None:
+                self.store[kept.names[name]] = held
+            else:
+                kept.names[name] = place
+        return kept
 
     def _string(self, parts: Sequence[str | Expr], row: int) -> Text:
         result = Text((), row, self.path)
@@ -666,6 +771,14 @@ class Interpreter:
         return None
 
     # .......................................................................................... names
+
+    def _qualified(self, name: str, scope: str) -> Value:
+        """Return what a name in a namespace or a class stands for."""
+        cls = self.project.class_named(scope, self.path)
+        declared = next((it for it in cls.fields if it.name == name), None) if cls is not None else None
+        if declared is not None and declared.value is not None and declared.is_constant:
+            return self.value(declared.value)
+        return self.named(name) if declared is not None else self._outside(name, scope)
 
     def named(self, name: str) -> Value:
         """Return what a name stands for."""
@@ -707,7 +820,7 @@ class Interpreter:
             it != owner and self._has_field(it, name, depth + 1) for it in cls.bases
         )
 
-    def _outside(self, name: str) -> Value:
+    def _outside(self, name: str, scope: str = "") -> Value:
         """Return what a name stands for outside of functions."""
         macro = self.project.macro(name, self.path)
         if macro is not None and macro.parameters is None:
@@ -718,7 +831,7 @@ class Interpreter:
                 return self.value(self.project.expression(macro.body))
             finally:
                 self.macro_depth -= 1
-        place = self._global(name)
+        place = self._global(name, scope)
         if place is not None:
             return self.read(place)
         constant = self.project.constant(name, self.path)
@@ -736,18 +849,18 @@ class Interpreter:
         """Return the place of a variable of the file that is being run."""
         return f"g:{self.path}#{name}"
 
-    def _global(self, name: str) -> str | None:
+    def _global(self, name: str, scope: str = "") -> str | None:
         """Return the place of a variable outside of functions, which gets its first value at first use."""
         place = self.global_place(name)
-        if place in self.types or (self.store is not None and place in self.store):
+        if not scope and (place in self.types or (self.store is not None and place in self.store)):
             return place
         if self.path.endswith(".py"):
             return None
-        found = self.project.variable(name, self.path)
+        found = self.project.variable(name, self.path, scope)
         if found is None:
             return None
         path, declare = found
-        place = f"g:{path}#{name}"
+        place = f"g:{path}:{declare.scope}#{name}" if declare.scope else f"g:{path}#{name}"
         if place in self.types:
             return place
         self.types[place] = declare.type + ("*" if declare.is_pointer else "")
@@ -759,15 +872,29 @@ class Interpreter:
             self.define(place, replace(declare, is_reference=False))
         finally:
             self.frames.pop()
-        if self.store is not None and place in self.store:
+        if self.store is None:
+            return place
+        if place in self.store:
             self.initial[place] = self.store[place]
+        elif not declare.dimensions and size_of(self._resolved(declare.type)) and not declare.is_pointer:
+            self.store[place] = self.initial[place] = RunTime(name)  # It is 0, or set where it is defined.
         is_entry = bool(self.frames) and self.frames[0].function.name == "main"
         is_own = is_entry and path == self.frames[0].function.path
-        if not declare.is_constant and not is_own and self.store is not None:
-            held = self.store.get(place)
-            if isinstance(held, (Number, Text)) and self.project.writes(name, path) > 0:
-                self.store[place] = self.initial[place] = _opened(name, held)
+        if not declare.is_constant:
+            self._open_global(place, path, is_own=is_own)
         return place
+
+    def _open_global(self, place: str, path: str, *, is_own: bool) -> None:
+        """Open what of a variable outside of functions is changed where this run does not come along."""
+        for it in [it for it in self.store or () if it == place or it.startswith((place + ".", place + "["))]:
+            held = self.store[it] if self.store is not None else None
+            name = re.split(r"[#.]", it.partition("[")[0])[-1]
+            if not isinstance(held, (Number, Text)) or self.store is None:
+                continue
+            entry = self.frames[0].function
+            elsewhere = self.project.written_apart(name, entry) if is_own else self.project.writes(name, path)
+            if name in self.opened or elsewhere:
+                self.store[it] = self.initial[it] = _opened(name, held)
 
     def read(self, place: str) -> Value:
         """Return what is at a place; what was never written there is open."""
@@ -792,8 +919,8 @@ class Interpreter:
     def place(self, expression: Expr) -> str | None:
         """Return the place that an expression names, if it names one."""
         match expression:
-            case Name(name):
-                return self._place_of(name)
+            case Name(name, scope):
+                return self._global(name, scope) if scope else self._place_of(name)
             case Index(base, index):
                 inner = self._base(base)
                 if inner is None:
@@ -832,10 +959,11 @@ class Interpreter:
         if own is not None:
             return own
         is_python = self.path.endswith(".py")
-        if not is_python or name in self.frame.globals:
-            found = self._global(name)
-            if found is not None:
-                return found
+        if is_python and name in self.frame.function.globals:
+            return self.global_place(name)
+        found = self._global(name) if not is_python else None
+        if found is not None:
+            return found
         return self._declare(name, "")
 
     def put(self, place: str, value: Value) -> None:
@@ -856,13 +984,30 @@ class Interpreter:
                 text = f"{text_of(value)}[{index}]"
                 self.assign(item, known if known is not None else RunTime(text))
             return
+        if isinstance(target, Call):
+            for it in target.arguments:  # `std::tie(one, two) = …`
+                self.assign(it, RunTime(text_of(value)))
+            return
+        if isinstance(target, Index) and self.path.endswith(".py"):
+            held = self.value(target.base)
+            if isinstance(held, Sizes):
+                self.replace_list(held, _with_item(held, self.value(target.index), value))
+                return
         place = self.place(target)
         if place is not None:
             if isinstance(value, Pointer) and value.place in self.objects:
                 self.objects[place] = self.objects[value.place]
+                if self._copied(place, value):
+                    return
             if isinstance(value, Pointer) and isinstance(target, Member):
                 self._escaped(value)
             self.put(place, value)
+
+    def replace_list(self, before: Value, after: Value) -> None:
+        """Give a list of Python other items, under all its names."""
+        for place, held in list(self.store.items()) if self.store is not None else ():
+            if held is before and self.store is not None:
+                self.store[place] = named(place, after)
 
     def _escaped(self, pointer: Pointer) -> None:
         """Open a number whose address an object keeps, as an option parser does: it may be set from there."""
@@ -934,11 +1079,14 @@ class Interpreter:
         first = self.value(left)
         truth = _truth(first)
         stops = op == "||"
+        is_python = self.path.endswith(".py")
         if truth is stops:
-            return Number(int(stops)) if not self.path.endswith(".py") else first
+            return Number(int(stops)) if not is_python else first
         second = self.value(right)
         if truth is not None:
-            return second if self.path.endswith(".py") else _flag(second)
+            return second if is_python else _flag(second)
+        if is_python and not isinstance(second, RunTime):
+            return RunTime(f"{text_of(first)} {'or' if stops else 'and'} {text_of(second)}", opaque=False)
         known = _truth(second)
         one, two = default_of(first), default_of(second)
         default: int | None = None
@@ -1119,11 +1267,61 @@ class Interpreter:
         function, this = self._target(call, callee, owner, values)
         if function is not None and self._matters(function):
             return self._inlined(call, function, values, this)
+        if function is not None:
+            self.skip(function, values, call.arguments)
         made = self._object(call, name, values)
         if made is not None:
             return made
         special = self.handlers["unknown"](self, call, [owner or Null(), *values])
         return special if special is not None else RunTime(call.text or name)
+
+    def skip(self, function: Function, values: Sequence[Value], exprs: Sequence[Expr] = ()) -> None:
+        """Open what a function that is not run may write; what it was before is kept as the default."""
+        effects = self.project.effects(function)
+        parameters = [it for it in function.parameters if it.name not in ("self", "cls")]
+        for index, parameter in enumerate(parameters[: len(values)]):
+            if parameter.name.lstrip("*") not in effects.parameters:
+                continue
+            value = values[index]
+            if isinstance(value, Pointer):
+                self.open_at(value.place)
+            if parameter.is_reference and index < len(exprs):
+                place = self.place(exprs[index])
+                if place is not None:
+                    self.open_at(place)
+        names = effects.names | effects.fields
+        self.opened |= names
+        for place in list(self.store or ()):
+            last = name_of(place).rpartition(".")
+            if last[2] in (effects.fields if last[1] else effects.names) and (last[1] or place[:2] == "g:"):
+                self.open_at(place)
+
+    def skip_routine(self, routine: Routine) -> None:
+        """Open what a function may write that was handed to one that is not known."""
+        known = self.lambdas.get(routine.identity)
+        if known is None:
+            for function in self.project.functions(routine.name, self.path)[:1]:
+                self.skip(function, ())
+            return
+        function, frame = known
+        for name in writes(function).names:
+            it = frame
+            while it is not None and name not in it.names:
+                it = it.outer
+            if it is not None:
+                self.open_at(it.names[name])
+        self.skip(function, ())
+
+    def open_at(self, place: str, *, keeps_default: bool = True, device: bool = False) -> None:
+        """Open the number at a place, and those of its elements and fields."""
+        store = self.store
+        if store is None:
+            return
+        for it in [it for it in store if it == place or it.startswith((place + ".", place + "["))]:
+            held = store[it]
+            if isinstance(held, (Number, RunTime)):
+                kept = default_of(held) if keeps_default else None
+                store[it] = RunTime(name_of(it).lstrip("."), kept, device=device)
 
     def _matters(self, function: Function) -> bool:
         """Tell whether running a function can teach anything: it is short, or OpenCL is called below it."""
@@ -1250,9 +1448,17 @@ class Interpreter:
 
     def _overload(self, functions: Sequence[Function], values: Sequence[Value]) -> Function | None:
         fitting = [it for it in functions if len(it.parameters) == len(values)]
+        fitting = [it for it in fitting if all(map(self._fits, it.parameters, values))] or fitting
         return next(iter(fitting or [it for it in functions if _accepts(it, len(values))]), None) or (
             functions[0] if functions else None
         )
+
+    def _fits(self, parameter: Parameter, value: Value) -> bool:
+        """Tell whether an argument may be of a parameter's type: strings and numbers are told apart."""
+        is_text = "char*" in parameter.type or parameter.type.endswith("string")
+        if isinstance(value, Text):
+            return is_text or parameter.type in ("", "auto")
+        return not (is_text and isinstance(value, Number))
 
     def _object(self, call: Call, name: str, values: list[Value]) -> Value | None:
         """Return a new object where a class is called."""
@@ -1272,7 +1478,9 @@ class Interpreter:
         return f"{kind}{site}#{name}"
 
     def _inlined(self, call: Call, function: Function, values: list[Value], this: Value | None) -> Value:
-        result = self.call(function, values, call.arguments, this, call.keywords)
+        result = self.call(function, values, call.arguments, this, call.keywords, call.template)
+        if function.is_wrapped and isinstance(result, (Number, Sizes, Text)):
+            result = RunTime(call.text)
         given = self.handlers["given file"](self, call, values)
         if (
             given is not None
@@ -1304,19 +1512,30 @@ class Interpreter:
         exprs: Sequence[Expr] = (),
         this: Value | None = None,
         keywords: Mapping[str, Expr] | None = None,
+        templates: Sequence[str] = (),
     ) -> Value:
         """Run one of the project's functions."""
         running = sum(it.function is function for it in self.frames)
         if len(self.frames) > _MAX_DEPTH or running > 1 or self.store is None:
+            self.skip(function, values, exprs)
             return RunTime(f"{function.name}(…)")
+        if running:
+            parameters = [it.name for it in function.parameters if it.name not in ("self", "cls")]
+            values = [
+                _opened_as(name, it)
+                for name, it in zip_longest(parameters[: len(values)], values, fillvalue="")
+            ]
         outer = next((it[1] for it in self.lambdas.values() if it[0] is function), None)
         frame = Frame(function, f"f{self.site}", this, outer=outer)
         self.site += 1
         given = self._bound(function, values, exprs, this, keywords or {}, frame)
+        shown = [self.value(self.project.expression(it)) for it in templates[: len(function.templates)]]
         self.entered.add((function.path, function.row))
         self.frames.append(frame)
         loops, self.loops = self.loops, []
+        blocks, self.blocks = self.blocks, []
         try:
+            self._templates(function, shown)
             for parameter, value, place in given:
                 if place is not None:
                     frame.names[parameter.name] = place
@@ -1329,15 +1548,25 @@ class Interpreter:
                 if "*" not in parameter.type:
                     held = converted(self._resolved(parameter.type), held)
                 if self.store is not None:
+                    is_object = isinstance(held, Pointer) and held.place in self.objects
+                    if is_object and "*" not in parameter.type and self._copied(own, held):
+                        continue
                     self.store[own] = held
-                    if isinstance(held, Pointer) and held.place in self.objects:
+                    if isinstance(held, Pointer) and is_object:
                         self.objects[own] = self.objects[held.place]
             self.block(function.first)
             self.block(function.body)
         finally:
             self.frames.pop()
             self.loops = loops
+            self.blocks = blocks
         return self._returned(function, frame)
+
+    def _templates(self, function: Function, given: Sequence[Value]) -> None:
+        """Declare a function's template parameters, open but for those that were given."""
+        for index, name in enumerate(function.templates):
+            place = self._declare(name, "")
+            self.put(place, given[index] if index < len(given) else RunTime(name))
 
     def _bound(
         self,
@@ -1385,7 +1614,7 @@ class Interpreter:
         for other, following in ends[1:]:
             value = join_values(f"#{function.name}(…)", (value, other)) if other != value else value
             # The last way out is where nothing went wrong.
-            merged = join(store, following, 1)
+            merged = self.joined(store, following, 1)
             if merged is not None:
                 store = merged
         self.store = store
@@ -1415,6 +1644,23 @@ def _accepts(function: Function, count: int) -> bool:
     parameters = [it for it in function.parameters if it.name not in ("self", "cls")]
     needed = sum(it.default is None and not it.name.startswith("*") for it in parameters)
     return needed <= count <= len(parameters) or any(it.name.startswith("*") for it in parameters)
+
+
+def _opened_as(name: str, value: Value | str) -> Value:
+    """Return an argument of a call of a function by itself: another number in each."""
+    if isinstance(value, str):
+        return RunTime(value)
+    return RunTime(name) if isinstance(value, (Number, RunTime)) else value
+
+
+def _with_item(items: Sizes, index: Value, value: Value) -> Value:
+    """Return a list of Python with one item replaced; with all open where it is not known which."""
+    count = len(items.items)
+    if isinstance(index, Number) and -count <= index.value < count:
+        changed = list(items.items)
+        changed[int(index.value)] = value
+        return Sizes(tuple(changed))
+    return Sizes(tuple(join_values("#item", (it, value)) for it in items.items))
 
 
 def _opened(name: str, value: Value) -> Value:
@@ -1464,3 +1710,15 @@ def _assigned(block: Block) -> Iterator[str]:
                 yield from _assigned(otherwise)
             case Loop(start=start, body=body, step=step):
                 yield from _assigned((*start, *body, *step))
+            case Scope(body):
+                yield from _assigned(body)
+
+
+def _changed_names(function: Function) -> set[str]:
+    """Return the names of all variables that a function assigns to, its declarations not counted."""
+    found = set()
+    for node in nodes(function.body):
+        match node:
+            case Assign(target=Name(name)) | AddressOf(Name(name)):
+                found.add(name)
+    return found

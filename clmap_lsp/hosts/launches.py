@@ -27,7 +27,7 @@ from clmap_lsp.hosts.values import (
     default_of,
     text_of,
 )
-from clmap_lsp.hosts.walking import called_names
+from clmap_lsp.hosts.walking import called_names, writes
 
 _LAUNCHING = frozenset(
     (
@@ -269,10 +269,17 @@ class _Runs:
         if function.path.endswith(".py"):
             self._start_module(interpreter, function.path)
             interpreter.launches.clear()
+            self._open_globals(interpreter, function.path)
         if this is not None:
             self._made(interpreter, function, this)
         interpreter.start(function, this)
         self._keep(interpreter)
+
+    def _open_globals(self, interpreter: Interpreter, path: str) -> None:
+        """Open what functions of a module of Python change outside of them: they may have run before."""
+        file = self.project.file(path)
+        for name in {it for each in (file.module.functions if file else ()) for it in each.globals}:
+            interpreter.open_at(f"g:{path}#{name}")
 
     def _made(self, interpreter: Interpreter, function: Function, this: Pointer) -> None:
         """Make the object that a method is run for; what its constructor sets may be changed before."""
@@ -293,10 +300,21 @@ class _Runs:
         store = interpreter.store
         for place, value in list(store.items()) if store is not None else ():
             name = place.rpartition(".")[2]
-            if place.startswith(this.place + ".") and isinstance(value, Number) and store is not None:
-                changed = self.project.writes(name, function.path)
-                if changed > 1 and not function.path.endswith(".py"):
-                    store[place] = RunTime(name, value.value)
+            is_field = place.startswith(this.place + ".") and isinstance(value, Number)
+            if is_field and store is not None and self._set_elsewhere(name, function.path, makers):
+                store[place] = RunTime(name, default_of(value))
+
+    def _set_elsewhere(self, name: str, path: str, makers: Sequence[Function]) -> bool:
+        """Tell whether a field is written by anything but the constructors."""
+        own = {(it.path, it.row) for it in makers}
+        for it in makers[:1]:
+            file = self.project.file(it.path)
+            for function in file.module.functions if file is not None else ():
+                known = writes(function)
+                if (function.path, function.row) not in own and name in known.fields | known.names:
+                    return True
+        counted = sum(name in writes(it).fields | writes(it).names for it in makers)
+        return self.project.writes(name, path) > max(counted, 1)
 
     def _module(self, path: str) -> None:
         if (path, 0) in self.entered or self.starts >= _MAX_STARTS:

@@ -127,7 +127,11 @@ def _append_method(interpreter: Interpreter, call: Call, values: list[Value]) ->
         return None
     before = interpreter.text(values[0])
     if before is None and isinstance(values[0], Sizes):
-        interpreter.assign(call.function.base, Sizes((*values[0].items, values[1])))
+        longer = Sizes((*values[0].items, values[1]))
+        if interpreter.path.endswith(".py"):
+            interpreter.replace_list(values[0], longer)
+        else:
+            interpreter.assign(call.function.base, longer)
         return Null()
     text = find_text(interpreter, values[1])
     if before is None and text is None:

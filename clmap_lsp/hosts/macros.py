@@ -59,6 +59,7 @@ def compile_lines(
     result = Compiled("", {name: Macro(name, None, body) for name, body in {**PREDEFINED, **defined}.items()})
     branches = _Branches(result.macros)
     out: list[str] = []
+    undefined: dict[str, Macro] = {}
     for row, line, is_code in _logical_lines(masked, opaque):
         directive = None if is_code else _DIRECTIVE.match(line)
         if directive is None:
@@ -72,9 +73,9 @@ def compile_lines(
         if branches.take(word, rest) or not branches.active:
             continue
         if word == "define":
-            _define(result.macros, rest, row)
-        elif word == "undef":
-            result.macros.pop(rest, None)
+            _define(result.macros, undefined, rest, row)
+        elif word == "undef" and rest in result.macros:
+            undefined[rest] = result.macros.pop(rest)
         elif word == "include" and (name := _INCLUDE.match(rest)):
             result.includes.append(name[1])
             result.macros.update(include(name[1]))
@@ -113,14 +114,17 @@ def _logical_lines(text: str, opaque: list[tuple[int, int]]) -> Iterator[tuple[i
         at = end
 
 
-def _define(macros: dict[str, Macro], rest: str, row: int) -> None:
+def _define(macros: dict[str, Macro], undefined: Mapping[str, Macro], rest: str, row: int) -> None:
     match = _DEFINE.match(rest)
     if match is None:
         return
     parameters = None
     if match[2] is not None:
         parameters = tuple(it.strip() for it in match[3].split(",") if it.strip())
-    macros[match[1]] = Macro(match[1], parameters, match[4].strip(), row)
+    body, before = match[4].strip(), undefined.get(match[1])
+    if before is not None and before.body != body:
+        body = ""  # It stands for one thing here and another there: for none that is known.
+    macros[match[1]] = Macro(match[1], parameters, body, row)
 
 
 class _Branches:

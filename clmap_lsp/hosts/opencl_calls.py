@@ -25,6 +25,7 @@ from clmap_lsp.hosts.values import (
     Null,
     Number,
     Pointer,
+    Routine,
     RunTime,
     Sizes,
     Text,
@@ -47,6 +48,12 @@ _HARMLESS = frozenset(
     )
 )
 _QUERIES = ("Info", "info")
+_CHANGES_LIST = frozenset(("sort", "reverse", "insert", "pop", "remove", "extend", "clear", "__setitem__"))
+_CHANGES_ARGUMENTS = re.compile(r"shuffle|sort|heap|extend|append|update|insort", re.IGNORECASE)
+_TAKES_OPTIONS = re.compile(
+    r"opt|arg|flag|param|pars|read|scan|load|get|ask|input|quer|config|init|set|tie|swap|bind", re.IGNORECASE
+)
+"""Names of functions that may write what they are given by reference."""
 
 
 def _is(value: Value | None, kind: str) -> bool:
@@ -213,10 +220,16 @@ def set_argument(
     interpreter: Interpreter, places: Sequence[str], index: Value, value: Value, row: int
 ) -> None:
     """Give a kernel an argument, and note the line that does."""
-    if interpreter.store is None or not isinstance(index, Number):
+    if interpreter.store is None:
+        return
+    if not isinstance(index, Number):
+        for place in places:
+            interpreter.open_at(f"{place}.arg")
         return
     for place in places:
-        interpreter.store[f"{place}.arg[{int(index.value)}]"] = value
+        where = f"{place}.arg[{int(index.value)}]"
+        before = interpreter.store.get(where) if len(places) > 1 else None
+        interpreter.store[where] = value if before is None else join_values(where, (before, value))
         interpreter.store[f"{place}.set[{int(index.value)}]"] = Text((), row, interpreter.path)
 
 
@@ -440,6 +453,8 @@ def _forget(interpreter: Interpreter, pointer: Pointer, *, default: bool, device
     place = pointer.place
     if store is None or (place[:1] in "kpb" and place[1:2].isdigit()):
         return
+    for target in [it for it in store if it.startswith(place + ".")]:
+        interpreter.open_at(target, keeps_default=default, device=device)
     for target in (place, *(f"{place}[{i}]" for i in range(9)), f"{place}[*]"):
         held = store.get(target)
         is_number = isinstance(held, (Number, RunTime))
@@ -480,7 +495,16 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     if name not in _HARMLESS:
         device = any(it in name for it in _QUERIES)
         reads = any(it in name for it in _READS_INPUT)
+        if interpreter.path.endswith(".py"):
+            _changed_in_place(interpreter, call, name, values)
+        if _TAKES_OPTIONS.search(name) and not interpreter.path.endswith((".py", ".c")):
+            for expression in call.arguments:  # It may take them by reference.
+                place = interpreter.place(expression) if isinstance(expression, (Name, Member)) else None
+                if place is not None:
+                    interpreter.open_at(place, keeps_default=not (device or reads), device=device)
         for value in arguments:
+            if isinstance(value, Routine):
+                interpreter.skip_routine(value)
             if isinstance(value, Pointer) and not value.moved:
                 _forget(interpreter, value, default=not (device or reads), device=device)
                 if file is not None and interpreter.store is not None and not _is(value, "p"):
@@ -497,6 +521,20 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
         return owner
     text = call.text if len(call.text) <= 48 else f"{name}(…)"
     return RunTime(text, device=isinstance(owner, RunTime) and owner.device)
+
+
+def _changed_in_place(interpreter: Interpreter, call: Call, name: str, values: list[Value]) -> None:
+    """Open a list or dictionary of Python that a method, or a function such as `shuffle`, changes."""
+    owner = values[0]
+    if isinstance(owner, Pointer) and owner.place.startswith("d"):
+        interpreter.open_at(owner.place, keeps_default=False)
+    changed = values[:1] if name in _CHANGES_LIST else values[1:] if _CHANGES_ARGUMENTS.search(name) else []
+    for it in changed:
+        if isinstance(it, Sizes):
+            interpreter.replace_list(it, RunTime(call.text))
+    if name in ("exec", "execfile"):
+        for place in list(interpreter.store or ()):
+            interpreter.open_at(place)
 
 
 def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[Value]) -> bool:

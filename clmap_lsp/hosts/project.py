@@ -19,6 +19,7 @@ from clmap_lsp.hosts.kernels import KernelText, kernels_in
 from clmap_lsp.hosts.macros import Compiled, Macro, compile_lines, with_semicolons
 from clmap_lsp.hosts.python_reader import read_python
 from clmap_lsp.hosts.tree import Class, Declare, Expr, Function, Module
+from clmap_lsp.hosts.walking import Writes, called_names, writes
 
 C_SUFFIXES = frozenset(
     (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cu", ".m")
@@ -32,12 +33,14 @@ _FAR = 6
 """Folders between two files of one program."""
 _FAR_LAUNCH = 4
 """Folders between a kernel file and a host file that launches from it."""
+_MAX_CALLED = 200
+"""Functions below one that are asked what they write."""
 _MAX_LOOKED_AT = 60
 """Files that are parsed for one name that nothing near defines."""
 
 _LAUNCH = re.compile(
     r"EnqueueNDRangeKernel|enqueueNDRange|EnqueueTask|EnqueueArgs|\bcl::NDRange\b|\bNDRange\s*[({]|\bNDRange\s+\w+\s*[({;]"
-    r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\s+pyopencl\b|\bfrom\s+pyopencl\b"
+    r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\b[^\n;]*\bpyopencl\b|\bfrom\s+pyopencl\b"
 )
 _HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
 
@@ -87,12 +90,14 @@ class HostProject:
         self.matters: dict[tuple[str, int], bool] = {}
         self.reaches: dict[tuple[str, int], bool] = {}
         """By file and row: whether running a function can teach anything, whether OpenCL is called below."""
+        self._effects: dict[tuple[str, int], Writes] = {}
+        self._reached: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
         self._neighbours: dict[tuple[str, bool], list[str]] = {}
         self._functions: dict[tuple[str, str, str | None], list[Function]] = {}
         self._class_named: dict[tuple[str, str], Class | None] = {}
         self._type_named: dict[tuple[str, str], str | None] = {}
         self._constant: dict[tuple[str, str], Expr | None] = {}
-        self._variable: dict[tuple[str, str], tuple[str, Declare] | None] = {}
+        self._variable: dict[tuple[str, str, str], tuple[str, Declare] | None] = {}
 
     def has(self, path: str) -> bool:
         """Tell whether a file is one of the project's."""
@@ -107,7 +112,15 @@ class HostProject:
             self._files.pop(it, None)
             self._macro_files.pop(it, None)
         derived = (self._functions, self._class_named, self._type_named, self._constant, self._variable)
-        for names in (*derived, self._writes, self._ranked, self.matters, self.reaches):
+        for names in (
+            *derived,
+            self._writes,
+            self._ranked,
+            self.matters,
+            self.reaches,
+            self._effects,
+            self._reached,
+        ):
             names.clear()
         for name in ("launching_files", "kernels"):
             self.__dict__.pop(name, None)
@@ -324,23 +337,72 @@ class HostProject:
                 return file.module.constants[name]
         return None
 
-    def variable(self, name: str, near: str) -> tuple[str, Declare] | None:
+    def variable(self, name: str, near: str, scope: str = "") -> tuple[str, Declare] | None:
         """Return a variable outside of functions, with the file that defines it."""
         cache = self._variable
-        key = (name, near)
+        key = (name, near, scope)
         if key not in cache:
-            cache[key] = self._find_variable(name, near)
+            cache[key] = self._find_variable(name, near, scope)
         return cache[key]
 
-    def _find_variable(self, name: str, near: str) -> tuple[str, Declare] | None:
+    def _find_variable(self, name: str, near: str, scope: str) -> tuple[str, Declare] | None:
         for path in self.candidates(name, near):
             file = self.file(path)
             if file is None or file.module.language != "c":
                 continue
-            found = [it for it in file.module.globals if isinstance(it, Declare) and it.name == name]
-            if found:
+            hidden = path not in self._visible(near)
+            found = [
+                it
+                for it in file.module.globals
+                if isinstance(it, Declare) and it.name == name and not (hidden and it.is_static)
+            ]
+            own = [it for it in found if it.scope == scope]
+            if found and (own or len({it.scope for it in found}) == 1):
+                found = own or found
                 return path, next((it for it in found if it.value is not None), found[0])
         return None
+
+    def effects(self, function: Function) -> Writes:
+        """Return what a function may write, and the functions that it calls."""
+        key = (function.path, function.row)
+        if key not in self._effects:
+            own = writes(function)
+            names, members = set(own.names), set(own.fields)
+            for it in self._called_below(function):
+                below = writes(it)
+                names |= below.names
+                members |= below.fields
+            self._effects[key] = Writes(frozenset(names), frozenset(members), own.parameters)
+        return self._effects[key]
+
+    def _called_below(self, function: Function) -> list[Function]:
+        """Return the functions of the project that a function calls, directly or not; a bounded number."""
+        found: dict[tuple[str, int], Function] = {}
+        rest = [function]
+        while rest and len(found) < _MAX_CALLED:
+            it = rest.pop()
+            for name in called_names(it):
+                for below in self.functions(name, it.path):
+                    if (below.path, below.row) not in found:
+                        found[below.path, below.row] = below
+                        rest.append(below)
+        return list(found.values())
+
+    def written_apart(self, name: str, entry: Function) -> bool:
+        """Tell whether a function that nothing calls from `entry`, such as a callback, writes a variable."""
+        file = self.file(entry.path)
+        if file is None:
+            return True
+        key = (entry.path, entry.row)
+        if key not in self._reached:
+            below = self._called_below(entry)
+            self._reached[key] = frozenset((it.path, it.row) for it in (entry, *below))
+        reached = self._reached[key]
+        return any(
+            name in writes(it).names or name in writes(it).fields
+            for it in file.module.functions
+            if (it.path, it.row) not in reached
+        )
 
     def macro(self, name: str, near: str) -> Macro | None:
         """Return what a macro stands for in a file."""
@@ -355,8 +417,10 @@ class HostProject:
             word = re.escape(name)
             pattern = re.compile(
                 rf"(?<![\w.])(?:\w+(?:\.|->))*{word}\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|<<|>>)?=(?!=)"
-                rf"|\+\+\s*{word}\b|\b{word}\s*(?:\+\+|--)|--\s*{word}\b|(?<!&)&\s*{word}\b|>>\s*{word}\b"
+                rf"|\+\+\s*{word}\b|\b{word}\s*(?:\+\+|--)|--\s*{word}\b|(?<!&)&\s*(?:\w+(?:\.|->))*{word}\b|>>\s*{word}\b"
             )
+            if _is_python(near):  # Keywords of calls look like assignments.
+                pattern = re.compile(rf"\.{word}\s*(?:[-+*/%|&@]|//|\*\*|<<|>>)?=(?!=)")
             declared = re.compile(rf"\b[A-Za-z_]\w*[\s*&]+{word}\s*(?:\[[^\]]*\]\s*)?=(?!=)")
             total = 0
             for path in self._around(near):

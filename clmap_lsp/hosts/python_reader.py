@@ -64,6 +64,7 @@ class _Reader:
         self.depth = 0
         self.functions: list[Function] = []
         self.classes: dict[str, Class] = {}
+        self.wrapped = False
 
     def module(self, root: Node) -> Module:
         statements = self.block(root)
@@ -97,7 +98,9 @@ class _Reader:
             case "decorated_definition":
                 inner = node.child_by_field_name("definition")
                 if inner is not None:
+                    before, self.wrapped = self.wrapped, _is_wrapped(node)
                     yield from self.statement(inner)
+                    self.wrapped = before
             case "if_statement":
                 yield self._if(node, node.children_by_field_name("alternative"))
             case "for_statement":
@@ -107,6 +110,8 @@ class _Reader:
             case "while_statement":
                 condition = self._or_opaque(node.child_by_field_name("condition"))
                 yield Loop((), condition, (), self.block(node.child_by_field_name("body")))
+            case "match_statement":
+                yield from self._match(node)
             case "with_statement":
                 yield from self._with(node)
             case "try_statement":
@@ -158,9 +163,19 @@ class _Reader:
     def _try(self, node: Node) -> Iterator[Stmt]:
         yield from self.block(node.child_by_field_name("body"))
         for child in node.named_children:
+            if child.type in ("except_clause", "except_group_clause"):
+                yield If(Opaque("caught"), self.block(child.named_children[-1]), ())
             if child.type in ("else_clause", "finally_clause"):
                 inner = child.child_by_field_name("body") or child.named_children[-1]
                 yield from self.block(inner)
+
+    def _match(self, node: Node) -> Iterator[Stmt]:
+        """Read `match` as branches of which any may be taken."""
+        yield Evaluate(self._or_opaque(node.child_by_field_name("subject")), node.start_point.row + 1)
+        body = node.child_by_field_name("body")
+        for child in body.named_children if body is not None else ():
+            if child.type == "case_clause":
+                yield If(Opaque("case"), self.block(child.child_by_field_name("consequence")), ())
 
     def _class(self, node: Node) -> None:
         name = _field(node, "name")
@@ -171,7 +186,9 @@ class _Reader:
             if inner is None:
                 continue
             if inner.type == "function_definition":
+                before, self.wrapped = self.wrapped, child is not inner and _is_wrapped(child)
                 self.functions.append(self._function(inner, name))
+                self.wrapped = before
             elif inner.type == "class_definition":
                 self._class(inner)
             elif inner.type == "expression_statement" and inner.named_children:
@@ -185,10 +202,14 @@ class _Reader:
         self.classes[name] = Class(name, tuple(fields), bases)
 
     def _function(self, node: Node, owner: str) -> Function:
+        wrapped, self.wrapped = self.wrapped, False
         body = self.block(node.child_by_field_name("body"))
+        self.wrapped = wrapped
         parameters = self._parameters(node.child_by_field_name("parameters"))
         name, row = _field(node, "name"), node.start_point.row + 1
-        return Function("__init__" if name == "__init__" else name, owner, parameters, body, self.path, row)
+        named = frozenset(_global_names(node))
+        wrapped = self.wrapped
+        return Function(name, owner, parameters, body, self.path, row, globals=named, is_wrapped=wrapped)
 
     def _parameters(self, node: Node | None) -> tuple[Parameter, ...]:
         result = []
@@ -317,6 +338,10 @@ class _Reader:
         op = _field(node, "operator")[:-1] if node.type == "augmented_assignment" else ""
         return Assign(self._or_opaque(left), _OPS.get(op, op), self._or_opaque(right))
 
+    def walrus(self, node: Node) -> Expr:
+        name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
+        return Assign(self._or_opaque(name), "", self._or_opaque(value))
+
     def parenthesised(self, node: Node) -> Expr:
         return self.expression(node.named_children[0]) if node.named_children else Opaque(_text(node))
 
@@ -353,12 +378,42 @@ _EXPRESSIONS: dict[str, Callable[[_Reader, Node], Expr]] = {
     "conditional_expression": _Reader.conditional,
     "assignment": _Reader.assignment,
     "augmented_assignment": _Reader.assignment,
+    "named_expression": _Reader.walrus,
     "parenthesized_expression": _Reader.parenthesised,
     "lambda": _Reader.lambda_,
     "none": lambda _reader, _node: Name("NULL"),
     "true": lambda _reader, _node: Num(1),
     "false": lambda _reader, _node: Num(0),
 }
+
+
+_KEEPS_RESULT = frozenset(
+    (
+        *("property", "staticmethod", "classmethod", "cached_property", "cache", "lru_cache", "memoize"),
+        *("abstractmethod", "override", "overload", "wraps"),
+    )
+)
+"""Decorators behind which a function returns what it says."""
+
+
+def _is_wrapped(node: Node) -> bool:
+    for child in node.named_children:
+        if child.type == "decorator":
+            name = _text(child).lstrip("@ ").partition("(")[0].strip().rpartition(".")[2]
+            if name not in _KEEPS_RESULT:
+                return True
+    return False
+
+
+def _global_names(node: Node) -> Iterator[str]:
+    rest = list(node.named_children)
+    while rest:
+        it = rest.pop()
+        if it.type == "global_statement":
+            yield from (_text(name) for name in it.named_children)
+        elif it.type in ("block", "if_statement", "for_statement", "while_statement", "with_statement",
+                         "try_statement", "else_clause", "elif_clause", "except_clause"):  # fmt: skip
+            rest += it.named_children
 
 
 def _text(node: Node) -> str:

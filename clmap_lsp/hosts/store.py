@@ -54,6 +54,9 @@ class Store(dict[str, Value]):
                 element = f"{base}[{number}]"
                 if element in self:
                     self[element] = join_values(element, (self[element], value))
+            if base.startswith("d"):  # A dictionary, of which any entry may be meant.
+                for entry in [it for it in self if it.startswith(base + ".")]:
+                    self[entry] = join_values(entry, (self[entry], value))
         elif (
             place.endswith("[0]") and place[:-3] in self and not isinstance(self[place[:-3]], (Pointer, Text))
         ):

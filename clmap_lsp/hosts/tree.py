@@ -27,9 +27,10 @@ class Str:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name, without its namespace."""
+    """A name; `scope` is the last namespace or class that it was qualified with."""
 
     name: str
+    scope: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,9 @@ class Declare:
     is_pointer: bool = False
     is_constant: bool = False
     row: int = 0
+    is_static: bool = False
+    scope: str = ""
+    """The namespace or class in which it was declared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +256,14 @@ class Raise:
     """An exception, or another way out of the program."""
 
 
-Stmt = Declare | Evaluate | If | Loop | Switch | Return | Jump | Raise
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A block with variables of its own."""
+
+    body: Block
+
+
+Stmt = Declare | Evaluate | If | Loop | Switch | Return | Jump | Raise | Scope
 Block = tuple[Stmt, ...]
 
 
@@ -278,6 +289,14 @@ class Function:
     row: int
     first: tuple[Stmt, ...] = ()
     """What a constructor's initialiser list says."""
+    templates: tuple[str, ...] = ()
+    """Names of its template parameters."""
+    by_value: bool = False
+    """A lambda that keeps the values that variables had where it was written."""
+    globals: frozenset[str] = frozenset()
+    """Names that Python's `global` says are those outside of functions."""
+    is_wrapped: bool = False
+    """A decorator that is not known may return anything in place of what it returns."""
 
 
 @dataclass(frozen=True, slots=True)

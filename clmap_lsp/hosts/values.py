@@ -416,13 +416,27 @@ def is_whole(type_name: str) -> bool:
 _IGNORED = frozenset(("const", "static", "constexpr", "inline", "volatile", "std", "extern", "register"))
 
 
+def _wrapped(type_name: str, value: int | float) -> int:
+    """Return a number as a whole type holds it."""
+    whole, size = int(value), size_of(type_name)
+    if type_name == "bool":
+        return int(bool(value))
+    if size is None:
+        return whole
+    limit = 1 << (8 * size)
+    whole %= limit
+    words = [it for it in type_name.replace("::", " ").split() if it not in _IGNORED]
+    is_unsigned = "unsigned" in words or words[-1].startswith(("u", "cl_u", "size_t"))
+    return whole if is_unsigned or whole < limit >> 1 else whole - limit
+
+
 def converted(type_name: str, value: Value) -> Value:
     """Return a number after a conversion to a C type; anything else as it is."""
     if is_whole(type_name):
         if isinstance(value, Number):
-            return Number(int(value.value)) if math.isfinite(value.value) else value
-        if isinstance(value, RunTime) and isinstance(value.default, float):
-            whole = int(value.default) if math.isfinite(value.default) else None
+            return Number(_wrapped(type_name, value.value)) if math.isfinite(value.value) else value
+        if isinstance(value, RunTime) and value.default is not None:
+            whole = _wrapped(type_name, value.default) if math.isfinite(value.default) else None
             return replace(value, default=whole)
     elif type_name.replace("const", "").strip() in _REAL and isinstance(value, Number):
         return Number(float(value.value))

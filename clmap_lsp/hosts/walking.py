@@ -3,10 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 
-from clmap_lsp.hosts.tree import Block, Call, Function, If, Index, Loop, Member, Name, New, Switch
+from clmap_lsp.hosts.tree import (
+    AddressOf,
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Declare,
+    Dereference,
+    Expr,
+    Function,
+    If,
+    Index,
+    Items,
+    Loop,
+    Member,
+    Name,
+    New,
+    Scope,
+    Switch,
+)
 
 
 @lru_cache(maxsize=4096)
@@ -32,20 +52,92 @@ def called_names(function: Function) -> frozenset[str]:
     return _names(_Identity(function))
 
 
-def indexes(block: Block, name: str) -> bool:
-    """Tell whether a block takes an element of something by a variable."""
-    rest: list[object] = [block]
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """What a function may give other values, by name.
+
+    `names` are variables that it does not declare, `fields` members of anything, `parameters` those of its
+    own parameters that it writes through or passes on.
+    """
+
+    names: frozenset[str]
+    fields: frozenset[str]
+    parameters: frozenset[str]
+
+
+@lru_cache(maxsize=4096)
+def _writes(function: _Identity) -> Writes:
+    body = function.function.first + function.function.body
+    own = {it.name.lstrip("*") for it in function.function.parameters}
+    declared = {it.name for it in nodes(body) if isinstance(it, Declare)}
+    if function.function.path.endswith(".py"):
+        assigned = {it.name for node in nodes(body) for it in _targets(node) if isinstance(it, Name)}
+        declared |= assigned - function.function.globals
+    names, members, through = set(), set(), set()
+    for node in nodes(body):
+        for target in _targets(node):
+            root = _root(target)
+            if isinstance(target, Name) and target.name not in declared | own:
+                names.add(target.name)
+            if isinstance(target, Member):
+                members.add(target.name)
+            if root in own:
+                through.add(root)
+            elif root and root not in declared:
+                names.add(root)
+        if isinstance(node, Call):
+            through |= {_root(it) for it in node.arguments} & own
+    return Writes(frozenset(names), frozenset(members), frozenset(through))
+
+
+def writes(function: Function) -> Writes:
+    """Return what a function may write by itself."""
+    return _writes(_Identity(function))
+
+
+def _targets(node: object) -> Iterator[Expr]:
+    """Yield what a node writes to, or hands out the place of."""
+    match node:
+        case Assign(target=Items(items)):
+            yield from items
+        case Assign(target=target):
+            yield target
+        case AddressOf(operand):
+            yield operand
+        case Binary(">>", _, right) if isinstance(right, (Name, Member, Index, Dereference)):
+            yield right
+
+
+def _root(target: Expr) -> str:
+    while True:
+        match target:
+            case Index(base=inner) | Member(base=inner) | Dereference(inner) | Cast(operand=inner):
+                target = inner
+            case Binary(left=inner):
+                target = inner
+            case Name(name):
+                return name
+            case _:
+                return ""
+
+
+def nodes(tree: object) -> Iterator[object]:
+    """Yield all statements and expressions of a tree, functions inside of it with theirs."""
+    rest: list[object] = [tree]
     while rest:
         it = rest.pop()
         if isinstance(it, tuple):
             rest.extend(it)
         elif isinstance(it, Mapping):
             rest.extend(it.values())
-        elif isinstance(it, Index) and it.index == Name(name):
-            return True
         elif is_dataclass(it) and not isinstance(it, type):
+            yield it
             rest.extend(getattr(it, each.name) for each in fields(it))
-    return False
+
+
+def indexes(block: Block, name: str) -> bool:
+    """Tell whether a block takes an element of something by a variable."""
+    return any(isinstance(it, Index) and it.index == Name(name) for it in nodes(block))
 
 
 def weight(block: Block, limit: int) -> int:
@@ -60,22 +152,16 @@ def weight(block: Block, limit: int) -> int:
                 rest += (*then, *otherwise)
             case Loop(start=start, body=body, step=step):
                 rest += (*start, *body, *step)
+            case Scope(body):
+                rest += body
             case Switch(cases=cases):
                 rest += (it for _, inner in cases for it in inner)
     return count
 
 
 def _called(node: object) -> Iterator[str]:
-    rest: list[object] = [node]
-    while rest:
-        it = rest.pop()
-        if isinstance(it, tuple):
-            rest.extend(it)
-        elif isinstance(it, Mapping):
-            rest.extend(it.values())
-        elif isinstance(it, Call) and isinstance(it.function, (Name, Member)):
+    for it in nodes(node):
+        if isinstance(it, Call) and isinstance(it.function, (Name, Member)):
             yield it.function.name
         elif isinstance(it, New):
             yield it.type
-        if is_dataclass(it) and not isinstance(it, type):
-            rest.extend(getattr(it, each.name) for each in fields(it))
