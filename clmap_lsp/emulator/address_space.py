@@ -21,7 +21,7 @@ from clmap_lsp.emulator.plan import BufferPlan, Plan
 from clmap_lsp.launch.contents import buffer_bytes, buffer_contents, element_type, making_bytes
 from clmap_lsp.launch.image import texel_type
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch, LocalArgument
-from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.launch.problem import LaunchError, TooMuchMemoryError
 from clmap_lsp.locality.definition import LocalAddresses
 from clmap_lsp.source.ir import Initializer, Kernel, Variable
 from clmap_lsp.source.program import Program
@@ -80,7 +80,7 @@ def _check_room(plan: Plan, launch: Launch, limit_bytes: int) -> None:
         if isinstance(argument, BufferArgument):
             most = max(most, making_bytes(argument, size) - size)
     if needed + most > limit_bytes:
-        raise LaunchError(
+        raise TooMuchMemoryError(
             f"the launch needs about {(needed + most) >> 20} MB for its buffers, over the limit of "
             f"{limit_bytes >> 20} MB",
             "use a smaller launch or raise the memory limit",

@@ -86,7 +86,9 @@ def symbolic_result(
         kernel=kernel.name,
         method=Method.SYMBOLIC,
         engine=Engine.SYMBOLIC,
-        engine_reason="asked for" if settings.engine is Engine.SYMBOLIC else "too large to run one by one",
+        engine_reason="asked for"
+        if settings.engine is Engine.SYMBOLIC
+        else "its buffers need more memory than the limit",
         definition=settings.definition,
         local_addresses=settings.local_addresses,
         access_view=AccessView.AS_WRITTEN,

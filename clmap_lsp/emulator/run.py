@@ -193,7 +193,10 @@ def _combined(
 
     if settings.engine is not Engine.AUTO:
         return symbolic_result(program, kernel, launch, settings, figures)
-    concrete = _run(program, kernel, launch, replace(settings, trace=False), "")
+    try:
+        concrete = _run(program, kernel, launch, replace(settings, trace=False), "")
+    except (TooMuchMemoryError, MemoryError):
+        return symbolic_result(program, kernel, launch, settings, figures)
     if any(it.kind.value.startswith("out-of-bounds") for it in concrete.faults):
         return None
     return joined(program, settings, concrete, figures)

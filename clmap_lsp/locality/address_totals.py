@@ -32,11 +32,11 @@ class AddressTotals:
     by_count: dict[int, int] = field(default_factory=dict)
     """How many addresses are touched exactly so often."""
 
-    def take_long(self, counts: Counts, unit: int) -> None:
+    def take_long(self, counts: Counts, unit: int, copies: int = 1) -> None:
         """As `take`, in parts: what it needs besides does not grow with the region."""
         step = max(_CHUNK, BLOCK // unit)
         for start in range(0, len(counts), step):
-            self.take(counts[start : start + step], unit)
+            self.take(counts[start : start + step], unit, copies)
 
     def take(self, counts: Counts, unit: int, copies: int = 1) -> None:
         """Add the accesses of a region's addresses, `unit` bytes apart (a power of two up to 1024).

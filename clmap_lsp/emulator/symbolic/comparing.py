@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from clmap_lsp.emulator.symbolic.control import SplitError
+from clmap_lsp.emulator.symbolic.control import SplitError, SplitTurnsError
 from clmap_lsp.emulator.symbolic.integers import is_int64, settled, spread_out
 from clmap_lsp.emulator.symbolic.rows import simplified
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, Space, dims_of
@@ -83,6 +83,10 @@ def _split_if_worthwhile(difference: Sym, space: Space) -> None:
             cuts = sign_cuts(difference, dimension, coef, space.counts)
             if cuts:
                 raise SplitError(dimension, cuts)
+        elif not space.budget.mask_cells:
+            cuts = sign_cuts(difference, dimension, coef, space.counts)
+            if cuts:
+                raise SplitTurnsError(dimension, cuts[0])
 
 
 def sign_cuts(difference: Sym, dimension: int, coef: int, counts: Sequence[int]) -> tuple[int, ...]:

@@ -32,7 +32,8 @@ class Budget:
     boxes: int = 2_048
     """Boxes of work-groups looked at."""
     mask_cells: int = 1 << 12
-    """Up to so many elements, a mask over groups and lanes is taken to cost less than splitting a box."""
+    """Up to so many elements, a mask over groups and lanes is taken to cost less than splitting a box; with
+    0, boxes are always split, and loops as well."""
     sampled_groups: int = 16
     """Work-groups looked at where the whole launch is over the budget; 0 leaves such launches unknown."""
 
@@ -94,12 +95,25 @@ class BailError(Exception):
 
 
 class SplitError(Exception):
-    """A value differs in kind along a dimension: run the parts between the cuts one by one."""
+    """A value differs in kind along a dimension: run the parts between the cuts one by one.
 
-    def __init__(self, dimension: int, cuts: tuple[int, ...]) -> None:
+    With `modulo`, the parts are the work-groups with the same remainder instead.
+    """
+
+    def __init__(self, dimension: int, cuts: tuple[int, ...], modulo: int = 1) -> None:
         super().__init__(f"split dimension {dimension} at {cuts}")
         self.dimension = dimension
         self.cuts = cuts
+        self.modulo = modulo
+
+
+class SplitTurnsError(Exception):
+    """A loop's turns before and from `cut` on differ in kind: run them one after the other."""
+
+    def __init__(self, dimension: int, cut: int) -> None:
+        super().__init__(f"split loop {dimension} at turn {cut}")
+        self.dimension = dimension
+        self.cut = cut
 
 
 class NotRegularError(Exception):

@@ -340,7 +340,7 @@ def run_boxes(
         try:
             machine.run(scalars)
         except SplitError as split:
-            waiting.extend(reversed(box.split(split.dimension, split.cuts)))
+            waiting.extend(reversed(box.split(split.dimension, split.cuts, split.modulo)))
         else:
             done.append(machine)
     return done

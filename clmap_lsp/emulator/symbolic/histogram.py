@@ -7,9 +7,10 @@ footprint, not the number of accesses.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import gcd
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from math import gcd, lcm
 
 import numpy as np
 
@@ -17,9 +18,21 @@ from clmap_lsp.emulator.symbolic.values import Ints
 from clmap_lsp.locality.address_totals import BLOCK, AddressTotals
 
 MAX_LENGTH = 1 << 25
-"""Slots of one histogram: 256 MiB."""
+"""Slots of a region that is made as a whole: 256 MiB."""
+_WORK_SLOTS = 1 << 23
+"""Slots of one array while windows are compared: 64 MiB."""
+_FLAT = 1 << 18
+"""Regions of so few slots are made as a whole; larger ones by the windows that they repeat."""
+_MAX_SHAPES = 256
+"""Different parts of windows that may be told apart."""
+_SHAPE_SLOTS = 1 << 24
+"""Slots of all of them: 128 MiB."""
 _ENUMERATE = 1 << 14
 """Below so many addresses a sum is cheaper spelt out."""
+
+
+_Dims = tuple[tuple[int, int], ...]
+"""(coef, count) of dimensions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +43,7 @@ class Progressions:
     """
 
     lanes: Ints
-    dims: tuple[tuple[int, int], ...]
+    dims: _Dims
     times: int = 1
 
     def span(self) -> tuple[int, int]:
@@ -52,13 +65,134 @@ def add_region(totals: AddressTotals, parts: Sequence[Progressions], copies: int
     start = low - low % BLOCK
     unit = gcd(unit, low - start)
     length = (high - start) // unit + 1
+    if length > _FLAT and any(_add_windows(totals, parts, start, unit, it, copies) for it in _windows(parts)):
+        return True
     if length > MAX_LENGTH:
         return False
     counts = np.zeros(length, np.int64)
     for part in parts:
         _accumulate(counts, part, start, unit)
-    totals.take(counts, unit, copies)
+    totals.take_long(counts, unit, copies)
     return True
+
+
+# ---------------------------------------------------------------------------------------------- windows
+# A large region is cut into windows of `period` bytes. Along a dimension whose steps are whole windows, an
+# access touches every window alike; what it touches in one is a *shape*. A window's counts are the sum of the
+# shapes that fall on it, so that windows on which equally many of each fall are counted once.
+
+
+def _windows(parts: Sequence[Progressions]) -> list[int]:
+    """Return periods to try, in bytes: multiples of a block that steps fit in whole numbers, short first."""
+    found = {BLOCK}
+    for part in parts:
+        for coef, count in part.dims:
+            if coef and count > 1:
+                found.add(lcm(abs(coef), BLOCK))
+        rows = np.unique(np.diff(np.unique(part.lanes)))
+        found.update(lcm(int(it), BLOCK) for it in rows[-1:].tolist() if it >= BLOCK)
+    return sorted(it for it in found if it <= _LONGEST)
+
+
+_LONGEST = 1 << 23
+"""Bytes of a window."""
+
+
+def _add_windows(
+    totals: AddressTotals, parts: Sequence[Progressions], start: int, unit: int, period: int, copies: int
+) -> bool:
+    """Add a region by windows of `period` bytes; False, with nothing added, if there are too many kinds."""
+    slots = period // unit
+    shapes: dict[bytes, int] = {}
+    kept: list[Ints] = []
+    falls: list[list[tuple[int, _Dims, int]]] = []
+    n_windows = 0
+    for part in (it for whole in parts for it in _near(whole, period)):
+        for inner, outer in _by_windows(part, period):
+            first, shape_rows = _window_rows(inner, start, unit, slots)
+            if shape_rows is None:
+                return False
+            for at, row in enumerate(shape_rows):
+                if not row.any():
+                    continue
+                number = shapes.setdefault(sha256(row.data).digest(), len(shapes))
+                if number == len(kept):
+                    kept.append(row)
+                    falls.append([])
+                if len(kept) > _MAX_SHAPES or len(kept) * slots > _SHAPE_SLOTS:
+                    return False
+                falls[number].append((first + at, outer, inner.times))
+                reach = first + at + sum(max(c // period * (n - 1), 0) for c, n in outer)
+                n_windows = max(n_windows, reach + 1)
+    if n_windows * len(kept) > _WORK_SLOTS:
+        return False
+    times = np.zeros((len(kept), n_windows), np.int64)
+    for number, many in enumerate(falls):
+        for first, outer, factor in many:
+            # A step back is the same set of windows from its far end.
+            begin = first + sum(min(c // period * (n - 1), 0) for c, n in outer)
+            steps = tuple((abs(c) // period, n) for c, n in outer)
+            _accumulate(times[number], Progressions(np.array([begin], np.int64), steps, factor), 0, 1)
+    kinds, windows_of = np.unique(times, axis=1, return_counts=True)
+    if kinds.shape[1] * slots > 8 * _WORK_SLOTS:
+        return False
+    for kind, windows in zip(kinds.T, windows_of.tolist(), strict=True):
+        used = np.flatnonzero(kind)
+        if len(used):
+            counts = sum(int(kind[it]) * kept[it] for it in used.tolist())
+            totals.take(np.asarray(counts, np.int64), unit, copies * windows)
+    return True
+
+
+def _near(part: Progressions, period: int) -> list[Progressions]:
+    """Return a part, in pieces of one window each if its lanes lie far apart."""
+    low, high = int(part.lanes.min()), int(part.lanes.max())
+    if (high - low) // period < _FAR:
+        return [part]
+    windows = part.lanes // period
+    distinct = np.unique(windows)
+    if len(distinct) > _MAX_SHAPES:
+        return [part]
+    return [replace(part, lanes=part.lanes[windows == it]) for it in distinct]
+
+
+_FAR = 8
+"""Windows."""
+
+
+def _by_windows(part: Progressions, period: int) -> Iterator[tuple[Progressions, _Dims]]:
+    """Yield a part as sums of progressions inside windows and dimensions of whole windows.
+
+    A dimension returns to the same place of a window after so many steps: those are inside, the rest whole.
+    """
+    waiting: list[tuple[int, _Dims, _Dims, _Dims]] = [(0, part.dims, (), ())]
+    while waiting:
+        shift, dims, inside, whole = waiting.pop()
+        if not dims:
+            yield Progressions(part.lanes + shift, inside, part.times), whole
+            continue
+        (coef, count), rest = dims[0], dims[1:]
+        turn = period // gcd(coef, period)
+        full, over = divmod(count, turn)
+        if full <= 1 or coef == 0:
+            waiting.append((shift, rest, (*inside, (coef, count)), whole))
+            continue
+        within = (*inside, (coef, turn)) if turn > 1 else inside
+        waiting.append((shift, rest, within, (*whole, (coef * turn, full))))
+        if over:
+            waiting.append((shift + coef * turn * full, rest, (*inside, (coef, over)), whole))
+
+
+def _window_rows(part: Progressions, start: int, unit: int, slots: int) -> tuple[int, Ints | None]:
+    """Return the first window that a progression touches, and what it touches in each from there, once."""
+    low, high = part.span()
+    first = (low - start) // unit // slots
+    n = (high - start) // unit // slots - first + 1
+    if n * slots > _WORK_SLOTS or n > _MAX_SHAPES:
+        return first, None
+    counts = np.zeros(n * slots, np.int64)
+    _accumulate(counts, replace(part, times=1), start + first * slots * unit, unit)
+    return first, counts.reshape(n, slots)
 
 
 def _accumulate(counts: Ints, part: Progressions, start: int, unit: int) -> None:

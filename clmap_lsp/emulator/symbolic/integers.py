@@ -8,11 +8,13 @@ division, right shift, widening) `settled` finds it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clmap_lsp.emulator.symbolic.space import Space, dims_of
+from clmap_lsp.emulator.symbolic.control import SplitError
+from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, Space, dims_of
 from clmap_lsp.emulator.symbolic.values import (
     Ints,
     Sym,
@@ -195,6 +197,8 @@ def _affine(op: BinaryOp, one: Sym, two: int, scalar: ScalarType, space: Space) 
             return _divided(one, two, space, remainder=True, floors=False)
         case BinaryOp.AND if two >= 0 and (two + 1) & two == 0:
             return _divided(one, two + 1, space, remainder=True, floors=True)
+        case BinaryOp.AND if two > 0 and one.coefs:
+            return _masked(one, two, space)
         case BinaryOp.OR | BinaryOp.XOR if two >= 0 and one.coefs:
             return _low_bits(op, one, two, space)
         case _:
@@ -206,9 +210,11 @@ def _divided(value: Sym, by: int, space: Space, *, remainder: bool, floors: bool
     least, most = bounds(value, space.counts)
     if least < 0 and not floors:  # C truncates towards zero.
         return None
-    if least >= 0 and most < by:
-        return value if remainder else Sym(0)
+    sheet = least // by
+    if sheet == most // by:
+        return add(value, Sym(-sheet * by)) if remainder else Sym(sheet)
     if any(coef % by for _, coef in value.coefs) or (value.array is None and not value.coefs):
+        _split_sheets(value, by, space)
         return None
     own = Sym(value.const, (), value.array, value.low, value.high)
     if not is_int64(own, space):
@@ -222,10 +228,50 @@ def _divided(value: Sym, by: int, space: Space, *, remainder: bool, floors: bool
     return Sym(quotient.const, coefs, quotient.array, quotient.low, quotient.high)
 
 
+_MAX_PARTS = 64
+
+
+def _split_sheets(value: Sym, by: int, space: Space) -> None:
+    """Let groups be run apart that have different quotients by `by`, or different remainders of their steps.
+
+    Raises: SplitError, if that makes few parts and masks are not wanted instead.
+    """
+    if space.budget.mask_cells:
+        return
+    for dimension, coef in sorted(value.coefs, key=lambda it: -space.counts[it[0]]):
+        count = space.counts[dimension]
+        if dimension >= GROUP_DIMENSIONS or count == 1 or coef % by == 0:
+            continue
+        rest = Sym(
+            value.const,
+            tuple(it for it in value.coefs if it[0] != dimension),
+            value.array,
+            value.low,
+            value.high,
+        )
+        low, high = bounds(rest, space.counts)
+        modulo = by // gcd(coef, by)
+        sheets = abs(coef) * (count - 1) // by + 1
+        if modulo <= min(sheets, _MAX_PARTS):
+            raise SplitError(dimension, (), modulo)
+        if sheets <= _MAX_PARTS:
+            cuts = _sheet_cuts(low, high, coef, count, by)
+            if cuts:
+                raise SplitError(dimension, cuts)
+
+
+def _sheet_cuts(low: int, high: int, coef: int, count: int, by: int) -> tuple[int, ...]:
+    """Return the steps at which the lowest or highest of `low … high` + coef·t comes to another quotient."""
+    steps = np.arange(count, dtype=np.int64) * coef
+    ends = np.stack([(low + steps) // by, (high + steps) // by])
+    return tuple((np.flatnonzero((np.diff(ends, axis=1) != 0).any(axis=0)) + 1).tolist())
+
+
 def _low_bits(op: BinaryOp, value: Sym, bits: int, space: Space) -> Sym | None:
     """Or and xor of low bits leave alone what is a multiple of the next power of two."""
     span = 1 << bits.bit_length()
     if any(coef % span for _, coef in value.coefs):
+        _split_sheets(value, span, space)
         return None
     own = Sym(value.const, (), value.array, value.low, value.high)
     if not is_int64(own, space):
@@ -234,6 +280,14 @@ def _low_bits(op: BinaryOp, value: Sym, bits: int, space: Space) -> Sym | None:
     low = rest % span
     changed = of_array((low | bits if op is BinaryOp.OR else low ^ bits) - low + rest)
     return Sym(changed.const, value.coefs, changed.array, changed.low, changed.high)
+
+
+def _masked(value: Sym, bits: int, space: Space) -> Sym | None:
+    """And of any bits depends on what lies below the next power of two only."""
+    low = _divided(value, 1 << bits.bit_length(), space, remainder=True, floors=True)
+    if low is None or low.coefs or not is_int64(low, space):
+        return None
+    return of_array(numbers(low, space.counts) & bits)
 
 
 def _elementwise(op: BinaryOp, one: Sym, two: Sym, scalar: ScalarType, space: Space) -> Sym | None:

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clmap_lsp.emulator.symbolic.comparing import first_false
-from clmap_lsp.emulator.symbolic.control import NotRegularError, OverBudgetError, SplitError
+from clmap_lsp.emulator.symbolic.control import (
+    NotRegularError,
+    OverBudgetError,
+    SplitError,
+    SplitTurnsError,
+)
 from clmap_lsp.emulator.symbolic.needs import reads
 from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both, either
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
@@ -60,8 +65,8 @@ def run_loop(machine: Machine, loop: ir.Loop, entry: Live) -> Live:
             _doubtful_turn(machine, loop, current)
             break
         if attempts.left and (after := _all_at_once(machine, loop, current, attempts)) is not None:
-            current = after
-            break
+            current, attempts = after, _Attempts()
+            continue
         machine.space.spending.spend(turns=1)
         if not attempts.left and not attempts.may_end:
             attempts.may_end = _may_end(machine, loop)
@@ -194,17 +199,34 @@ def _all_at_once(machine: Machine, loop: ir.Loop, live: Live, attempts: _Attempt
     attempts.left -= 1
     saved = _Saved.of(machine)
     carried = needs.exposed[id(loop)] & needs.changed[id(loop)]
-    try:
-        steps = _steps(machine, loop, carried, attempts.seen)
-        return _run_at_once(machine, loop, live, steps, saved, attempts.tested)
-    except NotRegularError:
-        saved.restore(machine)
-        return None
+    turn, limit = len(machine.space.counts), None
+    while True:
+        try:
+            steps = _steps(machine, loop, carried, attempts.seen)
+            return _run_at_once(machine, loop, live, steps, saved, attempts.tested, limit)
+        except NotRegularError:
+            saved.restore(machine)
+            return None
+        except SplitTurnsError as split:
+            saved.restore(machine)
+            if split.dimension != turn:
+                raise
+            if split.cut < _WORTHWHILE or (limit is not None and split.cut >= limit):
+                return None
+            limit = split.cut
+            machine.space.spending.spend(turns=1)
 
 
 def _run_at_once(
-    machine: Machine, loop: ir.Loop, live: Live, steps: dict[Variable, int], saved: _Saved, tested: bool
+    machine: Machine,
+    loop: ir.Loop,
+    live: Live,
+    steps: dict[Variable, int],
+    saved: _Saved,
+    tested: bool,
+    limit: int | None,
 ) -> Live:
+    """Run all turns, or the first `limit` of them, as one; return who goes on in the loop."""
     from clmap_lsp.emulator.symbolic.machine import Live
 
     assert loop.condition is not None
@@ -219,6 +241,9 @@ def _run_at_once(
     least, most = _trips(machine, loop.condition, turn)
     if most < _WORTHWHILE:
         raise NotRegularError
+    is_part = limit is not None and limit < most
+    if limit is not None and is_part:
+        least, most = min(least, limit), limit
     space.counts[turn] = most
     mask = live.mask
     condition = machine.evaluator.condition(loop.condition)
@@ -229,7 +254,8 @@ def _run_at_once(
     taken = both(mask, condition)
     if taken is not mask and least == most and mask is True and taken is not True:
         raise NotRegularError
-    _check_end(machine, loop.condition, saved.env, steps, most, turn)
+    if not is_part:
+        _check_end(machine, loop.condition, saved.env, steps, most, turn)
     _body_and_step(machine, loop, machine.frames[-1], Live(taken))
     if _anyone_left(machine, saved):
         raise NotRegularError
@@ -240,7 +266,7 @@ def _run_at_once(
     _shift_ordinals(machine, saved, turn, most, taken)
     _leave_turns(machine, loop, saved, steps, taken, turn, most)
     del space.counts[turn:]
-    return Live(False)
+    return _test(machine, loop, machine.rejoined(live)) if is_part else Live(False)
 
 
 def _first_turn(turn: int, n: int) -> Mask:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.emulator.symbolic.classes import box_entropies
 from clmap_lsp.emulator.symbolic.control import Bail, BailError, Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counting import dense
 from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET, run_boxes
@@ -20,7 +21,6 @@ from clmap_lsp.emulator.symbolic.timesteps import (
     GroupSegments,
     Patterns,
     grouped_entropies,
-    mean_entropies,
     n_accesses,
     stays_together,
     together_by_group,
@@ -228,11 +228,14 @@ def _psl(
     spelt_out: list[GroupSegments] = []
     cells = MAX_CELLS
     for machine in machines:
-        together = stays_together(machine)
-        if definition is Definition.PAPER and together:
-            total += mean_entropies(machine, patterns)[0]
-            continue
-        found = together_by_group(machine, patterns) if together else None
+        found = None
+        if definition is Definition.PAPER:
+            entropies = box_entropies(machine, bases)
+            if entropies is not None:
+                total += entropies
+                continue
+        elif stays_together(machine):
+            found = together_by_group(machine, patterns)
         if found is None:
             cells -= n_accesses(machine)
             found = grouped_entropies(machine, bases, definition) if cells >= 0 else None

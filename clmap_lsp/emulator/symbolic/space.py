@@ -17,27 +17,40 @@ GROUP_DIMENSIONS = 3
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """Work-groups `start … start + count - 1` in each dimension, all with work-groups of `local_size`."""
+    """Work-groups `start + step·t`, t below `count`, in each dimension, all of size `local_size`."""
 
     start: tuple[int, int, int]
     count: tuple[int, int, int]
     local_size: tuple[int, int, int]
+    step: tuple[int, int, int] = (1, 1, 1)
 
     @property
     def n_groups(self) -> int:
         """Number of work-groups."""
         return self.count[0] * self.count[1] * self.count[2]
 
-    def split(self, dimension: int, cuts: tuple[int, ...]) -> list[Box]:
-        """Cut along one dimension; cuts are relative to its start, rising, inside it."""
+    def split(self, dimension: int, cuts: tuple[int, ...], modulo: int = 1) -> list[Box]:
+        """Cut along one dimension; cuts are steps, rising, inside it. `modulo`: take every so many-th."""
+        if modulo > 1:
+            whole = self.count[dimension]
+            return [
+                self._part(dimension, at, -(-(whole - at) // modulo), modulo)
+                for at in range(min(modulo, whole))
+            ]
         edges = [0, *cuts, self.count[dimension]]
-        boxes = []
-        for low, high in pairwise(edges):
-            start, count = list(self.start), list(self.count)
-            start[dimension] += low
-            count[dimension] = high - low
-            boxes.append(Box((start[0], start[1], start[2]), (count[0], count[1], count[2]), self.local_size))
-        return boxes
+        return [self._part(dimension, low, high - low) for low, high in pairwise(edges)]
+
+    def _part(self, dimension: int, first: int, count: int, step: int = 1) -> Box:
+        start, counts, steps = list(self.start), list(self.count), list(self.step)
+        start[dimension] += first * self.step[dimension]
+        counts[dimension] = count
+        steps[dimension] *= step
+        return Box(
+            (start[0], start[1], start[2]),
+            (counts[0], counts[1], counts[2]),
+            self.local_size,
+            (steps[0], steps[1], steps[2]),
+        )
 
 
 def boxes_of(launch: Launch) -> list[Box]:
@@ -98,7 +111,7 @@ class Space:
 
     def group_id(self, dimension: int) -> Sym:
         """Return `get_group_id`."""
-        coefs = ((dimension, 1),) if self.counts[dimension] > 1 else ()
+        coefs = ((dimension, self.box.step[dimension]),) if self.counts[dimension] > 1 else ()
         return Sym(self.box.start[dimension], coefs)
 
     def global_id(self, dimension: int) -> Sym:
@@ -107,7 +120,7 @@ class Space:
         given = self.launch.global_offset
         offset = given[dimension] if dimension < len(given) else 0
         local = self.local_ids[dimension]
-        coefs = ((dimension, group),) if self.counts[dimension] > 1 else ()
+        coefs = ((dimension, group * self.box.step[dimension]),) if self.counts[dimension] > 1 else ()
         const = self.box.start[dimension] * group + offset + local.const
         return Sym(const, coefs, local.array, local.low, local.high)
 

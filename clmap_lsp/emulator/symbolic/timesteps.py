@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clmap_lsp.emulator.symbolic.counting import dense, residues
+from clmap_lsp.emulator.symbolic.counting import dense
 from clmap_lsp.emulator.symbolic.machine import Machine
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
@@ -89,36 +89,6 @@ def stays_together(machine: Machine) -> bool:
     return len(masks) == len(machine.rows) and all(np.array_equal(it, masks[0]) for it in masks)
 
 
-def mean_entropies(machine: Machine, patterns: Patterns) -> tuple[NDArray[np.float64], int]:
-    """Return the sum over a box's groups of their mean entropies a timestep, shape (11,), and its groups.
-
-    For boxes that stay together.
-    """
-    total = np.zeros(LEVELS)
-    steps = 0
-    n_groups = machine.space.box.n_groups
-    for row in machine.rows:
-        times = 2 if row.op == "atomic" else 1
-        addresses, mask, rest = dense(row)
-        turns = 1
-        for count in row.counts[GROUP_DIMENSIONS:]:
-            turns *= count
-        steps += times * turns
-        dims = [(coef, row.counts[d]) for d, coef in rest.coefs]
-        covered = len(addresses)
-        for _, count in dims:
-            covered *= count
-        repeats = n_groups * turns // covered
-        for lanes, active in zip(addresses, mask, strict=True):
-            used = lanes[active]
-            base = int(used.min())
-            histogram = residues(rest.const + base, dims, _BLOCK)
-            table = patterns.table(used - base, tuple(residue for residue, _ in histogram))
-            weights = np.array([many for _, many in histogram], np.float64)
-            total += times * repeats * (weights @ table)
-    return total / max(steps, 1), n_groups
-
-
 def grouped_entropies(
     machine: Machine, bases: Mapping[Variable, int], definition: Definition
 ) -> GroupSegments:
@@ -189,7 +159,10 @@ def _progression(coefs: list[tuple[int, int]], counts: Sequence[int], start: int
 def _linear_group_ids(machine: Machine) -> Ints:
     """Return the linear ids of a box's groups, in the order of its dimensions (0 fastest)."""
     box, launch = machine.space.box, machine.space.launch
-    x, y, z = (np.arange(s, s + c, dtype=np.int64) for s, c in zip(box.start, box.count, strict=True))
+    x, y, z = (
+        start + step * np.arange(count, dtype=np.int64)
+        for start, count, step in zip(box.start, box.count, box.step, strict=True)
+    )
     n = (*launch.num_groups, 1, 1)
     return (x[None, None, :] + n[0] * (y[None, :, None] + n[1] * z[:, None, None])).ravel()
 
