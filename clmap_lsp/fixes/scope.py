@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import (
@@ -22,6 +21,7 @@ from clmap_lsp.access.wording import Names, words
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.edits import indent_of, insert, replace
 from clmap_lsp.fixes.outline import Node, masked, outline
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source import ir
 from clmap_lsp.source.span import Span
 
@@ -64,7 +64,7 @@ class Scope:
         taken.update(name for name, _ in subject.options.defines)
         return None if body is None else cls(subject, body, taken)
 
-    @cached_property
+    @lazy_property
     def general(self) -> Mapping[int, Access]:
         """The accesses by site, for every launch: with the conditions that this launch happens to fulfil."""
         return {it.site: it for it in facts.accesses(self.subject.analysis)}
@@ -76,7 +76,7 @@ class Scope:
         """The file as typed."""
         return self.subject.text
 
-    @cached_property
+    @lazy_property
     def shown(self) -> str:
         """The file without comments and strings, at the same offsets."""
         return masked(self.text)
@@ -89,7 +89,7 @@ class Scope:
         """Return the white space that starts the line of an offset."""
         return indent_of(self.text, at)
 
-    @cached_property
+    @lazy_property
     def unit(self) -> str:
         """One step of the author's indentation."""
         first = next(iter(self.body.children), None)
@@ -97,7 +97,7 @@ class Scope:
         outer = self.indent(self.body.start)
         return inner[len(outer) :] if inner.startswith(outer) and inner != outer else "    "
 
-    @cached_property
+    @lazy_property
     def newline(self) -> str:
         """The author's line end."""
         return "\r\n" if "\r\n" in self.text else "\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import EmulationResult, Engine
@@ -11,6 +10,7 @@ from clmap_lsp.emulator.run import emulate
 from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.family import Member, family, homes
 from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.rewrite import Rewriter
 
@@ -45,7 +45,7 @@ class Trials:
     _before: dict[int, EmulationResult | None] = field(default_factory=dict)
     _home: EmulationResult | None = None
 
-    @cached_property
+    @lazy_property
     def homes(self) -> tuple[Member, ...]:
         """The launches that may stand for the subject's own, the smallest first."""
         return homes(self.subject)
@@ -61,7 +61,7 @@ class Trials:
         fitting = (it for it in self.homes[:HOMES] if all(a.holds(it.case) for a in wanted))
         return next(fitting, self.home)
 
-    @cached_property
+    @lazy_property
     def members(self) -> tuple[Member, ...]:
         """The rest of the family."""
         return tuple(family(self.subject))[1:]

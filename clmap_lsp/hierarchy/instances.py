@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access.classify import Classified
@@ -27,6 +26,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.launch.model import BufferArgument
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.ir import Variable, WorkItemQuery
 from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
 
@@ -85,19 +85,19 @@ class Instance:
         """The reference in the author's words."""
         return f"{self.array}[{self.accesses[0].index_text}]"
 
-    @cached_property
+    @lazy_property
     def is_random(self) -> bool:
         """True if a dimension is not affine in ids and loops: data, a clamp, a remainder."""
         if self.reason or any(self._has(row, Role.OTHER) for row in self.rows):
             return True
         return any(_moves(leaf) for part in self.offset for leaf in part.leaves)
 
-    @cached_property
+    @lazy_property
     def inter_thread(self) -> bool:
         """True if M has a nonzero inter-thread column: work-items of the launch touch different places."""
         return any(self._has(row, Role.THREAD) for row in self.rows)
 
-    @cached_property
+    @lazy_property
     def intra_thread(self) -> bool:
         """True if M has a nonzero intra-thread column: a loop of the work-item moves it."""
         return any(self._has(row, Role.LOOP) for row in self.rows)

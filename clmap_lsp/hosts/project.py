@@ -10,7 +10,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import PurePath
 
 from clmap_lsp.hosts.budget import Budget
@@ -20,6 +19,7 @@ from clmap_lsp.hosts.macros import Compiled, Macro, compile_lines, with_semicolo
 from clmap_lsp.hosts.python_reader import read_python
 from clmap_lsp.hosts.tree import Class, Declare, Expr, Function, Module
 from clmap_lsp.hosts.walking import Writes, called_names, writes
+from clmap_lsp.lazy import lazy_property
 
 C_SUFFIXES = frozenset(
     (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cu", ".m")
@@ -137,7 +137,7 @@ class HostProject:
 
     # -------------------------------------------------------------------------------------------- files
 
-    @cached_property
+    @lazy_property
     def host_files(self) -> tuple[str, ...]:
         """Host files by their suffix, OpenCL's own headers left out."""
         return tuple(
@@ -146,17 +146,17 @@ class HostProject:
             if PurePath(it).suffix.lower() in HOST_SUFFIXES and not _HEADERS.search(it)
         )
 
-    @cached_property
+    @lazy_property
     def kernel_files(self) -> tuple[str, ...]:
         """Kernel files by their suffix."""
         return tuple(it for it in self.paths if PurePath(it).suffix.lower() in KERNEL_SUFFIXES)
 
-    @cached_property
+    @lazy_property
     def launching_files(self) -> tuple[str, ...]:
         """Host files with words in them that launch kernels."""
         return tuple(it for it in self.host_files if self._launches_pattern.search(self.text(it) or ""))
 
-    @cached_property
+    @lazy_property
     def _launches_pattern(self) -> re.Pattern[str]:
         own = [rf"\b{re.escape(it)}\b" for it in self.wrappers]
         return re.compile("|".join([_LAUNCH.pattern, *own]))
@@ -249,11 +249,11 @@ class HostProject:
             (it for it in self._by_name.get(PurePath(name).name, ()) if it.endswith(tail)), includer
         )
 
-    @cached_property
+    @lazy_property
     def _path_set(self) -> frozenset[str]:
         return frozenset(self.paths)
 
-    @cached_property
+    @lazy_property
     def _by_name(self) -> Mapping[str, list[str]]:
         result: dict[str, list[str]] = {}
         for path in self.paths:
@@ -473,7 +473,7 @@ class HostProject:
 
     # ------------------------------------------------------------------------------------------ kernels
 
-    @cached_property
+    @lazy_property
     def kernels(self) -> Mapping[str, list[KernelPlace]]:
         """Kernels in kernel files, by name."""
         result: dict[str, list[KernelPlace]] = {}

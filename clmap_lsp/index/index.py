@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from clmap_lsp.index.cursor import FileScope
 from clmap_lsp.index.model import BuiltinUse, Edit, Fix, Issue, Kind, Role, Symbol, Unit
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.lexer import Token
 from clmap_lsp.source.normalise import span_of_token
@@ -86,7 +86,7 @@ class Index:
 
     # ----------------------------------------------------------------------------------------- places
 
-    @cached_property
+    @lazy_property
     def _starts(self) -> dict[Unit, int]:
         return {it.unit: it.start for it in self.units}
 
@@ -133,7 +133,7 @@ class Index:
             at -= 1
         return span
 
-    @cached_property
+    @lazy_property
     def _typed(self) -> tuple[list[int], list[int]]:
         """Where the tokens of this file start that are typed in it, and their numbers."""
         path = self.path
@@ -159,7 +159,7 @@ class Index:
 
     # ------------------------------------------------------------------------------------- occurrences
 
-    @cached_property
+    @lazy_property
     def occurrences(self) -> list[Occurrence]:
         """Every place that names a symbol, each once, in the order of files and offsets."""
         found: dict[tuple[str, int], Occurrence] = {}
@@ -206,7 +206,7 @@ class Index:
             found[key] = Occurrence(token.path, token.start, token.end, symbol, Role.READS)
         return sorted(found.values(), key=lambda it: (it.path, it.start))
 
-    @cached_property
+    @lazy_property
     def _by_start(self) -> tuple[list[int], list[Occurrence]]:
         here = [it for it in self.occurrences if it.path == self.path]
         return [it.start for it in here], here
@@ -222,7 +222,7 @@ class Index:
             return found
         return None
 
-    @cached_property
+    @lazy_property
     def builtin_uses(self) -> list[tuple[Token, BuiltinUse]]:
         """The places that name something built in, in the order of the text."""
         return [
@@ -244,7 +244,7 @@ class Index:
 
     # ----------------------------------------------------------------------------------------- symbols
 
-    @cached_property
+    @lazy_property
     def _groups(self) -> dict[Symbol, list[Symbol]]:
         groups: dict[Symbol, list[Symbol]] = {}
         for placed in self.units:
@@ -279,7 +279,7 @@ class Index:
 
     # ------------------------------------------------------------------------------------------ issues
 
-    @cached_property
+    @lazy_property
     def issues(self) -> list[PlacedIssue]:
         """What is wrong, in the order of the text; of those about one name only the first."""
         found: list[PlacedIssue] = []

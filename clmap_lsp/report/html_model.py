@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.report.compare import Comparison
 from clmap_lsp.report.model import SEVERITY_RANK
 from clmap_lsp.source.types import AddressSpace
@@ -79,12 +79,12 @@ class ReportedKernel:
         """The line of its name."""
         return self.program.position(self.analysis.kernel.name_span).row
 
-    @cached_property
+    @lazy_property
     def sectors(self) -> Traffic:
         """Global memory."""
         return _traffic(self.analysis, AddressSpace.GLOBAL, "sectors", self.analysis.totals.sectors)
 
-    @cached_property
+    @lazy_property
     def wavefronts(self) -> Traffic:
         """Local memory."""
         return _traffic(self.analysis, AddressSpace.LOCAL, "wavefronts", self.analysis.totals.wavefronts)
@@ -151,7 +151,7 @@ class Report:
     made: str
     history: History | None = None
 
-    @cached_property
+    @lazy_property
     def kernels(self) -> tuple[ReportedKernel, ...]:
         """Of all files, in their order."""
         return tuple(kernel for file in self.files for kernel in file.kernels)

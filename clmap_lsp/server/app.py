@@ -11,9 +11,11 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 from clmap_lsp.server.analyses import Analyses
+from clmap_lsp.server.convert import uri_of
 from clmap_lsp.server.documents import Document, Documents, path_of
 from clmap_lsp.server.editor import ClientAbilities, EditorSettings
 from clmap_lsp.server.embedding import host_language, is_opencl
+from clmap_lsp.server.included import Included
 from clmap_lsp.server.indexing import Indexes
 from clmap_lsp.server.protocol import ClmapProtocol
 from clmap_lsp.server.settings import ClientSettings, Configurations
@@ -59,6 +61,10 @@ class ClmapServer(LanguageServer):
         self.turns = Turns()
         """In which all reading and analysing is done, outside of the event loop."""
         self.analyses = Analyses(self, self.turns)
+        self.included = Included()
+        """What open documents include."""
+        self.on_headers: list[Callable[[set[str]], None]] = []
+        """Called with the included files of which other things are to be shown."""
         self.indexes = Indexes(self)
         """What the language features ask."""
 
@@ -122,8 +128,23 @@ class ClmapServer(LanguageServer):
             return None
         return await self.analyses.soon(document, patience_s)
 
+    def included_changed(self, path: str, text: str | None = None) -> None:
+        """Analyse the documents anew that include a file, or look for it, and read another text than this."""
+        users = self.included.users_of(path, text)
+        if users:
+            self.analyses.renew_all(users)
+
+    def look_for_changes(self) -> None:
+        """Analyse the documents anew that include files which have changed on the disk."""
+        for path in self.included.changed_on_disk():
+            if self.documents.get(uri_of(path)) is None:
+                self.included_changed(path)
+
     def forget(self, uri: str) -> None:
         """Drop what is known of a closed document."""
+        headers = self.included.forget(uri)
+        for listener in self.on_headers:
+            listener(headers)
         self.indexes.forget(uri)
         self.analyses.forget(uri, path_of(uri))
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types as lsp
 
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.span import SourceFile
 
 
@@ -27,12 +27,12 @@ class Document:
     text: str
     encoding: lsp.PositionEncodingKind = lsp.PositionEncodingKind.Utf16
 
-    @cached_property
+    @lazy_property
     def path(self) -> str:
         """The file's path, or the URI itself for documents that are no files (untitled, notebooks)."""
         return path_of(self.uri)
 
-    @cached_property
+    @lazy_property
     def file(self) -> SourceFile:
         """The text with its line index."""
         return SourceFile.of(self.path, self.text)

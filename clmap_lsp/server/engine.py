@@ -73,7 +73,10 @@ class Engine:
         if progress is not None:
             opened.on_kernel = _Progress(document, opened, progress).add
         findings = opened.findings(selection_of(settings), waits=False)
-        return Snapshot(document, settings, opened.program, opened.analysis, findings, opened.host_files)
+        includes = opened.index.includes if opened.index is not None else ()
+        return Snapshot(
+            document, settings, opened.program, opened.analysis, findings, opened.host_files, tuple(includes)
+        )
 
     def _too_large(self, document: Document, settings: Settings) -> Snapshot:
         """Return a snapshot that only says so: reading such a text would take minutes and gigabytes."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
     from clmap_lsp.config import Settings
+    from clmap_lsp.index.index import Include
     from clmap_lsp.server.convert import Places
     from clmap_lsp.server.documents import Document
     from clmap_lsp.source.program import Program
@@ -31,6 +32,8 @@ class Snapshot:
     findings: tuple[Finding, ...]
     host_files: Mapping[str, SourceFile] = field(default_factory=dict)
     """Files of the host program that findings point into."""
+    includes: tuple[Include, ...] = ()
+    """What the document and the files that it includes include."""
     shown: Document | None = None
     """The version of the document that is asked about, where it is a later one."""
     shift: Shift | None = None

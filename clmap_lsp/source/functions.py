@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING
 
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.conversions import convert
 from clmap_lsp.source.declarations import Declared, declare, is_void, parameter_type, specifier
 from clmap_lsp.source.expressions import whole_object
@@ -74,7 +75,7 @@ class Lowered:
     origin: int
     """Where it starts in the normalised text."""
 
-    @cached_property
+    @lazy_property
     def nesting(self) -> Nesting:
         """How deeply its body nests. Most functions of a header are in no kernel, and are never asked."""
         return nesting_of(self.function.body or ())

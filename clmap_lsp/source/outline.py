@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
 
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.lexer import CHARACTER, COMMENT, STRING, gap_end, words, words_at
 from clmap_lsp.source.pieces import Chunk, Piece
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
@@ -26,7 +26,7 @@ class Item:
     name: str | None
     is_open: bool = False
 
-    @cached_property
+    @lazy_property
     def words(self) -> frozenset[str]:
         """Return what the item is made of."""
         return frozenset(words(self.piece.text))

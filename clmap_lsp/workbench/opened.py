@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.launching import LaunchSources, launch_of
@@ -13,6 +12,7 @@ from clmap_lsp.errors import UsageError
 from clmap_lsp.index.verdict import broken_functions
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.time.facts import time_facts
 from clmap_lsp.workbench.hosts import HostFacts
@@ -104,12 +104,12 @@ class OpenedFile:
             times=self._times,
         )
 
-    @cached_property
+    @lazy_property
     def index(self) -> Index | None:
         """What the text declares and uses; `None` for a program that was not read from a text."""
         return None if self._read is None else self._read()
 
-    @cached_property
+    @lazy_property
     def analysis(self) -> FileAnalysis:
         """The kernels with their accesses and costs; of those that do not compile nothing is said."""
         return self._session.analyse(
@@ -200,7 +200,7 @@ class OpenedFile:
             judged_ = with_time_lost(judged_, analysis.kernels, times)
         return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
 
-    @cached_property
+    @lazy_property
     def _branches(self) -> int:
         """What other macros would make of the file follows from its directives and inactive text as well."""
         text = self.program.main_file.text
@@ -250,7 +250,7 @@ class OpenedFile:
         related = Related(span, f"`{host.kernel}` is launched here: {launch.sizes}")
         return replace(finding, related=(*finding.related, related))
 
-    @cached_property
+    @lazy_property
     def host_files(self) -> Mapping[str, SourceFile]:
         """The host files that launch its kernels, by path."""
         return {path: SourceFile.of(path, text) for path, text in self.facts.places.items()}

@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import clmap_lsp
 from clmap_lsp.interruption import checkpoint
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.server.turns import Band, EndedError, Turns, Urgency
 
 REQUEST = Urgency(Band.REQUEST)
@@ -145,6 +148,33 @@ def test_three_hundred_opened_documents_do_not_hold_up_one_that_is_edited(turns:
     long.released.set()
     opened[-1].future.result(60)
     assert log[3:] == [f"opened {it}" for it in range(300)]
+
+
+class Lazy:
+    """Works its value out in turns."""
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self.make = make
+
+    @lazy_property
+    def value(self) -> str:
+        return self.make()
+
+
+def test_work_that_pauses_inside_a_lazy_property_does_not_stop_the_same_property_of_others(turns: Turns):
+    log: list[str] = []
+    long = Long("large", log)
+    large = turns.submit(Urgency.opened(200_000), lambda: Lazy(long).value)
+    long.began.wait(60)
+    assert turns.submit(REQUEST, lambda: Lazy(lambda: "small").value).future.result(60) == "small"
+    long.released.set()
+    assert large.future.result(60) == "large"
+
+
+def test_nothing_that_may_pause_holds_the_lock_of_a_cached_property():
+    package = Path(clmap_lsp.__file__).parent
+    users = [it for it in package.rglob("*.py") if "import cached_property" in it.read_text("utf-8")]
+    assert users == []
 
 
 @settings(max_examples=25, deadline=None)

@@ -79,6 +79,17 @@ class Session:
         found: list[dict[str, Any]] = self.wait(wanted)["params"]["diagnostics"]
         return found
 
+    def is_published(self, uri: str) -> bool:
+        """Tell whether diagnostics of a document have come."""
+        published = [it for it in self.messages if it.get("method") == "textDocument/publishDiagnostics"]
+        return any(it["params"]["uri"] == uri for it in published)
+
+    def diagnostics_now(self, uri: str) -> list[dict[str, Any]]:
+        """Return what was last published of a document."""
+        published = [it for it in self.messages if it.get("method") == "textDocument/publishDiagnostics"]
+        mine = [it["params"]["diagnostics"] for it in published if it["params"]["uri"] == uri]
+        return mine[-1] if mine else []
+
     def save(self, uri: str) -> None:
         self.client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
 

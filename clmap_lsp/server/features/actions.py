@@ -11,7 +11,7 @@ from clmap_lsp.findings import FixSafety
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.convert import SOURCE, offer_data
 from clmap_lsp.server.edits import overlap, workspace_edit
-from clmap_lsp.server.features.diagnostics import diagnostics_of
+from clmap_lsp.server.publishing import diagnostics_of
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -156,7 +156,7 @@ def _ignore(snapshot: Snapshot, mine: lsp.Diagnostic) -> lsp.CodeAction:
 def _of_document(server: ClmapServer, snapshot: Snapshot) -> Iterator[lsp.CodeAction]:
     """Yield the action that applies every safe fix; of those that touch the same text the best one."""
     edits: list[dict[str, Any]] = []
-    for it in diagnostics_of(server, snapshot):
+    for it in diagnostics_of(server, snapshot, limit=None):
         safe = [fix for fix in (it.data or {}).get("fixes", ()) if fix["safety"] == FixSafety.SAFE.value]
         fix = _best(safe)
         if fix is not None and not overlap(edits, fix["edits"]):

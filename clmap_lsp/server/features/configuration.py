@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from clmap_lsp.server.app import feature
+from clmap_lsp.server.convert import uri_of
 from clmap_lsp.server.documents import path_of
 from clmap_lsp.server.editor import ClientAbilities
-from clmap_lsp.server.settings import ClientSettings
+from clmap_lsp.server.settings import ClientSettings, is_configuration
 
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
 
 logger = logging.getLogger(__name__)
 
-_SOURCES = ("cl", "clh", "ocl", "clc", "h", "sim")
+_SOURCES = ("cl", "clh", "ocl", "clc", "opencl", "clcpp", "h", "hpp", "inc", "def", "sim")
 
 
 def register(server: ClmapServer) -> None:
@@ -59,9 +60,15 @@ def register(server: ClmapServer) -> None:
         hosts = [it for it in paths if PurePath(it).suffix.lower() in HOST_SUFFIXES]
         if hosts:
             server.host_files_changed(hosts)
-        if len(hosts) < len(paths) or any(it.endswith(".h") for it in hosts) or not paths:
+        if not paths or any(is_configuration(it) for it in paths):
             server.configurations.forget()
             server.analyses.renew_all()
+            return
+        for path in paths:
+            if server.documents.get(uri_of(path)) is None:
+                server.included_changed(path)
+            if path.endswith(".sim"):
+                server.analyses.renew_all(server.included.beside(path))
 
 
 def _can_pull(server: ClmapServer) -> bool:

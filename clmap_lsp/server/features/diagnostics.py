@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.convert import SOURCE, diagnostic
+from clmap_lsp.server.convert import SOURCE, uri_of
 from clmap_lsp.server.outdated import Outdated
+from clmap_lsp.server.publishing import (
+    diagnostics_of,
+    merged,
+    publish,
+    publish_header,
+    publish_unopened,
+    through_users,
+)
 from clmap_lsp.server.refresh import refresh
 from clmap_lsp.server.settings import is_configuration
 
@@ -22,8 +30,6 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 0.1
 """How long a client that pulls waits for its present text; it is asked to pull again when that is done."""
-MAX_DIAGNOSTICS = 2_000
-"""Diagnostics of a document: more of them slow editors down, and nobody reads them."""
 
 
 def register(server: ClmapServer) -> None:
@@ -32,8 +38,15 @@ def register(server: ClmapServer) -> None:
     outdated = Outdated(server, lambda: _ask_again(server))
 
     def renewed(snapshot: Snapshot) -> None:
+        headers = server.included.take(snapshot)
         if not pulls:
             publish(server, snapshot)
+        headers_changed(headers)
+
+    def headers_changed(paths: Iterable[str]) -> None:
+        """Show anew what is found in included files; clients that pull ask for those that they have open."""
+        if _shown_in_headers(server, paths, pulls=pulls):
+            _ask_again(server)
 
     def emulated(snapshot: Snapshot) -> None:
         if pulls:
@@ -67,6 +80,8 @@ def register(server: ClmapServer) -> None:
             if snapshot is not None:
                 outdated.answered(snapshot)
             items = [] if snapshot is None else diagnostics_of(server, snapshot)
+            if document is not None:
+                items = merged(items, through_users(server, document))
             return lsp.RelatedFullDocumentDiagnosticReport(items)
 
     def configuration_edited(document: Document) -> None:
@@ -76,10 +91,25 @@ def register(server: ClmapServer) -> None:
             publish_configuration(server, document)
 
     server.on_snapshot.append(renewed)
+    server.on_headers.append(headers_changed)
     server.on_partial_snapshot.append(partly)
     server.on_emulated.append(emulated)
     server.on_configuration.append(configuration_edited)
     server.on_initialize.append(decide)
+
+
+def _shown_in_headers(server: ClmapServer, paths: Iterable[str], *, pulls: bool) -> bool:
+    """Push what is found in included files; tells whether there is one that the client pulls instead."""
+    is_pulled = False
+    for path in paths:
+        document = server.documents.get(uri_of(path))
+        if document is None:
+            publish_unopened(server, path)
+        elif pulls and server.holds_kernels(document):
+            is_pulled = True
+        else:
+            publish_header(server, document)
+    return is_pulled
 
 
 def _can_pull(capabilities: lsp.ClientCapabilities) -> bool:
@@ -92,14 +122,6 @@ def _can_pull(capabilities: lsp.ClientCapabilities) -> bool:
 
 def _ask_again(server: ClmapServer) -> None:
     refresh(server, lsp.WORKSPACE_DIAGNOSTIC_REFRESH)
-
-
-def publish(server: ClmapServer, snapshot: Snapshot) -> None:
-    """Push the diagnostics of a snapshot, with what the emulator said of its kernels."""
-    document = snapshot.document
-    server.text_document_publish_diagnostics(
-        lsp.PublishDiagnosticsParams(document.uri, diagnostics_of(server, snapshot), document.version)
-    )
 
 
 def publish_configuration(server: ClmapServer, document: Document) -> None:
@@ -131,21 +153,3 @@ def faults(document: Document, problems: Iterable[Problem]) -> list[lsp.Diagnost
 def clear(server: ClmapServer, uri: str) -> None:
     """Take back the diagnostics of a closed document."""
     server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
-
-
-def diagnostics_of(server: ClmapServer, snapshot: Snapshot) -> list[lsp.Diagnostic]:
-    """Return a snapshot's diagnostics: of the rules, then of the emulator, with verified fixes."""
-    places = snapshot.places
-    emulations = server.emulations
-    emulated = emulations.findings(snapshot) if emulations else ()
-    offers = (
-        {it.name: emulations.offers(snapshot, it) for it in snapshot.analysis.kernels} if emulations else {}
-    )
-    found = (*snapshot.findings, *emulated)
-    here = [it for it in found if places.is_here(it.span) and not snapshot.is_touched(it.span)]
-    shown = [diagnostic(it, places, offers.get(it.kernel or "", ())) for it in here[:MAX_DIAGNOSTICS]]
-    if len(here) > MAX_DIAGNOSTICS:
-        message = f"{len(here):,} findings in this file; the first {MAX_DIAGNOSTICS:,} are shown"
-        start = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
-        shown.append(lsp.Diagnostic(start, message, lsp.DiagnosticSeverity.Information, source=SOURCE))
-    return shown

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from clmap_lsp.server.app import feature
+from clmap_lsp.server.documents import path_of
 from clmap_lsp.server.emulations import Emulations
 from clmap_lsp.server.features import diagnostics
 from clmap_lsp.server.features.refreshing import tell_state
@@ -32,6 +33,9 @@ def register(server: ClmapServer) -> None:
     @feature(server, lsp.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
         emulations.prefer(params.text_document.uri)
+        document = server.documents.get(params.text_document.uri)
+        if document is not None:
+            server.included_changed(document.path, document.text)
         tiers.changed(params.text_document.uri, quiet_s=0.0)
 
     @feature(server, lsp.TEXT_DOCUMENT_DID_CHANGE)
@@ -43,6 +47,7 @@ def register(server: ClmapServer) -> None:
         server.analyses.edited(document.uri)
         server.analyses.text_changed(document.uri)
         tiers.changed(document.uri)
+        server.included_changed(document.path, document.text)
 
     @feature(server, lsp.TEXT_DOCUMENT_DID_SAVE)
     async def did_save(params: lsp.DidSaveTextDocumentParams) -> None:
@@ -50,6 +55,7 @@ def register(server: ClmapServer) -> None:
         if document is None:
             return
         server.host_files_changed()
+        server.look_for_changes()
         if is_configuration(document.path):
             server.configurations.forget()
             server.analyses.renew_all()
@@ -63,6 +69,7 @@ def register(server: ClmapServer) -> None:
         server.forget(uri)
         await emulations.forget(uri)
         diagnostics.clear(server, uri)
+        server.included_changed(path_of(uri))
 
     @feature(server, lsp.SHUTDOWN)
     async def shutdown(_: None) -> None:
