@@ -24,3 +24,20 @@ class BuildOptions:
     """Macros of the device, such as `__NV_CL_C_VERSION` or `__IMAGE_SUPPORT__`."""
     prelude: tuple[str, ...] = ()
     """Files that are read before each source, as `-include` does: what a host puts before its kernels."""
+
+
+def defines_in(options: str) -> tuple[tuple[str, str], ...]:
+    """Return the macros that build options define to what is known."""
+    words = options.split()
+    found = []
+    for index, word in enumerate(words):
+        if word == "-D" and index + 1 < len(words):
+            text = words[index + 1]
+        elif word.startswith("-D") and len(word) > 2:
+            text = word[2:]
+        else:
+            continue
+        name, equals, value = text.partition("=")
+        if name.isidentifier() and "{" not in text:
+            found.append((name, value if equals else "1"))
+    return tuple(found)

@@ -14,6 +14,7 @@ from clmap_lsp.hosts.project import HOST_SUFFIXES, KERNEL_SUFFIXES
 from clmap_lsp.launch.from_hosts import chosen
 from clmap_lsp.reading import ReadScope, safe_read, walk
 from clmap_lsp.source.encoding import decoded
+from clmap_lsp.source.options import defines_in
 from clmap_lsp.workspace import is_marked, scope_of, workspace_of
 
 if TYPE_CHECKING:
@@ -201,23 +202,6 @@ def _stamp(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size
-
-
-def defines_in(options: str) -> tuple[tuple[str, str], ...]:
-    """Return the macros that build options define to what is known."""
-    words = options.split()
-    found = []
-    for index, word in enumerate(words):
-        if word == "-D" and index + 1 < len(words):
-            text = words[index + 1]
-        elif word.startswith("-D") and len(word) > 2:
-            text = word[2:]
-        else:
-            continue
-        name, equals, value = text.partition("=")
-        if name.isidentifier() and "{" not in text:
-            found.append((name, value if equals else "1"))
-    return tuple(found)
 
 
 def report_of(paths: Sequence[str], settings_of: Callable[[Path], Settings]) -> HostReport:

@@ -16,10 +16,11 @@ from clmap_lsp.index.reading import read_index
 from clmap_lsp.reading import DATA_BYTES, SETTINGS_BYTES, ReadScope, reason, safe_read
 from clmap_lsp.recording import Recording, RecordingError, read_recording
 from clmap_lsp.rules.memory import KernelFindings
+from clmap_lsp.source.options import defines_in
 from clmap_lsp.source.parse import Prepared, prepare
 from clmap_lsp.source.read import read_program
 from clmap_lsp.sources import Reader, include_reader
-from clmap_lsp.workbench.hosts import HostFacts, HostFiles, defines_in
+from clmap_lsp.workbench.hosts import HostFacts, HostFiles
 from clmap_lsp.workbench.opened import OpenedFile
 from clmap_lsp.workbench.other_launches import OtherLaunches
 from clmap_lsp.workbench.timing import Times

@@ -12,6 +12,7 @@ import pytest
 
 import clmap_lsp
 from clmap_lsp.opencl_device.recording import RecordedLaunch, with_launches
+from clmap_lsp.recording import read_recording
 
 SOURCE = """\
 __kernel void scale(__global float *x, const float factor, const int n)
@@ -68,3 +69,81 @@ def test_a_program_of_three_kernels(tmp_path: Path):
     findings = json.loads(done.stdout)["findings"]
     assert any("1024 in groups of 64" in it["message"] and "configured" in it["message"] for it in findings)
     assert any(it["kernel"] == "turn" and "64x64 in groups of 8x8" in it["message"] for it in findings)
+
+
+@pytest.fixture
+def queue():
+    cl = pytest.importorskip("pyopencl")
+    try:
+        context = cl.Context([cl.get_platforms()[0].get_devices()[0]])
+    except (cl.Error, IndexError):
+        pytest.skip("no OpenCL platform")
+    return cl.CommandQueue(context)
+
+
+@pytest.mark.pocl
+def test_arrays_are_a_base_and_an_offset(tmp_path: Path, queue):
+    import pyopencl.array as arrays
+    from pyopencl.elementwise import ElementwiseKernel
+
+    with clmap_lsp.record(tmp_path / "clmap.toml") as launches:
+        x = arrays.to_device(queue, np.arange(1000, dtype=np.float32))
+        y = arrays.zeros_like(x)
+        arguments = "float *y, const float *x, float a"
+        scale = ElementwiseKernel(queue.context, arguments, "y[i] = a * x[i]", "scale")
+        scale(y, x, np.float32(3))
+    assert launches["scale"].arguments == {
+        "y__base": "random(1000)",
+        "y__offset": "0",
+        "x__base": "random(1000)",
+        "x__offset": "0",
+        "a": "3.0",
+        "n": "1000",
+    }
+
+
+@pytest.mark.pocl
+def test_reductions_and_scans(tmp_path: Path, queue):
+    pytest.importorskip("mako", reason="pyopencl writes these kernels with Mako")
+    import pyopencl.array as arrays
+    from pyopencl.reduction import ReductionKernel
+    from pyopencl.scan import InclusiveScanKernel
+
+    with clmap_lsp.record(tmp_path / "run.clrec") as launches:
+        x = arrays.to_device(queue, np.arange(5000, dtype=np.int32))
+        total = ReductionKernel(
+            queue.context, np.int32, "0", "a + b", "x[i]", "__global const int *x", name="total"
+        )
+        assert total(x).get() == 5000 * 4999 // 2
+        InclusiveScanKernel(queue.context, np.int32, "a + b", "0", name_prefix="sums")(x)
+    assert "total_stage1" in launches and len(launches) >= 3
+    recording = read_recording((tmp_path / "run.clrec").read_text(), "run")
+    assert {it.kernel for it in recording.launches} == set(launches)
+    for it in recording.launches:
+        assert it.kernel in recording.sources[it.program]
+        assert None not in it.arguments
+
+
+@pytest.mark.pocl
+def test_kernels_of_one_name_in_two_programs_are_told_apart(tmp_path: Path, queue):
+    import pyopencl as cl
+
+    texts = [f"__kernel void k(__global int *a) {{ a[get_global_id(0)] = {it} * N; }}" for it in (1, 2)]
+    buffer = cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 4096)
+    for path in ("run.clrec", "clmap.toml"):
+        with clmap_lsp.record(tmp_path / path):
+            for size, text in zip((64, 128), texts, strict=True):
+                cl.Program(queue.context, text).build(options=["-DN=3"]).k(queue, (size,), (32,), buffer)
+    recording = read_recording((tmp_path / "run.clrec").read_text(), "run")
+    found = {recording.sources[it.program]: it.global_size for it in recording.launches}
+    assert found == {texts[0]: (64,), texts[1]: (128,)}
+    assert all("-DN=3" in it.options for it in recording.launches)
+    written = (tmp_path / "clmap.toml").read_text()
+    assert "# 2 programs have a kernel of this name" in written
+    assert "# also 64 in groups of 32 (1 times)" in written
+    (tmp_path / "k.cl").write_text(texts[0])
+    (tmp_path / "clmap.toml").unlink()
+    command = [sys.executable, "-m", "clmap_lsp", "analyze", "--format", "json", str(tmp_path / "k.cl")]
+    command += ["--recorded", str(tmp_path / "run.clrec")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["files"][0]["kernels"][0]["launch"]["global"] == [64]
