@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import Buffer
+from clmap_lsp.emulator.element_name import element_name
 from clmap_lsp.emulator.jit import JitRun
-from clmap_lsp.emulator.result import Fault, FaultKind, Limit, Stop
+from clmap_lsp.emulator.result import Fault, FaultKind, Limit, Role, Stop
 from clmap_lsp.emulator.site_table import SPACES
 from clmap_lsp.source.span import Span
 
@@ -58,7 +60,7 @@ def faults_of(job: JitRun, unsure: frozenset[Span]) -> tuple[Fault, ...]:
     kept = (
         it for it in logged if it.kind is not FaultKind.UNINITIALISED_READ or not _overlaps(it.span, past)
     )
-    return (*_distinct(kept), *_divergences(job), *_limits(job))
+    return (*_not_yet_written(job, tuple(_distinct(kept))), *_divergences(job), *_limits(job))
 
 
 def _places(fault: Fault) -> tuple[Span, ...]:
@@ -85,7 +87,7 @@ def _logged(job: JitRun) -> Iterator[Fault]:
     count = int(job.state.words[at.FAULT_COUNT])
     rows = job.state.faults.reshape(-1, at.FAULT_WORDS)[:count].tolist()
     seen: set[int] = set()
-    for code, item, group, first, second, *others, _, _, _ in rows:
+    for code, item, group, first, second, *others, writes, _, _ in rows:
         if code in seen:
             continue
         seen.add(code)
@@ -93,7 +95,10 @@ def _logged(job: JitRun) -> Iterator[Fault]:
         other_item, other_site = others if kind != at.FAULT_INVALID else [item, first - 1]
         buffer = _buffer(job, kind, second)
         detail, offset = _detail(kind, first, second, buffer)
-        yield Fault(
+        element = None
+        if buffer is not None and offset is not None and 0 <= offset < max(buffer.size, 1):
+            element = element_name(buffer.name, buffer.plan.variable.type, offset)
+        fault = Fault(
             kind=_KINDS[kind],
             span=job.code.places[place],
             space=SPACES.get(buffer.plan.kind) if buffer else _space_of(job, place, kind),
@@ -105,7 +110,65 @@ def _logged(job: JitRun) -> Iterator[Fault]:
             offset=offset,
             other_span=job.code.places[other_site] if other_site >= 0 else None,
             other_work_item=_item(job, other_item) if other_site >= 0 else None,
+            element=element,
         )
+        yield _race(job, fault, kind, writes, other_item) if kind in _RACES else fault
+
+
+_RACES = (at.FAULT_RACE_RW, at.FAULT_RACE_WW)
+
+
+def _race(job: JitRun, fault: Fault, kind: int, writes: int, other: int) -> Fault:
+    """Return a race with both of its sides."""
+    both = kind == at.FAULT_RACE_WW
+    mine = Role.WRITES if both or writes else Role.READS
+    others = Role.WRITES if both or not writes else Role.READS
+    group = _group_of(job, other)
+    verb = {Role.WRITES: "written", Role.READS: "read"}
+    row = "" if fault.other_span is None else f" in line {_line(job, fault.other_span, fault.span)}"
+    values = "; the values differ" if both else ""
+    here = f"`{fault.element or fault.buffer}` is {verb[mine]} here by work-item {_triple(fault.work_item)}"
+    there = f"{verb[others]} by work-item {_triple(fault.other_work_item)}"
+    if group == fault.work_group:
+        where = f"of the same group {_triple(group)}{row}"
+        detail = f"{here} and {there} {where}, with no barrier between them{values}"
+    else:
+        detail = (
+            f"{here} of group {_triple(fault.work_group)} and {there} of group {_triple(group)}{row}; "
+            f"nothing orders work-groups{values}"
+        )
+    return replace(fault, detail=detail, role=mine, other_role=others, other_work_group=group)
+
+
+def _line(job: JitRun, span: Span, beside: Span) -> str:
+    row = job.program.position(span).row
+    return f"{row}" if span.path == beside.path else f"{row} of {span.path}"
+
+
+def _triple(ids: tuple[int, int, int] | None) -> str:
+    return "?" if ids is None else f"({', '.join(map(str, ids))})"
+
+
+def _group_of(job: JitRun, linear: int) -> tuple[int, int, int]:
+    """Return the work-group of a work-item."""
+    words = job.state.words
+    width, height = int(words[at.GLOBAL_SIZE]), int(words[at.GLOBAL_SIZE + 1])
+    place = (linear % width, linear // width % height, linear // (width * height))
+    x, y, z = (place[d] // int(words[at.LOCAL_SIZE + d]) for d in range(3))
+    return x, y, z
+
+
+def _not_yet_written(job: JitRun, faults: tuple[Fault, ...]) -> Iterator[Fault]:
+    """Say of reads that were too early, because they race with the write, that they were."""
+    races = [it for it in faults if it.kind is FaultKind.DATA_RACE]
+    for fault in faults:
+        race = next((it for it in races if it.buffer == fault.buffer and fault.span in _places(it)), None)
+        if fault.kind is FaultKind.UNINITIALISED_READ and fault.buffer is not None and race is not None:
+            line, what = _line(job, race.span, fault.span), fault.element or fault.buffer
+            detail = f"`{what}` is not yet written by any work-item: see the race in line {line}"
+            yield replace(fault, detail=detail, other_span=race.span, other_work_item=race.work_item)
+        else:
+            yield fault
 
 
 def _space_of(job: JitRun, place: int, kind: int) -> str | None:
@@ -145,10 +208,8 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
             return f"writes {low} bytes at byte offset {first} of {where}; the write is dropped", first
         case at.FAULT_MISALIGNED:
             return f"byte offset {first} of {where} is not a multiple of {low}", first
-        case at.FAULT_RACE_RW:
-            return f"one work-item writes what another reads at byte offset {first} of {where}", first
-        case at.FAULT_RACE_WW:
-            return f"two work-items write different values at byte offset {first} of {where}", first
+        case at.FAULT_RACE_RW | at.FAULT_RACE_WW:
+            return "", first  # See `_race`.
         case at.FAULT_UNINITIALISED if buffer is None:
             return "the variable has no value yet", None
         case at.FAULT_UNINITIALISED:

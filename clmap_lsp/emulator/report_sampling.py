@@ -45,10 +45,11 @@ def sampling_notes(job: JitRun) -> Iterator[str]:
         f"estimated from {sample.ended} of {sample.of} work-groups, drawn at random from equal parts{early}; "
         "counts are scaled up to the launch"
     )
-    yield (
-        "footprint, entropies, outputs and faults are those of the sampled work-groups alone: the launch's "
-        "footprint is at least as large, and so, as a rule, are its entropies"
-    )
+    if job.settings.trace:
+        yield (
+            "footprint, entropies, outputs and faults are those of the sampled work-groups alone: the "
+            "launch's footprint is at least as large, and so, as a rule, are its entropies"
+        )
     shared = ", ".join(f"`{it}`" for it in shared_between_groups(job.code.plan))
     if shared:
         yield (

@@ -123,7 +123,7 @@ def joined(
             "the figures of accesses are exact for the whole launch; operations, branches and barriers are "
             f"estimated from {sampling.groups} of {sampling.of_groups} work-groups; outputs and faults are "
             "those of these work-groups",
-            *(it for it in notes if "the sample" in it),
+            *(it for it in notes if not it.startswith("estimated from")),
         ]
     return replace(
         concrete,

@@ -91,6 +91,13 @@ class Stop:
     detail: str
 
 
+class Role(Enum):
+    """What an access of a race does."""
+
+    READS = "reads"
+    WRITES = "writes"
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One fault at one place, with the first work-item that met it."""
@@ -110,6 +117,12 @@ class Fault:
     other_span: Span | None = None
     """For a race, the other access."""
     other_work_item: tuple[int, int, int] | None = None
+    other_work_group: tuple[int, int, int] | None = None
+    element: str | None = None
+    """What lies there, as the source would call it: `q[16]`, `t[1][3]`, `s[2].v[0]`."""
+    role: Role | None = None
+    """For a race, what the access at `span` does."""
+    other_role: Role | None = None
 
 
 @dataclass(frozen=True, slots=True)

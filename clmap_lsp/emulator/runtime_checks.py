@@ -82,7 +82,10 @@ def report(s: Words, frame: Words, code: int, first: int, second: int) -> int:
 
 
 def report_race(s: Words, frame: Words, kind: int, site: int, where: int, other: int) -> int:
-    """Note a race: `where` is buffer << 48 | offset, `other` is the other site << 32 | its work-item."""
+    """Note a race: `where` is buffer << 48 | offset, `other` is the other site << 32 | its work-item.
+
+    Bit 60 of `other` says that the present access is the one that writes.
+    """
     if s[RACES_ON] == RACES_BETWEEN_SUB_GROUPS and in_same_sub_group(s, frame, other & ITEM_MASK) != 0:
         return 0
     tally = words(s[FAULT_TALLY])
@@ -93,7 +96,8 @@ def report_race(s: Words, frame: Words, kind: int, site: int, where: int, other:
     if report(s, frame, code, where & ((1 << 48) - 1), where >> 48) != 0:
         entry = words(s[FAULTS] + (s[FAULT_COUNT] - 1) * FAULT_WORDS * 8)
         entry[5] = other & ITEM_MASK
-        entry[6] = other >> 32
+        entry[6] = (other >> 32) & 0xFFFF
+        entry[7] = (other >> 60) & 1
     return 0
 
 
@@ -129,7 +133,7 @@ def shadow_read(
     item = frame[F_GLOBAL_LINEAR]
     me = (now << ITEM_BITS) | item
     unset = 0
-    quiet = 0
+    quiet = is_misaligned(offset, granule)
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
         cell = words(shadow + index * SHADOW_WORDS * 8)
         newest = max(cell[W_WRITER], cell[W_ATOMIC])
@@ -154,6 +158,11 @@ def shadow_read(
         if atomic == 0 and cell[W_READER] != me:
             note_reader(cell, me, now, start, site)
     return 0
+
+
+def is_misaligned(offset: int, granule: int) -> int:
+    """Return 1 for an access that begins inside a granule: what it shares with neighbours is not known."""
+    return int(offset & ((1 << granule) - 1) != 0)
 
 
 def lies_in_local(s: Words, flags: int, number: int) -> int:
@@ -225,7 +234,7 @@ def shadow_write(
     item = frame[F_GLOBAL_LINEAR]
     me = (now << ITEM_BITS) | item
     place = (number << 48) | offset
-    quiet = 0
+    quiet = is_misaligned(offset, granule)
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
         cell = words(shadow + index * SHADOW_WORDS * 8)
         if quiet == 0 and s[RACES_ON] != 0:
@@ -237,7 +246,7 @@ def shadow_write(
                 quiet = 1
             found = conflicting_reader(cell, now, start, item, is_local)
             if found != ABSENT and quiet == 0:
-                race = (((cell[W_SITES] >> 16) & 0xFFFF) << 32) | found
+                race = (((cell[W_SITES] >> 16) & 0xFFFF) << 32) | found | (1 << 60)
                 report_race(s, frame, FAULT_RACE_RW, site, place, race)
                 quiet = 1
         if atomic == 0:

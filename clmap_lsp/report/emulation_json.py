@@ -110,7 +110,13 @@ def _site(program: Program, it: SiteResult) -> dict[str, Any]:
 def _fault(program: Program, it: Fault) -> dict[str, Any]:
     other = None
     if it.other_span is not None:
-        other = {"filename": it.other_span.path, **_range(program, it.other_span)}
+        other = {
+            "filename": it.other_span.path,
+            **_range(program, it.other_span),
+            "work_item": None if it.other_work_item is None else list(it.other_work_item),
+            "work_group": None if it.other_work_group is None else list(it.other_work_group),
+            "role": None if it.other_role is None else it.other_role.value,
+        }
     return {
         "kind": it.kind.value,
         "filename": it.span.path,
@@ -120,6 +126,8 @@ def _fault(program: Program, it: Fault) -> dict[str, Any]:
         "work_group": None if it.work_group is None else list(it.work_group),
         "buffer": it.buffer,
         "offset": it.offset,
+        "element": it.element,
+        "role": None if it.role is None else it.role.value,
         "occurrences": it.occurrences,
         "detail": it.detail,
         "other": other,

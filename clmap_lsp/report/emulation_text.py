@@ -63,7 +63,8 @@ def _lines(program: Program, launch: Launch, result: EmulationResult) -> Iterato
     yield from (f"  | {line}" for line in "".join(result.printed).splitlines())
     for fault in result.faults:
         at = program.position(fault.span)
-        where = "" if fault.work_item is None else f" by work-item {fault.work_item}"
+        has_ids = fault.work_item is None or fault.role is not None
+        where = "" if has_ids else f" by work-item {fault.work_item}"
         times = f" ({fault.occurrences:,} times)" if fault.occurrences > 1 else ""
         yield f"{fault.span.path}:{at.row}:{at.column}: {fault.kind.value}{where}{times}: {fault.detail}"
     yield from (f"  note: {it}" for it in result.notes)

@@ -46,7 +46,7 @@ def _finding(
 ) -> Finding:
     related = declared
     if fault.other_span is not None:
-        related += (Related(fault.other_span, f"the other access{_of(fault.other_work_item)}"),)
+        related += (Related(fault.other_span, _other(fault)),)
     uses = (it for it in result.faults if cause_of(it, result) is fault)
     related += tuple(
         Related(it.span, f"the value that was read is used here{_of(it.work_item)}") for it in uses
@@ -54,11 +54,20 @@ def _finding(
     times = f"; {fault.occurrences:,} times in this launch" if fault.occurrences > 1 else ""
     return rule.finding(
         fault.span,
-        f"{fault.detail}{_of(fault.work_item)}{times} (emulated).",
+        f"{fault.detail}{'' if fault.role is not None else _of(fault.work_item)}{times} (emulated).",
         kernel=kernel,
         related=related,
         data={"kind": fault.kind.value, "occurrences": fault.occurrences},
     )
+
+
+def _other(fault: Fault) -> str:
+    """Return what the other place of a fault is."""
+    if fault.other_role is None or fault.other_work_item is None or fault.other_work_group is None:
+        return f"the other access{_of(fault.other_work_item)}"
+    item, group = (", ".join(map(str, it)) for it in (fault.other_work_item, fault.other_work_group))
+    what = fault.element or fault.buffer
+    return f"work-item ({item}) of group ({group}) {fault.other_role.value} `{what}` here"
 
 
 def _of(item: tuple[int, int, int] | None) -> str:

@@ -1,0 +1,128 @@
+"""Races are told with both sides, and reads that were too early with their race."""
+
+from __future__ import annotations
+
+import pytest
+
+from clmap_lsp.emulator.element_name import element_name
+from clmap_lsp.emulator.result import EmulationResult, Engine, Fault, FaultKind, Role
+from clmap_lsp.emulator.run import emulate
+from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.launch.arguments import parse_argument
+from clmap_lsp.launch.model import Launch
+from clmap_lsp.report.emulation_json import emulation_json
+from clmap_lsp.report.emulation_text import render
+from clmap_lsp.rules import cm302_data_race
+from clmap_lsp.source.read import read_program
+
+LATE = """__kernel void k(__global float *p) {
+  __local float q[64];
+  int l = get_local_id(0);
+  q[l] = p[l + 64];
+  if (l < 32) q[l] += q[l + 16];
+  p[get_global_id(0)] = q[l];
+}"""
+
+
+def run(source: str, items: int = 64, count: int = 4096, group: int = 64) -> tuple[EmulationResult, Launch]:
+    program = read_program(source, "k.cl")
+    launch = Launch("k", (items,), (group,), {"p": parse_argument(f"zeros({count})")})
+    return emulate(program, program.kernels[0], launch, EmulationSettings(engine=Engine.JIT)), launch
+
+
+def races(result: EmulationResult) -> list[Fault]:
+    return [it for it in result.faults if it.kind is FaultKind.DATA_RACE]
+
+
+def row(fault: Fault, source: str) -> int:
+    return source[: fault.span.start].count("\n") + 1
+
+
+def test_a_race_within_a_group_has_both_sides() -> None:
+    result, _ = run(LATE)
+    race = next(it for it in races(result) if row(it, LATE) == 4)
+    assert (race.role, race.other_role) == (Role.WRITES, Role.READS)
+    assert (race.work_item, race.other_work_item) == ((16, 0, 0), (0, 0, 0))
+    assert race.work_group == race.other_work_group == (0, 0, 0)
+    assert race.element == "q[16]"
+    assert race.detail == (
+        "`q[16]` is written here by work-item (16, 0, 0) and read by work-item (0, 0, 0) of the same group "
+        "(0, 0, 0) in line 5, with no barrier between them"
+    )
+
+
+def test_a_read_before_its_write_leads_to_the_race() -> None:
+    result, _ = run(LATE)
+    (early,) = (it for it in result.faults if it.kind is FaultKind.UNINITIALISED_READ)
+    assert early.detail == "`q[16]` is not yet written by any work-item: see the race in line 4"
+    assert early.other_span == next(it.span for it in races(result) if row(it, LATE) == 4)
+
+
+def test_what_nobody_writes_is_said_to_be_never_written() -> None:
+    source = "__kernel void k(__global float *p) { __local float q[64]; p[get_global_id(0)] = q[3]; }"
+    (fault,) = run(source)[0].faults
+    assert "was never written" in fault.detail
+
+
+def test_a_race_between_groups_names_both() -> None:
+    source = "__kernel void k(__global float *p) { p[get_local_id(0)] = get_global_id(0); }"
+    (race,) = races(run(source, items=128)[0])
+    assert (race.work_group, race.other_work_group) == ((1, 0, 0), (0, 0, 0))
+    assert (race.role, race.other_role) == (Role.WRITES, Role.WRITES)
+    assert "of group (1, 0, 0) and written by work-item (0, 0, 0) of group (0, 0, 0)" in race.detail
+    assert "nothing orders work-groups" in race.detail
+
+
+def test_reading_what_another_wrote_is_told_from_the_reader() -> None:
+    source = """__kernel void k(__global int *p) {
+  int i = get_global_id(0);
+  p[i] = i;
+  p[i + 128] = p[i ^ 1];
+}"""
+    found = {(it.role, it.other_role, row(it, source)) for it in races(run(source)[0])}
+    assert (Role.READS, Role.WRITES, 4) in found
+    assert (Role.WRITES, Role.READS, 3) in found
+
+
+def test_text_json_and_findings_have_both_sides() -> None:
+    program = read_program(LATE, "k.cl")
+    result, launch = run(LATE)
+    text = render(program, launch, result)
+    assert "k.cl:4:3: data-race" in text
+    assert "read by work-item (0, 0, 0)" in text
+    fault = next(it for it in emulation_json(program, launch, result)["faults"] if it["location"]["row"] == 4)
+    assert (fault["element"], fault["role"]) == ("q[16]", "writes")
+    other = fault["other"]
+    assert (other["work_item"], other["work_group"], other["role"]) == ([0, 0, 0], [0, 0, 0], "reads")
+    assert other["location"]["row"] == 5
+    finding = next(
+        it for it in cm302_data_race.check(program.kernels[0], result) if "written here" in it.message
+    )
+    assert any("reads `q[16]` here" in it.message for it in finding.related)
+
+
+def test_misaligned_neighbours_are_no_race() -> None:
+    source = """__kernel void k(__global uchar *p) {
+  *(__global int *)(p + 4 * get_global_id(0) + 1) = 7 + get_global_id(0);
+}"""
+    result, _ = run(source)
+    assert {it.kind for it in result.faults} == {FaultKind.MISALIGNED_ACCESS}
+
+
+@pytest.mark.parametrize(
+    ("declaration", "offset", "name"),
+    [
+        ("__global float *p", 64, "p[16]"),
+        ("__global float4 *p", 40, "p[2].s2"),
+        ("__global float4 *p", 32, "p[2]"),
+        ("__global S *p", 16 + 8, "p[1].v[1]"),
+        ("__global S *p", 16, "p[1].a"),
+        ("__global float (*p)[5]", 4 * 13, "p[2][3]"),
+    ],
+)
+def test_elements_are_named_as_the_source_does(declaration: str, offset: int, name: str) -> None:
+    program = read_program(
+        f"typedef struct {{ int a; float v[3]; }} S; __kernel void k({declaration}) {{}}", "k.cl"
+    )
+    (parameter,) = program.kernels[0].parameters
+    assert element_name("p", parameter.type, offset) == name
