@@ -1,7 +1,10 @@
 """Launch the code that the OpenCL compiler returned through CUDA, once a launch, for a hardware profiler.
 
     ncu --clock-control none --cache-control none --csv --page raw --metrics … \\
-        python -m benchmarks.time_counters cases.json times.json PTX
+        python -m benchmarks.time_counters cases.json times.json PTX [TRIED]
+
+A launch that the profiler fails on ends the process; run again with the same file TRIED, it goes on behind
+that launch.
 
 Needs NumPy and CuPy. NVIDIA's profiler does not see OpenCL launches, and the code is the same.
 """
@@ -29,6 +32,8 @@ def main() -> int:
     times = json.loads(Path(sys.argv[2]).read_text("utf-8"))
     folder = Path(sys.argv[3])
     programs = {row["id"]: row.get("program") for row in times["cases"]}
+    tried_path = Path(sys.argv[4]) if len(sys.argv) > 4 else None
+    tried = set(tried_path.read_text("utf-8").splitlines()) if tried_path and tried_path.exists() else set()
     modules: dict[str, Any] = {}
     seconds = {row["id"]: row["median"] for row in times["cases"]}
     seen: set[str] = set()
@@ -39,6 +44,11 @@ def main() -> int:
         if not seconds.get(job["id"]) or seconds[job["id"]] > _LONGEST_S:
             continue
         seen.add(job["kernel"])
+        if job["kernel"] in tried:
+            continue
+        if tried_path is not None:
+            with tried_path.open("a", encoding="utf-8") as file:
+                file.write(job["kernel"] + "\n")
         if key not in modules:
             modules[key] = cupy.cuda.function.Module()
             modules[key].load((folder / f"{key}.ptx").read_bytes())

@@ -140,6 +140,8 @@ class MachineAccess:
     """How many accesses of the source it stands for."""
     row: Rows | None = field(default=None, repr=False)
     """The addresses of the access as the machine makes it, for one box."""
+    whole: Rows | None = field(default=None, repr=False)
+    """The addresses of the access as written, where the machine makes it in pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,24 +167,35 @@ def executed(compiled: Compiled, found: Profile, device: DeviceModel) -> Execute
             if memory is None or memory.space == "private":
                 continue
             site = instruction.site
-            if site is None or site not in found.rows:
+            if not _is_of(instruction, found):
                 site = lost.take(instruction)
             merged = 1
             if site is not None and site in sizes:
                 merged = max(1, round(memory.size / min(sizes[site], 16)))
             requests = weights[number]
             units, row = _units(counter, found, site, merged, requests, memory.size)
-            accesses.append(MachineAccess(instruction, number, site, requests, units, merged, row))
+            in_pieces = row is not None and site is not None and memory.size < sizes[site]
+            whole = found.rows[site][0] if in_pieces and site is not None else None
+            accesses.append(MachineAccess(instruction, number, site, requests, units, merged, row, whole))
     return Executed(compiled, tuple(weights), tuple(accesses))
+
+
+def _is_of(instruction: Instruction, found: Profile) -> bool:
+    """Tell whether an instruction is of the access that it names: vectors' parts take another's place."""
+    memory, site = instruction.memory, instruction.site
+    if memory is None or site is None:
+        return False
+    rows = found.rows.get(site)
+    if not rows or rows[0].op != memory.op:
+        return False
+    return (_space(rows[0].space) == "local") == (memory.space == "local")
 
 
 class _LostSites:
     """Sites of merged instructions whose place LLVM forgot: those that no instruction names, in order."""
 
     def __init__(self, compiled: Compiled, found: Profile) -> None:
-        named = {
-            it.site for block in compiled.code.blocks for it in block.instructions if it.memory is not None
-        }
+        named = {it.site for block in compiled.code.blocks for it in block.instructions if _is_of(it, found)}
         self.waiting: dict[tuple[str, str], list[int]] = {}
         for site in sorted(found.rows):
             rows = found.rows[site]
@@ -229,7 +242,7 @@ def _units(
 def widened(rows: Rows, merged: int, size: int) -> Rows:
     """Return the addresses of an access that stands for `merged` neighbouring ones of `rows`."""
     if size < rows.size:  # One of the pieces of a wide access: they are counted alike.
-        return dataclasses.replace(rows, size=size, moved=_at_once(rows, size))
+        return dataclasses.replace(rows, size=size, moved=at_once(rows, size))
     if merged == 1:
         return rows
     coefs, counts = dict(rows.offset.coefs), list(rows.counts)
@@ -245,11 +258,11 @@ def widened(rows: Rows, merged: int, size: int) -> Rows:
                 rows.offset.high,
             )
             return dataclasses.replace(
-                rows, offset=offset, counts=tuple(counts), size=size, moved=_at_once(rows, size)
+                rows, offset=offset, counts=tuple(counts), size=size, moved=at_once(rows, size)
             )
-    return dataclasses.replace(rows, size=size, moved=_at_once(rows, size))
+    return dataclasses.replace(rows, size=size, moved=at_once(rows, size))
 
 
-def _at_once(rows: Rows, size: int) -> Moved:
+def at_once(rows: Rows, size: int) -> Moved:
     """Return what an instruction of the machine moves, which no compiler splits any further."""
     return Moved(size, size, max(rows.moved.alignment, size))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clmap_lsp.compiled.counts import MachineAccess
+from clmap_lsp.compiled.counts import MachineAccess, at_once
 from clmap_lsp.compiled.machine_code import MemoryOp
 from clmap_lsp.devices.model import GlobalRule
 from clmap_lsp.emulator.symbolic.control import Budget, OverBudgetError, Spending
@@ -17,6 +17,7 @@ from clmap_lsp.time.stream import Hits
 
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.emulator.symbolic.rows import Rows
 
 LINE_BYTES = 128
 SECTOR_BYTES = 32
@@ -72,6 +73,8 @@ class Counters:
         self.pieces = _counter(device, "pieces", GlobalRule(64, 64))
         """What device memory returns at least."""
         self.sectors = Counter(device, Spending(Budget()))
+        self.whole_sectors = _counter(device, "sectors", GlobalRule(SECTOR_BYTES, SECTOR_BYTES))
+        """Sectors of whole accesses, however many instructions these take."""
         self.banks = Counter(device, Spending(Budget()))
 
 
@@ -101,6 +104,10 @@ def access_demand(one: MachineAccess, seen: Mapping[int, Hits], counters: Counte
     per_request = max(_each(line) / _LINES_A_CYCLE, _each(bank), 1.0)
     per_line = _each(full)
     sectors = one.units if one.units is not None else one.requests * 4
+    if one.whole is not None and memory.op == "load":
+        # Pieces of one access ask for the same sectors one after the other.
+        sectors = min(sectors, _shared(one.whole, counters) * one.requests * memory.size / one.whole.size)
+        per_line = min(per_line, per_line * memory.size / one.whole.size + 1.0)
     cached = seen.get(one.site)
     missing = 1.0 - cached.sectors if cached is not None and memory.op == "load" else 1.0
     return AccessDemand(
@@ -114,6 +121,16 @@ def access_demand(one: MachineAccess, seen: Mapping[int, Hits], counters: Counte
         per_line * one.requests * missing,
         cached,
     )
+
+
+def _shared(whole: Rows, counters: Counters) -> float:
+    """Return the sectors of one request of an access that is made in pieces."""
+    try:
+        return _each(
+            counters.whole_sectors.count(dataclasses.replace(whole, moved=at_once(whole, whole.size)))
+        )
+    except OverBudgetError:
+        return float(whole.size)
 
 
 def _unknown(one: MachineAccess, memory: MemoryOp) -> AccessDemand | None:

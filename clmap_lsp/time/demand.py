@@ -15,6 +15,7 @@ from clmap_lsp.time.atomics import AtomicDemand, atomic_demand
 from clmap_lsp.time.facts import TimeFacts
 from clmap_lsp.time.footprints import Footprint, Place, footprint_of, places_of
 from clmap_lsp.time.latency import path_cycles
+from clmap_lsp.time.private import lines_and_sectors, scattered_elements
 from clmap_lsp.time.stream import hits
 
 if TYPE_CHECKING:
@@ -34,17 +35,19 @@ class Residents:
 
 @dataclass(frozen=True, slots=True)
 class PrivateDemand:
-    """Private arrays in memory: interleaved by lane, they coalesce."""
+    """Private arrays in memory."""
 
-    cycles: float
-    """A wavefront for each four bytes of an access."""
-    spilled: float
-    """The share that the first level does not hold, 0 to 1."""
-
-    @property
-    def l2_sectors(self) -> float:
-        """What is asked for at the second level."""
-        return 4.0 * self.cycles * self.spilled
+    cycles: float = 0.0
+    """Lines that pass through the first level, a word of each lane at a time."""
+    spilled: float = 0.0
+    """The share that the first level does not hold where all lanes have one index, 0 to 1."""
+    scattered: frozenset[int] = frozenset()
+    """Sites at which lanes have indices of their own."""
+    load_sectors: float = 0.0
+    load_lines: float = 0.0
+    store_sectors: float = 0.0
+    store_lines: float = 0.0
+    """At the second level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,13 @@ class Demand:
     def l2(self, op: str) -> tuple[float, float]:
         """Return sectors and lines that loads or stores ask the second level for."""
         some = [it for it in self.accesses if it.op == op and it.space != "local"]
-        sectors = self.private.l2_sectors if op == "load" else 0.0
-        return sectors + sum(it.l2_sectors for it in some), sum(it.l2_lines for it in some)
+        private = self.private
+        sectors, lines = (
+            (private.load_sectors, private.load_lines)
+            if op == "load"
+            else (private.store_sectors, private.store_lines)
+        )
+        return sectors + sum(it.l2_sectors for it in some), lines + sum(it.l2_lines for it in some)
 
     @property
     def footprint(self) -> Footprint:
@@ -159,8 +167,8 @@ def demand(
     accesses = tuple(it for one in run.accesses if (it := access_demand(one, seen, counters)) is not None)
     warps = float(found.simd_groups)
     kept = float(made.code.private_bytes) * launch.group_items * side_by_side
-    private = _private(run, max(0.0, 1.0 - 0.75 * cache / kept) if kept else 0.0)
-    path = _path(run, accesses, facts, private.spilled, warps)
+    private = _private(run, max(0.0, 1.0 - 0.75 * cache / kept) if kept else 0.0, facts.simd_width)
+    path = _path(run, accesses, facts, private, warps)
     best = tuple(it.at_its_best() for it in accesses)
     return Demand(
         groups,
@@ -172,7 +180,7 @@ def demand(
         places_of(found, accesses, counters),
         private,
         path,
-        path if best == accesses else _path(run, best, facts, private.spilled, warps),
+        path if best == accesses else _path(run, best, facts, private, warps),
         _barriers(run, warps),
         atomic_demand(accesses, found, made, launch),
         _caveats(made, found),
@@ -180,7 +188,7 @@ def demand(
 
 
 def _path(
-    run: Executed, accesses: tuple[AccessDemand, ...], facts: TimeFacts, spilled: float, warps: float
+    run: Executed, accesses: tuple[AccessDemand, ...], facts: TimeFacts, private: PrivateDemand, warps: float
 ) -> dict[float, float]:
     by_site: dict[int, AccessDemand] = {}
     for it in accesses:  # A loop's main part rather than what is left of its turns.
@@ -191,7 +199,7 @@ def _path(
             run.compiled.code.blocks,
             run.weights,
             warps,
-            _latencies(by_site, facts, wait, spilled),
+            _latencies(by_site, facts, wait, private),
             lambda it: _occupies(it, by_site),
             {Pipe.FP64: 1.0, Pipe.SPECIAL: 2.0},
         )
@@ -216,13 +224,33 @@ def _slots(run: Executed) -> dict[str, float]:
     return total
 
 
-def _private(run: Executed, spilled: float) -> PrivateDemand:
-    total = 0.0
+def _private(run: Executed, spilled: float, lanes: int) -> PrivateDemand:
+    elements = scattered_elements(run.compiled.probed.kernel)
+    cycles = kept_sectors = 0.0
+    sectors, lines = {"load": 0.0, "store": 0.0}, {"load": 0.0, "store": 0.0}
     for weight, block in zip(run.weights, run.compiled.code.blocks, strict=True):
         for it in block.instructions:
-            if it.memory is not None and it.memory.space == "private":
-                total += weight * max(it.memory.size / 4, 1.0)
-    return PrivateDemand(total, spilled)
+            if it.memory is None or it.memory.space != "private":
+                continue
+            words = weight * max(it.memory.size / 4, 1.0)
+            spread = elements.get(it.site) if it.site is not None else None
+            if spread is None:
+                cycles += words
+                kept_sectors += words * lanes / 8
+                continue
+            touched, asked = lines_and_sectors(spread, lanes)
+            cycles += words * touched
+            sectors[it.memory.op] += words * asked
+            lines[it.memory.op] += words * touched
+    return PrivateDemand(
+        cycles,
+        spilled,
+        frozenset(elements),
+        sectors["load"] + spilled * kept_sectors,
+        lines["load"],
+        sectors["store"],
+        lines["store"],
+    )
 
 
 def _barriers(run: Executed, warps: float) -> float:
@@ -233,10 +261,10 @@ def _barriers(run: Executed, warps: float) -> float:
 
 
 def _latencies(
-    by_site: Mapping[int, AccessDemand], facts: TimeFacts, wait: float, spilled: float
+    by_site: Mapping[int, AccessDemand], facts: TimeFacts, wait: float, private: PrivateDemand
 ) -> Callable[[Instruction, int], float]:
     """Return the latency of an instruction of which a pass has some copies."""
-    return lambda it, copies: _latency(it, copies, by_site, facts, wait, spilled)
+    return lambda it, copies: _latency(it, copies, by_site, facts, wait, private)
 
 
 def _latency(
@@ -245,7 +273,7 @@ def _latency(
     by_site: Mapping[int, AccessDemand],
     facts: TimeFacts,
     wait: float,
-    spilled: float,
+    private: PrivateDemand,
 ) -> float:
     memory = it.memory
     if memory is None or memory.op == "store":
@@ -253,7 +281,8 @@ def _latency(
     if memory.space == "local":
         return facts.latency_local
     if memory.space == "private":
-        return facts.latency_l1 + spilled * (wait - facts.latency_l1)
+        share = 1.0 if it.site in private.scattered else private.spilled
+        return facts.latency_l1 + share * (wait - facts.latency_l1)
     if memory.space == "constant" and memory.op == "load":
         return facts.latency_l1
     found = by_site.get(it.site if it.site is not None else -1)

@@ -34,6 +34,9 @@ class Place:
     """Bytes that work-items store."""
     sectors: float = 0.0
     """Sectors of stores."""
+    is_regular: bool = False
+    """True if work-groups and turns of loops move it by fixed distances: what neighbours share is asked for
+    again while the second level still has it."""
 
     @property
     def span(self) -> float:
@@ -103,7 +106,13 @@ def _place(
         sectors = scale * sum(counters.sectors.count(it).units for it in rows)
         stored = scale * sum(counters.pieces.count(it).executions for it in rows) * rows[0].size
     root = roots.setdefault(rows[0].root, len(roots))
-    return Place(site, rows[0].op, root, low, high, touched, lines, stored, sectors)
+    regular = scale == 1.0 and all(_is_regular(it) for it in rows)
+    return Place(site, rows[0].op, root, low, high, touched, lines, stored, sectors, regular)
+
+
+def _is_regular(rows: Rows) -> bool:
+    array = rows.offset.array
+    return array is None or all(length == 1 for length in array.shape[:-1])
 
 
 def footprint_of(places: Iterable[Place], accesses: Iterable[AccessDemand]) -> Footprint:
@@ -125,7 +134,7 @@ def footprint_of(places: Iterable[Place], accesses: Iterable[AccessDemand]) -> F
                 sectors + min(it.sectors, it.span / SECTOR_BYTES),
                 lines + min(it.lines, it.span) / LINE_BYTES,
             )
-        if it.op == "load":
+        if it.op == "load" and not it.is_regular:
             fetched[it.root] = fetched.get(it.root, 0.0) + used[it.site].l2_sectors
     random = sum(max(0.0, asked - read[root].distinct / SECTOR_BYTES) for root, asked in fetched.items())
     return Footprint(

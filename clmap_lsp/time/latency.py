@@ -1,8 +1,9 @@
-"""How long one SIMD group takes alone: its instructions in order, each as soon as what it reads is there."""
+"""How long one SIMD group takes alone: its instructions, each as soon as what it reads is there."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import heapq
+from collections.abc import Callable, Mapping, Sequence
 
 from clmap_lsp.compiled.machine_code import BasicBlock, Instruction, Pipe
 
@@ -17,8 +18,9 @@ def path_cycles(
 ) -> float:
     """Return the cycles of the mean SIMD group.
 
-    Loads move to the start of their block as far as their addresses allow, as the assembler moves them; after
-    that a block issues in order. A loop's pass ends when its last instruction has issued.
+    The assembler orders the instructions of a block as their results are ready; none passes a barrier, and
+    no load a store before it to the same kind of memory. A loop's pass ends when its last instruction has
+    issued.
     """
     total = 0.0
     carried: dict[str, float] = {}
@@ -26,10 +28,10 @@ def path_cycles(
     for block, weight in zip(blocks, weights, strict=True):
         if weight <= 0 or not block.instructions:
             continue
-        once, ready = _pass(block, carried, now, latency, occupies, issue)
+        once, ready = _pass(block.instructions, carried, now, latency, occupies, issue)
         each = once - now
         if block.header is not None and any(blocks[it] is block for it in block.successors):
-            again, ready = _pass(block, ready, once, latency, occupies, issue)
+            again, ready = _pass(block.instructions, ready, once, latency, occupies, issue)
             each = again - once
         total += each * weight / max(warps, 1e-9)
         now = once
@@ -38,76 +40,108 @@ def path_cycles(
 
 
 def _pass(
-    block: BasicBlock,
+    instructions: Sequence[Instruction],
     carried: Mapping[str, float],
     start: float,
     latency: Callable[[Instruction, int], float],
     occupies: Callable[[Instruction], float],
     issue: Mapping[Pipe, float],
 ) -> tuple[float, dict[str, float]]:
-    """Return when a pass has issued all of a block, and when each register is ready."""
-    ready = dict(carried)
-    order = _scheduled(block.instructions)
+    """Return when a pass has issued all instructions, and when each register is ready."""
     copies: dict[int | None, int] = {}
-    for it in order:
+    for it in instructions:
         if it.memory is not None:
             copies[it.site] = copies.get(it.site, 0) + 1
-    at = pipeline = start
-    for it in order:
-        needed = max((ready.get(name, 0.0) for name in it.reads), default=0.0)
-        at = max(at, needed)
-        start = at
-        if it.memory is not None:
-            start = max(at, pipeline)
-            pipeline = start + occupies(it)
-            start = pipeline - 1.0
-        done = start + latency(it, copies.get(it.site, 1))
+    latencies = [latency(it, copies.get(it.site, 1)) for it in instructions]
+    needs = _needs(instructions)
+    heights = _heights(needs, latencies)
+    users: list[list[int]] = [[] for _ in instructions]
+    missing = [len(it) for it in needs]
+    for place, before in enumerate(needs):
+        for one in before:
+            users[one].append(place)
+    written: dict[str, int] = {}
+    first_reads: list[float] = []
+    for place, it in enumerate(instructions):
+        first_reads.append(max((carried.get(r, start) for r in it.reads if r not in written), default=start))
         for name in it.writes:
-            ready[name] = done
+            written[name] = place
+    done = [0.0] * len(instructions)
+    # (when its operands are there, how much waits for it, place): those whose operands are being made.
+    waiting = [(first_reads[k], -heights[k], k) for k, count in enumerate(missing) if not count]
+    heapq.heapify(waiting)
+    able: list[tuple[float, int]] = []
+    at = pipeline = start
+    while waiting or able:
+        while waiting and waiting[0][0] <= at:
+            _, height, place = heapq.heappop(waiting)
+            heapq.heappush(able, (height, place))
+        if not able:
+            at = waiting[0][0]
+            continue
+        _, place = heapq.heappop(able)
+        it = instructions[place]
+        begun = at
+        if it.memory is not None:
+            begun = max(at, pipeline)
+            pipeline = begun + occupies(it)
+            begun = pipeline - 1.0
+        done[place] = begun + latencies[place]
         at += max(it.cost * issue.get(it.pipe, 1.0), 0.0)
         for pipe, slots in it.extra:
             at += slots * issue.get(pipe, 1.0)
-    return at, ready
+        for user in users[place]:
+            missing[user] -= 1
+            if not missing[user]:
+                ready = max(
+                    first_reads[user], *(_ready(one, instructions, done, user) for one in needs[user])
+                )
+                heapq.heappush(waiting, (ready, -heights[user], user))
+    result = dict(carried)
+    for name, place in written.items():
+        result[name] = done[place]
+    return at, result
 
 
-def _scheduled(instructions: list[Instruction]) -> list[Instruction]:
-    """Move loads, and what their addresses need, before other instructions; barriers and stores stay."""
-    result: list[Instruction] = []
-    part: list[Instruction] = []
-    for it in instructions:
-        if it.is_barrier or (it.memory is not None and it.memory.op != "load"):
-            # A later load may be of what is stored here, as far as the compiler knows.
-            result += [*_hoisted(part), it]
-            part = []
+def _ready(one: int, instructions: Sequence[Instruction], done: Sequence[float], user: int) -> float:
+    """Return when an instruction lets another go on: with its result, or, in order alone, at once."""
+    wanted = set(instructions[one].writes) & set(instructions[user].reads)
+    return done[one] if wanted or instructions[one].is_barrier else 0.0
+
+
+def _needs(instructions: Sequence[Instruction]) -> list[tuple[int, ...]]:
+    """Return for each instruction those that must have issued before."""
+    result: list[tuple[int, ...]] = []
+    writer: dict[str, int] = {}
+    barrier: int | None = None
+    stores: dict[str, int] = {}  # By address space: what is stored to one is not loaded from another.
+    since: list[int] = []
+    for place, it in enumerate(instructions):
+        before = {writer[name] for name in it.reads if name in writer}
+        if barrier is not None:
+            before.add(barrier)
+        if it.memory is not None and it.memory.space in stores:
+            before.add(stores[it.memory.space])
+        if it.is_barrier:
+            before.update(since)
+            barrier, since = place, []
         else:
-            part.append(it)
-    return result + _hoisted(part)
+            since.append(place)
+        if it.memory is not None and it.memory.op != "load":
+            stores[it.memory.space] = place
+        if it.text.startswith("@") and place == len(instructions) - 1:
+            before.update(since[:-1])
+        result.append(tuple(before - {place}))
+        for name in it.writes:
+            writer[name] = place
+    return result
 
 
-def _hoisted(part: list[Instruction]) -> list[Instruction]:
-    needed: set[str] = set()
-    early: list[bool] = [False] * len(part)
-    written_later: set[str] = set()
-    for place in range(len(part) - 1, -1, -1):
-        it = part[place]
-        is_load = it.memory is not None and it.memory.op == "load"
-        if is_load or (needed & set(it.writes) and it.memory is None):
-            early[place] = True
-            needed -= set(it.writes)
-            needed |= set(it.reads)
-        written_later |= set(it.writes)
-    # A load that depends on another load's value stays where the value is used.
-    loaded: set[str] = set()
-    first: list[Instruction] = []
-    rest: list[Instruction] = []
-    for place, it in enumerate(part):
-        depends = bool(loaded & set(it.reads))
-        if early[place] and not depends and not (set(it.reads) & {w for r in rest for w in r.writes}):
-            first.append(it)
-            if it.memory is not None:
-                loaded |= set(it.writes)
-        else:
-            rest.append(it)
-            if it.memory is not None and it.memory.op == "load":
-                loaded |= set(it.writes)
-    return first + rest
+def _heights(needs: Sequence[tuple[int, ...]], latencies: Sequence[float]) -> list[float]:
+    """Return the longest way from each instruction to the end of the block, in cycles."""
+    heights = [0.0] * len(needs)
+    for place in range(len(needs) - 1, -1, -1):
+        heights[place] += latencies[place]
+        for one in needs[place]:
+            heights[one] = max(heights[one], heights[place])
+    return heights

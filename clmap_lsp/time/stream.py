@@ -189,9 +189,7 @@ def _judged(
     request = np.concatenate([it[6] + start for it, start in zip(parts, starts[:-1], strict=True)])
     order = np.lexsort((when, who, places, when // _RUN))
     blocks, ordered = blocks[order], when[order]
-    times = reuse_times(blocks)
-    window = window_of(blocks, times, capacity_bytes / 32)
-    missed = (times > window) | (times == NEVER)
+    missed = missed_sectors(blocks, capacity_bytes)
     # A hit on data that another SIMD group asks for at the same time waits for that miss.
     step = blocks * 1_000_003 + ordered // _RUN
     _, inverse = np.unique(step, return_inverse=True)
@@ -209,6 +207,26 @@ def _judged(
         by_warp = np.lexsort((ordered[mine][first], warps[mine][first]))
         found[int(site)] = Hits(float(1.0 - missed[mine].mean()), _runs(waiting[by_warp]))
     return found
+
+
+_SECTORS = 4
+"""Of a line; a line is kept or dropped as a whole, and holds those of its sectors that were asked for."""
+
+
+def missed_sectors(blocks: Ints, capacity_bytes: float) -> NDArray[np.bool_]:
+    """Tell for each access to a sector whether the first level does not have it."""
+    lines = blocks // _SECTORS
+    times = reuse_times(lines)
+    window = window_of(lines, times, capacity_bytes / (_SECTORS * 32))
+    dropped = (times > window) | (times == NEVER)
+    by_line = np.argsort(lines, kind="stable")
+    stay = np.empty(len(blocks), np.int64)
+    stay[by_line] = np.cumsum(dropped[by_line])  # The same number: the line was there all the while.
+    by_sector = np.argsort(blocks, kind="stable")
+    sectors, stays = blocks[by_sector], stay[by_sector]
+    missed = np.ones(len(blocks), bool)
+    missed[by_sector[1:]] = (sectors[1:] != sectors[:-1]) | (stays[1:] != stays[:-1])
+    return missed
 
 
 def _runs(waiting: NDArray[np.bool_]) -> tuple[float, ...]:

@@ -23,6 +23,8 @@ from clmap_lsp.time.calibration import facts_of
 from clmap_lsp.time.facts import read_facts, time_facts
 from clmap_lsp.time.model import BOUNDS, Prediction, predict
 from clmap_lsp.time.predict import demand_of, time_of
+from clmap_lsp.time.private import lines_and_sectors
+from clmap_lsp.time.stream import missed_sectors
 
 ROOT = Path(__file__).parents[2]
 DEVICES = {"nvidia-h200": "time_h200.json", "nvidia-h100-sxm": "time_h100.json"}
@@ -194,3 +196,52 @@ def test_the_command_line_gives_the_contract(capsys: pytest.CaptureFixture[str])
     cli.main(["emulate", *arguments[1:], "--format", "json"])
     document = json.loads(capsys.readouterr().out)
     assert document["time"] == time
+
+
+def test_private_arrays_at_indices_of_their_own_go_to_the_second_level() -> None:
+    source = """kernel void k(global const int *a, global int *b, int n) {
+        int i = get_global_id(0), all = get_global_size(0), c[16];
+        for (int k = 0; k < 16; k++) c[k] = 0;
+        for (int k = 0; k < n; k++) c[INDEX & 15]++;
+        for (int k = 0; k < 16; k++) b[k * all + i] = c[k]; }"""
+    n = 1 << 18
+    launch = {"size": (n,), "local": (128,), "a": f"random({32 * n})", "b": f"zeros({16 * n})", "n": 32}
+    spread = predicted(source.replace("INDEX", "a[k * all + i]"), **launch)
+    alike = predicted(source.replace("INDEX", "k * n + (k >> 2)"), **launch)
+    # Counters of an H200: 15.5 million sectors in all, of which the arrays' are 13.5.
+    assert sum(spread.demand.l2(op)[0] for op in ("load", "store")) == pytest.approx(15.5e6, rel=0.1)
+    assert not alike.demand.private.scattered
+    assert spread.parts["l2"] > 10 * alike.parts["l2"]
+
+
+@given(st.integers(1, 64), st.sampled_from([16, 32, 64]))
+def test_lanes_touch_at_most_as_many_lines_and_sectors_as_there_are(elements: int, lanes: int) -> None:
+    lines, sectors = lines_and_sectors(elements, lanes)
+    assert 1 - 1e-9 <= lines <= min(elements, lanes) + 1e-9
+    assert lines - 1e-9 <= sectors <= lanes + 1e-9
+
+
+def test_pieces_of_a_wide_load_ask_for_its_sectors_once() -> None:
+    n = 1 << 20
+    source = """kernel void k(global const char *t, global int *o) {
+        char16 c = vload16(get_global_id(0), t); o[get_global_id(0)] = c.s0 + c.s5 + c.sa + c.sf; }"""
+    found = predicted(source, size=(n,), local=(256,), t=f"zeros({16 * n})", o=f"zeros({n})")
+    assert found.demand.l2("load")[0] <= 1.05 * 16 * n / 32
+
+
+def test_a_cache_keeps_lines_and_fills_sectors() -> None:
+    # One sector of each of 100 lines, twice: 100 lines fit into 100 lines, not into 50.
+    stream = np.tile(np.arange(100) * 4, 2).astype(np.int64)
+    assert missed_sectors(stream, 100 * 128.0).sum() == 100
+    assert missed_sectors(stream, 50 * 128.0).sum() == 200
+    # Four sectors of a line are asked for one after the other: each is missed once.
+    assert missed_sectors(np.arange(8, dtype=np.int64), 1024.0).sum() == 8
+
+
+def test_loads_that_vectors_hide_count_for_the_loads_of_the_source() -> None:
+    n = 1 << 22
+    source = """kernel void k(global const float2 *a, global const float2 *b, global float2 *c) {
+        int i = get_global_id(0); float2 x = a[i], y = b[i];
+        c[i] = (float2)(x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x); }"""
+    found = predicted(source, size=(n,), local=(256,), a=f"random({n})", b=f"random({n})", c=f"zeros({n})")
+    assert found.demand.footprint.held == pytest.approx(3 * 8 * n)

@@ -1,0 +1,126 @@
+"""Rewrites on a device against what is predicted of them: is a predicted gain one, and a loss a loss?
+
+    python -m benchmarks.time_fixes prepare benchmarks/results/time_h200.json nvidia-h200 > fixes.json
+    python -m benchmarks.time_run fixes.json --out times.json --no-microbenchmarks      there
+    python -m benchmarks.time_fixes judge benchmarks/results/time_fixes_h200.json nvidia-h200
+
+Every rewrite whose preconditions hold in the source of a kernel of `time_cases`, on one launch
+of each kernel: the longest that takes no more than 20 ms.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.time_cases import Case, cases, job
+from clmap_lsp.analysis.kernel import analyse_kernel
+from clmap_lsp.devices import DeviceModel, load_model
+from clmap_lsp.fixes.assumptions import Case as Assumed
+from clmap_lsp.fixes.edits import OverlapError
+from clmap_lsp.fixes.model import Subject
+from clmap_lsp.fixes.offer import proposals
+from clmap_lsp.fixes.predict import rewritten
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.time.model import Prediction
+from clmap_lsp.time.predict import time_of
+
+LONGEST_S = 0.02
+OFFERED_FROM = 1.02
+
+
+def chosen(times: Path | None) -> list[Case]:
+    """Return one launch of each kernel."""
+    measured = {}
+    if times is not None:
+        measured = {row["id"]: row["median"] for row in json.loads(times.read_text("utf-8"))["cases"]}
+    best: dict[tuple[str, str], tuple[float, Case]] = {}
+    for case in cases():
+        key = (case.family, case.kernel.name)
+        seconds = measured.get(case.id) or 0.0
+        if seconds <= LONGEST_S and (key not in best or best[key][0] < seconds):
+            best[key] = (seconds, case)
+    return [case for _, case in best.values()]
+
+
+def rewrites(case: Case, device: DeviceModel) -> Iterator[tuple[str, Case]]:
+    """Yield the rewrites of a launch that hold in the source, each a launch of its own."""
+    options = BuildOptions(defines=case.defines)
+    analysis = analyse_kernel(case.kernel, case.launch, (), device, case.program.constants)
+    subject = Subject(case.program, analysis, device, options)
+    for number, proposal in enumerate(proposals(subject, [])):
+        if proposal.is_sketch or not proposal.lowers_traffic or proposal.cures is not None:
+            continue
+        if any(not it.holds(Assumed(case.launch, options)) for it in proposal.assumptions):
+            continue
+        try:
+            program = rewritten(subject, proposal.edits)
+        except OverlapError:
+            continue
+        kernel = None if isinstance(program, str) else program.kernel(case.kernel.name)
+        if kernel is None or isinstance(program, str):
+            continue
+        launch = proposal.relaunch(case.launch) if proposal.relaunch else case.launch
+        name = f"{case.id} | {number} {proposal.kind}"
+        yield proposal.kind, replace(case, id=name, program=program, kernel=kernel, launch=launch)
+
+
+def seconds(case: Case, device: DeviceModel) -> tuple[float, str] | None:
+    """Return what is predicted, and the bound."""
+    found = time_of(case.kernel, case.launch, device, case.program.constants)
+    return (found.seconds, found.bound) if isinstance(found, Prediction) else None
+
+
+def prepare(times: Path | None, name: str) -> int:
+    """Print every launch, before and after, as jobs for the device, with what is predicted of them now."""
+    device = load_model(name)
+    jobs = []
+    for case in chosen(times):
+        found = list(rewrites(case, device))
+        if not found:
+            continue
+        first = seconds(case, device)
+        for kind, one in [("", case), *found]:
+            made = job(one)
+            made["before"], made["kind"] = case.id, kind
+            known = first if one is case else seconds(one, device)
+            made["predicted"], made["bound"] = known if known is not None else (None, None)
+            jobs.append(made)
+    json.dump(jobs, sys.stdout)
+    return 0
+
+
+def judge(times: Path, name: str) -> int:
+    """Print how far predicted and measured ratios agree; `times` has rows with `before` and `kind`."""
+    document = json.loads(times.read_text("utf-8"))
+    measured = {row["id"]: row for row in document["cases"] if row["median"]}
+    rows = []
+    for row in measured.values():
+        before = measured.get(row["before"])
+        if not row["kind"] or before is None or not row["predicted"] or not before["predicted"]:
+            continue
+        real = before["median"] / row["median"]
+        mine = before["predicted"] / row["predicted"]
+        rows.append((mine, real, before["bound"], row["id"]))
+    changed = [it for it in rows if abs(np.log(it[1])) > np.log(1.05)]
+    right = [it for it in changed if (it[0] > 1) == (it[1] > 1)]
+    offered = [it for it in rows if it[0] >= OFFERED_FROM]
+    bad = [it for it in offered if it[1] < 0.98]
+    errors = [abs(it[0] / it[1] - 1) for it in rows]
+    print(f"{len(rows)} rewrites of {len({it[3].split(' | ')[0] for it in rows})} launches")
+    print(f"mean error of the ratio {np.mean(errors):.1%}, median {np.median(errors):.1%}")
+    print(f"sign right: {len(right)} of {len(changed)} that change time by more than 5 %")
+    print(f"offered: {len(offered)}, of which slower than 0.98: {len(bad)}")
+    for it in sorted(set(changed) - set(right)) + sorted(bad):
+        print(f"  predicted {it[0]:.2f} measured {it[1]:.2f} ({it[2]}) {it[3]}")
+    return 0
+
+
+if __name__ == "__main__":
+    source = Path(sys.argv[2])
+    sys.exit((prepare if sys.argv[1] == "prepare" else judge)(source, sys.argv[3]))
