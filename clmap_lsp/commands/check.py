@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.commands.confining import add_sandbox_option
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, given_launch, sim_file
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from clmap_lsp.commands.checking import CheckJob
     from clmap_lsp.report.model import CheckReport
     from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.worker.forked import Terms
 
 MAX_PRINTED = 50_000
 """Findings that are printed: beyond it, nobody reads them and viewers of reports give up."""
@@ -86,6 +88,7 @@ def register(subparsers: Any) -> None:
     )
     running.add_argument("--memory-limit", type=int, metavar="MB", help="MiB for each launch (default: 1024)")
     running.add_argument("--jobs", type=int, metavar="N", help="processes (default: one a core)")
+    add_sandbox_option(running)
     running.add_argument(
         "--scheduler",
         metavar="ADDRESS",
@@ -111,7 +114,7 @@ def _check_once(args: argparse.Namespace) -> int:
 
     settings = SettingsSource(args)
     jobs = _jobs(args, settings)
-    report = CheckReport(check_all(jobs, args.jobs or _cores(), args.scheduler))
+    report = CheckReport(check_all(jobs, args.jobs or _cores(), args.scheduler, _terms(args, jobs)))
     if args.fix or args.diff:
         report = _fixed(args, jobs, report)
     report = _against_baseline(args, settings, report)
@@ -170,6 +173,27 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
             )
         )
     return jobs
+
+
+def _terms(args: argparse.Namespace, jobs: Sequence[CheckJob]) -> Terms | None:
+    """Return how the processes that check are confined; `None` where they are not.
+
+    Raises: UsageError if kernels were to run, and the system cannot confine a process.
+    """
+    from clmap_lsp.commands.checking import PARALLEL_FROM
+
+    runs_kernels = any(it.emulate or it.fixes for it in jobs)
+    is_one_process = not runs_kernels and len(jobs) < PARALLEL_FROM
+    if args.no_sandbox or args.scheduler is not None or is_one_process:
+        return None
+    from clmap_lsp.commands.confining import terms
+    from clmap_lsp.worker import forked
+
+    if not forked.offered():
+        if runs_kernels:
+            raise forked.refusal()
+        return None
+    return terms(args, [(it.path, it.settings) for it in jobs], runs_kernels=runs_kernels)
 
 
 def _check_kernel(name: str, paths: Sequence[str], texts: Mapping[str, str | None]) -> None:
@@ -283,7 +307,9 @@ def _fixed(args: argparse.Namespace, jobs: Sequence[CheckJob], report: CheckRepo
     return fixed(
         jobs,
         report,
-        lambda again: CheckReport(check_all(again, args.jobs or _cores(), args.scheduler)),
+        lambda again: CheckReport(
+            check_all(again, args.jobs or _cores(), args.scheduler, _terms(args, jobs))
+        ),
         diff=args.diff,
         unsafe=args.unsafe_fixes,
     )

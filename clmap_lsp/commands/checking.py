@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.source.span import Span
     from clmap_lsp.workbench import Workbench
+    from clmap_lsp.worker.forked import Terms
 
 PARALLEL_FROM = 12
 """Below this many files, starting processes costs more than it saves."""
@@ -101,32 +102,64 @@ def _spans(finding: Finding) -> Iterator[Span]:
 
 
 def check_all(
-    jobs: Sequence[CheckJob], n_processes: int, scheduler: str | None = None
+    jobs: Sequence[CheckJob], n_processes: int, scheduler: str | None = None, terms: Terms | None = None
 ) -> tuple[FileReport, ...]:
     """Check many files; results are in the order of the jobs.
 
-    With a `scheduler` (a Dask address) on its workers, else in processes of their own where that pays.
+    With a `scheduler` (a Dask address) on its workers, else in processes of their own where that pays, or
+    where kernels run and `terms` say how such processes are confined.
     """
     if scheduler is not None:
         from clmap_lsp.commands.scheduling import check_on_cluster
 
         with progress(len(jobs)) as advance:
             return check_on_cluster(jobs, scheduler, advance)
-    if n_processes < 2 or len(jobs) < PARALLEL_FROM:
+    if len(jobs) < PARALLEL_FROM:
+        n_processes = 1
+    n_processes = min(n_processes, len(jobs) // 4 + 1)
+    if terms is not None and (terms.runs_kernels or n_processes > 1):
+        with progress(len(jobs)) as advance:
+            return _confined(jobs, n_processes, terms, advance)
+    if n_processes < 2:
         with progress(len(jobs)) as advance:
             return tuple(_advanced(check_file(job), advance) for job in jobs)
+    return _spawned(jobs, n_processes)
+
+
+def _confined(
+    jobs: Sequence[CheckJob], n_processes: int, terms: Terms, advance: Callable[[], None]
+) -> tuple[FileReport, ...]:
+    """Check files in confined copies of this process. One that a file ends is that file's error."""
+    from clmap_lsp.commands.confining import warm
+    from clmap_lsp.worker import forked
+    from clmap_lsp.worker.messages import as_data, from_data
+
+    if terms.runs_kernels:
+        warm()
+    reports: dict[int, FileReport] = {}
+    for number, outcome in forked.each(
+        lambda it: as_data(check_file(jobs[it])), len(jobs), n_processes, terms
+    ):
+        path = jobs[number].path
+        if isinstance(outcome, forked.LostError):
+            reports[number] = FileReport(path, error=f"{path}: the process that checked it {outcome}")
+        else:
+            reports[number] = from_data(outcome, FileReport)
+        advance()
+    return tuple(reports[it] for it in range(len(jobs)))
+
+
+def _spawned(jobs: Sequence[CheckJob], n_processes: int) -> tuple[FileReport, ...]:
+    """Check files in processes of their own where none can be confined."""
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
     from clmap_lsp.errors import UsageError
 
-    # fork spares each process the imports; it is safe here, because no thread has been started yet.
-    method = "fork" if sys.platform == "linux" else "spawn"
-    n_processes = min(n_processes, len(jobs) // 4 + 1)
     chunk = max(1, min(16, len(jobs) // (n_processes * 4)))
     try:
-        with ProcessPoolExecutor(n_processes, multiprocessing.get_context(method)) as pool:
+        with ProcessPoolExecutor(n_processes, multiprocessing.get_context("spawn")) as pool:
             results = pool.map(check_file, jobs, chunksize=chunk)
             with progress(len(jobs)) as advance:
                 return tuple(_advanced(it, advance) for it in results)

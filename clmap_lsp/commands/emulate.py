@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp import defaults
+from clmap_lsp.commands.confining import add_sandbox_option, confined, printed
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
 from clmap_lsp.errors import UsageError
-from clmap_lsp.escaping import terminal
 
 if TYPE_CHECKING:
+    from clmap_lsp.config import Settings
     from clmap_lsp.emulator.result import EmulationResult
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.launch.model import Launch
@@ -73,6 +73,7 @@ def register(subparsers: Any) -> None:
     run.add_argument(
         "--memory-limit", type=int, metavar="MB", help=f"MiB (default: {defaults.MEMORY_LIMIT_MIB})"
     )
+    add_sandbox_option(run)
     device = parser.add_argument_group("on a device")
     device.add_argument(
         "--on-device",
@@ -96,18 +97,30 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Emulate and print; 1 if the kernel has faults."""
-    from clmap_lsp.launch.problem import LaunchProblem
-    from clmap_lsp.report import emulation_json, emulation_text
     from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
-    from clmap_lsp.time.predict import time_of
-    from clmap_lsp.workbench import Workbench
 
     name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
     try:
         text = read_standard_input(name) if args.path == "-" else read_source(args.path)
     except UnreadableError as error:
         raise UsageError(str(error)) from None
-    opened = open_file(Workbench(), args, SettingsSource(args).for_path(Path(name)), name, text)
+    settings = SettingsSource(args).for_path(Path(name))
+
+    def work() -> dict[str, object]:
+        return _emulated(args, settings, name, text)
+
+    # A driver is out of reach for a confined process, and who asks for a device has asked for more.
+    found = work() if args.on_device is not None else confined(args, [(name, settings)], work)
+    return printed(args, found)
+
+
+def _emulated(args: argparse.Namespace, settings: Settings, name: str, text: str) -> dict[str, object]:
+    from clmap_lsp.launch.problem import LaunchProblem
+    from clmap_lsp.report import emulation_json, emulation_text
+    from clmap_lsp.time.predict import time_of
+    from clmap_lsp.workbench import Workbench
+
+    opened = open_file(Workbench(), args, settings, name, text)
     kernel = opened.kernel(args.kernel)
     launch = opened.launch(kernel)
     result = opened.run(kernel, launch, _emulation_settings(args, opened))
@@ -118,9 +131,8 @@ def run(args: argparse.Namespace) -> int:
     measured = _on_device(args, program, kernel, launch, opened.settings, result)
     render = emulation_json.render if args.format == "json" else emulation_text.render
     time = time_of(kernel, launch, opened.device, program.constants)
-    text = render(program, launch, result, measured, time)
-    sys.stdout.write(text if args.format == "json" else terminal(text))
-    return 1 if result.faults or (measured is not None and not measured.outputs_equal) else 0
+    is_wrong = bool(result.faults) or (measured is not None and not measured.outputs_equal)
+    return {"text": render(program, launch, result, measured, time), "code": int(is_wrong)}
 
 
 def _as_viewed(

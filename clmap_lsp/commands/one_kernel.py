@@ -6,28 +6,46 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clmap_lsp.commands.confining import confined, printed
 from clmap_lsp.commands.options import SettingsSource, open_file
 from clmap_lsp.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clmap_lsp.config import Settings
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.model import Subject
 
 
-def asked(args: argparse.Namespace) -> tuple[Subject, EmulationSettings]:
-    """Return the kernel that `FILE` and `--kernel` name, analysed on its launch.
+def printed_of(args: argparse.Namespace, work: Callable[[Subject, EmulationSettings], str]) -> int:
+    """Print what `work` makes of the kernel that `FILE` and `--kernel` name, analysed on its launch.
 
-    Raises: UsageError if there is no such file, kernel or launch.
+    Kernels run in another process, if the system can confine one.
+
+    Raises: UsageError if there is no such file, kernel or launch, or kernels are not run here.
     """
     from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
-    from clmap_lsp.workbench import Workbench
 
     name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
     try:
         text = read_standard_input(name) if args.path == "-" else read_source(args.path)
     except UnreadableError as error:
         raise UsageError(str(error)) from None
-    opened = open_file(Workbench(), args, SettingsSource(args).for_path(Path(name)), name, text)
+    settings = SettingsSource(args).for_path(Path(name))
+
+    def answered() -> dict[str, object]:
+        return {"text": work(*_asked(args, settings, name, text)), "code": 0}
+
+    return printed(args, confined(args, [(name, settings)], answered))
+
+
+def _asked(
+    args: argparse.Namespace, settings: Settings, name: str, text: str
+) -> tuple[Subject, EmulationSettings]:
+    from clmap_lsp.workbench import Workbench
+
+    opened = open_file(Workbench(), args, settings, name, text)
     kernel = opened.kernel(args.kernel)
     opened.launch(kernel)
     analysis = next(it for it in opened.analysis.kernels if it.name == kernel.name)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.commands.confining import add_sandbox_option
 from clmap_lsp.commands.options import add_launch_options
+
+if TYPE_CHECKING:
+    from clmap_lsp.emulator.settings import EmulationSettings
+    from clmap_lsp.fixes.model import Subject
 
 _EXAMPLES = """\
 examples:
@@ -30,31 +34,29 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--stdin-filename", metavar="PATH", help="what to call the text of standard input")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     parser.add_argument("--budget", type=float, default=20.0, metavar="S", help="seconds (default: 20)")
+    add_sandbox_option(parser)
     add_launch_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Search and print; 0 whether something better was found or not."""
-    from clmap_lsp.commands.one_kernel import asked
+    from clmap_lsp.commands.one_kernel import printed_of
+    from clmap_lsp.errors import UsageError
+
+    if not args.budget > 0:
+        raise UsageError(f"--budget {args.budget:g}: give a number of seconds above 0")
+    return printed_of(args, lambda subject, settings: _searched(args, subject, settings))
+
+
+def _searched(args: argparse.Namespace, subject: Subject, settings: EmulationSettings) -> str:
     from clmap_lsp.errors import UsageError
     from clmap_lsp.fixes.optimise import optimise
     from clmap_lsp.launch.problem import LaunchError
     from clmap_lsp.report import optimised
 
-    if not args.budget > 0:
-        raise UsageError(f"--budget {args.budget:g}: give a number of seconds above 0")
-    subject, settings = asked(args)
-
-    def progress(title: str) -> None:
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r\x1b[K{title}")
-
     try:
-        found = optimise(subject, settings, budget_s=args.budget, progress=progress)
+        found = optimise(subject, settings, budget_s=args.budget)
     except LaunchError as error:
         raise UsageError(str(error.at(subject.launch.source or "the launch"))) from None
-    if sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")
     render = optimised.as_json if args.format == "json" else optimised.as_text
-    sys.stdout.write(render(subject, found))
-    return 0
+    return render(subject, found)

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.commands.confining import add_sandbox_option, confined
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
@@ -57,17 +58,15 @@ def register(subparsers: Any) -> None:
         default=True,
         help="run the kernels in the emulator, for faults and locality (default: yes)",
     )
+    add_sandbox_option(parser)
     add_launch_options(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Analyse, emulate, write. Findings do not change the exit code; unreadable files do."""
-    from clmap_lsp.commands.checking import progress
     from clmap_lsp.commands.files import kernel_files
     from clmap_lsp.report import html
-    from clmap_lsp.report.html_model import Report
     from clmap_lsp.whole_files import write_whole
-    from clmap_lsp.workbench import Workbench, device_of
 
     if not args.paths:
         raise UsageError("report needs a PATH; . is the current directory")
@@ -78,8 +77,33 @@ def run(args: argparse.Namespace) -> int:
     html.check_requirements()
     settings = SettingsSource(args)
     paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
-    device = device_of(settings.for_path(Path(paths[0])))
     _check_platforms(args.platforms)
+
+    def work() -> dict[str, object]:
+        return _page(args, settings, paths)
+
+    import matplotlib.font_manager  # noqa: F401 - it keeps files of its own, which a confined process may not
+
+    files = [(it, settings.for_path(Path(it))) for it in paths]
+    found = confined(args, files, work) if args.emulate else work()
+    page, errors = str(found["page"]), found["errors"]
+    if args.output == "-":
+        sys.stdout.write(page)
+    else:
+        write_whole(Path(args.output), page.encode())
+    for error in errors if isinstance(errors, list) else []:
+        sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
+    return 2 if errors else 0
+
+
+def _page(args: argparse.Namespace, settings: SettingsSource, paths: Sequence[str]) -> dict[str, object]:
+    """Return the page, and what went wrong with single files."""
+    from clmap_lsp.commands.checking import progress
+    from clmap_lsp.report import html
+    from clmap_lsp.report.html_model import Report
+    from clmap_lsp.workbench import Workbench, device_of
+
+    device = device_of(settings.for_path(Path(paths[0])))
     workbench = Workbench()  # One for all files: host code is read once.
     files = []
     with progress(len(paths)) as advance:
@@ -95,14 +119,7 @@ def run(args: argparse.Namespace) -> int:
             _history(args.previous, files, device.id),
         )
     )
-    if args.output == "-":
-        sys.stdout.write(page)
-    else:
-        write_whole(Path(args.output), page.encode())
-    errors = [it.error for it in files if it.error]
-    for error in errors:
-        sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
-    return 2 if errors else 0
+    return {"page": page, "errors": [it.error for it in files if it.error]}
 
 
 def _reported(

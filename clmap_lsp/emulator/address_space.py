@@ -80,9 +80,9 @@ def _check_room(plan: Plan, launch: Launch, limit_bytes: int) -> None:
         if isinstance(argument, BufferArgument):
             most = max(most, making_bytes(argument, size) - size)
     if needed + most > limit_bytes:
+        shown = min(needed + most, 1 << 80) >> 20  # Thousands of digits are no number that Python prints.
         raise TooMuchMemoryError(
-            f"the launch needs about {(needed + most) >> 20} MB for its buffers, over the limit of "
-            f"{limit_bytes >> 20} MB",
+            f"the launch needs about {shown} MB for its buffers, over the limit of {limit_bytes >> 20} MB",
             "use a smaller launch or raise the memory limit",
         )
 

@@ -145,7 +145,7 @@ def _from_places(
             continue
         if after == ":" and before in ("{", "}", ";", ""):
             continue
-        if before == "[" and after == "]" and texts[index + 2][:1] == '"':
+        if before == "[" and after == "]" and "".join(texts[index + 2 : index + 3])[:1] == '"':
             continue  # `asm("..." : [name] "=r"(x))`
         if before in ("(", ",") and _in_attribute(texts, index):
             continue

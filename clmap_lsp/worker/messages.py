@@ -21,7 +21,7 @@ from clmap_lsp.fixes.matching import Offer
 from clmap_lsp.launch.model import Argument, Launch
 from clmap_lsp.launch.partial import PartialLaunch
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.source.span import Span
+from clmap_lsp.source.span import SourceFile, Span
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -184,6 +184,8 @@ def _converter() -> Converter:
     configure_tagged_union(Argument, made)
     made.register_structure_hook(int | float, lambda it, _: _number(it))
     made.register_unstructure_hook(int | float, lambda it: it)
+    made.register_unstructure_hook(SourceFile, lambda it: [it.path, it.text])
+    made.register_structure_hook(SourceFile, lambda it, _: SourceFile.of(*map(str, it)))
     made.register_unstructure_hook(Span, _relative)
     made.register_structure_hook(Span, lambda it, _: _absolute(it))
     return made

@@ -42,6 +42,8 @@ ALLOWED = {
     "cli.py": {"open", "fdopen"},  # /dev/null, for streams that are closed or that nobody reads any more.
     "emulator/native/machine.py": {"fdopen"},  # Writes.
     "sandbox/limits.py": {"open"},  # One line of /proc/self.
+    "sandbox/usage.py": {"open"},  # The same.
+    "worker/forked.py": {"open", "fdopen"},  # Pipes to the parent, /dev/null.
     "emulator/memory_limit.py": {"read_text"},  # The same.
     "sandbox/confined.py": {"os.listdir"},  # The names of its own threads.
     "sandbox/landlock.py": {"open"},  # By path only: nothing can be read from it.

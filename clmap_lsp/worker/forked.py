@@ -1,0 +1,311 @@
+"""Work of headless commands in confined copies of this process (Linux).
+
+A copy has everything loaded that the command has, and gives up what it does not need. It answers in JSON,
+which its parent checks as what it is: the words of a process that ran somebody's kernel. Other systems have
+no such copies; `offered` says so, and commands run kernels in their own process only if a person says that
+they may.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, BinaryIO, NoReturn
+
+from clmap_lsp.compiled import elsewhere
+from clmap_lsp.errors import UsageError, internal_error
+from clmap_lsp.sandbox.confined import NEEDED, allows_kernels, confine, this_machine
+from clmap_lsp.sandbox.limits import Limits
+from clmap_lsp.sandbox.usage import cpu_seconds
+from clmap_lsp.worker import frames
+
+Work = Callable[[int], Mapping[str, Any]]
+"""Does one of some numbered jobs; what it returns is plain data."""
+
+STUCK_S = 120.0
+"""A process that uses no processor time for so long while it has a job is ended."""
+_LOOK_S = 1.0
+_PARENT_DEATH_SIGNAL = 1
+
+
+class LostError(Exception):
+    """The process that did a job is gone; the text is for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the copies may use.
+
+    Args:
+        readable: files and folders besides the interpreter and its packages.
+        memory_mib: address space beyond what they hold at the start.
+        job_s: processor time for one job.
+        runs_kernels: they do nothing where they cannot be confined.
+    """
+
+    readable: tuple[str, ...] = ()
+    memory_mib: int = 4096
+    job_s: float = 3600.0
+    runs_kernels: bool = True
+
+
+def offered() -> bool:
+    """Tell whether processes can be copied and confined here, as far as one can know without trying."""
+    return this_machine() is not None
+
+
+def refusal() -> UsageError:
+    """Return what a command says that may not run kernels."""
+    return UsageError(
+        f"kernels are not run: this system cannot keep a process from {', '.join(NEEDED)}; "
+        "--no-sandbox runs them all the same"
+    )
+
+
+def once(work: Callable[[], Mapping[str, Any]], terms: Terms) -> Mapping[str, Any]:
+    """Do one thing in a confined copy of this process.
+
+    Raises: UsageError that it raised, or where the copy cannot be confined; LostError.
+    """
+    ((_, outcome),) = each(lambda _: work(), 1, 1, terms)
+    if isinstance(outcome, LostError):
+        raise outcome
+    return outcome
+
+
+def each(
+    work: Work, count: int, n_processes: int, terms: Terms
+) -> Iterator[tuple[int, Mapping[str, Any] | LostError]]:
+    """Do the jobs below `count` in confined copies of this process; yields number and outcome as they come.
+
+    A copy that is lost over a job is replaced: the other jobs are still done.
+
+    Raises: UsageError that a job raised, or where a copy cannot be confined.
+    """
+    waiting = iter(range(count))
+    copies: list[_Copy] = []
+    try:
+        for number in islice(waiting, n_processes):
+            copies.append(_Copy(work, terms, number))
+        while copies:
+            for copy in _with_news(copies):
+                outcome = copy.news()
+                if outcome is None:
+                    continue
+                yield copy.number, outcome
+                following = next(waiting, None)
+                if following is not None and not isinstance(outcome, LostError):
+                    copy.begin(following)
+                    continue
+                copies.remove(copy)
+                copy.end()
+                if following is not None:
+                    copies.append(_Copy(work, terms, following))
+    finally:
+        for copy in copies:
+            copy.end()
+
+
+def _with_news(copies: Sequence[_Copy]) -> list[_Copy]:
+    """Wait for copies that have said something; all of them where none has for a while, to look at limits."""
+    ready, _, _ = select.select([it.answers for it in copies], [], [], _LOOK_S)
+    return [it for it in copies if it.answers in ready] or list(copies)
+
+
+class _Copy:
+    """One copy of this process, and what it was asked last. Nothing that it does makes its parent wait."""
+
+    def __init__(self, work: Work, terms: Terms, number: int) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        its_requests, self._requests = os.pipe()
+        self.answers, its_answers = os.pipe()
+        self._pid = os.fork()
+        if self._pid == 0:
+            _serve(work, terms, its_requests, its_answers)
+        os.close(its_requests)
+        os.close(its_answers)
+        os.set_blocking(self._requests, False)
+        os.set_blocking(self.answers, False)
+        self._said = bytearray()
+        self._terms = terms
+        self._began_cpu = self._last_cpu = 0.0
+        self._last_change = time.monotonic()
+        self.begin(number)
+
+    def begin(self, number: int) -> None:
+        """Ask for a job."""
+        self.number = number
+        self._began_cpu = cpu_seconds(self._pid) or 0.0
+        self._last_change = time.monotonic()
+        with contextlib.suppress(LostError):  # It shows at the next look.
+            self._send({"number": number})
+
+    def news(self) -> Mapping[str, Any] | LostError | None:
+        """Return the outcome of the job, if there is one by now. Raises: UsageError."""
+        try:
+            outcome = self._heard()
+            if outcome is None:
+                self._check_limits()
+            return outcome
+        except LostError as error:
+            return error
+
+    def end(self) -> None:
+        """End it, whatever it does."""
+        for pipe in (self._requests, self.answers):
+            with contextlib.suppress(OSError):
+                os.close(pipe)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(self._pid, 0)
+
+    # ------------------------------------------------------------------------------------------- inside
+
+    def _heard(self) -> Mapping[str, Any] | None:
+        try:
+            data = os.read(self.answers, 1 << 20)
+        except BlockingIOError:
+            return None
+        if not data:
+            raise LostError(f"ended with {self._ended()}")
+        self._last_change = time.monotonic()
+        self._said += data
+        while (message := self._message()) is not None:
+            if "ask" in message:
+                self._send({"answer": elsewhere.answer(message["ask"], message.get("request"))})
+            elif "usage" in message:
+                raise UsageError(str(message["usage"]))
+            elif "refused" in message:
+                raise refusal()
+            elif "error" in message:
+                raise LostError(str(message["error"]))
+            elif isinstance(message.get("result"), dict):
+                found: Mapping[str, Any] = message["result"]
+                return found
+            else:
+                raise LostError("answered with what is no message")
+        return None
+
+    def _message(self) -> dict[str, Any] | None:
+        """Return the next message that is there as a whole."""
+        try:
+            if len(self._said) < 4:
+                return None
+            end = 4 + frames.body_length(bytes(self._said[:4]))
+            if len(self._said) < end:
+                return None
+            body = bytes(self._said[4:end])
+            del self._said[:end]
+            return frames.decode(body)
+        except frames.FrameError as error:
+            raise LostError(f"answered with {error}") from None
+
+    def _check_limits(self) -> None:
+        used = cpu_seconds(self._pid)
+        if used is None:
+            return
+        if used - self._began_cpu > self._terms.job_s:
+            raise LostError(f"was ended after {self._terms.job_s:g} s of processor time")
+        now = time.monotonic()
+        if used != self._last_cpu:
+            self._last_cpu, self._last_change = used, now
+        elif now - self._last_change > STUCK_S:
+            raise LostError(f"was ended: it did nothing for {STUCK_S:g} s")
+
+    def _send(self, message: dict[str, Any]) -> None:
+        data = memoryview(frames.encode(message))
+        while data:
+            _, ready, _ = select.select([], [self._requests], [], STUCK_S)
+            try:
+                sent = os.write(self._requests, data[: 1 << 16]) if ready else 0
+            except OSError:
+                sent = 0
+            if not sent:
+                raise LostError(f"ended with {self._ended()}")
+            data = data[sent:]
+
+    def _ended(self) -> str:
+        """Return in words how it ended."""
+        for _ in range(20):
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+            if pid:
+                code = os.waitstatus_to_exitcode(status)
+                return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+            time.sleep(0.01)
+        return "its answers closed"
+
+
+# ------------------------------------------------------------------------------------------ in the copy
+
+
+def _serve(work: Work, terms: Terms, requests: int, answers: int) -> NoReturn:
+    """Do jobs until the parent is gone. Nothing leaves this process but by `answers`."""
+    code = 1
+    try:
+        ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        stdin, stdout = _only_these(requests, answers)
+        missing = confine(terms.readable, Limits(memory_mb=terms.memory_mib))
+        if terms.runs_kernels and not allows_kernels(missing):
+            _send(stdout, {"refused": list(missing)})
+        else:
+            elsewhere.hand_over(lambda kind, request: _asked(stdin, stdout, kind, request))
+            while (message := frames.read(stdin)) is not None:
+                _send(stdout, _done(work, int(message["number"])))
+        code = 0
+    finally:
+        os._exit(code)
+
+
+def _done(work: Work, number: int) -> dict[str, Any]:
+    try:
+        return {"result": dict(work(number))}
+    except UsageError as error:
+        return {"usage": str(error)}
+    except MemoryError:
+        return {"error": "ran out of memory; check smaller launches, or allow it more with --memory-limit"}
+    except Exception as error:
+        if os.environ.get("CLMAP_DEBUG"):
+            import traceback
+
+            return {"error": traceback.format_exc()}
+        return {"error": f"met an {internal_error(error)}"}
+
+
+def _asked(stdin: BinaryIO, stdout: BinaryIO, kind: str, request: Mapping[str, str]) -> Mapping[str, Any]:
+    _send(stdout, {"ask": kind, "request": dict(request)})
+    reply = frames.read(stdin)
+    if reply is None:
+        os._exit(0)
+    found: Mapping[str, Any] = reply["answer"]
+    return found
+
+
+def _send(stdout: BinaryIO, message: dict[str, Any]) -> None:
+    stdout.write(frames.encode(message))
+    stdout.flush()
+
+
+def _only_these(requests: int, answers: int) -> tuple[BinaryIO, BinaryIO]:
+    """Close what the command has open but standard input, and put nothing in the place of its outputs."""
+    first = 3
+    stdin = os.fdopen(os.dup2(requests, os.dup(requests)), "rb")
+    stdout = os.fdopen(os.dup2(answers, os.dup(answers)), "wb")
+    kept = {stdin.fileno(), stdout.fileno()}
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):
+        os.dup2(nothing, stream)
+    sys.stdout = sys.stderr = os.fdopen(1, "w", closefd=False)
+    low, high = sorted(kept)
+    for start, stop in ((first, low), (low + 1, high), (high + 1, os.sysconf("SC_OPEN_MAX"))):
+        os.closerange(start, stop)
+    return stdin, stdout
