@@ -165,6 +165,21 @@ class Analyses:
                 self._turns.end(job.turn)
             self._begin(document)
 
+    async def predict(self, document: Document) -> None:
+        """Predict the times of a document's kernels, after everything else, and show what they change."""
+        settings = self._server.settings_for(document)
+        urgency = Urgency.opened(len(document.text))
+        turn = self._turns.submit(urgency, lambda: self.engine().predict(document, settings))
+        try:
+            is_news = await asyncio.wrap_future(turn.future)
+        except asyncio.CancelledError:
+            self._turns.end(turn)
+            raise
+        except EndedError:
+            return
+        if is_news and self._server.documents.get(document.uri) is document:
+            self.renew_all({document.uri})
+
     def host_files_changed(self, paths: Sequence[str] | None = None) -> None:
         """Analyse those documents anew that changed host files launch otherwise; see `Engine`."""
         loop = asyncio.get_running_loop()

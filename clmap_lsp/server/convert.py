@@ -11,6 +11,7 @@ from lsprotocol import types as lsp
 from clmap_lsp.findings import Edit, Finding, Fix, Severity
 from clmap_lsp.rules.registry import find_rule
 from clmap_lsp.server.documents import Document
+from clmap_lsp.server.headline import headline
 from clmap_lsp.server.shift import Shift
 from clmap_lsp.source.span import SourceFile, Span
 
@@ -95,7 +96,7 @@ def diagnostic(finding: Finding, places: Places, offers: Sequence[Offer] = ()) -
     fixes += [offer_data(it, places) for it in offers if it.answers(finding)]
     return lsp.Diagnostic(
         range=places.range(span),
-        message=finding.message,
+        message=headline(finding.message),
         severity=_SEVERITIES[finding.severity],
         code=finding.code,
         code_description=lsp.CodeDescription(rule.meta.url) if rule else None,

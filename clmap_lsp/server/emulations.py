@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from clmap_lsp.rules.runner import judged
 from clmap_lsp.server.fixing import offers_in, time_for_fixes
 from clmap_lsp.server.progress import Progress
 from clmap_lsp.server.settings import selection_of
-from clmap_lsp.worker.keys import content_key
+from clmap_lsp.worker.keys import content_key, significant
 from clmap_lsp.worker.messages import (
     BadMessageError,
     MeasuredOnDevice,
@@ -98,6 +99,8 @@ class Emulations:
         self._pool = WorkerPool(on_state=on_state)
         self._devices = WorkerPool(on_state=on_state, for_devices=True)
         self._kept: OrderedDict[str, Emulation] = OrderedDict()
+        self._last: OrderedDict[str, tuple[Emulation, str]] = OrderedDict()
+        """The last result of each kernel by its tokens, with its text: a comment changes neither."""
         self._fixes: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
         self._measured: OrderedDict[str, Mapping[str, Any]] = OrderedDict()
 
@@ -118,6 +121,28 @@ class Emulations:
         """Return what is known of a kernel as it is now."""
         return self._kept.get(_key(snapshot, kernel)) if self._kept else None
 
+    def last_of(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Emulation | None:
+        """Return what is known of a kernel as it is, but for comments and blanks; its rows may be old."""
+        found = self.of(snapshot, kernel)
+        if found is not None or not self._last:
+            return found
+        known = self._last.get(_key(snapshot, kernel, to_the_letter=False))
+        return None if known is None else known[0]
+
+    def _findings_of(
+        self, snapshot: Snapshot, kernel: KernelAnalysis
+    ) -> tuple[Emulation, list[Finding]] | None:
+        """Return the last result of a kernel, and its findings at their present places."""
+        emulation = self.of(snapshot, kernel)
+        if emulation is not None:
+            return emulation, list(emulation.findings(kernel.span))
+        known = self._last.get(_key(snapshot, kernel, to_the_letter=False)) if self._last else None
+        if known is None:
+            return None
+        emulation, text = known
+        places = list(zip(significant(text), significant(_text(snapshot, kernel)), strict=False))
+        return emulation, [_moved(it, kernel.span, places) for it in emulation.findings(kernel.span)]
+
     def offers(self, snapshot: Snapshot, kernel: KernelAnalysis) -> tuple[Offer, ...]:
         """Return the verified fixes of a kernel as it is now."""
         reply = self._fixes.get(_key(snapshot, kernel)) if self._fixes else None
@@ -125,16 +150,17 @@ class Emulations:
 
     def findings(self, snapshot: Snapshot) -> tuple[Finding, ...]:
         """Return the emulator's findings of all kernels, at their present places."""
-        if not self._kept:
+        if not self._kept and not self._last:
             return ()
         found: list[Finding] = []
         crashed: dict[str, str] = {}
         ran: set[str] = set()
         for kernel in snapshot.analysis.kernels:
-            emulation = self.of(snapshot, kernel)
-            if emulation is None:
+            known = self._findings_of(snapshot, kernel)
+            if known is None:
                 continue
-            found += emulation.findings(kernel.span)
+            emulation, its_findings = known
+            found += its_findings
             if emulation.crashed and emulation.failure:
                 crashed[kernel.name] = emulation.failure
             if emulation.ran_to_its_end:
@@ -173,6 +199,8 @@ class Emulations:
             logger.error("%s: %s", kernel.name, error)
             emulation = Emulation(key, failure=str(error), crashed=True)
         _keep(self._kept, key, emulation)
+        by_tokens = _key(snapshot, kernel, to_the_letter=False)
+        _keep(self._last, by_tokens, (emulation, _text(snapshot, kernel)))
         return emulation
 
     async def verify_fixes(self, snapshot: Snapshot, kernel: KernelAnalysis) -> bool:
@@ -217,6 +245,7 @@ class Emulations:
     def clear(self) -> None:
         """Forget all results, so that kernels run again."""
         self._kept.clear()
+        self._last.clear()
         self._fixes.clear()
 
     async def close(self) -> None:
@@ -283,8 +312,31 @@ def _place(fault: Mapping[str, Any]) -> tuple[object, ...]:
     return tuple(str(fault.get(it)) for it in ("filename", "location", "end_location"))
 
 
-def _key(snapshot: Snapshot, kernel: KernelAnalysis) -> str:
-    return content_key(snapshot.program, kernel, snapshot.settings, snapshot.analysis.device)
+def _key(snapshot: Snapshot, kernel: KernelAnalysis, *, to_the_letter: bool = True) -> str:
+    device = snapshot.analysis.device
+    return content_key(snapshot.program, kernel, snapshot.settings, device, to_the_letter=to_the_letter)
+
+
+def _text(snapshot: Snapshot, kernel: KernelAnalysis) -> str:
+    file = snapshot.program.files.get(kernel.span.path)
+    return "" if file is None else file.text[kernel.span.start : kernel.span.end]
+
+
+def _moved(finding: Finding, kernel: Span, places: Sequence[tuple[int, int]]) -> Finding:
+    """Return a finding of a kernel whose comments or blanks have changed since.
+
+    `places` are offsets of what is neither, in the kernel of then and of now.
+    """
+
+    def now(span: Span) -> Span:
+        start = bisect_left(places, (span.start - kernel.start, -1))
+        last = bisect_left(places, (span.end - kernel.start, -1)) - 1
+        if span.path != kernel.path or not 0 <= start <= last < len(places):
+            return span
+        return replace(span, start=kernel.start + places[start][1], end=kernel.start + places[last][1] + 1)
+
+    related = tuple(replace(it, span=now(it.span)) for it in finding.related)
+    return replace(finding, span=now(finding.span), related=related, fix=None)
 
 
 def _keep(kept: OrderedDict[str, Any], key: str, value: object) -> None:

@@ -74,9 +74,24 @@ class Engine:
             opened.on_kernel = _Progress(document, opened, progress).add
         findings = opened.findings(selection_of(settings), waits=False)
         includes = opened.index.includes if opened.index is not None else ()
+        times = opened.times(waits=False)
         return Snapshot(
-            document, settings, opened.program, opened.analysis, findings, opened.host_files, tuple(includes)
+            document,
+            settings,
+            opened.program,
+            opened.analysis,
+            findings,
+            opened.host_files,
+            tuple(includes),
+            {name: it.seconds for name, it in times.items() if not isinstance(it, str)},
         )
+
+    def predict(self, document: Document, settings: Settings) -> bool:
+        """Predict the times of a document's kernels; tells whether a new analysis would know more."""
+        if len(document.text) > MAX_CHARACTERS:
+            return False
+        opened = self._workbench.open_text(document.path, kernel_text(document), settings)
+        return len(opened.times(waits=False)) < len(opened.times())
 
     def _too_large(self, document: Document, settings: Settings) -> Snapshot:
         """Return a snapshot that only says so: reading such a text would take minutes and gigabytes."""

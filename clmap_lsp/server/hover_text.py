@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.escaping import code_span, markdown
 from clmap_lsp.exactness import Exactness
+from clmap_lsp.launch.model import Origin
 from clmap_lsp.rules.patterns import better_shapes
 from clmap_lsp.server.hover_class import class_lines
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
+    from clmap_lsp.launch.model import Launch
     from clmap_lsp.server.emulations import Emulation
     from clmap_lsp.server.snapshot import Snapshot
 
@@ -88,7 +90,7 @@ def kernel_text(snapshot: Snapshot, kernel: KernelAnalysis, emulation: Emulation
     if kernel.launch is None:
         lines.append("no launch: " + markdown("; ".join(kernel.launch_problems or ("none was found",))))
         return "\n".join(lines)
-    lines.append(f"- launch: {markdown(f'{kernel.launch.describe()}, {kernel.launch.source}')}")
+    lines.append(f"- launch: {markdown(_launch_text(kernel.launch))}")
     totals = kernel.totals
     at_least = "" if totals.complete else "at least "
     if totals.sectors:
@@ -102,6 +104,12 @@ def kernel_text(snapshot: Snapshot, kernel: KernelAnalysis, emulation: Emulation
     lines += [f"- {markdown(note)}" for note in kernel.notes]
     lines += ["", f"*on {snapshot.analysis.device.id}*"]
     return "\n".join(lines)
+
+
+def _launch_text(launch: Launch) -> str:
+    """Return a launch with where it comes from, once."""
+    text = launch.describe()
+    return text if launch.origin is Origin.INFERRED else f"{text}, {launch.source}"
 
 
 def _local_memory_lines(snapshot: Snapshot, kernel: KernelAnalysis) -> Iterator[str]:
@@ -149,9 +157,9 @@ def _locality_lines(emulation: Emulation | None) -> Iterator[str]:
     metrics: dict[str, Any] = dict(emulation.result.get("metrics") or {})
     psl = metrics.get("psl")
     if isinstance(psl, list) and psl:
-        yield f"- PSL by dropped bits 0 to {len(psl) - 1}: `{sparkline(psl)}` {psl[0]:.2f} to {psl[-1]:.2f}"
-    if metrics.get("gmae") is not None:
-        yield f"- address entropy {metrics['gmae']:.2f} bits over {metrics.get('footprint', 0):,} addresses"
+        blocks = f"`{sparkline(psl)}` {psl[0]:.2f} to {psl[-1]:.2f}"
+        span = f"from single bytes to blocks of {2 ** (len(psl) - 1):,}"
+        yield f"- parallel spatial locality (PSL), {span}: {blocks}"
     if faults := emulation.faults:
         count = "1 fault**:" if len(faults) == 1 else f"{len(faults)} faults**, the first:"
         yield f"- **{count} {faults[0].get('kind')}: {markdown(str(faults[0].get('detail', '')))}"
@@ -168,6 +176,7 @@ def work_item_text(kernel: KernelAnalysis, call: str, dimension: int) -> str:
         lines.append(f"- {size} work-items in groups of {group} ({launch.origin.value})")
     walks = dict.fromkeys(
         f"- in {code_span(it.access.buffer)} "
+        + f" {it.access.direction.value} {code_span(it.access.index_text)}: "
         + ("nothing moves" if it.stride.bytes == 0 else f"a step is {it.stride.text} bytes")
         for it in kernel.accesses
         if dimension == 0 and it.stride.text is not None

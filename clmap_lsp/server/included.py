@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Related, Severity
+from clmap_lsp.server.headline import WIDTH, headline
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def shown_in_user(snapshot: Snapshot) -> list[Finding]:
             shown.append(
                 replace(
                     it.finding,
-                    message=f"in {PurePath(it.header.path).name}: {it.finding.message}",
+                    message=_in(PurePath(it.header.path).name, it.finding.message),
                     span=it.place,
                     related=tuple(one for one in related if one.span != it.place),
                     fix=None,
@@ -157,7 +158,8 @@ def _through(group: list[InHeader]) -> Finding:
     more = f" and {len(users) - 2} more" if len(users) > 2 else ""
     related = [it for it in first.finding.related if it.span != first.place]
     related += [Related(it.place, "through this") for it in group[:MAX_NAMED]]
-    message = f"{first.finding.message} (through {', '.join(users[:2])}{more})"
+    through = f" (through {', '.join(users[:2])}{more})"
+    message = headline(first.finding.message, max(WIDTH - len(through), WIDTH // 2)) + through
     return replace(first.finding, message=message, related=tuple(related), fix=None)
 
 
@@ -166,12 +168,17 @@ def _summed_up(place: Span, found: list[InHeader]) -> Finding:
     loudest = min((it.finding.severity for it in found), key=list(Severity).index)
     names = ", ".join(dict.fromkeys(PurePath(it.header.path).name for it in found))
     if len(found) == 1:
-        message = f"in {names}: {first.message}"
+        message = _in(names, first.message)
     else:
         codes = ", ".join(sorted({it.finding.code for it in found}))
         message = f"{len(found)} findings in {names}: {codes}"
     related = tuple(Related(it.finding.span, it.finding.message) for it in found[:MAX_NAMED])
     return replace(first, message=message, severity=loudest, span=place, related=related, fix=None)
+
+
+def _in(name: str, message: str) -> str:
+    where = f"in {name}: "
+    return where + headline(message, max(WIDTH - len(where), WIDTH // 2))
 
 
 def _way_to(includes: Iterable[Include], path: str, own: str) -> Span | None:

@@ -34,6 +34,8 @@ class Snapshot:
     """Files of the host program that findings point into."""
     includes: tuple[Include, ...] = ()
     """What the document and the files that it includes include."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """The predicted times of kernels by name, where they are known."""
     shown: Document | None = None
     """The version of the document that is asked about, where it is a later one."""
     shift: Shift | None = None

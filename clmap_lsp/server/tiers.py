@@ -79,5 +79,8 @@ class Tiers:
             snapshot = await self._server.snapshot(uri)
         except JsonRpcContentModified:
             return  # The change plans its own.
-        if snapshot is not None and self._server.emulations is not None:
+        if snapshot is None:
+            return
+        await self._server.analyses.predict(snapshot.document)
+        if self._server.emulations is not None:
             await self._server.emulations.run_all(snapshot)

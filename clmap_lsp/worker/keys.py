@@ -21,15 +21,25 @@ _COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)
 """Comments, and strings, which may look like ones. What is not closed runs to its end: linear in any text."""
 
 
-def content_key(program: Program, kernel: KernelAnalysis, settings: Settings, device: DeviceModel) -> str:
+def content_key(
+    program: Program,
+    kernel: KernelAnalysis,
+    settings: Settings,
+    device: DeviceModel,
+    *,
+    to_the_letter: bool = True,
+) -> str:
     """Return a digest of a kernel, what it shares with its file, its options, launch and device.
 
     Text of other kernels is left out, so that an edit there keeps this kernel's result. The kernel's own text
     counts to the letter, because places in the result do; outside it, comments and blanks do not count. The
-    launch does, so that a changed launch comment does.
+    launch does, so that a changed launch comment does. Where it need not be to the letter, comments and
+    blanks of the kernel do not count either.
     """
     span = kernel.span
     own = program.main_file.text[span.start : span.end] if span.path == program.path else ""
+    if not to_the_letter:
+        own = " ".join(_bare(own).split())
     launch = kernel.launch
     whole = (
         __version__,
@@ -69,3 +79,17 @@ def _bare(text: str) -> str:
     bare = _COMMENT.sub(lambda it: it[0] if it[0][0] == '"' else " ", text)
     lines = (" ".join(it.split()) for it in bare.splitlines())
     return "\n".join(it for it in lines if it)
+
+
+def significant(text: str) -> list[int]:
+    """Return the offsets of the characters that are neither blanks nor of comments.
+
+    Texts with the same key, but for comments and blanks, have the same such characters in the same order.
+    """
+    found: list[int] = []
+    at = 0
+    for it in _COMMENT.finditer(text):
+        stop = it.end() if it[0][0] == '"' else it.start()
+        found += [place for place in range(at, stop) if not text[place].isspace()]
+        at = it.end()
+    return found + [place for place in range(at, len(text)) if not text[place].isspace()]

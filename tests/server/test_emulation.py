@@ -103,7 +103,7 @@ def test_lens_and_hover_show_what_the_emulator_saw(session: Session):
     session.wait_for_code("CM301")
     lenses = session.request("textDocument/codeLens", {"textDocument": {"uri": uri}})
     titles = [it["command"]["title"] for it in lenses]
-    assert any("PSL" in it and "1 fault" in it for it in titles), titles
+    assert any(it.startswith("✗ 1 fault") for it in titles) and "emulated" in titles, titles
     place = {"textDocument": {"uri": uri}, "position": {"line": 4, "character": 15}}
     hover = session.request("textDocument/hover", place)["contents"]["value"]
     assert "emulator: 64 executions" in hover
@@ -144,6 +144,20 @@ def test_closing_a_document_ends_its_run_and_answers_the_command(session: Sessio
     session.close(uri)
     answer = session.wait(lambda it: it.get("id") == number and "method" not in it, timeout=40)
     assert answer["result"] is None  # The kernel itself would run for a minute.
+
+
+def test_what_the_emulator_found_stays_while_a_comment_is_typed(session: Session):
+    text = anew(FAULTY)
+    uri = session.open(text)
+    session.save(uri)
+    before = session.wait_for_code("CM301")["range"]["start"]
+    lines = text.splitlines(keepends=True)
+    lines.insert(before["line"], "    // why is this wrong?\n")
+    session.messages.clear()
+    session.change(uri, "".join(lines), 2)
+    found = session.diagnostics(uri, 2)
+    now = next(it for it in found if it["code"] == "CM301")["range"]["start"]
+    assert now == {"line": before["line"] + 1, "character": before["character"]}
 
 
 def test_work_that_is_soon_done_shows_no_progress(session: Session):

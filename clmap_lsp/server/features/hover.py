@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcContentModified
 
+from clmap_lsp.escaping import markdown
 from clmap_lsp.index.describe import code, describe, describe_builtin, expansion
 from clmap_lsp.index.model import Kind, Role
 from clmap_lsp.index.uniformity import varying_symbols
 from clmap_lsp.server.app import feature
+from clmap_lsp.server.headline import headline
 from clmap_lsp.server.hover_text import access_text, kernel_text, work_item_text
 from clmap_lsp.server.staging import loop_split, staging_key
 from clmap_lsp.source.span import Span
@@ -27,6 +29,8 @@ PATIENCE_S = 0.03
 """How long a hover waits for the analysis of text that is being typed, before it takes an older one."""
 FIRST_PATIENCE_S = 0.3
 """The same where the document has not been analysed yet; what the name is comes anyway."""
+MAX_SAID = 3
+"""Findings at one place that a hover says whole."""
 _WORK_ITEM_CALL = re.compile(r"get_(?:global|local|group)_id\s*\(\s*([0-2])\s*\)")
 
 
@@ -42,7 +46,8 @@ def register(server: ClmapServer) -> None:
         found = None
         if snapshot is not None and (offset := snapshot.offset(params.position)) is not None:
             found = _text_at(server, snapshot, offset) or await _access_at(server, snapshot, offset)
-        parts = [it[0] for it in (named, found) if it is not None]
+        said = None if snapshot is None else _said_at(snapshot, params.position)
+        parts = [it[0] for it in (said, found, named) if it is not None]
         if not parts:
             return None
         document = server.documents.get(uri)
@@ -50,9 +55,27 @@ def register(server: ClmapServer) -> None:
         where = None
         if named is not None and document is not None:
             where = document.range(named[1], named[2])
-        elif found is not None and snapshot is not None:
-            where = snapshot.places.range(Span(snapshot.document.path, found[1], found[2]))
+        elif (at := found or said) is not None and snapshot is not None:
+            where = snapshot.places.range(Span(snapshot.document.path, at[1], at[2]))
         return lsp.Hover(content, where)
+
+
+def _said_at(snapshot: Snapshot, position: lsp.Position) -> tuple[str, int, int] | None:
+    """Return the whole text of findings at a position whose diagnostics are too short for all of it."""
+    offset = snapshot.offset(position)
+    if offset is None:
+        return None
+    here = [
+        it
+        for it in snapshot.findings
+        if it.span.path == snapshot.document.path and it.span.start <= offset <= it.span.end
+    ]
+    longer = [it for it in here if headline(it.message) != it.message.replace("`", "")]
+    if not longer:
+        return None
+    texts = dict.fromkeys(f"**{it.code}** {markdown(it.message)}" for it in longer[:MAX_SAID])
+    span = longer[0].span
+    return "\n\n".join(texts), span.start, span.end
 
 
 async def _snapshot(server: ClmapServer, uri: str, *, is_needed: bool) -> Snapshot | None:

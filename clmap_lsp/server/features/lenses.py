@@ -1,17 +1,19 @@
-"""Code lenses over each kernel: its launch, its cost, its locality, its faults; and what to do about it."""
+"""Code lenses over each kernel, a few words each: how good it is, how it is launched, what can be run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
+from clmap_lsp.launch.model import Origin
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.features.refreshing import refresh_lenses
 from clmap_lsp.server.outdated import Outdated
+from clmap_lsp.time.wording import seconds_text
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from clmap_lsp.server.emulations import Emulation
     from clmap_lsp.server.snapshot import Snapshot
 
+WORTH_SAYING = 1.05
+"""Traffic over the ideal from which on it is told."""
 PATIENCE_S = 0.2
 """How long lenses wait for the analysis of the present text."""
 
@@ -40,31 +44,39 @@ def register(server: ClmapServer) -> None:
 
 
 def lenses(server: ClmapServer, snapshot: Snapshot) -> list[lsp.CodeLens]:
-    """Return the lenses of a document: the launch to pin, the cost to look at, then what can be run."""
+    """Return a document's lenses: what to know of each kernel, the launch to pin, then what can be run."""
     places = snapshot.places
     panel = "clmap.showPanel" if "clmap.showPanel" in server.abilities.commands else "clmap.showKernel"
     found = []
     for kernel in snapshot.analysis.kernels:
         if not places.is_here(kernel.kernel.name_span):
             continue
-        where = places.range(kernel.kernel.name_span)
-        place = {"line": where.start.line, "character": where.start.character}
-        arguments: list[Any] = [snapshot.document.uri, place]
-        emulations = server.emulations
-        titles = [(launch_title(kernel), "clmap.pin"), (cost_title(kernel), panel)]
-        if emulations is not None:
-            measured = emulations.measured(snapshot, kernel)
-            titles.append((emulation_title(emulations.of(snapshot, kernel)), "clmap.emulate"))
-            if measured is not None or (server.trusted and kernel.launch is not None and can_measure()):
-                titles.append((measured_title(measured), "clmap.measure"))
-        if "clmap.openReport" in server.abilities.commands:
-            titles.append(("report", "clmap.openReport"))
+        # Over the declaration's first line: a kernel's name may stand on one of its own.
+        where = places.range(kernel.span)
+        where = lsp.Range(where.start, where.start)
+        name = places.range(kernel.kernel.name_span).start
+        arguments: list[Any] = [snapshot.document.uri, {"line": name.line, "character": name.character}]
         found += [
-            lsp.CodeLens(where, lsp.Command(title, name, arguments=arguments))
-            for title, name in titles
-            if title
+            lsp.CodeLens(where, lsp.Command(title, command, arguments=arguments))
+            for title, command in _titles(server, snapshot, kernel, panel)
         ]
     return found
+
+
+def _titles(
+    server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis, panel: str
+) -> Iterator[tuple[str, str]]:
+    emulations = server.emulations
+    emulation = emulations.last_of(snapshot, kernel) if emulations else None
+    n_fixes = len(emulations.offers(snapshot, kernel)) if emulations else 0
+    yield verdict_title(kernel, snapshot.seconds.get(kernel.name), emulation, n_fixes), panel
+    yield launch_title(kernel), "clmap.pin"
+    if emulations is None or kernel.launch is None or not server.trusted:
+        return
+    yield emulation_title(emulation), "clmap.emulate"
+    measured = emulations.measured(snapshot, kernel)
+    if measured is not None or can_measure():
+        yield measured_title(measured), "clmap.measure"
 
 
 @cache
@@ -73,49 +85,68 @@ def can_measure() -> bool:
     return find_spec("pyopencl") is not None
 
 
-def launch_title(kernel: KernelAnalysis) -> str:
-    """Return the launch in a few words, with its origin."""
-    if kernel.launch is None:
-        return "no launch: " + (kernel.launch_problems[0] if kernel.launch_problems else "none was found")
-    return kernel.launch.describe()
+def verdict_title(
+    kernel: KernelAnalysis, seconds: float | None, emulation: Emulation | None, n_fixes: int
+) -> str:
+    """Return the one number that matters, with a sign for good or bad: faults, else time, else traffic.
 
-
-def cost_title(kernel: KernelAnalysis) -> str | None:
-    """Return what the kernel's requests cost against the ideal; `None` where nothing is known."""
+    `✗ 2 faults`, `▲ 1.9 ms · 1 fix ready`, `▲ 5.6x traffic`, `✓ ideal traffic`.
+    """
+    faults = len(emulation.faults) if emulation is not None else 0
+    ratio = traffic_ratio(kernel)
     parts = []
-    for unit, label in (("sectors", "sectors/request"), ("wavefronts", "wavefronts/request")):
+    if faults:
+        parts.append("1 fault" if faults == 1 else f"{faults} faults")
+    if seconds is not None:
+        parts.append(seconds_text(seconds))
+    if ratio is None:
+        parts.append("" if parts else "traffic unknown")
+    elif ratio >= WORTH_SAYING:
+        parts.append(f"{_number(ratio)}x traffic")
+    elif not parts:
+        parts.append("ideal traffic")
+    if n_fixes:
+        parts.append("1 fix ready" if n_fixes == 1 else f"{n_fixes} fixes ready")
+    bad = ratio is not None and ratio >= WORTH_SAYING
+    sign = "✗" if faults else "▲" if bad else "" if ratio is None else "✓"
+    return f"{sign} {' · '.join(it for it in parts if it)}".strip()
+
+
+def launch_title(kernel: KernelAnalysis) -> str:
+    """Return the launch in a few words: `256x256/16x16`, with a word where it was guessed."""
+    launch = kernel.launch
+    if launch is None:
+        return "no launch: say how it is launched"
+    sizes = ("x".join(map(str, it)) for it in (launch.global_size, launch.local_size))
+    guessed = " guessed" if launch.origin is Origin.INFERRED else ""
+    return f"{'/'.join(sizes)}{guessed}"
+
+
+def traffic_ratio(kernel: KernelAnalysis) -> float | None:
+    """Return by what the kernel moves more than it needs to: the worse of global and local memory.
+
+    None where no access is known.
+    """
+    ratios = []
+    for unit in ("sectors", "wavefronts"):
         known = [
-            (it.totals, it.per_request)
+            (it.totals.requests, it.per_request)
             for it in kernel.accesses
             if it.totals is not None and it.per_request is not None and it.per_request.unit == unit
         ]
-        requests = sum(totals.requests for totals, _ in known)
-        if not requests:
-            continue
-        cost = sum(cost.mean * totals.requests for totals, cost in known) / requests
-        ideal = sum(cost.ideal * totals.requests for totals, cost in known) / requests
-        one = _number(cost) == "1"
-        parts.append(f"{_number(cost)} {label.replace('s/', '/') if one else label} (ideal {_number(ideal)})")
-    unknown = sum(it.totals is None for it in kernel.accesses)
-    if unknown:
-        parts.append(f"{unknown} of {len(kernel.accesses)} accesses unknown")
-    return " · ".join(parts) or None
+        ideal = sum(cost.ideal * requests for requests, cost in known)
+        if ideal:
+            ratios.append(sum(cost.mean * requests for requests, cost in known) / ideal)
+    return max(ratios, default=None)
 
 
 def emulation_title(emulation: Emulation | None) -> str:
-    """Return what the emulator saw, or the offer to run it."""
+    """Return the offer to run the kernel in the emulator, or that it ran."""
     if emulation is None:
         return "emulate"
     if emulation.result is None:
-        return f"not emulated: {emulation.failure}"
-    metrics = emulation.result.get("metrics") or {}
-    psl = metrics.get("psl")
-    faults = emulation.faults
-    parts = []
-    if isinstance(psl, list) and len(psl) > 10:
-        parts.append(f"PSL {psl[0]:.2f} at 0 bits, {psl[10]:.2f} at 10")
-    parts.append({0: "no faults", 1: "1 fault"}.get(len(faults), f"{len(faults)} faults"))
-    return " · ".join(parts)
+        return "not emulated: try again"
+    return "emulated" if emulation.ran_to_its_end else "emulated in part: try again"
 
 
 def measured_title(measured: Mapping[str, Any] | None) -> str:
@@ -130,4 +161,4 @@ def measured_title(measured: Mapping[str, Any] | None) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:.0f}" if value >= 10 else f"{value:.1f}".removesuffix(".0")
