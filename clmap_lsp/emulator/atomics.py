@@ -19,7 +19,7 @@ def emit(memory: Memory, expressions: Expressions, origins: Origins, statement: 
     ctx = memory.ctx
     kind = llvm_type(statement.type)
     size, site = statement.type.size, statement.site
-    pointer = expressions.pointer(statement.pointer)
+    pointer = expressions.accessed(statement.pointer)
     operands = [expressions.value(it) for it in statement.operands]
     target = memory.target(pointer)
     result = ctx.slot(kind, "old")

@@ -64,6 +64,7 @@ class Expressions:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
+        self._accessed: Expression | None = None
 
     # ------------------------------------------------------------------------------------------- entries
 
@@ -462,12 +463,23 @@ class Expressions:
             result = builder.insert_element(result, one, ir.Constant(I64, lane))
         return result
 
+    def accessed(self, address: Expression) -> Pointer:
+        """Emit an address that is read or written: one past the end of an array will not do."""
+        inner = address
+        while isinstance(inner, FieldAddress):
+            inner = inner.pointer
+        self._accessed = inner
+        found = self.pointer(address)
+        self._accessed = None
+        return found
+
     def _check_index(self, expression: PointerOffset, index: ir.Value) -> None:
         """Report an index past the end of an inner array; one past it may still be an end pointer."""
         length = _inner_length(expression)
         if length is None:
             return
-        outside = self.ctx.builder.icmp_unsigned(">", index, ir.Constant(I64, length))
+        past = ">=" if expression is self._accessed else ">"
+        outside = self.ctx.builder.icmp_unsigned(past, index, ir.Constant(I64, length))
         with self.ctx.rarely(outside, "index"):
             self.ctx.fault(FAULT_INDEX, self.ctx.place(expression.span), index, ir.Constant(I64, length))
 

@@ -14,6 +14,7 @@ from llvmlite import ir
 from clmap_lsp.emulator import atomics, collectives, copies, images, printing
 from clmap_lsp.emulator.context import LANE_MASK, Context, Pointer, Slot, lane_mask
 from clmap_lsp.emulator.control import Counters
+from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.expressions import Expressions, decode, encode, number_value
 from clmap_lsp.emulator.invalid import Origins
 from clmap_lsp.emulator.layout import (
@@ -108,7 +109,7 @@ class Statements:
             case Load():
                 self._load(statement)
             case Store():
-                pointer = self.expressions.pointer(statement.pointer)
+                pointer = self.expressions.accessed(statement.pointer)
                 stored = value(statement.value)
                 self.origins.check(statement.pointer, statement.site)
                 self.origins.check(statement.value, statement.site)
@@ -130,7 +131,7 @@ class Statements:
                 with ctx.rarely(ctx.builder.icmp_signed("==", pending, ir.Constant(I64, 0)), "no.copy"):
                     ctx.fault(FAULT_NO_COPY, site)
                 ctx.builder.store(ir.Constant(I64, -1), ctx.frame_place(F_PENDING))
-                self._wait(site, fences=3)
+                self._wait(site, ir.Constant(I64, 3))
             case Fence():
                 pass
             case ImageRead():
@@ -215,7 +216,7 @@ class Statements:
             self.memory.fill(self.memory.target(start).init, ir.Constant(I64, variable.type.size), 0)
 
     def _load(self, statement: Load) -> None:
-        pointer = self.expressions.pointer(statement.pointer)
+        pointer = self.expressions.accessed(statement.pointer)
         self.origins.check(statement.pointer, statement.site)
         kind = llvm_type(statement.variable.type)
         value = self.memory.load(pointer, kind, statement.size, statement.alignment, statement.site)
@@ -227,10 +228,18 @@ class Statements:
         if statement.scope is BarrierScope.SUB_GROUP:
             collectives.sub_group_barrier(self.ctx, self.suspension, statement)
             return
-        self._wait(statement.site, int(statement.fences_local) | int(statement.fences_global) << 1)
+        if statement.flags is not None:
+            flags = resize(self.ctx, self.expressions.value(statement.flags), I64, signed=False)
+            # CLK_LOCAL_MEM_FENCE and CLK_GLOBAL_MEM_FENCE are 1 and 2, as the run-time library's fences.
+            self._wait(statement.site, self.ctx.builder.and_(flags, ir.Constant(I64, 3)))
+            return
+        fences = int(statement.fences_local) | int(statement.fences_global) << 1
+        self._wait(statement.site, ir.Constant(I64, fences))
 
-    def _wait(self, site: int, fences: int) -> None:
-        self.ctx.builder.store(ir.Constant(I64, site | fences << 32), self.ctx.frame_place(F_SITE))
+    def _wait(self, site: int, fences: ir.Value) -> None:
+        builder = self.ctx.builder
+        packed = builder.or_(builder.shl(fences, ir.Constant(I64, 32)), ir.Constant(I64, site))
+        builder.store(packed, self.ctx.frame_place(F_SITE))
         self.suspension.stop(AT_BARRIER)
         self.counters.enter()
 

@@ -262,7 +262,8 @@ def _barrier(low: Lowering, name: str, arguments: list[Expression], span: Span) 
     scope = BarrierScope.SUB_GROUP if name.startswith("sub") else BarrierScope.WORK_GROUP
     local = flags is None or bool(flags & _LOCAL_FENCE)
     global_ = flags is None or bool(flags & _GLOBAL_FENCE)
-    low.emit(Barrier(low.site(), scope, local, global_, span))
+    open_ = arguments[0] if arguments and flags is None else None
+    low.emit(Barrier(low.site(), scope, local, global_, span, open_))
     return void(name, span)
 
 

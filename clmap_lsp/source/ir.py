@@ -505,6 +505,8 @@ class Barrier:
     fences_local: bool
     fences_global: bool
     span: Span
+    flags: Expression | None = None
+    """Which memory is fenced, where only a run can tell: `fences_local` and `fences_global` are true then."""
 
 
 @record(frozen=True, slots=True)
@@ -844,6 +846,7 @@ _EXPRESSIONS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
     CopyObject: lambda it: (it.destination, it.source),
     Atomic: lambda it: (it.pointer, *it.operands),
     AsyncCopy: lambda it: _present(it.destination, it.source, it.count, it.stride),
+    Barrier: lambda it: _present(it.flags),
     ImageRead: lambda it: _present(it.image, it.sampler, it.coordinate),
     ImageWrite: lambda it: (it.image, it.coordinate, it.value),
     Collective: lambda it: it.arguments,

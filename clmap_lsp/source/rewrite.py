@@ -201,7 +201,8 @@ def _async(r: Rewriter, it: AsyncCopy) -> Statement:
 
 
 def _barrier(r: Rewriter, it: Barrier) -> Statement:
-    return Barrier(r.site(it.site), it.scope, it.fences_local, it.fences_global, r.span(it.span))
+    site, flags = r.site(it.site), r.optional(it.flags)
+    return Barrier(site, it.scope, it.fences_local, it.fences_global, r.span(it.span), flags)
 
 
 def _image_read(r: Rewriter, it: ImageRead) -> Statement:

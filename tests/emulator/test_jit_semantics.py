@@ -243,7 +243,7 @@ def test_contraction_is_a_setting():
             "struct { int a[2]; int b[2]; } s = {{1, 2}, {3, 4}}; o[i] = s.a[i & 3];",
             FaultKind.INDEX_PAST_ARRAY,
             None,
-            3,
+            2,
         ),
         ("__global int *p = 0; o[i] = *p;", FaultKind.OUT_OF_BOUNDS_READ, "global", 0),
     ],

@@ -101,6 +101,43 @@ def test_text_json_and_findings_have_both_sides() -> None:
     assert any("reads `q[16]` here" in it.message for it in finding.related)
 
 
+def test_flags_in_a_variable_say_what_a_barrier_fences() -> None:
+    """`flags` is 1, the local fence: what was written to global memory is not ordered."""
+    source = """__kernel void k(__global int *p) {
+  int l = get_local_id(0), flags = p[200] + FLAGS;
+  p[l] = l;
+  barrier(flags);
+  p[l + 64] = p[l ^ 1];
+}"""
+    assert races(run(source.replace("FLAGS", "1"))[0])
+    assert not races(run(source.replace("FLAGS", "2"))[0])
+    assert not races(run(source.replace("FLAGS", "3"))[0])
+
+
+def test_a_helper_gets_its_flags_as_they_are_passed() -> None:
+    source = """void sync(int flags) { barrier(flags); }
+__kernel void k(__global int *p) {
+  __local int t[64];
+  int l = get_local_id(0);
+  t[l] = l;
+  sync(CLK_GLOBAL_MEM_FENCE);
+  p[l] = t[l ^ 1];
+}"""
+    assert races(run(source)[0])
+    assert not races(run(source.replace("CLK_GLOBAL", "CLK_LOCAL"))[0])
+
+
+def test_an_element_past_an_inner_array_is_told() -> None:
+    source = """typedef struct { int a[4]; int b[4]; } S;
+__kernel void k(__global int *p) {
+  __global S *s = (__global S *)p;
+  int i = get_global_id(0);
+  p[100 + i] = s[0].a[i & 4];
+}"""
+    assert {it.kind for it in run(source)[0].faults} == {FaultKind.INDEX_PAST_ARRAY}
+    assert run(source.replace("i & 4", "i & 3"))[0].faults == ()
+
+
 def test_misaligned_neighbours_are_no_race() -> None:
     source = """__kernel void k(__global uchar *p) {
   *(__global int *)(p + 4 * get_global_id(0) + 1) = 7 + get_global_id(0);
