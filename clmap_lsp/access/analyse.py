@@ -49,6 +49,8 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind
 from clmap_lsp.source.layout import leaves
+from clmap_lsp.source.per_kernel import per_kernel
+from clmap_lsp.source.slicing import slice_of
 from clmap_lsp.source.types import (
     AddressSpace,
     PointerType,
@@ -64,6 +66,9 @@ if TYPE_CHECKING:
     from clmap_lsp.access.looping import _Shape
     from clmap_lsp.launch.model import Launch
 
+
+THRIFTY_FROM: Final = 3_000
+"""Statements, those on trial counted, after which values made of data are given up early."""
 
 SPELT_OUT: Final = 12
 """Operations over more atoms than this are called by the name of the variable that holds them."""
@@ -113,7 +118,10 @@ class _Reader:
         self.kernel = kernel
         self.tables = tables
         self.facts = facts
+        self.order = {variable: number for number, variable in enumerate(kernel.variables)}
         self.flow = Flow()
+        self.slice = slice_of(kernel)
+        """What is outside it is data that no address sees: its values are not worked out."""
         self.accesses: list[Access] = []
         self.left_out: list[Access] = []
         """Those in statements that the algebra holds to be never reached."""
@@ -125,6 +133,8 @@ class _Reader:
         """Greater than 0 while a loop is read only for what it does to variables."""
         self.trial_statements = 0
         """Statements read so."""
+        self.statements = 0
+        """Statements read in all."""
         self.shapes: dict[int, tuple[ir.Loop, _Shape]] = {}
         """What loops look like, by their ids."""
         self._identities = 0
@@ -133,7 +143,7 @@ class _Reader:
         self._leaving: dict[int, list[tuple[_State, tuple[LoopSymbol, ...]]]] = {}
         self._breaking: list[list[_State]] = []
         self._continuing: list[list[_State]] = []
-        keeps_reals, asked = _survey(kernel.body)
+        keeps_reals, asked = _survey(kernel)
         n_dimensions = len(launch.global_size) if launch is not None else asked
         self.expressions = Expressions(facts, keeps_reals, n_dimensions)
 
@@ -149,6 +159,8 @@ class _Reader:
             return None
         if self.quiet:
             self.trial_statements += len(block)
+        self.statements += len(block)
+        self.expressions.thrifty = self.statements > THRIFTY_FROM
         for at, statement in enumerate(block):
             checkpoint()
             self.expressions.environment = state.environment
@@ -184,6 +196,8 @@ class _Reader:
         return state
 
     def _assign(self, it: ir.Assign, state: _State) -> _State:
+        if it.variable not in self.slice.variables and not _is_id(it.value):
+            return state
         value = self.expressions.kept(self.expressions.value(it.value))
         state.environment[it.variable] = value
         if not it.variable.is_temporary:
@@ -201,7 +215,8 @@ class _Reader:
         address = self.expressions.address(it.pointer)
         touch = _Touch(it, it.site, Direction.LOAD, it.variable.type, it.size, it.alignment)
         self._emit(touch, address, state)
-        state.environment[it.variable] = self._loaded(it, address, state)
+        if it.variable in self.slice.variables:
+            state.environment[it.variable] = self._loaded(it, address, state)
         return state
 
     def _loaded(self, it: ir.Load, address: Address, state: _State) -> Value:
@@ -270,6 +285,8 @@ class _Reader:
         if root is None or at is None:
             self._forget(state.environment, root)
             return
+        if root not in self.slice.objects:
+            return
         value = self.expressions.kept(self.expressions.value(it.value))
         self._forget(state.environment, root, at, at + it.size)
         self._track(state.environment, root, at, it.size, value)
@@ -326,7 +343,7 @@ class _Reader:
         direction = {ir.AtomicOp.LOAD: Direction.LOAD, ir.AtomicOp.STORE: Direction.STORE}
         kind = direction.get(it.op, Direction.ATOMIC)
         self._emit(_Touch(it, it.site, kind, it.type, it.type.size, it.type.alignment), address, state)
-        if it.variable is not None:
+        if it.variable in self.slice.variables:
             value = self.expressions.nothing_known(it.type, "it is the result of an atomic")
             if isinstance(address, Pointer) and address.root is not None:
                 value = self._data(it.site, address, address.root, it.type, volatile=True)
@@ -356,6 +373,8 @@ class _Reader:
 
     def _image_read(self, it: ir.ImageRead, state: _State) -> _State:
         """An image read gives data of the image, at `y*width + x` where the coordinates are integers."""
+        if it.variable not in self.slice.variables:
+            return state
         coordinate = self.expressions.value(it.coordinate)
         image = it.image.variable.name if isinstance(it.image, ir.Read) else "image"
         index = ZERO
@@ -391,7 +410,7 @@ class _Reader:
 
     def _collective(self, it: ir.Collective | ir.OpaqueCall | ir.Call, state: _State) -> _State:
         name = it.function if isinstance(it, ir.Call) else it.name
-        if it.variable is not None:
+        if it.variable in self.slice.variables:
             reason = f"it is the result of `{name}`"
             leaves: frozenset[Leaf] = frozenset().union(
                 *(leaves_of_value(self.expressions.value(argument)) for argument in it.arguments)
@@ -618,6 +637,11 @@ class _Touch:
     alignment: int
 
 
+def _is_id(value: ir.Expression) -> bool:
+    """True for an id of the work-item, whose name is of use even where its value is not."""
+    return isinstance(value.operand if isinstance(value, ir.Convert) else value, ir.WorkItem)
+
+
 def _in_elements(offset: Polynomial, kind: Type) -> tuple[int, Polynomial]:
     """Return the largest unit (bytes) of a type that the offset is a multiple of, and the multiple."""
     for unit in (kind.size, element_of(kind).size):
@@ -664,10 +688,11 @@ def _members(kind: Type, prefix: str = "", offset: int = 0) -> Iterable[tuple[st
         yield prefix, offset, kind
 
 
-def _survey(body: Block) -> tuple[bool, int]:
+@per_kernel
+def _survey(kernel: Kernel) -> tuple[bool, int]:
     """Return (whether some floating-point value becomes an integer, the dimensions asked about)."""
     becomes, highest = False, 1
-    for statement in ir.walk(body):
+    for statement in ir.walk(kernel.body):
         for expression in ir.expressions(statement):
             for node in ir.nodes(expression):
                 if isinstance(node, ir.Convert):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Final
 
@@ -14,8 +14,10 @@ from clmap_lsp.access.polynomial import (
     ONE,
     ZERO,
     Atom,
+    Indirect,
     Leaf,
     LoopSymbol,
+    Operation,
     Parameter,
     Polynomial,
     Unknown,
@@ -62,6 +64,9 @@ _LARGE_OF_64: Final = 1 << 48
 MAX_WEIGHT: Final = 400
 """Values of variables with more atoms than this, written out, are not followed."""
 
+THRIFTY_WEIGHT: Final = 8
+"""The same for values made of data, in kernels of thousands of statements (`Expressions.thrifty`)."""
+
 
 class Expressions:
     """Evaluates pure expressions over an environment.
@@ -76,6 +81,9 @@ class Expressions:
         self.keeps_reals = keeps_reals
         self.n_dimensions = n_dimensions
         self.environment: Environment = {}
+        self.thrifty = False
+        """Give up early what is computed from data: set in ciphers and the like, whose every round would grow
+        formulas that nobody reads."""
         self.bases: dict[Atom, Pointer] = {}
         """For each symbol `&A` of a pointer that was made an integer, where it points."""
         self._numbers = count(1)
@@ -111,7 +119,9 @@ class Expressions:
             case Polynomial():
                 return self.kept_scalar(value)
             case Vector(lanes=lanes):
-                if any(isinstance(lane, Polynomial) and _is_too_large(lane) for lane in lanes):
+                if self.thrifty or any(
+                    isinstance(lane, Polynomial) and _is_too_large(lane) for lane in lanes
+                ):
                     return Vector(tuple(_scalar(self.kept(lane)) for lane in lanes))
                 return value
             case Pointer(offset=offset) if _is_too_large(offset):
@@ -122,11 +132,13 @@ class Expressions:
 
     def kept_scalar(self, value: Polynomial) -> Polynomial:
         """Return an integer that a variable may hold, or that memory is read at."""
-        if value.weight > MAX_WEIGHT:
+        if value.weight > MAX_WEIGHT or (
+            self.thrifty and value.weight > THRIFTY_WEIGHT and any(map(_is_data, value.leaves))
+        ):
             # What is unknown in it already stands for itself no longer: chains of such values, as in ciphers,
             # would drag a growing tail along.
             leaves = frozenset(it for it in value.leaves if not isinstance(it, Unknown))
-            return self.unknown("it is computed in more steps than are followed", leaves)
+            return self.unknown(_TOO_LONG, leaves)
         if has_large_numbers(value):
             return self.unknown(TOO_LARGE.reason, value.leaves)
         return value
@@ -265,6 +277,8 @@ class Expressions:
             return Real.of(op.value, _as_real(left), _as_real(right))
         if not isinstance(left, Polynomial) or not isinstance(right, Polynomial):
             return self.unknown("it depends on floating-point values", left.leaves | right.leaves)
+        if self.thrifty and (mixed := _mixed((left, right))) is not None:
+            return self.unknown(_TOO_LONG, mixed)
         match op:
             case BinaryOp.ADD:
                 return self._kept(algebra.add(left, right, self.facts), kind)
@@ -572,6 +586,8 @@ class Expressions:
             return real_builtin(it.name, [_as_real(argument) for argument in arguments])
         integers = [argument for argument in arguments if isinstance(argument, Polynomial)]
         if len(integers) == len(arguments):
+            if self.thrifty and (mixed := _mixed(integers)) is not None:
+                return self.unknown(_TOO_LONG, mixed)
             result = integer_builtin(it.name, integers, kind, self.facts)
             if result is not None:
                 return self._kept(result, kind)
@@ -589,6 +605,49 @@ class Expressions:
         if isinstance(it.type, ScalarType) and not it.type.is_float and it.name.isidentifier():
             return poly(Parameter(it.name))
         return self.nothing_known(it.type, f"`{it.name}` is not defined")
+
+
+_TOO_LONG: Final = "it is computed in more steps than are followed"
+
+
+def _is_data(leaf: Leaf) -> bool:
+    return isinstance(leaf, (Indirect, Unknown))
+
+
+def _mixed(values: Sequence[Polynomial]) -> frozenset[Leaf] | None:
+    """Return what numbers of which nothing is known depend on, together; `None` if something is known of one.
+
+    Numbers of one and the same origin are left to the algebra, which may find that they cancel.
+    """
+    found: set[Unknown] = set()
+    for value in values:
+        own = _unknowns(value)
+        if own is None or not found.isdisjoint(own):
+            return None
+        found |= own
+    if len(found) < 2:
+        return None
+    sets = sorted((it.leaves for it in found), key=len)
+    widest = sets.pop()
+    return widest if all(it <= widest for it in sets) else widest.union(*sets)
+
+
+def _unknowns(value: Polynomial) -> set[Unknown] | None:
+    """Return the unknowns that a value is made of; `None` if anything else is in it but numbers."""
+    found: set[Unknown] = set()
+    for monomial in value.terms:
+        for atom in monomial:
+            if isinstance(atom, Unknown):
+                found.add(atom)
+            elif isinstance(atom, Operation):
+                for operand in atom.operands:
+                    below = _unknowns(operand)
+                    if below is None:
+                        return None
+                    found |= below
+            else:
+                return None
+    return found
 
 
 OPAQUE_TYPE: Final = OpaqueType("pointer")

@@ -244,10 +244,9 @@ class _LoopReader:
         """Find the values of all carried registers at the head of turn `turn`."""
         reader = self.reader
         carried = reader.flow.carried(self.loop)
-        order = {variable: number for number, variable in enumerate(reader.kernel.variables)}
         hard: list[Variable] = []
-        for variable in sorted(carried, key=lambda it: order.get(it, -1)):
-            if variable.is_object:
+        for variable in sorted(carried, key=lambda it: reader.order.get(it, -1)):
+            if variable.is_object or variable not in reader.slice.variables:
                 continue
             start = self.before.environment.get(variable)
             self.heads[variable] = reader.expressions.initial(variable) if start is None else start

@@ -18,10 +18,11 @@ from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotal
 from clmap_lsp.analysis.rests_on import rests_on
 from clmap_lsp.analysis.stride import stride
 from clmap_lsp.analysis.swap import swapped
-from clmap_lsp.emulator.symbolic.counts import needs_of
+from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source import ir
+from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.types import AddressSpace, PointerType
 
 if TYPE_CHECKING:
@@ -197,6 +198,7 @@ _GROUPED = frozenset(
 )
 
 
+@per_kernel
 def any_shape(kernel: ir.Kernel) -> bool:
     """Tell whether the kernel's results do not depend on how work-items are grouped.
 
@@ -211,19 +213,14 @@ def any_shape(kernel: ir.Kernel) -> bool:
     for statement in ir.walk(kernel.body):
         if isinstance(statement, _ORDERED):
             return False
-        if any(_asks_for_group(it) for it in ir.expressions(statement)):
-            return False
+        for expression in ir.expressions(statement):
+            if any(isinstance(it, ir.WorkItem) and it.query in _GROUPED for it in ir.nodes(expression)):
+                return False
     return True
 
 
 def _is_local_pointer(parameter: ir.Variable) -> bool:
     return isinstance(parameter.type, PointerType) and parameter.type.space is AddressSpace.LOCAL
-
-
-def _asks_for_group(expression: ir.Expression) -> bool:
-    if isinstance(expression, ir.WorkItem) and expression.query in _GROUPED:
-        return True
-    return any(_asks_for_group(it) for it in ir.operands(expression))
 
 
 def _variant(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from clmap_lsp.emulator.symbolic.counts import needs_of
+from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.forms import Form, Forms, Id, Monomial, add, all_expressions
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
+from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.types import ArrayType, PointerType, ScalarType
 
 GLOBAL_ID = WorkItemQuery.GLOBAL_ID
@@ -43,8 +44,9 @@ class Clues:
     """Buffers that are read."""
 
 
+@per_kernel
 def find_clues(kernel: ir.Kernel) -> Clues:
-    """Walk a kernel once and collect its clues."""
+    """Walk a kernel and collect its clues; remembered, so nobody may change them."""
     forms = Forms.of(kernel)
     clues = Clues()
     for expression in all_expressions(kernel.body):

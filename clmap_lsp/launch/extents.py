@@ -13,6 +13,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.work_items import ranges
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, VariableKind, WorkItemQuery
+from clmap_lsp.source.slicing import reads
 from clmap_lsp.source.types import PointerType, ScalarType
 
 Interval = tuple[int, int]
@@ -80,13 +81,17 @@ def _union(left: Value, right: Value) -> Value:
 
 
 class _Walker:
-    def __init__(self, sizes: Sizes, probed: list[int] | None = None) -> None:
+    def __init__(self, sizes: Sizes, outer: _Walker | None = None) -> None:
         self.sizes = sizes
         self.ranges = ranges(sizes.global_size, sizes.local_size, sizes.global_offset)
         self.extents = Extents()
-        self.is_probe = probed is not None
-        self.probed = probed if probed is not None else [0]
+        self.is_probe = outer is not None
+        self.probed: list[int] = [0] if outer is None else outer.probed
         """How many statements all probes have walked, in a list that they share."""
+        self.concerned: dict[int, tuple[ir.Statement, tuple[Variable, ...]]] = (
+            {} if outer is None else outer.concerned
+        )
+        """By the id of a statement, see `_concerned`."""
 
     # ---------------------------------------------------------------------------------------- statements
 
@@ -114,7 +119,7 @@ class _Walker:
                 ends = [dict(env) for _ in cases]
                 for case, inside in zip(cases, ends, strict=True):
                     self.block(case.body, inside)
-                    self._join(env, inside)
+                    self._join(env, inside, statement)
             case ir.Scope(body=body):
                 self.block(body, env)
             case ir.Return() | ir.Break() | ir.Continue() | ir.Leave() | ir.Goto():
@@ -152,21 +157,38 @@ class _Walker:
         env.clear()
         env.update(inside if reaches else outside)
         if reaches and other:
-            self._join(env, outside)
+            self._join(env, outside, statement)
         return reaches or other
 
-    def _join(self, env: dict[Variable, Value], other: Mapping[Variable, Value]) -> None:
-        for variable, theirs in other.items():
-            mine = env.get(variable)
-            if mine is not theirs or variable not in env:
-                env[variable] = _union(mine, theirs) if variable in env else theirs
+    def _join(self, env: dict[Variable, Value], other: Mapping[Variable, Value], after: ir.Statement) -> None:
+        """Unite what two ways through a statement leave; all else is the same in both."""
+        for variable in self._concerned(after):
+            if variable in other:
+                mine, theirs = env.get(variable), other[variable]
+                if mine is not theirs or variable not in env:
+                    env[variable] = _union(mine, theirs) if variable in env else theirs
+
+    def _concerned(self, statement: ir.Statement) -> tuple[Variable, ...]:
+        """Return the variables of which a statement may tell more or less: written or tested in it."""
+        known = self.concerned.get(id(statement))
+        if known is None:
+            found: dict[Variable, None] = {}
+            for inner in ir.walk((statement,)):
+                found.update(dict.fromkeys(ir.written(inner)))
+                if isinstance(inner, (ir.If, ir.Loop)):
+                    tested: set[Variable] = set()
+                    for condition in ir.expressions(inner):
+                        reads(condition, tested)
+                    found.update(dict.fromkeys(tested))
+            known = self.concerned[id(statement)] = statement, tuple(found)
+        return known[1]
 
     def _loop(self, loop: ir.Loop, env: dict[Variable, Value]) -> None:
         """Guess how far one turn carries every value, widen by the number of turns, walk once more."""
         if self.probed[0] > _MAX_PROBED:
             self._unknown_loop(loop, env)
             return
-        probe = _Walker(self.sizes, self.probed)
+        probe = _Walker(self.sizes, self)
         first = dict(env)
         probe.block(loop.test, first)
         before = dict(first)
@@ -175,12 +197,13 @@ class _Walker:
         probe.block(loop.body, first)
         probe.block(loop.step, first)
         trips = self._trips(loop, before, first)
-        for variable, start in before.items():
-            after = first.get(variable)
-            env[variable] = start if after is start else _widen(start, after, trips - 1)
+        for variable in self._concerned(loop):
+            if variable in before:
+                start, after = before[variable], first.get(variable)
+                env[variable] = start if after is start else _widen(start, after, trips - 1)
         inside = self._turn(loop, env)
         if inside is not None:
-            self._join(env, inside)
+            self._join(env, inside, loop)
 
     def _turn(self, loop: ir.Loop, env: dict[Variable, Value]) -> dict[Variable, Value] | None:
         """Walk one turn; return what holds at its end, `None` where there is no turn."""

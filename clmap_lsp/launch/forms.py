@@ -187,8 +187,5 @@ def _reads(expression: ir.Expression, variable: Variable) -> bool:
 def all_expressions(block: ir.Block) -> Iterator[ir.Expression]:
     """Yield every expression of a block, operands after what they are part of."""
     for statement in ir.walk(block):
-        stack = list(ir.expressions(statement))
-        while stack:
-            expression = stack.pop()
-            yield expression
-            stack.extend(ir.operands(expression))
+        for expression in ir.expressions(statement):
+            yield from ir.nodes(expression)

@@ -804,7 +804,7 @@ class CallFrame:
     call: Span
 
 
-@record(frozen=True, slots=True, eq=False)
+@record(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Kernel:
     """A kernel with every call of a known function inlined. Sites are unique in it, from 0 without gaps."""
 

@@ -16,6 +16,6 @@ if TYPE_CHECKING:
 else:
     from dataclasses import dataclass
 
-    def record(*, frozen, slots, eq=True):
+    def record(*, frozen, slots, eq=True, weakref_slot=False):
         """Return what makes a class a dataclass, hashable as a frozen one is. Nothing may be assigned to."""
-        return dataclass(slots=slots, eq=eq, unsafe_hash=frozen and eq)
+        return dataclass(slots=slots, eq=eq, unsafe_hash=frozen and eq, weakref_slot=weakref_slot)

@@ -12,7 +12,7 @@ from clmap_lsp.emulator.symbolic.control import Spending
 from clmap_lsp.emulator.symbolic.loops import NotRegularError, _check_end
 from clmap_lsp.emulator.symbolic.machine import Machine
 from clmap_lsp.emulator.symbolic.memory import KnownData
-from clmap_lsp.emulator.symbolic.needs import find_needs
+from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.emulator.symbolic.space import Space, boxes_of
 from clmap_lsp.emulator.symbolic.values import Sym
 from clmap_lsp.exactness import Exactness
@@ -195,7 +195,7 @@ def test_turns_are_taken_at_once_only_if_nobody_takes_another(turns: int, is_end
     (kernel,) = read_program(source, "f.cl").kernels
     launch = Launch("f", (64,), (64,), {"a": BufferArgument(Fill.ZEROS, 64)}, Origin.GIVEN)
     (box,) = boxes_of(launch)
-    needs = find_needs(kernel)
+    needs = needs_of(kernel)
     data = KnownData(kernel, launch, needs.written, ())
     machine = Machine(kernel, Space(box, launch, 32, Spending(Budget())), needs, data)
     (loop,) = (it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop))

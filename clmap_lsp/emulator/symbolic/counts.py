@@ -24,7 +24,7 @@ from clmap_lsp.emulator.symbolic.control import (
 from clmap_lsp.emulator.symbolic.counting import Counter, Tally
 from clmap_lsp.emulator.symbolic.machine import Doubt, Machine
 from clmap_lsp.emulator.symbolic.memory import KnownData
-from clmap_lsp.emulator.symbolic.needs import Needs, find_needs
+from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import Box, Space, box_of_group, boxes_of
 from clmap_lsp.emulator.symbolic.values import SEVERAL, Floats, Lanes, Sym, Unknown, Value
@@ -112,7 +112,6 @@ class SymbolicResult:
 DEFAULT_BUDGET = Budget()
 _CACHE_SIZE = 64
 _cache: OrderedDict[tuple[Any, ...], tuple[Kernel, SymbolicResult]] = OrderedDict()
-_needs: OrderedDict[int, tuple[Kernel, Needs]] = OrderedDict()
 
 
 def count(
@@ -139,18 +138,6 @@ def count(
     if len(_cache) > _CACHE_SIZE:
         _cache.popitem(last=False)
     return result
-
-
-def needs_of(kernel: Kernel) -> Needs:
-    """Return what has to be computed for a kernel; cached."""
-    hit = _needs.get(id(kernel))
-    if hit is not None and hit[0] is kernel:
-        return hit[1]
-    needs = find_needs(kernel)
-    _needs[id(kernel)] = (kernel, needs)
-    if len(_needs) > _CACHE_SIZE:
-        _needs.popitem(last=False)
-    return needs
 
 
 def _count(

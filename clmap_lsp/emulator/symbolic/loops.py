@@ -20,7 +20,6 @@ from clmap_lsp.emulator.symbolic.control import (
     SplitError,
     SplitTurnsError,
 )
-from clmap_lsp.emulator.symbolic.needs import reads
 from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both, either
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
 from clmap_lsp.emulator.symbolic.values import (
@@ -40,6 +39,7 @@ from clmap_lsp.emulator.symbolic.values import (
 )
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, LogicalOp, Variable
+from clmap_lsp.source.slicing import reads
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.symbolic.machine import Frame, Live, Machine

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clmap_lsp.emulator.moved import Moved, moved_by
-from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
-from clmap_lsp.source.ir import Variable, VariableKind
+from clmap_lsp.source.ir import Variable
+from clmap_lsp.source.per_kernel import per_kernel
+from clmap_lsp.source.slicing import PointsTo, reads, roots_of, slice_of
 
 
 @dataclass(slots=True)
@@ -29,102 +30,25 @@ class Needs:
     """The bytes that each access moves."""
 
 
-def find_needs(kernel: ir.Kernel) -> Needs:
-    """Analyse a kernel; linear in its size but for a few rounds to a fixed point."""
+@per_kernel
+def needs_of(kernel: ir.Kernel) -> Needs:
+    """Analyse a kernel, in time linear in its size; remembered."""
     statements = list(ir.walk(kernel.body))
-    roots = _points_to(kernel, statements)
-    needs = Needs(moved=moved_by(statements))
+    needed = slice_of(kernel)
+    needs = Needs(set(needed.variables), set(needed.objects), moved=moved_by(statements))
     for statement in statements:
-        _seed(needs, statement)
         for pointer in ir.written_through(statement):
-            needs.written |= _roots_of(pointer, roots)
-    _close(needs, statements, roots)
+            needs.written |= needed.roots(pointer)
     for statement in statements:
         if isinstance(statement, ir.Loop):
-            _loop(needs, statement, roots)
+            _loop(needs, statement, needed.points_to)
     return needs
-
-
-def reads(expression: ir.Expression, into: set[Variable]) -> None:
-    """Add the variables that an expression reads."""
-    stack = [expression]
-    while stack:
-        one = stack.pop()
-        if isinstance(one, ir.Read):
-            into.add(one.variable)
-        else:
-            stack.extend(ir.operands(one))
-
-
-def _seed(needs: Needs, statement: ir.Statement) -> None:
-    match statement:
-        case ir.Load(pointer=pointer) | ir.Store(pointer=pointer) | ir.Atomic(pointer=pointer):
-            reads(pointer, needs.variables)
-        case ir.CopyObject() | ir.AsyncCopy() | ir.If() | ir.Loop() | ir.Switch():
-            for expression in ir.expressions(statement):
-                reads(expression, needs.variables)
-        case _:
-            pass
-
-
-def _points_to(kernel: ir.Kernel, statements: list[ir.Statement]) -> dict[Variable, set[Variable]]:
-    """Return what every pointer variable may point into, by flowing roots through assignments."""
-    roots: dict[Variable, set[Variable]] = {it: {it} for it in kernel.parameters}
-    assigns = [it for it in statements if isinstance(it, ir.Assign)]
-    growing = True
-    while growing:
-        growing = False
-        for statement in assigns:
-            checkpoint()
-            found = _roots_of(statement.value, roots)
-            known = roots.setdefault(statement.variable, set())
-            if not found <= known:
-                known |= found
-                growing = True
-    return roots
-
-
-def _roots_of(expression: ir.Expression, roots: dict[Variable, set[Variable]]) -> set[Variable]:
-    match expression:
-        case ir.Read(variable=variable):
-            return roots.get(variable, set())
-        case ir.ObjectAddress(variable=variable):
-            return {variable}
-        case ir.PointerOffset(pointer=pointer) | ir.FieldAddress(pointer=pointer):
-            return _roots_of(pointer, roots)
-        case _:
-            return set().union(*(_roots_of(it, roots) for it in ir.operands(expression)))
-
-
-def _close(needs: Needs, statements: list[ir.Statement], roots: dict[Variable, set[Variable]]) -> None:
-    growing = True
-    while growing:
-        before = len(needs.variables) + len(needs.objects)
-        for statement in statements:
-            match statement:
-                case ir.Assign(variable=variable, value=value) if variable in needs.variables:
-                    reads(value, needs.variables)
-                case ir.Load(variable=variable, pointer=pointer) if variable in needs.variables:
-                    needs.objects |= {it for it in _roots_of(pointer, roots) if _is_private(it)}
-                case ir.Store(pointer=pointer, value=value):
-                    if needs.objects & _roots_of(pointer, roots):
-                        reads(value, needs.variables)
-                case ir.CopyObject(destination=destination, source=source):
-                    if needs.objects & _roots_of(destination, roots):
-                        needs.objects |= {it for it in _roots_of(source, roots) if _is_private(it)}
-                case _:
-                    pass
-        growing = len(needs.variables) + len(needs.objects) > before
-
-
-def _is_private(variable: Variable) -> bool:
-    return variable.kind is VariableKind.PRIVATE_OBJECT
 
 
 # --------------------------------------------------------------------------------------------------- loops
 
 
-def _loop(needs: Needs, loop: ir.Loop, roots: dict[Variable, set[Variable]]) -> None:
+def _loop(needs: Needs, loop: ir.Loop, points_to: PointsTo) -> None:
     exposed: set[Variable] = set()
     written: set[Variable] = set()
     for block in (loop.test, loop.body, loop.step):
@@ -134,7 +58,7 @@ def _loop(needs: Needs, loop: ir.Loop, roots: dict[Variable, set[Variable]]) -> 
     changed: set[Variable] = set()
     for statement in ir.walk(loop.test + loop.body + loop.step):
         changed.update(ir.written(statement))
-        if any(needs.objects & _roots_of(it, roots) for it in ir.written_through(statement)):
+        if any(needs.objects & roots_of(it, points_to) for it in ir.written_through(statement)):
             needs.stores_private.add(id(loop))
     needs.exposed[id(loop)] = frozenset(exposed & needs.variables)
     needs.changed[id(loop)] = frozenset(changed & needs.variables)
