@@ -129,3 +129,5 @@ class Finding:
     condition: str = ""
     time: LostTime | None = None
     """The time that what it is about loses on the device, where that can be predicted."""
+    rest: Finding | None = None
+    """The same finding without its first place: what is left to say where a comment silences that one."""

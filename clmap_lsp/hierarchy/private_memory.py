@@ -7,6 +7,7 @@ memory behind the caches, interleaved by work-item).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -34,6 +35,8 @@ class Spill:
     reason: str
     traffic_bytes: int | None
     """What all work-items move through it over the launch, if it is known."""
+    by_data: bool = False
+    """A value from memory chooses the element, as in a histogram."""
 
 
 def spilled(analysis: KernelAnalysis, device: DeviceModel) -> tuple[Spill, ...]:
@@ -55,41 +58,65 @@ def spilled(analysis: KernelAnalysis, device: DeviceModel) -> tuple[Spill, ...]:
             found.append(Spill(it, it.type.size, True, reason, None))
         elif it in dynamic:
             reason = f"it is indexed by {dynamic[it]}, and registers have no addresses"
-            found.append(Spill(it, it.type.size, False, reason, None))
+            found.append(Spill(it, it.type.size, False, reason, None, dynamic[it] == _READ))
     return tuple(found)
+
+
+_READ: Final = "a value that was read"
 
 
 def _dynamically_indexed(body: ir.Block) -> dict[ir.Variable, str]:
     """Return the objects that some access reaches by an index that no unrolling makes a constant."""
     found: dict[ir.Variable, str] = {}
-    constants: set[ir.Variable] = set()
-    _visit(body, constants, found)
+    _visit(body, frozenset(), assigned_once(body), found)
     return found
 
 
-def _visit(block: ir.Block, constants: set[ir.Variable], found: dict[ir.Variable, str]) -> None:
+_Definitions = Mapping[ir.Variable, ir.Expression]
+"""What variables are assigned that one statement only gives a value."""
+
+
+def assigned_once(body: ir.Block) -> _Definitions:
+    """Return the values of the variables that one assignment only gives a value."""
+    values: dict[ir.Variable, ir.Expression | None] = {}
+    for it in ir.walk(body):
+        for variable in ir.written(it):
+            only = isinstance(it, ir.Assign) and variable not in values
+            values[variable] = it.value if isinstance(it, ir.Assign) and only else None
+    return {variable: value for variable, value in values.items() if value is not None}
+
+
+def _visit(
+    block: ir.Block,
+    constants: frozenset[ir.Variable],
+    definitions: _Definitions,
+    found: dict[ir.Variable, str],
+) -> None:
     """Walk a block; `constants` are the counters of the loops around it that are unrolled."""
     for it in block:
         match it:
             case ir.Load(pointer=pointer) | ir.Store(pointer=pointer):
-                _judge(pointer, constants, found)
+                _judge(pointer, constants, definitions, found)
             case ir.Loop():
-                counter = _unrolled_counter(it)
-                inside = constants | ({counter} if counter is not None else set())
-                _visit(it.body, inside, found)
-            case ir.Assign(variable=variable, value=value) if variable.is_temporary:
-                if _moving(value, constants) is None:  # An index that is used twice, as in `a[i] += b`.
-                    constants.add(variable)
+                _visit(it.body, constants | _unrolled_counters(it, definitions), definitions, found)
             case _:
                 for inner in ir.blocks(it):
-                    _visit(inner, constants, found)
+                    _visit(inner, constants, definitions, found)
 
 
-def _judge(pointer: ir.Expression, constants: set[ir.Variable], found: dict[ir.Variable, str]) -> None:
+def _judge(
+    pointer: ir.Expression,
+    constants: frozenset[ir.Variable],
+    definitions: _Definitions,
+    found: dict[ir.Variable, str],
+) -> None:
     indices: list[ir.Expression] = []
     while not isinstance(pointer, ir.ObjectAddress):
         if isinstance(pointer, ir.PointerOffset):
             indices.append(pointer.index)
+        if isinstance(pointer, ir.Read) and pointer.variable in definitions:
+            pointer = definitions[pointer.variable]
+            continue
         parts = ir.operands(pointer)
         if not parts:
             return
@@ -97,32 +124,61 @@ def _judge(pointer: ir.Expression, constants: set[ir.Variable], found: dict[ir.V
     if pointer.variable.kind is not ir.VariableKind.PRIVATE_OBJECT:
         return
     for index in indices:
-        name = _moving(index, constants)
+        name = _moving(index, constants, definitions)
         if name is not None:
             found.setdefault(pointer.variable, name)
 
 
-def _moving(index: ir.Expression, constants: set[ir.Variable]) -> str | None:
+def _moving(index: ir.Expression, constants: frozenset[ir.Variable], definitions: _Definitions) -> str | None:
     """Return what keeps an index from being a constant."""
     match index:
         case ir.Read(variable=variable):
             if variable in constants:
                 return None
+            if variable in definitions:
+                return _moving(definitions[variable], constants, definitions)
             return f"`{variable.name}`" if not variable.is_temporary else "a value that was read"
         case ir.WorkItem(query=query):
             return f"`{query.value}`"
         case _:
-            return next((name for part in ir.operands(index) if (name := _moving(part, constants))), None)
+            parts = (_moving(part, constants, definitions) for part in ir.operands(index))
+            return next((name for name in parts if name), None)
 
 
-def _unrolled_counter(loop: ir.Loop) -> ir.Variable | None:
-    """Return the counter of a loop with few turns, known in advance, or that is asked to be unrolled."""
-    if len(loop.step) != 1 or not isinstance(loop.step[0], ir.Assign):
-        return None
-    counter = loop.step[0].variable
+def _unrolled_counters(loop: ir.Loop, definitions: _Definitions) -> frozenset[ir.Variable]:
+    """Return the counters of a loop with few turns, known in advance, or that is asked to be unrolled."""
     condition = loop.condition
-    if not isinstance(condition, ir.Compare) or not isinstance(condition.right, ir.Constant):
-        return None
-    if loop.unroll is not None or 0 <= condition.right.value <= UNROLLED_TURNS:
-        return counter
-    return None
+    counters = frozenset(it.variable for it in loop.step if isinstance(it, ir.Assign))
+    if len(counters) < len(loop.step) or not isinstance(condition, ir.Compare):
+        return frozenset()
+    bounds = (_constant(condition.right, definitions), _constant(condition.left, definitions))
+    bound = next((it for it in bounds if it is not None), None)
+    if bound is not None and (loop.unroll is not None or abs(bound) <= UNROLLED_TURNS):
+        return counters
+    return frozenset()
+
+
+def _constant(expression: ir.Expression, definitions: _Definitions) -> float | None:
+    """Return the value of an expression of constants, as far as bounds of loops need it."""
+    match expression:
+        case ir.Constant(value=value):
+            return value
+        case ir.Convert():
+            return _constant(ir.operands(expression)[0], definitions)
+        case ir.Read(variable=variable) if variable in definitions:
+            return _constant(definitions[variable], definitions)
+        case ir.Binary(op=op, left=left, right=right) if op in _FOLDED:
+            parts = _constant(left, definitions), _constant(right, definitions)
+            if parts[0] is None or parts[1] is None:
+                return None
+            return _FOLDED[op](parts[0], parts[1])
+        case _:
+            return None
+
+
+_FOLDED: dict[ir.BinaryOp, Callable[[float, float], float]] = {
+    ir.BinaryOp.ADD: lambda left, right: left + right,
+    ir.BinaryOp.SUB: lambda left, right: left - right,
+    ir.BinaryOp.MUL: lambda left, right: left * right,
+    ir.BinaryOp.DIV: lambda left, right: left // right if right else 0,
+}

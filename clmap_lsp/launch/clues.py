@@ -34,6 +34,8 @@ class Clues:
     """Scalar parameters that multiply something in an index."""
     limits: set[Variable] = field(default_factory=set)
     """Scalar parameters that bound a loop."""
+    strided: set[Variable] = field(default_factory=set)
+    """Scalar parameters that bound a loop which all work-items share: it starts at an id."""
     gathered: set[Variable] = field(default_factory=set)
     """Buffers whose values are used as indices."""
     trip_data: set[Variable] = field(default_factory=set)
@@ -177,9 +179,30 @@ def _local_index(clues: Clues, form: Form, length: int) -> None:
 def _limit(clues: Clues, forms: Forms, condition: ir.Expression) -> None:
     for expression in _conjuncts(condition):
         if isinstance(expression, ir.Compare):
+            shared = any(_is_shared(it, forms) for it in (expression.left, expression.right))
             for side in (expression.left, expression.right):
+                if shared:
+                    clues.strided.update(_scalar_parameters(side, forms))
                 clues.limits.update(_scalar_parameters(side, forms))
                 clues.limits.update(_start_parameters(side, forms))
+
+
+def _is_shared(side: ir.Expression, forms: Forms) -> bool:
+    """Tell whether a loop's counter starts at an id, as in `for (i = gid; i < n; i += global_size)`."""
+    while isinstance(side, ir.Convert):
+        side = side.operand
+    if not isinstance(side, ir.Read) or side.variable not in forms.stepped:
+        return False
+    values = list(forms.assigned.get(side.variable, ()))
+    for value in values[:]:
+        named = [
+            it.variable
+            for it in ir.nodes(value)
+            if isinstance(it, ir.Read) and it.variable not in forms.stepped
+        ]
+        values += [known[0] for it in named if len(known := forms.assigned.get(it, [])) == 1]
+    found = {it.query for value in values for it in ir.nodes(value) if isinstance(it, ir.WorkItem)}
+    return not found.isdisjoint({ir.WorkItemQuery.GLOBAL_ID, ir.WorkItemQuery.GLOBAL_SIZE})
 
 
 def _conjuncts(condition: ir.Expression) -> Iterator[ir.Expression]:

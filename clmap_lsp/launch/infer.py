@@ -25,6 +25,8 @@ _PROBLEM_WITH_LOOPS = 1024
 """One dimension whose size also bounds a loop or is a pitch: work grows with its square."""
 _LIMIT = {1: 256, 2: 256, 3: 64}
 """A scalar that only bounds loops or multiplies indices."""
+_TURNS = 4
+"""Elements of each work-item where a loop steps by all of them."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 _MAX_GROUP = 1024
 _SAMPLER = 0x12
@@ -130,6 +132,8 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
     if parameter in clues.pitches:
         dimension = clues.pitches[parameter]
         return draft.end_of_ids(dimension) if dimension < len(draft.global_size) else _PROBLEM[n]
+    if parameter in clues.strided:
+        return _TURNS * (draft.end_of_ids(0) if draft.global_size else _PROBLEM[1])
     in_product = any(parameter in form.atoms() for form in clues.bounds.values())
     if looped or in_product:
         whole = draft.end_of_ids(0) if draft.global_size and n > 1 else _LIMIT[n]

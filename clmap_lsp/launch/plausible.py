@@ -5,8 +5,9 @@ What a rule finds on all of them does not hang on the guess.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from clmap_lsp.launch.clues import find_clues
 from clmap_lsp.launch.model import Argument, Launch, Origin, ScalarArgument
@@ -21,6 +22,11 @@ _SHAPES: dict[int, tuple[tuple[int, ...], ...]] = {
 """Shapes of work-groups that programs are seen to use."""
 _LEAST = 8
 """Smaller scalars are factors and flags, not sizes."""
+_SMALL_NAME = re.compile(r"components?|channels|depth|radius|pad|ksize|halo|border|taps|order", re.IGNORECASE)
+"""What people call numbers that are small: colours of a pixel, cells of a border."""
+_SMALL = 3
+_NOT_ONE = 5
+"""What was taken for 1 because nothing says more: an offset, a pitch, a number of channels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +36,8 @@ class Plausible:
     launch: PartialLaunch
     instead_of: str
     """`the local size is 16x16`, `N is 256`."""
+    invented: bool = False
+    """The guess is a value of the program's, not the shape of the groups."""
 
 
 def plausible(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
@@ -60,21 +68,34 @@ def _shapes(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
 
 
 def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
-    """Yield one launch in which every guessed size is a little less, and so no power of two."""
+    """Yield a launch with every guessed size a little less, and so no power of two; then one in which what is
+    small by its name is small, and what was taken for 1 is not."""
     guessed = {
-        name: it
+        name: int(it.values[0])
         for name, it in launch.arguments.items()
-        if name in launch.inferred and isinstance(it, ScalarArgument) and len(it.values) == 1
+        if name in launch.inferred
+        and isinstance(it, ScalarArgument)
+        and len(it.values) == 1
+        and isinstance(it.values[0], int)
     }
-    sizes = {
-        name: it for name, it in guessed.items() if isinstance(it.values[0], int) and it.values[0] >= _LEAST
-    }
-    if not sizes:
-        return
-    others = {name: replace(it, values=(int(it.values[0]) - 1,)) for name, it in sizes.items()}
+    sizes = {name: value for name, value in guessed.items() if value >= _LEAST}
+    if sizes:
+        yield _with(kernel, launch, sizes, {name: value - 1 for name, value in sizes.items()})
+    forms = [form.atoms() for form in find_clues(kernel).bounds.values()]
+    bounds = {it.name for atoms in forms if len(atoms) == 1 for it in atoms if isinstance(it, ir.Variable)}
+    others = {name: _SMALL for name in sizes if name not in bounds and _SMALL_NAME.search(name)}
+    others |= {name: _NOT_ONE for name, value in guessed.items() if value == 1}
+    if others:
+        yield _with(kernel, launch, {name: guessed[name] for name in others}, others)
+
+
+def _with(
+    kernel: ir.Kernel, launch: Launch, before: Mapping[str, int], values: Mapping[str, int]
+) -> Plausible:
+    others = {name: ScalarArgument((value,)) for name, value in values.items()}
     parsed: dict[str, Argument] = {**_known(launch), **others}
     part = PartialLaunch(
         kernel.name, launch.global_size, launch.local_size, parsed=parsed, origin=Origin.GIVEN
     )
-    listed = ", ".join(f"{name} is {it.values[0]}" for name, it in sizes.items())
-    yield Plausible(part, listed)
+    listed = ", ".join(f"{name} is {value}" for name, value in list(before.items())[:3])
+    return Plausible(part, listed, invented=True)

@@ -45,9 +45,7 @@ from clmap_lsp.rules.causes import about_names, hides_its_names, undefined_names
 from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
-RULE = RuleMeta(
-    "CM003", "undefined-name", Severity.INFORMATION, problems=("undefined-name",), scope=Scope.FILE
-)
+RULE = RuleMeta("CM003", "undefined-name", Severity.HINT, problems=("undefined-name",), scope=Scope.FILE)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

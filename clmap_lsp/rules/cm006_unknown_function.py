@@ -44,7 +44,7 @@ from clmap_lsp.rules.meta import RuleMeta, Scope
 RULE = RuleMeta(
     "CM006",
     "unknown-function",
-    Severity.INFORMATION,
+    Severity.HINT,
     problems=("unknown-function", "recursion"),
     scope=Scope.FILE,
 )

@@ -3,8 +3,9 @@
 ## What it does
 
 Reports a configured or commented launch that is wrong or does not fit the kernel, a kernel for which no
-launch could be worked out, work-groups that the device model cannot run, and global sizes that are no
-multiple of the local size where the OpenCL version refuses them (before 2.0; OpenCL 1.2, section 5.8).
+launch could be worked out or of which guesses keep next to all work-items from running, work-groups that
+the device model cannot run, and global sizes that are no multiple of the local size where the OpenCL
+version refuses them (before 2.0; OpenCL 1.2, section 5.8).
 
 ## Why is this bad?
 
@@ -37,8 +38,8 @@ from collections.abc import Iterator
 
 from clmap_lsp.analysis.model import KernelAnalysis
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.launch.model import Launch, Origin
-from clmap_lsp.rules.context import RuleContext
+from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
+from clmap_lsp.rules.context import RuleContext, is_switched_off
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
 RULE = RuleMeta("CM007", "launch-problem", Severity.WARNING, scope=Scope.FILE)
@@ -51,6 +52,8 @@ def check(context: RuleContext) -> Iterator[Finding]:
     for kernel in context.kernels():
         for problem in kernel.launch_problems:
             yield RULE.finding(kernel.kernel.name_span, problem, kernel=kernel.name)
+        if is_switched_off(kernel, device):
+            yield _switched_off(kernel)
         if (reason := context.not_emulated.get(kernel.name)) is not None:
             message = f"the launch cannot be run in the emulator: {reason}"
             yield RULE.finding(kernel.kernel.name_span, message, kernel=kernel.name)
@@ -64,6 +67,25 @@ def check(context: RuleContext) -> Iterator[Finding]:
             )
         if kernel.launch is not None and context.standard.startswith("CL1"):
             yield from _refused(kernel, kernel.launch, context.standard)
+
+
+def _switched_off(kernel: KernelAnalysis) -> Finding:
+    launch = kernel.launch
+    assert launch is not None
+    guessed = [
+        f"{name}={value}"
+        for name, value in launch.arguments.items()
+        if name in launch.inferred and isinstance(value, ScalarArgument)
+    ]
+    guessed += [f"{it.name}={it.value}" for it in kernel.guesses if it.role == "constant" and it.value]
+    listed = ", ".join(guessed[:4]) + (f" and {len(guessed) - 4} more" if len(guessed) > 4 else "")
+    return RULE.finding(
+        kernel.kernel.name_span,
+        f"`{kernel.name}` is not judged: with what is guessed of its launch ({listed}) next to none of its "
+        "work-items access memory; say it in a comment `// clmap: global=… local=… …` or in clmap.toml",
+        kernel=kernel.name,
+        severity=Severity.HINT,
+    )
 
 
 def _refused(kernel: KernelAnalysis, launch: Launch, standard: str) -> Iterator[Finding]:

@@ -1,40 +1,41 @@
-"""Accesses whose bytes lie side by side, but across the granules' borders.
+"""Rows of neighbouring elements that start inside the granules of memory.
 
 ## What it does
 
-Reports loads and stores of global memory in which consecutive work-items touch consecutive elements, but
-start inside a granule, so that each request needs one granule more than its bytes fill.
+Reports loads and stores of global memory, a quarter of the kernel's traffic at least, in which consecutive
+work-items touch consecutive elements, but which start at other places of a granule from row to row, so that
+most requests need one granule more than their bytes fill.
 
-Neighbours in a stencil are not reported: if the same buffer is also accessed at an aligned place beside,
-the granules are shared.
+A constant offset is not reported: the second of two neighbouring requests finds the granule that they share
+in a cache. Nor are neighbours in a stencil, if the same buffer is also accessed at an aligned place beside,
+or elements that are moved in several pieces, such as vectors of 8 floats and structs.
 
 ## Why is this bad?
 
-With 32 work-items, 4-byte elements and 32-byte sectors, 5 sectors move where 4 would do. The cause is mostly
-a constant offset (a header of one element before the data) or rows whose length is no multiple of the
-granule.
+With 32 work-items, 4-byte elements and 32-byte sectors, 5 sectors move where 4 would do. The cause is rows
+whose length is no multiple of the granule.
 
 ## Example
 
 ```c
-// clmap: global=4096 local=128 a=zeros(4097) b=zeros(4096)
-__kernel void shift(__global const float *a, __global float *b)
+// clmap: global=256,256 local=32,8 N=257 a=zeros(257*256) b=zeros(256*256)
+__kernel void crop(__global const float *a, __global float *b, const int N)
 {
-    const int i = get_global_id(0);
-    b[i] = a[i + 1];
+    const int x = get_global_id(0), y = get_global_id(1);
+    b[y * 256 + x] = a[y * N + x];
 }
 ```
 
 ## Use instead
 
-Pad rows and headers to a multiple of the granule:
+Pad rows to a multiple of the granule:
 
 ```c
-// clmap: global=4096 local=128 a=zeros(4104) b=zeros(4096)
-__kernel void shift(__global const float *a, __global float *b)
+// clmap: global=256,256 local=32,8 N=264 a=zeros(264*256) b=zeros(256*256)
+__kernel void crop(__global const float *a, __global float *b, const int N)
 {
-    const int i = get_global_id(0);
-    b[i] = a[i + 8];
+    const int x = get_global_id(0), y = get_global_id(1);
+    b[y * 256 + x] = a[y * N + x];
 }
 ```
 """
@@ -54,9 +55,6 @@ if TYPE_CHECKING:
 
 RULE = RuleMeta("CM103", "misaligned-access", Severity.INFORMATION)
 
-ALIGNED_BELOW = 1.05
-"""Times the ideal; edges of the launch may cost a little even where all else is aligned."""
-
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the misaligned walks, one for each buffer and direction: the dearest."""
@@ -71,13 +69,8 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
 
 def _is_misaligned(kernel: KernelAnalysis, access: AccessAnalysis, device: DeviceModel) -> bool:
     from clmap_lsp.access.records import Direction
-    from clmap_lsp.rules.patterns import (
-        MISALIGNED_FROM,
-        is_contiguous,
-        is_global,
-        is_narrow,
-        swap_mends,
-    )
+    from clmap_lsp.rules.patterns import is_contiguous, is_global, is_narrow, swap_mends
+    from clmap_lsp.rules.thresholds import MISALIGNED_FROM, MISALIGNED_SHARE
 
     if not (is_global(access, Direction.LOAD) or is_global(access, Direction.STORE)):
         return False
@@ -85,10 +78,19 @@ def _is_misaligned(kernel: KernelAnalysis, access: AccessAnalysis, device: Devic
     assert cost is not None
     return (
         cost.excess >= MISALIGNED_FROM
+        and (access.share or 0.0) >= MISALIGNED_SHARE
+        and len(access.pieces) < 2
+        and not _is_offset(access)
         and is_contiguous(access)
         and not is_narrow(kernel, access, device.granule_bytes)
         and not swap_mends(kernel, access)
     )
+
+
+def _is_offset(access: AccessAnalysis) -> bool:
+    """Tell whether every request starts alike: a constant alone keeps them from being aligned."""
+    cost = access.per_request
+    return cost is not None and cost.max == cost.mean
 
 
 def _is_neighbour(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
@@ -96,6 +98,8 @@ def _is_neighbour(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
 
     Either a loop moves it by single elements, or an aligned access stands at a constant distance.
     """
+    from clmap_lsp.rules.thresholds import ALIGNED_BELOW
+
     steps = (access.access.offset.coefficient(it) for it in access.access.loops)
     if any(it is not None and it.value == access.access.size for it in steps):
         return True

@@ -64,19 +64,19 @@ if TYPE_CHECKING:
 
 RULE = RuleMeta("CM201", "bank-conflict", Severity.WARNING)
 
-CONFLICT_FROM = 1.5
-"""Times the ideal: half of the requests of a 2-way conflict. What is below comes from few requests only."""
-
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
-    """Yield the local accesses whose banks conflict, one finding a cause; none on devices without banks."""
+    """Yield the local accesses whose banks conflict, one finding a buffer; none on devices without banks."""
     from clmap_lsp.devices.model import BankedLocal
-    from clmap_lsp.rules.patterns import also, by_cause
+    from clmap_lsp.rules.patterns import also, by_buffer, has_known_lanes, one_of
 
     if not isinstance(device.local_rule, BankedLocal):
         return
-    for group in by_cause(it for it in kernel.accesses if _conflicts(kernel, it)):
-        yield RULE.finding(
+    if not has_known_lanes(kernel, device):
+        return
+
+    def finding(group: Sequence[AccessAnalysis]) -> Finding:
+        return RULE.finding(
             group[0].access.span,
             _message(kernel, group, device),
             kernel=kernel.name,
@@ -85,13 +85,19 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
             data={**wording.figures(group[0]), "share": wording.share_of(group)},
         )
 
+    for group in by_buffer(it for it in kernel.accesses if _conflicts(kernel, it)):
+        yield one_of(group, finding)
+
 
 def _conflicts(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
+    from clmap_lsp.access.records import Direction
     from clmap_lsp.rules.patterns import swap_mends
+    from clmap_lsp.rules.thresholds import CONFLICT_FROM
 
     cost = access.per_request
     return (
         access.access.space is AddressSpace.LOCAL
+        and access.access.direction is not Direction.ATOMIC
         and cost is not None
         and cost.unit == "wavefronts"
         and cost.excess >= CONFLICT_FROM

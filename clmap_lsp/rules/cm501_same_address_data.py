@@ -7,6 +7,8 @@ same turn, and that fit into the device's constant memory. Devices that read con
 path as global memory are left out, and those on which it was measured to gain nothing (NVIDIA Hopper: global
 memory is as fast within 1 %, because its caches serve one address to a whole SIMD group at once too).
 
+Nothing is said where sizes were guessed, or where one work-item of a group does all.
+
 What is too large for constant memory is reported as a candidate for local memory where it is a quarter of the
 kernel's sectors at least: a work-group can load it once, part by part, instead of each of its SIMD groups.
 
@@ -50,6 +52,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.thresholds import SHARED_FROM
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -57,9 +60,6 @@ if TYPE_CHECKING:
     from clmap_lsp.hierarchy.instances import Array
 
 RULE = RuleMeta("CM501", "same-address-data", Severity.HINT)
-
-LEAST_SHARE = 0.25
-"""Of the kernel's sectors, for what is to be shared through local memory."""
 
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
@@ -70,6 +70,8 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     from clmap_lsp.hierarchy.selection import Memory, moot
     from clmap_lsp.source.types import AddressSpace
 
+    if _is_serial(kernel) or _is_guessed(kernel):
+        return
     if device.constant_rule is not ConstantRule.PER_ADDRESS or moot(Memory.CONSTANT, device) is not None:
         return
     for array in arrays_of(kernel):
@@ -84,7 +86,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
                 f"`{array.name}` could live in __constant memory: all work-items read the same address, "
                 f"{size_words(array.bytes)} with this launch."
             )
-        elif (groups := _simd_groups(kernel, device)) > 1 and _share(kernel, array) >= LEAST_SHARE:
+        elif (groups := _simd_groups(kernel, device)) > 1 and _share(kernel, array) >= SHARED_FROM:
             message = (
                 f"All work-items read the same address of `{array.name}`, but {fits.why}: a work-group "
                 "could load it once through local memory, part by part, instead of once for each of its "
@@ -95,6 +97,20 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
         span = array.instances[0].accesses[0].span
         severity = None if fits else Severity.INFORMATION
         yield RULE.finding(span, message, kernel=kernel.name, severity=severity, data={"bytes": array.bytes})
+
+
+def _is_serial(kernel: KernelAnalysis) -> bool:
+    """Tell whether one work-item of a group does all: it shares with nobody."""
+    from clmap_lsp.rules.serial import runs_alone
+
+    return runs_alone(kernel) is not None
+
+
+def _is_guessed(kernel: KernelAnalysis) -> bool:
+    """Tell whether the sizes of buffers follow from guesses."""
+    from clmap_lsp.analysis.active import guesses_a_size
+
+    return guesses_a_size(kernel)
 
 
 def _simd_groups(kernel: KernelAnalysis, device: DeviceModel) -> int:

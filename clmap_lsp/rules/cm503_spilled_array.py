@@ -63,9 +63,15 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
 
     if device.has_scratchpad is False and device.vendor.lower() != "arm":
         return
+    if kernel.launch is not None and kernel.launch.group_items == 1:
+        return  # A kernel of one work-item is written for an FPGA or a CPU.
     for it in spilled(kernel, device):
         message = (
             f"`{it.variable.name}` ({it.bytes} bytes a work-item) will not stay in registers: "
             f"{it.reason}. Its accesses go to memory."
         )
-        yield RULE.finding(it.variable.span, message, kernel=kernel.name, data={"bytes": it.bytes})
+        # Stacks and lists that a counter walks have to be somewhere: their authors know.
+        severity = None if it.by_size or it.by_data else Severity.HINT
+        yield RULE.finding(
+            it.variable.span, message, kernel=kernel.name, severity=severity, data={"bytes": it.bytes}
+        )

@@ -47,17 +47,13 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.thresholds import LEAST_LOCAL_BYTES, LEAST_OCCUPANCY
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM504", "few-resident-groups", Severity.WARNING)
-
-LEAST_OCCUPANCY = 0.25
-"""Part of the resident SIMD groups below which latency is no longer hidden well."""
-LEAST_LOCAL_BYTES = 32 * 1024
-"""What OpenCL promises of every full-profile device (CL_DEVICE_LOCAL_MEM_SIZE)."""
 
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:

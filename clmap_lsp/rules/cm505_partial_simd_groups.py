@@ -38,14 +38,13 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.thresholds import IDLE_LANES_FROM
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
 
 RULE = RuleMeta("CM505", "partial-simd-groups", Severity.INFORMATION)
-
-IDLE_FROM = 0.125
 
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
@@ -59,7 +58,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     items = launch.group_items
     lanes = -(-items // width) * width
     idle = 1 - items / lanes
-    if idle < IDLE_FROM or launch.work_items <= width:
+    if idle < IDLE_LANES_FROM or launch.work_items <= width:
         return
     size = "x".join(map(str, launch.local_size))
     message = (

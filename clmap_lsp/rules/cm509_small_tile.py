@@ -71,6 +71,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.thresholds import SHARED_FROM
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -78,9 +79,6 @@ if TYPE_CHECKING:
     from clmap_lsp.hierarchy.tiles import TileChoice, Tiling
 
 RULE = RuleMeta("CM509", "small-tile", Severity.INFORMATION)
-
-SAVES_FROM = 0.25
-"""Part of the kernel's sectors."""
 
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
@@ -94,7 +92,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     if tiling is None or choice is None:
         return
     saved = tiling.sectors - choice.sectors
-    if not kernel.totals.sectors or saved < SAVES_FROM * kernel.totals.sectors:
+    if not kernel.totals.sectors or saved < SHARED_FROM * kernel.totals.sectors:
         return
     share = saved / kernel.totals.sectors
     yield RULE.finding(

@@ -8,9 +8,8 @@ take them out of the loop, and so is what is less than a quarter of the kernel's
 
 ## Why is this bad?
 
-Private memory, the registers of a work-item, would keep the elements from turn to turn. Where they are more
-than the registers hold, the private array lies in memory behind the caches; it is then interleaved by
-work-item, so that its loads are coalesced, which those of the original often are not.
+Private memory, the registers of a work-item, would keep the elements from turn to turn. What is more than
+they hold is not reported: a private array of that size lies in memory too (CM503).
 
 ## Example
 
@@ -69,6 +68,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.thresholds import PRIVATE_WORDS, REPEATED_TURNS, SHARED_FROM
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -77,22 +77,17 @@ if TYPE_CHECKING:
 
 RULE = RuleMeta("CM510", "repeated-loads", Severity.INFORMATION)
 
-LEAST_SHARE = 0.25
-"""Of the kernel's sectors."""
-LEAST_TURNS = 4
-MOST_BYTES = 16 * 1024
-"""A work-item that needs more at a time is better served by another order of its loops."""
-
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield one finding for each buffer of a kernel, at its first such load."""
     from clmap_lsp.hierarchy.repeats import repeats_of
 
     seen = set()
+    words = device.limits.registers_per_work_item or PRIVATE_WORDS
     for it in repeats_of(kernel):
         buffer = it.access.access.buffer
-        worth = it.sectors >= LEAST_SHARE * kernel.totals.sectors > 0
-        if buffer in seen or not worth or it.turns < LEAST_TURNS or it.bytes > MOST_BYTES:
+        worth = it.sectors >= SHARED_FROM * kernel.totals.sectors > 0
+        if buffer in seen or not worth or it.turns < REPEATED_TURNS or it.bytes > 4 * words:
             continue
         seen.add(buffer)
         yield RULE.finding(
@@ -112,13 +107,8 @@ def _message(it: Repeat, device: DeviceModel) -> str:
     registers = device.limits.registers_per_work_item
     if registers is None:
         where = f"{words} words a work-item; how many registers {device.id} has for one is not known"
-    elif words < registers:
-        where = f"{words} words of the {registers} registers a work-item can have"
     else:
-        where = (
-            f"{words} words, more than the {registers} registers a work-item can have: they would lie in "
-            "memory, interleaved by work-item, so that neighbours load side by side"
-        )
+        where = f"{words} words of the {registers} registers a work-item can have"
     return (
         f"Each work-item loads the same {size_words(it.bytes)} of `{access.buffer}` in each of the "
         f"{it.turns} turns of `{it.loop.name}`; a private copy would save about {saved:,} of its "

@@ -12,6 +12,7 @@ from clmap_lsp.rules.causes import hides_its_names
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.emulator.result import EmulationResult
     from clmap_lsp.findings import Finding
     from clmap_lsp.index.index import Index, PlacedIssue
@@ -29,6 +30,14 @@ class UnusedSuppression:
     comment: Suppression
     code: SuppressedCode | None
     reason: str
+
+
+def is_switched_off(kernel: KernelAnalysis, device: DeviceModel) -> bool:
+    """Tell whether guesses leave next to none of a kernel's work-items anything to do."""
+    from clmap_lsp.analysis.active import active_part, guesses_a_size
+    from clmap_lsp.rules.thresholds import ACTIVE_FROM
+
+    return guesses_a_size(kernel) and active_part(kernel, device) < ACTIVE_FROM
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,13 @@ class RuleContext:
     def kernels(self) -> Iterator[KernelAnalysis]:
         """Yield the kernels that were analysed, in source order."""
         yield from self.analysis.kernels
+
+    def judged_kernels(self) -> Iterator[KernelAnalysis]:
+        """Yield the kernels of which figures say something: not those that a guess keeps from running."""
+        device = self.analysis.device
+        for kernel in self.analysis.kernels:
+            if not is_switched_off(kernel, device):
+                yield kernel
 
     def accesses(self) -> Iterator[tuple[KernelAnalysis, AccessAnalysis]]:
         """Yield every access of every kernel."""
@@ -96,12 +112,32 @@ def _is_within(span: Span, outer: Span) -> bool:
     return span.path == outer.path and outer.start <= span.start <= outer.end
 
 
+_HELPED = frozenset(
+    {
+        "found-include",
+        "syntax-error",
+        "template-text",
+        "undefined-name",
+        "unknown-function",
+        "unknown-length",
+        "unsupported",
+    }
+)
+"""Problems that the reader got around by a guess, where they are information."""
+
+
 def from_problem(rule: RuleMeta, problem: Problem) -> Finding:
-    """Turn a problem of the source into a finding; its own severity is kept."""
-    from clmap_lsp.findings import Related
+    """Turn a problem of the source into a finding.
+
+    Its own severity is kept, but what only says how the reader helped itself is a hint: files of a program
+    that is built with options are full of it, and reports name the guesses once for all.
+    """
+    from clmap_lsp.findings import Related, Severity
 
     related = tuple(Related(span, message) for span, message in problem.related)
-    return rule.finding(problem.span, problem.message, severity=problem.severity, related=related)
+    helped = problem.code in _HELPED and problem.severity is Severity.INFORMATION
+    severity = Severity.HINT if helped else problem.severity
+    return rule.finding(problem.span, problem.message, severity=severity, related=related)
 
 
 def from_issue(rule: RuleMeta, index: Index, it: PlacedIssue, *, unnecessary: bool = False) -> Finding:

@@ -46,7 +46,7 @@ class KernelFindings:
 
     def check(self, rules: Sequence[Rule], context: RuleContext) -> Iterator[Finding]:
         """Yield what rules that see one kernel only say of the kernels of a file."""
-        kernels = context.analysis.kernels
+        kernels = list(context.judged_kernels())
         for kernel in kernels:
             known = self._of(kernel)
             for rule in rules:
@@ -95,4 +95,5 @@ def _at_new_place(finding: Finding, places: Mapping[Span, Span]) -> Finding:
     if finding.fix is not None:
         raise KeyError  # An edit has places of its own.
     related = tuple([Related(places[it.span], it.message) for it in finding.related])
-    return replace(finding, span=places[finding.span], related=related)
+    rest = None if finding.rest is None else _at_new_place(finding.rest, places)
+    return replace(finding, span=places[finding.span], related=related, rest=rest)

@@ -146,7 +146,7 @@ class Rule:
                 if (kernel := context.program.kernel(name)) is not None:
                     yield from self.check(kernel, result)
         else:
-            for it in context.kernels():
+            for it in context.judged_kernels():
                 yield from self.check(it, context.analysis.device)
 
 

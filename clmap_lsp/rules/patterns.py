@@ -1,34 +1,36 @@
 """What the global-memory rules have in common: which access is whose business.
 
 An access that costs more than it need has one cause, and one rule reports it:
-work-items swapped against the layout (CM104), bytes side by side but not aligned (CM103), everything else
-(CM101, CM102).
+work-items swapped against the layout (CM104), bytes side by side but not aligned (CM103), one access of each
+work-item that was split into several (CM105), everything else (CM101, CM102).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.access.records import Direction
 from clmap_lsp.findings import Finding, Related, Severity
 from clmap_lsp.rules import wording
 from clmap_lsp.rules.estimates import estimate_of, phrase
+from clmap_lsp.rules.intensity import is_compute_bound
+from clmap_lsp.rules.thresholds import (
+    SMALL_FACTOR,
+    SPLIT_BYTES,
+    SPLIT_COVERED,
+    SWAP_GAINS_FROM,
+    UNCOALESCED_FROM,
+    WIDEST_BYTES,
+)
 from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.rules.meta import RuleMeta
-
-UNCOALESCED_FROM = 1.5
-"""Times the ideal. Half as much again is what a walk with every third granule wasted costs; what is below
-comes from edges, guards and alignment."""
-MISALIGNED_FROM = 1.1
-"""Times the ideal. One granule more on four (32 lanes of 4 bytes, 32-byte granules) is 1.25."""
-SWAP_GAINS_FROM = 0.25
-"""Part of the kernel's sectors that swapping must save: with less, it trades one access for another."""
 
 
 def is_global(access: AccessAnalysis, direction: Direction) -> bool:
@@ -42,8 +44,23 @@ def is_global(access: AccessAnalysis, direction: Direction) -> bool:
 
 
 def is_contiguous(access: AccessAnalysis) -> bool:
-    """Tell whether consecutive work-items touch consecutive elements."""
-    return access.stride.bytes is not None and abs(access.stride.bytes) == access.access.size
+    """Tell whether consecutive work-items touch consecutive bytes."""
+    return access.stride.bytes is not None and abs(access.stride.bytes) == touched_bytes(access)
+
+
+def touched_bytes(access: AccessAnalysis) -> int:
+    """Return the bytes that one work-item moves: of a vector of which it needs one component, those."""
+    return sum(access.pieces) or access.access.size
+
+
+def has_known_lanes(kernel: KernelAnalysis, device: DeviceModel) -> bool:
+    """Tell whether the device runs as many work-items together as the kernel asks for.
+
+    Sub-group functions mean the lanes of the sub-groups that the source requires; in groups of another size
+    they address something else.
+    """
+    required = kernel.kernel.attributes.reqd_sub_group_size
+    return required is None or required == device.simd_width
 
 
 def is_narrow(kernel: KernelAnalysis, access: AccessAnalysis, granule: int | None) -> bool:
@@ -98,26 +115,151 @@ def swap_mends(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
 def uncoalesced(
     kernel: KernelAnalysis, device: DeviceModel, rule: RuleMeta, direction: Direction
 ) -> Iterator[Finding]:
-    """Yield the scattered accesses of one direction, for CM101 and CM102: one finding a cause."""
+    """Yield the scattered accesses of one direction, for CM101 and CM102: one finding a buffer."""
+    if not has_known_lanes(kernel, device):
+        return
     found = [
         it
         for it in kernel.accesses
         if is_global(it, direction) and is_scattered(it, device) and not swap_mends(kernel, it)
     ]
     found = [it for it in found if not is_contiguous(it) or is_narrow(kernel, it, device.granule_bytes)]
-    for group in by_cause(found):
-        yield rule.finding(
-            group[0].access.span,
-            _message(kernel, group, device),
-            kernel=kernel.name,
-            severity=wording.graded(group, Severity.WARNING),
-            related=(*_calls(group[0]), *also(group)),
-            data={
-                **wording.figures(group[0]),
-                "share": wording.share_of(group),
-                "estimate": _estimate(group[0], device),
-            },
-        )
+    found = [it for it in found if covered(kernel, it) < SPLIT_COVERED and not walks_own_row(it)]
+    waits_elsewhere = bool(found) and is_compute_bound(kernel)
+
+    def finding(group: Sequence[AccessAnalysis]) -> Finding:
+        severity = Severity.HINT if waits_elsewhere else _severity(kernel, group)
+        return _uncoalesced(kernel, group, device, rule, severity)
+
+    for group in by_buffer(found):
+        yield one_of(group, finding)
+
+
+MOST_PLACES = 9
+"""Accesses of one group that are pointed at."""
+
+
+def one_of(
+    group: Sequence[AccessAnalysis], finding: Callable[[Sequence[AccessAnalysis]], Finding]
+) -> Finding:
+    """Return a group's finding at its dearest access, with what is left where a comment silences that one."""
+    found = None
+    for at in reversed(range(min(len(group), MOST_PLACES))):
+        found = replace(finding(group[at:]), rest=found)
+    assert found is not None
+    return found
+
+
+def _uncoalesced(
+    kernel: KernelAnalysis,
+    group: Sequence[AccessAnalysis],
+    device: DeviceModel,
+    rule: RuleMeta,
+    severity: Severity,
+) -> Finding:
+    return rule.finding(
+        group[0].access.span,
+        _message(kernel, group, device),
+        kernel=kernel.name,
+        severity=severity,
+        related=(*_calls(group[0]), *also(group)),
+        data={
+            **wording.figures(group[0]),
+            "share": wording.share_of(group),
+            "estimate": _estimate(group[0], device),
+        },
+    )
+
+
+def _severity(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> Severity:
+    if max(waste(kernel, it) for it in group) <= SMALL_FACTOR:
+        return Severity.HINT
+    if not kernel.totals.complete and not any(it.access.loops for it in group):
+        return Severity.HINT  # What loops over data move is most of it, and not in the shares.
+    return wording.graded(group, Severity.WARNING)
+
+
+def waste(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
+    """Return how many times the ideal an access costs, with what its neighbours use of the same granules."""
+    own = 1.0 if access.per_request is None else access.per_request.excess
+    apart = abs(access.stride.bytes or 0)
+    if not touched_bytes(access) <= apart <= WIDEST_BYTES:
+        return own
+    return min(own, 1.0 / max(covered(kernel, access), touched_bytes(access) / apart))
+
+
+def covered(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
+    """Return which part of the bytes between two work-items the accesses beside this one use, 0 to 1.
+
+    That is 0 where work-items are further apart than the longest vector: the caches may have lost the
+    granules when their other bytes are asked for.
+    """
+    apart = abs(access.stride.bytes or 0)
+    if not 0 < apart <= SPLIT_BYTES:
+        return 0.0
+    used: set[int] = set()
+    for it in neighbours(kernel, access):
+        start = (it.access.offset - access.access.offset).value or 0
+        used.update(at % apart for at in range(start, start + min(_walked(kernel, it), apart)))
+    return len(used) / apart
+
+
+def neighbours(kernel: KernelAnalysis, access: AccessAnalysis) -> list[AccessAnalysis]:
+    """Return the accesses of the same direction at constant distances from this one, and itself."""
+    own = access.access
+    return [
+        it
+        for it in kernel.accesses
+        if (it.access.buffer, it.access.direction) == (own.buffer, own.direction)
+        and it.stride.bytes == access.stride.bytes
+        and (it.access.offset - own.offset).value is not None
+    ]
+
+
+def _walked(kernel: KernelAnalysis, access: AccessAnalysis) -> int:
+    """Return the bytes that a work-item touches side by side while its innermost loop runs."""
+    size, loops = touched_bytes(access), access.access.loops
+    if not loops or kernel.launch is None:
+        return size
+    from clmap_lsp.hierarchy.properties import in_launch
+
+    step = access.access.offset.coefficient(loops[-1])
+    turns = None if loops[-1].trip is None else in_launch(loops[-1].trip, kernel.launch)
+    walks = step is not None and step.value is not None and abs(step.value) == size
+    return size * max(turns or 1, 1) if walks else size
+
+
+def walks_own_row(access: AccessAnalysis) -> bool:
+    """Tell whether the innermost loop moves an access by single elements from where a table says.
+
+    The table is read at a place of each work-item's own: one that a SIMD group shares gives it a row.
+    """
+    from clmap_lsp.access.polynomial import Indirect, Operation
+
+    own = access.access
+    if own.unknown is not None or not own.loops:
+        return False
+    step = own.offset.coefficient(own.loops[-1])
+    if step is None or step.value is None or abs(step.value) != own.size:
+        return False
+    direct = own.offset.atoms
+    if any(_is_lane(it) for it in direct):
+        return False
+    tables = [it for it in direct if isinstance(it, Indirect)]
+    return any(
+        any(_is_lane(atom) for atom in it.index.atoms)
+        and not any(isinstance(a, Operation) for a in it.index.atoms)
+        for it in tables
+    )
+
+
+def _is_lane(atom: object) -> bool:
+    """Tell whether a symbol differs between neighbouring work-items."""
+    from clmap_lsp.access.polynomial import WorkItemSymbol
+    from clmap_lsp.source.ir import WorkItemQuery
+
+    lanes = (WorkItemQuery.GLOBAL_ID, WorkItemQuery.LOCAL_ID)
+    return isinstance(atom, WorkItemSymbol) and atom.dimension == 0 and atom.query in lanes
 
 
 def _estimate(access: AccessAnalysis, device: DeviceModel) -> dict[str, Any] | None:
@@ -125,15 +267,11 @@ def _estimate(access: AccessAnalysis, device: DeviceModel) -> dict[str, Any] | N
     return None if estimate is None else dataclasses.asdict(estimate)
 
 
-def by_cause(accesses: Iterable[AccessAnalysis]) -> list[list[AccessAnalysis]]:
-    """Group accesses of one buffer that walk it alike (the members of a struct, the parts of a butterfly).
-
-    The first of each group is the dearest; groups are in the order of the source.
-    """
+def by_buffer(accesses: Iterable[AccessAnalysis]) -> list[list[AccessAnalysis]]:
+    """Group accesses of one buffer, the dearest first; groups are in the order of the source."""
     groups: dict[object, list[AccessAnalysis]] = {}
     for it in accesses:
-        walk = it.stride.text or f"{it.access.index_text} through {it.access.indirect_through}"
-        groups.setdefault((it.access.buffer, walk), []).append(it)
+        groups.setdefault(it.access.buffer, []).append(it)
     return [sorted(group, key=lambda it: -(it.share or 0.0)) for group in groups.values()]
 
 
@@ -141,7 +279,7 @@ def also(group: Sequence[AccessAnalysis]) -> tuple[Related, ...]:
     """Point at the other accesses of a group."""
     return tuple(
         Related(it.access.span, f"also {_noun(it)} of `{wording.expression(it)}`")
-        for it in dict.fromkeys(group[1:9])
+        for it in dict.fromkeys(group[1:MOST_PLACES])
     )
 
 

@@ -83,18 +83,27 @@ def _silence(
     kept: list[Finding] = []
     used: set[tuple[Suppression, SuppressedCode]] = set()
     for finding in findings:
-        row = program.position(finding.span).row
-        silencing = [
-            (comment, code)
-            for comment in comments.get(finding.span.path, ())
-            if comment.row is None or comment.row == row
-            for code in comment.codes
-            if code.word.upper() == finding.code or code.word.lower() == finding.name
-        ]
-        used.update(silencing)
-        if not silencing:
-            kept.append(finding)
+        left: Finding | None = finding
+        while left is not None and (silencing := _silencing(program, left, comments)):
+            used.update(silencing)
+            left = left.rest
+        if left is not None:
+            kept.append(left)
     return kept, used
+
+
+def _silencing(
+    program: Program, finding: Finding, comments: dict[str, tuple[Suppression, ...]]
+) -> list[tuple[Suppression, SuppressedCode]]:
+    """Return the comments, with the codes in them, that silence a finding at its first place."""
+    row = program.position(finding.span).row
+    return [
+        (comment, code)
+        for comment in comments.get(finding.span.path, ())
+        if comment.row is None or comment.row == row
+        for code in comment.codes
+        if code.word.upper() == finding.code or code.word.lower() == finding.name
+    ]
 
 
 def _unused(

@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.findings import Severity
+from clmap_lsp.rules.thresholds import SMALL_SHARE
 from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
-
-SMALL_SHARE = 0.05
-"""Part of the traffic below which a finding is information only: mending it entirely could gain no more than
-5 %, which repeated timings of one kernel differ by anyway."""
 
 
 def expression(access: AccessAnalysis) -> str:
@@ -106,9 +103,9 @@ def held_for(kernel: KernelAnalysis, device: DeviceModel) -> str:
 
 
 def graded(group: Sequence[AccessAnalysis], severity: Severity) -> Severity:
-    """Return the severity, lowered to information for accesses that hardly matter."""
+    """Return the severity, lowered to a hint for accesses that hardly matter."""
     part = share_of(group)
-    return Severity.INFORMATION if part is not None and part < SMALL_SHARE else severity
+    return Severity.HINT if part is not None and part < SMALL_SHARE else severity
 
 
 def figures(access: AccessAnalysis) -> dict[str, Any]:

@@ -13,24 +13,29 @@ from clmap_lsp.findings import Finding, Rest, Severity
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.rules.meta import Needs, Rule, Scope
+from clmap_lsp.source.ir import VariableKind
+from clmap_lsp.source.types import ArrayType, Type
+from clmap_lsp.workbench.other_launches import Other
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices import DeviceModel
     from clmap_lsp.launch.partial import PartialLaunch
-    from clmap_lsp.workbench.other_launches import Found, Other, OtherLaunches, Place
+    from clmap_lsp.workbench.other_launches import Found, OtherLaunches, Place
 
 MAX_KERNELS = 24
 """Kernels of one file for which other launches are tried; findings of the rest stay informational."""
-_MACRO_VALUES = ("8", "37")
-"""Other values of constants that nothing defines: a power of two, and none."""
+_MACRO_VALUES = (("8", "8"), ("37", "32"))
+"""Other values of constants that nothing defines: a power of two, and none. The second of each is for what
+arrays in local memory are as long as: tiles are powers of two, or else the kernel's author knows of the
+odd size."""
 _SHAPE_RULES = frozenset({"CM104"})
 """What follows from the shape of the groups alone, and is worth a warning only where that is known."""
 _LOCAL_RULES = frozenset({"CM504"})
 """What follows from sizes of local memory, and is nothing where these are guessed."""
-_VARIED = frozenset({"macro", "scalar", "global", "local", "local_arg"})
+_VARIED = frozenset({"macro", "scalar", "global", "local", "local_arg", "contents"})
 """Guesses of which other values are tried; that buffers are aligned, say, holds of all of them."""
-_QUIET = (Severity.INFORMATION, Severity.HINT)
+
 
 Analyse = Callable[[str, "PartialLaunch | None", tuple[tuple[str, str], ...]], "KernelAnalysis | None"]
 """Analyses a kernel by name with a launch, or with macros, that take the place of guesses."""
@@ -106,50 +111,72 @@ def _others(
     analyse: Analyse,
     macros: tuple[str, ...],
 ) -> Iterator[Other]:
-    """Yield, for every other plausible launch, the guess that it replaces and what the rules find then."""
+    """Yield what the rules find on every other plausible launch, and with other values of macros."""
     launch = kernel.launch
     for it in plausible(kernel.kernel, launch) if launch is not None else ():
         found = analyse(kernel.name, it.launch, ())
         if found is not None:
-            yield it.instead_of, _found(found, rules, device)
+            yield Other(it.instead_of, it.invented, _found(found, rules, device))
     constants = [it for it in kernel.guesses if it.role == "constant" and it.value is not None]
-    for value in _MACRO_VALUES if constants else ():
-        found = analyse(kernel.name, None, tuple((name, value) for name in macros))
+    for value, tile in _MACRO_VALUES if constants else ():
+        sides = _tile_macros(kernel)
+        found = analyse(kernel.name, None, tuple((name, tile if name in sides else value) for name in macros))
         if found is not None and len(found.accesses) == len(kernel.accesses):
             listed = ", ".join(f"{it.name} is {it.value}" for it in constants[:3])
-            yield listed, _found(found, rules, device)
+            yield Other(listed, True, _found(found, rules, device))
 
 
-def _found(kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel) -> set[Found]:
+def _tile_macros(kernel: KernelAnalysis) -> frozenset[str]:
+    """Return the guessed macros that arrays in local memory are as long as."""
+    lengths = set()
+    for variable in kernel.kernel.variables:
+        kind: Type = variable.type
+        while variable.kind is VariableKind.LOCAL_OBJECT and isinstance(kind, ArrayType):
+            lengths.add(str(kind.length))
+            kind = kind.element
+    return frozenset(it.name for it in kernel.guesses if it.value in lengths)
+
+
+def _found(kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel) -> frozenset[Found]:
     found: set[Found] = set()
     for rule in rules:
         checkpoint()
         found.update((it.code, _place(it)) for it in rule.check(kernel, device))
-    return found
+    return frozenset(found)
 
 
 def _place(finding: Finding) -> Place:
-    return finding.span.path, finding.span.start
+    """Return what a finding is about: a buffer; its dearest access may be another in another launch."""
+    buffer = finding.data.get("buffer")
+    return buffer if isinstance(buffer, str) else (finding.span.path, finding.span.start)
 
 
 def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) -> Finding | None:
-    """Return a finding as loud as what it rests on allows; `None` where nothing is left of it."""
+    """Return a finding as loud as what it rests on allows; `None` where nothing is left of it.
+
+    One that hangs on the shape of the groups alone is information: shapes are few, and people try them. One
+    that hangs on a value that was made up is a hint.
+    """
     launch = kernel.launch
     guessed = {it.kind for it in finding.rests_on if it.origin == GUESSED}
     if finding.code in _LOCAL_RULES and launch is not None and _guesses_local_memory(kernel):
         return None
-    missing = list(
-        dict.fromkeys(guess for guess, found in others if (finding.code, _place(finding)) not in found)
-    )
+    lost = [it for it in others if (finding.code, _place(finding)) not in it.found]
+    missing = list(dict.fromkeys(it.instead_of for it in lost))
     if finding.code in _SHAPE_RULES and "local" in guessed and launch is not None and not missing:
         missing = [f"the local size is {'x'.join(map(str, launch.local_size))}"]
+    tables = [it.name for it in finding.rests_on if it.kind == "contents" and it.origin == GUESSED]
+    if tables and not missing:
+        missing = [f"{it} holds what is guessed of it" for it in tables]
     if not missing:
         severity = Severity.WARNING if finding.severity is Severity.ERROR else finding.severity
         return replace(finding, severity=severity)
     condition = " and ".join(missing[:2])
+    invented = bool(tables) or any(it.invented for it in lost)
+    lowered = Severity.HINT if invented else Severity.INFORMATION
     return replace(
         finding,
-        severity=finding.severity if finding.severity in _QUIET else Severity.INFORMATION,
+        severity=Severity.HINT if finding.severity is Severity.HINT else lowered,
         holds="if",
         condition=condition,
         message=f"if {condition} (guessed): {finding.message}",

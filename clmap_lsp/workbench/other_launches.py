@@ -6,8 +6,8 @@ and its places follow the text: an edit elsewhere costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import Kept, new_places, places_of
@@ -17,12 +17,21 @@ if TYPE_CHECKING:
 
 KEPT_KERNELS = 192
 
-Place = tuple[str, int]
-"""Where a finding starts: a path and an offset."""
+Place = tuple[str, int] | str
+"""Where a finding starts, a path and an offset; or the buffer that it is about."""
 Found = tuple[str, Place]
 """The code of a rule, and where it found something."""
-Other = tuple[str, set[Found]]
-"""The guess that a launch replaces, and what was found on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """What the rules find with another guess."""
+
+    instead_of: str
+    """The guess that it takes the place of, for people: `the local size is 16x16`."""
+    invented: bool
+    """That guess is a value of the program's, not the shape of the groups."""
+    found: frozenset[Found]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +65,11 @@ def _moved(known: _Known, kernel: KernelAnalysis) -> list[Other] | None:
     places = new_places(places_of(known.kernel.kernel), places_of(kernel.kernel))
     starts = {(old.path, old.start): (new.path, new.start) for old, new in places.items()}
     try:
-        return [(guess, {(code, starts[place]) for code, place in found}) for guess, found in known.others]
+        return [replace(it, found=frozenset(_at(found, starts) for found in it.found)) for it in known.others]
     except KeyError:
         return None
+
+
+def _at(found: Found, starts: Mapping[tuple[str, int], tuple[str, int]]) -> Found:
+    code, place = found
+    return code, place if isinstance(place, str) else starts[place]

@@ -58,9 +58,9 @@ def test_swapped_dimensions_of_a_known_shape_are_a_warning(tmp_path: Path) -> No
     assert origins(found)["local size"] == "configured"
 
 
-def test_a_bank_conflict_of_a_guessed_macro_is_information() -> None:
+def test_a_bank_conflict_of_a_guessed_macro_is_a_hint() -> None:
     found = findings(TILE)["CM201"]
-    assert (found.severity, found.holds) == (Severity.INFORMATION, "if")
+    assert (found.severity, found.holds) == (Severity.HINT, "if")
     assert "STRIDE is 16" in found.condition
     assert origins(found)["STRIDE"] == "guessed"
     known = findings(TILE.replace("STRIDE", "16"))["CM201"]

@@ -67,8 +67,9 @@ def test_a_finding_whose_count_matters_and_whose_time_does_not_is_a_hint_that_sa
     assert isinstance(time, Prediction) and time.bound in ("sfu", "fp32")
     assert finding.severity is Severity.HINT
     assert "Hardly any time" in finding.message
-    # The same access on a device whose times nobody knows is a warning.
-    assert found(text, "generic-gpu")[0][0].severity is Severity.WARNING
+    # On a device whose times nobody knows, thousands of operations a sector tell as much.
+    assert found(text, "generic-gpu")[0][0].severity is Severity.HINT
+    assert found(text.replace("2000", "2"), "generic-gpu")[0][0].severity is Severity.WARNING
 
 
 def test_a_launch_that_is_mostly_overhead_lowers_nothing() -> None:

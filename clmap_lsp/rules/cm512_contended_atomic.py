@@ -1,0 +1,103 @@
+"""Atomics of a whole SIMD group on one address of global memory.
+
+## What it does
+
+Reports atomic operations on global memory that most work-items of a SIMD group execute on one address, if a
+quarter of the SIMD groups do so at least. What stands under a condition on data is left out: how often it
+is met is not known.
+
+## Why is this bad?
+
+Operations on one address are done one after the other, for the whole device: a counter that every work-item
+increments takes as many steps as there are work-items. Some compilers add up a SIMD group's operations first,
+where nobody asks for the value before; OpenCL does not promise that.
+
+## Example
+
+```c
+// clmap: global=65536 local=256 in=random(65536) count=zeros(1)
+__kernel void positive(__global const float *in, __global int *count)
+{
+    atomic_add(&count[0], in[get_global_id(0)] > 0.0f);
+}
+```
+
+## Use instead
+
+Count in local memory first, and add once for each work-group:
+
+```c
+// clmap: global=65536 local=256 in=random(65536) count=zeros(1)
+__kernel void positive(__global const float *in, __global int *count)
+{
+    __local int mine;
+    if (get_local_id(0) == 0)
+        mine = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_add(&mine, in[get_global_id(0)] > 0.0f);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        atomic_add(&count[0], mine);
+}
+```
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING
+
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.rules import wording
+from clmap_lsp.rules.meta import RuleMeta
+from clmap_lsp.rules.thresholds import CONTENDED_FROM, CONTENDED_SHARE
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.launch.model import Launch
+
+RULE = RuleMeta("CM512", "contended-atomic", Severity.INFORMATION)
+
+
+def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
+    """Yield one finding for each buffer that atomics contend for."""
+    from clmap_lsp.access.records import Direction
+    from clmap_lsp.rules.patterns import by_buffer, one_of
+    from clmap_lsp.source.types import AddressSpace
+
+    launch = kernel.launch
+    if launch is None:
+        return
+    contended = [
+        it
+        for it in kernel.accesses
+        if it.access.direction is Direction.ATOMIC
+        and it.access.space is AddressSpace.GLOBAL
+        and _contends(it, launch, device)
+    ]
+    for group in by_buffer(contended):
+        yield one_of(
+            group,
+            lambda rest: RULE.finding(
+                rest[0].access.span,
+                f"the work-items of a SIMD group all wait for one address here, "
+                f"`{wording.expression(rest[0])}`: combine their values in local memory first, and "
+                f"let one work-item of each work-group do this.\n{wording.held_for(kernel, device)}.",
+                kernel=kernel.name,
+                data=wording.figures(rest[0]),
+            ),
+        )
+
+
+def _contends(access: AccessAnalysis, launch: Launch, device: DeviceModel) -> bool:
+    """Tell whether enough SIMD groups come to an atomic with enough work-items for one address."""
+    from clmap_lsp.analysis.lanes import first_simd_group
+
+    groups = prod(launch.num_groups) * -(-launch.group_items // device.simd_width)
+    if access.totals is not None and access.totals.instructions < CONTENDED_SHARE * groups:
+        return False
+    addresses = [it for it in first_simd_group(access.access, launch, device) if it is not None]
+    return bool(addresses) and max(Counter(addresses).values()) >= CONTENDED_FROM
