@@ -17,6 +17,8 @@ from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
 from clmap_lsp.reading import reason
 from clmap_lsp.report.formats import FORMATS, render
+from clmap_lsp.report.order import by_importance, summary_text, top, without_copies
+from clmap_lsp.report.pins import toml_of
 from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
@@ -59,6 +61,21 @@ def register(subparsers: Any) -> None:
         help="write the findings to a file too, in another format; repeatable",
     )
     output.add_argument("--statistics", action="store_true", help="count findings by rule, after them")
+    output.add_argument(
+        "--sort",
+        choices=("importance", "place"),
+        help="what comes first: what costs most (default for people), or as in the files (for tools)",
+    )
+    output.add_argument("--top", type=int, metavar="N", help="print the N most important findings only")
+    output.add_argument("--summary", action="store_true", help="print a line for each kernel, after them")
+    output.add_argument(
+        "--guesses", action="store_true", help="print lines for clmap.toml that pin what was guessed"
+    )
+    output.add_argument(
+        "--diff-base",
+        metavar="REV",
+        help="findings on lines that differ from this commit only; git must be installed",
+    )
     output.add_argument("--hints", action="store_true", help="print hints too, such as inactive code")
     output.add_argument("--color", choices=("auto", "always", "never"), default="auto")
     output.add_argument("--watch", action="store_true", help="check again whenever a file changes")
@@ -101,6 +118,8 @@ def run(args: argparse.Namespace) -> int:
     """Check and print; returns the exit code."""
     if not args.paths and args.recorded is None:
         raise UsageError("check needs a PATH; . is the current directory")
+    if args.top is not None and args.top < 1:
+        raise UsageError(f"--top {args.top}: at least one finding must be printed")
     if args.jobs is not None and args.jobs < 1:
         raise UsageError(f"--jobs {args.jobs}: at least one process is needed")
     if args.watch:
@@ -118,10 +137,14 @@ def _check_once(args: argparse.Namespace) -> int:
     if args.fix or args.diff:
         report = _fixed(args, jobs, report)
     report = _against_baseline(args, settings, report)
+    if args.diff_base is not None:
+        from clmap_lsp.commands.changed import on_changed_lines
+
+        report = on_changed_lines(report, args.diff_base)
     if not args.diff:
-        bounded = _bounded(report)
-        _print(args, bounded)
-        _write(args, bounded)
+        shown = _ordered(args, _bounded(without_copies(report)))
+        _print(args, shown)
+        _write(args, shown)
     errors = [it.error for it in report.files if it.error is not None]
     for error in errors:
         sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
@@ -258,15 +281,27 @@ def _bounded(report: CheckReport) -> CheckReport:
     return report.first(MAX_PRINTED)
 
 
+def _ordered(args: argparse.Namespace, report: CheckReport) -> CheckReport:
+    """Return what is printed, in its order."""
+    for_people = args.format in ("full", "concise")
+    if args.top is not None or (args.sort or ("importance" if for_people else "place")) == "importance":
+        report = by_importance(report)
+    return report if args.top is None else top(report, args.top)
+
+
 def _print(args: argparse.Namespace, report: CheckReport) -> None:
     if args.format != "full" or not _shows_colour(args.color):
         sys.stdout.write(render(args.format, report, statistics=args.statistics))
-        return
-    from clmap_lsp.report import full, statistics
+    else:
+        from clmap_lsp.report import full, statistics
 
-    full.print_styled(report, force=not sys.stdout.isatty())
-    if args.statistics:
-        sys.stdout.write("\n" + statistics.render(report))
+        full.print_styled(report, force=not sys.stdout.isatty())
+        if args.statistics:
+            sys.stdout.write("\n" + statistics.render(report))
+    if args.format in ("full", "concise"):
+        tables = [summary_text(report)] if args.summary else []
+        tables += [toml_of(report)] if args.guesses else []
+        sys.stdout.write(terminal("".join(f"\n{it}" for it in tables if it)))
 
 
 def _write(args: argparse.Namespace, report: CheckReport) -> None:

@@ -11,11 +11,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import internal_error
-from clmap_lsp.findings import Finding, Fix, Severity
-from clmap_lsp.report.model import FileReport, in_source_order
+from clmap_lsp.findings import Finding, Fix, Rest, Severity
+from clmap_lsp.report.model import FileReport, Guesses, in_source_order
 from clmap_lsp.sources import UnreadableError, read_source
 
 if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import FileAnalysis
     from clmap_lsp.config import Settings
     from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.launch.sim import SimFile
@@ -77,8 +78,26 @@ def _checked(job: CheckJob) -> FileReport:
         in_source_order(shown, program.path),
         {path: opened.files[path] for path in sorted(paths) if path in opened.files},
         n_kernels=len(program.kernels),
+        guesses=guesses_of(opened.analysis),
         rewrites=rewrites,
     )
+
+
+def guesses_of(analysis: FileAnalysis) -> Guesses:
+    """Return what was guessed of a file."""
+    from clmap_lsp.analysis.rests_on import GUESSED
+    from clmap_lsp.rules.context import is_switched_off
+
+    macros: dict[str, str] = {}
+    launches = []
+    for kernel in analysis.kernels:
+        macros |= {it.name: it.value for it in kernel.rests_on if it.kind == "macro" and it.origin == GUESSED}
+        said = [it for it in kernel.rests_on if it.kind in ("global", "local", "scalar")]
+        if any(it.origin == GUESSED for it in said):
+            rests = tuple(Rest(it.kind, it.name, it.value, it.origin) for it in said)
+            launches.append((kernel.name, rests))
+    off = tuple(it.name for it in analysis.kernels if is_switched_off(it, analysis.device))
+    return Guesses(macros, tuple(launches), off)
 
 
 @lru_cache(maxsize=1)

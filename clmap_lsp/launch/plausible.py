@@ -25,8 +25,9 @@ _LEAST = 8
 _SMALL_NAME = re.compile(r"components?|channels|depth|radius|pad|ksize|halo|border|taps|order", re.IGNORECASE)
 """What people call numbers that are small: colours of a pixel, cells of a border."""
 _SMALL = 3
-_NOT_ONE = 5
-"""What was taken for 1 because nothing says more: an offset, a pitch, a number of channels."""
+_NOT_ONE = 8
+"""For what was taken for 1 because nothing says more: an offset, a pitch, a number of channels. A granule of
+floats: of rows that were said to be misaligned nothing is left."""
 
 
 @dataclass(frozen=True, slots=True)

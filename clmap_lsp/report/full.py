@@ -14,6 +14,7 @@ from clmap_lsp.escaping import terminal
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.links import rule_url
 from clmap_lsp.report.model import CheckReport, FileReport
+from clmap_lsp.report.pins import line_of
 from clmap_lsp.source.span import SourceFile, Span
 
 Piece = tuple[str, str]
@@ -140,14 +141,18 @@ def _summary(report: CheckReport) -> Iterator[Piece]:
         )
         if (n := report.count(severity))
     ]
+    guessed = line_of(report)
     if not counts:
         yield f"Nothing found: {scope}.\n", "green"
+        yield guessed, "dim"
         return
     for at, piece in enumerate(counts):
         yield (", " if at else ""), ""
         yield piece
     fixable = sum(it.fix is not None for _, it in report.pairs())
-    yield f": {scope}{f'; {fixable} with a fix' if fixable else ''}.\n", ""
+    more = f"; {report.n_left_out} more are not shown" if report.n_left_out else ""
+    yield f": {scope}{f'; {fixable} with a fix' if fixable else ''}{more}.\n", ""
+    yield guessed, "dim"
 
 
 def _count(number: int, noun: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from clmap_lsp.findings import Finding, Fix, Rest
 from clmap_lsp.links import rule_url
 from clmap_lsp.report.model import AppliedFix, CheckReport, FileReport
+from clmap_lsp.report.pins import toml_of
 from clmap_lsp.report.statistics import counts_by_rule
 from clmap_lsp.report.time_json import lost_json
 from clmap_lsp.source.span import Position, Span
@@ -27,6 +28,11 @@ def render(report: CheckReport, *, statistics: bool = False) -> str:
         document["statistics"] = [
             {"code": code, "name": name, "count": count} for (code, name), count in counts_by_rule(report)
         ]
+    if pins := toml_of(report):
+        document["guesses"] = {
+            "toml": pins,
+            "not_judged": [name for file in report.files for name in file.guesses.switched_off],
+        }
     return _one_line_each(document)
 
 

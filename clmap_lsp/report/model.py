@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from clmap_lsp.findings import Finding, Fix, FixSafety, Severity
+from clmap_lsp.findings import Finding, Fix, FixSafety, Rest, Severity
 from clmap_lsp.source.span import Position, SourceFile, Span
 
 SEVERITY_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFORMATION: 2, Severity.HINT: 3}
@@ -16,6 +16,20 @@ SEVERITY_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFORMATION: 2
 
 FAIL_ON = {"error": 0, "warning": 1, "information": 2, "never": -1}
 """The worst rank that still passes, by the value of `--fail-on`, is the one above."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guesses:
+    """What nobody said of a file's macros and of its kernels' launches, with the values that were taken."""
+
+    macros: Mapping[str, str] = field(default_factory=dict)
+    launches: tuple[Rests, ...] = ()
+    """By kernel: its sizes and scalars, those that are known included."""
+    switched_off: tuple[str, ...] = ()
+    """Kernels that are not judged, because guesses keep next to all of their work-items from running."""
+
+
+Rests = tuple[str, tuple[Rest, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +44,8 @@ class FileReport:
     sources: Mapping[str, SourceFile] = field(default_factory=dict)
     n_kernels: int = 0
     error: str | None = None
+    guesses: Guesses = Guesses()
+    """What was guessed of its macros and launches."""
     rewrites: tuple[tuple[str, Fix], ...] = ()
     """With `--fix`: the rewrites of each kernel that gain enough, whether they answer a finding or not."""
 
@@ -63,9 +79,18 @@ class CheckReport:
 
     files: tuple[FileReport, ...]
     applied: tuple[AppliedFix, ...] = ()
+    order: tuple[tuple[str, Finding], ...] | None = None
+    """Its findings with the paths of their files in the order in which they are shown; `None`: by file."""
+    n_left_out: int = 0
+    """Findings that `--top` leaves out."""
 
     def pairs(self) -> Iterator[tuple[FileReport, Finding]]:
         """Yield every finding with its file."""
+        if self.order is not None:
+            by_path = {it.path: it for it in self.files}
+            for path, finding in self.order:
+                yield by_path[path], finding
+            return
         for file in self.files:
             for finding in file.findings:
                 yield file, finding
@@ -76,6 +101,8 @@ class CheckReport:
 
     def first(self, count: int) -> CheckReport:
         """Return a report with the first findings only."""
+        if self.order is not None:
+            return replace(self, order=self.order[:count])
         files, room = [], count
         for file in self.files:
             files.append(replace(file, findings=file.findings[:room]))

@@ -98,6 +98,7 @@ def _finding(
         kernel=kernel.name,
         related=tuple(_related(kernel, it) for it in mended),
         data={
+            "share": gain,
             "sectors": before,
             "sectors_swapped": after,
             "local_size_swapped": list(swapped.local_size),

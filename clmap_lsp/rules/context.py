@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -30,6 +31,10 @@ class UnusedSuppression:
     comment: Suppression
     code: SuppressedCode | None
     reason: str
+
+
+_FOR_CPUS = re.compile(r"(?i)(?:^|[_.-])cpu(?:[_-][^/\\]*)?\.\w+$")
+"""`nonbonded_cpu.cl`, beside one for GPUs."""
 
 
 def is_switched_off(kernel: KernelAnalysis, device: DeviceModel) -> bool:
@@ -67,8 +72,17 @@ class RuleContext:
         yield from self.analysis.kernels
 
     def judged_kernels(self) -> Iterator[KernelAnalysis]:
-        """Yield the kernels of which figures say something: not those that a guess keeps from running."""
+        """Yield the kernels of which figures say something.
+
+        Not those that guesses keep from running, nor on a GPU those of a file that is for CPUs by its name.
+        """
         device = self.analysis.device
+        if (
+            device.simd_width > 1
+            and device.has_scratchpad is not False
+            and _FOR_CPUS.search(self.analysis.path)
+        ):
+            return
         for kernel in self.analysis.kernels:
             if not is_switched_off(kernel, device):
                 yield kernel

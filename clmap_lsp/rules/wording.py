@@ -118,6 +118,7 @@ def figures(access: AccessAnalysis) -> dict[str, Any]:
         "stride_bytes": access.stride.bytes,
         "share": access.share,
         "in_general": access.in_general,
+        "indirect": list(access.access.indirect_through),
     }
     if access.per_request is not None:
         out["per_request"] = {

@@ -165,7 +165,7 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
     missing = list(dict.fromkeys(it.instead_of for it in lost))
     if finding.code in _SHAPE_RULES and "local" in guessed and launch is not None and not missing:
         missing = [f"the local size is {'x'.join(map(str, launch.local_size))}"]
-    tables = [it.name for it in finding.rests_on if it.kind == "contents" and it.origin == GUESSED]
+    tables = _guessed_tables(finding, kernel)
     if tables and not missing:
         missing = [f"{it} holds what is guessed of it" for it in tables]
     if not missing:
@@ -181,6 +181,15 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
         condition=condition,
         message=f"if {condition} (guessed): {finding.message}",
     )
+
+
+def _guessed_tables(finding: Finding, kernel: KernelAnalysis) -> list[str]:
+    """Return the buffers whose contents were guessed and choose the addresses that a finding is about."""
+    indirect = finding.data.get("indirect")
+    names = indirect if isinstance(indirect, list) and "per_request" in finding.data else []
+    inferred = kernel.launch.inferred if kernel.launch is not None else frozenset()
+    known = [it.name for it in finding.rests_on if it.kind == "contents" and it.origin == GUESSED]
+    return list(dict.fromkeys([*(it for it in names if it in inferred), *known]))
 
 
 def _guesses_local_memory(kernel: KernelAnalysis) -> bool:

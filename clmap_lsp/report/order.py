@@ -1,0 +1,120 @@
+"""Which findings come first, the same ones in copied files, and what is found by kernel."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.findings import Related
+from clmap_lsp.report.fingerprint import fingerprint
+from clmap_lsp.report.model import SEVERITY_RANK, CheckReport, FileReport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clmap_lsp.findings import Finding
+
+
+def importance(finding: Finding) -> tuple[int, float, float]:
+    """Return what sorts findings, the most important first: severity, seconds lost, part of the traffic.
+
+    The time is that of the device, where its timing facts are known (`Finding.time`).
+    """
+    seconds = 0.0 if finding.time is None else finding.time.seconds
+    share = finding.data.get("share")
+    return SEVERITY_RANK[finding.severity], -seconds, -share if isinstance(share, (int, float)) else 0.0
+
+
+def by_importance(report: CheckReport) -> CheckReport:
+    """Return a report whose findings come in order of importance, over all files; ties as in the source."""
+    ordered = sorted(report.pairs(), key=lambda it: importance(it[1]))
+    return replace(report, order=tuple((file.path, finding) for file, finding in ordered))
+
+
+def top(report: CheckReport, count: int) -> CheckReport:
+    """Return a report that shows the first findings only, and says how many there are besides."""
+    shown = [finding for _, finding in report.pairs()]
+    left = Counter(id(it) for it in shown[:count])
+    files = tuple(
+        replace(file, findings=tuple(it for it in file.findings if left[id(it)])) for file in report.files
+    )
+    order = None if report.order is None else report.order[:count]
+    return replace(report, files=files, order=order, n_left_out=max(0, len(shown) - count))
+
+
+def without_copies(report: CheckReport) -> CheckReport:
+    """Return a report in which what is found alike in copies of a file is one finding.
+
+    Copies are told by rule, kernel, message and the text of the line; the finding points at them.
+    """
+    first: dict[tuple[str, str], tuple[FileReport, Finding]] = {}
+    copies: dict[int, list[tuple[FileReport, Finding]]] = {}
+    for file, finding in report.pairs():
+        key = fingerprint(file, finding), finding.message
+        known = first.setdefault(key, (file, finding))
+        if known[0].path != file.path and finding.span.path != known[1].span.path:
+            copies.setdefault(id(known[1]), []).append((file, finding))
+    gone = {id(finding) for found in copies.values() for _, finding in found}
+    if not gone:
+        return report
+    files = [_merged(file, copies, gone) for file in report.files]
+    return replace(report, files=tuple(files))
+
+
+def _merged(
+    file: FileReport, copies: dict[int, list[tuple[FileReport, Finding]]], gone: set[int]
+) -> FileReport:
+    findings, sources = [], dict(file.sources)
+    for it in file.findings:
+        if id(it) in gone:
+            continue
+        others = copies.get(id(it), ())
+        for other, finding in others[:MOST_COPIES]:
+            sources.setdefault(finding.span.path, other.sources[finding.span.path])
+        findings.append(replace(it, related=(*it.related, *_pointers(others))))
+    return replace(file, findings=tuple(findings), sources=sources)
+
+
+MOST_COPIES = 5
+"""Copies that are pointed at by their places."""
+
+
+def _pointers(others: Sequence[tuple[FileReport, Finding]]) -> list[Related]:
+    shown = [Related(it.span, "the same here, in a copy") for _, it in others[:MOST_COPIES]]
+    if len(others) > MOST_COPIES:
+        more = f"the same here, and in {len(others) - MOST_COPIES} more copies"
+        shown[-1] = replace(shown[-1], message=more)
+    return shown
+
+
+def by_kernel(report: CheckReport) -> list[tuple[str, str, int, int, int, float]]:
+    """Return (path, kernel, errors, warnings, notes, largest share of the traffic), the worst first."""
+    rows: dict[tuple[str, str], list[Finding]] = {}
+    for file, finding in report.pairs():
+        rows.setdefault((file.path, finding.kernel or ""), []).append(finding)
+    table = []
+    for (path, kernel), findings in rows.items():
+        counts = [sum(SEVERITY_RANK[it.severity] == rank for it in findings) for rank in range(3)]
+        shares = [it.data.get("share") for it in findings]
+        largest = max((it for it in shares if isinstance(it, (int, float))), default=0.0)
+        table.append((path, kernel, counts[0], counts[1], counts[2], float(largest)))
+    return sorted(table, key=lambda it: (-it[2], -it[3], -it[4], -it[5], it[0], it[1]))
+
+
+def summary_text(report: CheckReport) -> str:
+    """Return the table of `--summary`: a line for each kernel, the worst first."""
+    rows = by_kernel(report)
+    if not rows:
+        return ""
+    head = ("errors", "warnings", "notes", "traffic", "kernel")
+    lines = [head]
+    for path, kernel, errors, warnings, notes, share in rows:
+        place = f"{kernel} ({path})" if kernel else path
+        lines.append(
+            (str(errors), str(warnings), str(notes), f"{share * 100:.0f} %" if share else "-", place)
+        )
+    widths = [max(len(line[at]) for line in lines) for at in range(4)]
+    return "".join(
+        "  ".join([*(line[at].rjust(widths[at]) for at in range(4)), line[4]]) + "\n" for line in lines
+    )

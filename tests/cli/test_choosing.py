@@ -1,0 +1,151 @@
+"""Which findings `check` prints, and in which order."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from clmap_lsp.commands.changed import different_rows
+from tests.cli.clmap_command import clmap
+
+FAR = """\
+// clmap: global=4096 local=128 a=zeros(4096*32)
+__kernel void far(__global float *a)
+{
+    const int i = get_global_id(0);
+    a[i * 32] = 1.0f;
+}
+"""
+PART = """\
+// clmap: global=4096 local=128 n=8 a=zeros(n*4096) b=zeros(16*4096)
+__kernel void part(__global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0), N = get_global_size(0);
+    float sum = 0.0f;
+    for (int k = 0; k < n; k++)
+        sum += a[k * N + i];
+    b[i * 16] = sum;
+}
+"""
+
+
+def lines(done: subprocess.CompletedProcess[str]) -> list[str]:
+    return [it for it in done.stdout.splitlines() if ": CM" in it]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "a.cl").write_text(PART)
+    (tmp_path / "b.cl").write_text(FAR)
+    return tmp_path
+
+
+def test_what_costs_most_comes_first(folder: Path) -> None:
+    found = lines(clmap("check", "a.cl", "b.cl", "--format", "concise", cwd=folder))
+    assert [it.split(":")[0] for it in found] == ["b.cl", "a.cl"]
+    as_in_files = clmap("check", "a.cl", "b.cl", "--format", "concise", "--sort", "place", cwd=folder)
+    assert [it.split(":")[0] for it in lines(as_in_files)] == ["a.cl", "b.cl"]
+
+
+def test_top_prints_the_first_and_says_what_it_left_out(folder: Path) -> None:
+    done = clmap("check", "a.cl", "b.cl", "--top", "1", cwd=folder)
+    assert done.returncode == 1
+    assert "b.cl:5:5" in done.stdout and "a.cl:8" not in done.stdout
+    assert "1 more are not shown" in done.stdout
+    assert "at least one finding" in clmap("check", "a.cl", "--top", "0", cwd=folder).stderr
+
+
+def test_a_summary_names_kernels_with_their_worst_share(folder: Path) -> None:
+    done = clmap("check", "a.cl", "b.cl", "--format", "concise", "--summary", cwd=folder)
+    table = done.stdout.partition("errors")[2].splitlines()[1:]
+    assert [it.split()[-2:] for it in table] == [["far", "(b.cl)"], ["part", "(a.cl)"]]
+    assert "100 %" in table[0]
+
+
+def test_copies_of_a_file_are_one_finding_that_points_at_them(folder: Path) -> None:
+    (folder / "copy.cl").write_text(FAR)
+    done = clmap("check", "b.cl", "copy.cl", cwd=folder)
+    assert done.stdout.count("CM102") == 1
+    assert "copy.cl:5:5: the same here, in a copy" in done.stdout
+    other = FAR.replace("* 32", "* 16")
+    (folder / "copy.cl").write_text(other)
+    assert clmap("check", "b.cl", "copy.cl", cwd=folder).stdout.count("CM102") == 2
+
+
+def test_guesses_are_named_and_printed_as_a_configuration(tmp_path: Path) -> None:
+    guard = "if (get_global_id(0) < n)"
+    text = f"__kernel void k(__global float *a, int n) {{ {guard} a[get_global_id(0) * S] = 1.0f; }}\n"
+    (tmp_path / "k.cl").write_text(text)
+    done = clmap("check", "k.cl", "--guesses", cwd=tmp_path)
+    assert "Guessed: 1 macro and launches of 1 kernel;" in done.stdout
+    block = done.stdout.partition("\n\n")[2].partition("[build")
+    pinned = block[1] + block[2]
+    (tmp_path / "clmap.toml").write_text(pinned)
+    again = clmap("check", "k.cl", "--format", "json", cwd=tmp_path)
+    assert "guesses" not in json.loads(again.stdout), pinned
+    assert json.loads(again.stdout)["findings"][0]["holds"] == "always"
+
+
+# ------------------------------------------------------------------------------------------- changed lines
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(folder: Path) -> Path:
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "first")
+    return folder
+
+
+def test_only_findings_on_changed_lines_are_told(repository: Path) -> None:
+    assert not lines(clmap("check", ".", "--diff-base", "HEAD", "--format", "concise", cwd=repository))
+    (repository / "b.cl").write_text(FAR.replace("* 32", "* 16"))
+    (repository / "new.cl").write_text(PART.replace("part", "other"))
+    done = clmap("check", ".", "--diff-base", "HEAD", "--format", "concise", cwd=repository)
+    assert sorted(it.split(":")[0] for it in lines(done)) == ["b.cl", "new.cl"]
+    assert done.returncode == 1
+
+
+def test_a_repository_s_configuration_runs_nothing(repository: Path) -> None:
+    """Filters, text conversions, external differences and monitors of a stranger's repository stay unused."""
+    ran = repository / "ran"
+    script = repository / "script.sh"
+    script.write_text(f"#!/bin/sh\ntouch {ran}\ncat\n")
+    script.chmod(0o755)
+    for key in ("filter.x.clean", "filter.x.smudge", "diff.x.textconv", "diff.external", "core.fsmonitor"):
+        git(repository, "config", key, str(script))
+    (repository / ".gitattributes").write_text("*.cl filter=x diff=x\n")
+    (repository / "b.cl").write_text(FAR.replace("* 32", "* 16"))
+    ran.unlink(missing_ok=True)
+    assert lines(clmap("check", "b.cl", "--diff-base", "HEAD", "--format", "concise", cwd=repository))
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    ("revision", "said"), [("nowhere", "there is no such commit"), ("--output=x", "name a commit")]
+)
+def test_a_revision_that_is_none_is_one_line(repository: Path, revision: str, said: str) -> None:
+    done = clmap("check", ".", f"--diff-base={revision}", cwd=repository)
+    assert done.returncode == 2
+    assert said in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_without_git_or_a_repository_the_cure_is_named(folder: Path) -> None:
+    done = clmap("check", "b.cl", "--diff-base", "HEAD", cwd=folder, PATH="/nonexistent")
+    assert done.returncode == 2 and "git is not installed" in done.stderr
+    outside = clmap("check", "b.cl", "--diff-base", "HEAD", cwd=folder)
+    assert outside.returncode == 2 and "not a git repository" in outside.stderr
+
+
+def test_rows_differ_where_they_are_new_or_other() -> None:
+    assert different_rows(["a", "b", "c"], ["a", "x", "c", "d"]) == {2, 4}
+    assert different_rows(["a", "b"], ["b"]) == frozenset()
+    assert different_rows([], ["a"]) == {1}
