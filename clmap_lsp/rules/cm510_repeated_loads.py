@@ -8,8 +8,9 @@ take them out of the loop, and so is what is less than a quarter of the kernel's
 
 ## Why is this bad?
 
-Private memory, the registers of a work-item, would keep the elements from turn to turn. What is more than
-they hold is not reported: a private array of that size lies in memory too (CM503).
+Private memory, the registers of a work-item, would keep the elements from turn to turn. Where they are more
+than the registers hold, the private array lies in memory behind the caches; it is then interleaved by
+work-item, so that its loads are coalesced, which those of the original often are not.
 
 ## Example
 
@@ -68,7 +69,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.meta import RuleMeta
-from clmap_lsp.rules.thresholds import PRIVATE_WORDS, REPEATED_TURNS, SHARED_FROM
+from clmap_lsp.rules.thresholds import REPEATED_BYTES, REPEATED_TURNS, SHARED_FROM
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -83,11 +84,10 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     from clmap_lsp.hierarchy.repeats import repeats_of
 
     seen = set()
-    words = device.limits.registers_per_work_item or PRIVATE_WORDS
     for it in repeats_of(kernel):
         buffer = it.access.access.buffer
         worth = it.sectors >= SHARED_FROM * kernel.totals.sectors > 0
-        if buffer in seen or not worth or it.turns < REPEATED_TURNS or it.bytes > 4 * words:
+        if buffer in seen or not worth or it.turns < REPEATED_TURNS or it.bytes > REPEATED_BYTES:
             continue
         seen.add(buffer)
         yield RULE.finding(
@@ -107,8 +107,13 @@ def _message(it: Repeat, device: DeviceModel) -> str:
     registers = device.limits.registers_per_work_item
     if registers is None:
         where = f"{words} words a work-item; how many registers {device.id} has for one is not known"
-    else:
+    elif words < registers:
         where = f"{words} words of the {registers} registers a work-item can have"
+    else:
+        where = (
+            f"{words} words, more than the {registers} registers a work-item can have: they would lie in "
+            "memory, interleaved by work-item, so that neighbours load side by side"
+        )
     return (
         f"Each work-item loads the same {size_words(it.bytes)} of `{access.buffer}` in each of the "
         f"{it.turns} turns of `{it.loop.name}`; a private copy would save about {saved:,} of its "

@@ -59,9 +59,8 @@ SHARED_FROM: Final = 0.25
 tiles worth their local memory."""
 REPEATED_TURNS: Final = 4
 """Turns of an outer loop that load the same again: with fewer the caches do as well."""
-PRIVATE_WORDS: Final = 128
-"""Words that a private copy may have where the number of registers is not known: half of the 255 of most
-models, as the kernel needs some for itself."""
+REPEATED_BYTES: Final = 16 * 1024
+"""A work-item that needs more at a time is better served by another order of its loops."""
 LEAST_OCCUPANCY: Final = 0.25
 """Part of the resident SIMD groups below which latency is no longer hidden well."""
 LEAST_LOCAL_BYTES: Final = 32 * 1024
