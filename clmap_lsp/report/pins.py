@@ -69,8 +69,8 @@ def line_of(report: CheckReport) -> str:
         parts.append(f"{len(macros)} macro{'s' * (len(macros) > 1)}")
     if kernels:
         parts.append(f"launches of {kernels} kernel{'s' * (kernels > 1)}")
-    if not parts:
-        return ""
+    if not parts or not (macros or off or any(file.findings for file in report.files)):
+        return ""  # What nothing hangs on needs no words.
     text = f"Guessed: {' and '.join(parts)}; --guesses prints lines for clmap.toml that pin them.\n"
     if off:
         named = ", ".join(off[:3]) + (", …" if len(off) > 3 else "")

@@ -20,7 +20,7 @@ KERNEL = "__kernel void k(__global int *a) { a[get_global_id(0)] = N; }\n"
 
 def outside(folder: Path, name: str = "k.cl") -> list[dict[str, Any]]:
     done = subprocess.run(
-        [sys.executable, "-m", "clmap_lsp", "check", name, "--format", "json"],
+        [sys.executable, "-m", "clmap_lsp", "check", name, "--format", "json", "--hints"],
         capture_output=True, text=True, cwd=folder, timeout=120, check=False,
     )  # fmt: skip
     assert "Traceback" not in done.stderr
