@@ -1,10 +1,11 @@
-"""Draws the tutorial's pictures with the report's own code: `python docs/pictures.py`.
+"""Draws the pictures of the tutorial and of the start page: `python docs/pictures.py`.
 
 The files follow light and dark by themselves; their texts hold the figures, and a test compares those.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,6 +41,7 @@ def pictures() -> Iterator[tuple[str, str]]:
         _lanes("coalesced_abt", "mm_coalesced_abt_swapped", "a_tile"),
     )
     yield "tutorial_sectors.svg", _traffic()
+    yield "speed_h200.svg", _speed()
 
 
 def _lanes(file: str, kernel: str, buffer: str) -> str:
@@ -63,6 +65,33 @@ def _traffic() -> str:
             bars.append(html_charts.Bar(kernel.name, ideal, kernel.sectors))
     words = "; ".join(f"{it.label} {html_charts.short(it.count)}" for it in bars)
     return _alone(html_charts.traffic("ladder", f"Sectors of global memory: {words}", "sectors", bars))
+
+
+def _speed() -> str:
+    """Return what fixes do to the naive matrix multiply, as measured (`benchmarks/ladder.py`)."""
+    measured = json.loads((ROOT / "benchmarks" / "results" / "ladder_h200.json").read_text(encoding="utf-8"))
+    steps = next(it for it in measured["ladders"] if it["name"] == "matmul, any fix")["steps"]
+    rates = [round(it["gflops"]) for it in steps if not it["alone"]][:3]
+    labels = ("naive matrix multiply", "dimensions swapped", "and loaded by vectors")
+    rows = "".join(
+        _speed_row(20 + 44 * at, label, rate, rate / max(rates))
+        for at, (label, rate) in enumerate(zip(labels, rates, strict=True))
+    )
+    said = "; ".join(f"{label} {rate:,} GFLOP/s" for label, rate in zip(labels, rates, strict=True))
+    return _alone(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 152" role="img" '
+        f'aria-label="On an NVIDIA H200: {said}">{rows}</svg>'
+    )
+
+
+def _speed_row(top: int, label: str, rate: int, share: float) -> str:
+    width = round(400 * share)
+    middle = top + 19
+    return (
+        f'<text x="190" y="{middle}" text-anchor="end" font-size="15" fill="var(--ink)">{label}</text>'
+        f'<rect x="202" y="{top}" width="{width}" height="28" rx="3" fill="var(--s1)"/>'
+        f'<text x="{212 + width}" y="{middle}" font-size="15" fill="var(--ink)">{rate:,}</text>'
+    )
 
 
 def _alone(svg: str) -> str:
