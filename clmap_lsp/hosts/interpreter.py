@@ -91,6 +91,10 @@ _TELLING = frozenset(
 )
 _MAX_DEPTH = 24
 _MAX_UNROLLED = 8
+_MAX_LINKS = 8
+"""Members and subscripts behind each other; each asks for those before it more than once."""
+_MAX_ITEMS = 256
+"""Items of a list that are told apart."""
 _MAX_MACRO_DEPTH = 16
 
 
@@ -122,6 +126,8 @@ class Frame:
     """Where a lambda was written."""
     returns: list[tuple[Value, Store]] = field(default_factory=list)
     macros: dict[str, Value] = field(default_factory=dict)
+    calls: dict[tuple[int, int], tuple[Call, Value]] = field(default_factory=dict)
+    """What the calls of the statement that is being run gave."""
     is_module: bool = False
 
 
@@ -165,6 +171,8 @@ class Interpreter:
         self.sites: dict[tuple[object, ...], int] = {}
         self.loop_depth = 0
         self.macro_depth = 0
+        self.macro_use = self.macro_uses = 0
+        """Which use of a macro is being evaluated: each evaluates the calls in its body."""
         self.opened: set[str] = set()
         """Names of variables and fields that functions which were not run may have given other values."""
         self.blocks: list[set[str]] = []
@@ -247,6 +255,7 @@ class Interpreter:
     def statement(self, statement: Stmt) -> None:
         """Run one statement."""
         self._step()
+        self.frame.calls.clear()
         match statement:
             case Evaluate(value):
                 self._read_from_stream(value)
@@ -557,6 +566,7 @@ class Interpreter:
         count: int | None = 0
         try:
             for turn in range(_MAX_UNROLLED + 1):
+                self.frame.calls.clear()
                 truth = self.value(loop.condition)
                 if not isinstance(truth, Number):
                     count = None
@@ -675,6 +685,7 @@ class Interpreter:
         if self.store is not None:
             self.block(loop.step)
         if self.store is not None and loop.condition is not None:
+            self.frame.calls.clear()
             self.value(loop.condition)
         return state.breaks
 
@@ -701,6 +712,8 @@ class Interpreter:
                 return held if isinstance(held, Pointer) and held.place == place else Pointer(place)
             case Dereference(operand):
                 return self._dereferenced(self.value(operand), operand)
+            case Index() | Member() if _links(expression) > _MAX_LINKS:
+                return RunTime("…")
             case Index(base, index):
                 return self._indexed(expression, base, index)
             case Member(base, name):
@@ -1049,6 +1062,8 @@ class Interpreter:
         if op == "+" and isinstance(left, Pointer):
             return Pointer(left.place, moved=right != Number(0))
         if op == "+" and isinstance(left, Sizes) and isinstance(right, Sizes):
+            if len(left.items) + len(right.items) > _MAX_ITEMS:
+                return RunTime("…")
             return Sizes(left.items + right.items)
         if op == "*" and isinstance(left, Sizes) and isinstance(right, Number) and len(left.items) == 1:
             return Sizes(left.items * max(min(int(right.value), 9), 0))
@@ -1235,8 +1250,18 @@ class Interpreter:
     # ----------------------------------------------------------------------------------------- calls
 
     def called(self, call: Call) -> Value:
-        """Return what a call gives, and do what it does."""
+        """Return what a call gives, and do what it does: once in each statement, if asked more often."""
+        key = (id(call), self.macro_use)
+        known = self.frame.calls.get(key)
+        if known is not None:
+            return known[1]
         self._step()
+        frame = self.frame
+        result = self._called(call)
+        frame.calls[key] = call, result  # Held, so that no other call gets its identity.
+        return result
+
+    def _called(self, call: Call) -> Value:
         callee = call.function
         name = callee.name if isinstance(callee, (Name, Member)) else ""
         macro = self.project.macro(name, self.path) if isinstance(callee, Name) else None
@@ -1363,7 +1388,9 @@ class Interpreter:
         if self.macro_depth > _MAX_MACRO_DEPTH:
             return RunTime(call.text)
         frame = self.frame
-        before = dict(frame.macros)
+        before, use = dict(frame.macros), self.macro_use
+        self.macro_uses += 1
+        self.macro_use = self.macro_uses
         frame.macros.update(zip(parameters, values, strict=False))
         self.macro_depth += 1
         try:
@@ -1371,6 +1398,7 @@ class Interpreter:
             return RunTime(call.text) if isinstance(expression, Opaque) else self.value(expression)
         finally:
             self.macro_depth -= 1
+            self.macro_use = use
             frame.macros = before
 
     def method(self, owner: str, name: str, depth: int = 0) -> Function | None:
@@ -1646,6 +1674,15 @@ def _accepts(function: Function, count: int) -> bool:
     return needed <= count <= len(parameters) or any(it.name.startswith("*") for it in parameters)
 
 
+def _links(expression: Expr) -> int:
+    """Return how many members and subscripts stand behind each other."""
+    count = 0
+    while isinstance(expression, (Member, Index)):
+        expression = expression.base
+        count += 1
+    return count
+
+
 def _opened_as(name: str, value: Value | str) -> Value:
     """Return an argument of a call of a function by itself: another number in each."""
     if isinstance(value, str):
@@ -1697,7 +1734,7 @@ def _is_thing(value: Value) -> bool:
 
 def _calls(block: Block) -> bool:
     """Tell whether a loop's body calls anything; loops that only compute are not worth unrolling."""
-    return any("Call(" in repr(it) for it in block) if len(block) < 60 else False
+    return len(block) < 60 and any(isinstance(it, Call) for it in nodes(block))
 
 
 def _assigned(block: Block) -> Iterator[str]:

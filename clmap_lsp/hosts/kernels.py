@@ -8,9 +8,14 @@ from dataclasses import dataclass
 
 _COMMENT = re.compile(r"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KERNEL = re.compile(r"(?<![\w.])(?:__kernel|kernel|KERNEL)(?![\w.])")
-_HEAD = re.compile(r"(?:[^;{}()]|\([^;{}]*?\)(?=\s*(?:\)|\w|__)))*?\b([A-Za-z_]\w*)\s*\(")
+_NAMED = re.compile(r"([A-Za-z_]\w*)\s*\(|[;{}()]")
+_MORE = re.compile(r"\s*[A-Za-z_][\w\s*]*\(")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_BRACKET = re.compile(r"[();{]")
+_LONGEST_HEAD = 2000
+"""Characters between `kernel` and its parameters, return type and macros."""
+_LONGEST_PARAMETERS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,31 +41,53 @@ class KernelText:
 
 
 def kernels_in(text: str) -> Iterator[KernelText]:
-    """Yield the kernels that a text defines, in order. Macros are not expanded."""
+    """Yield the kernels that a text defines, in order, in linear time. Macros are not expanded."""
     plain = _COMMENT.sub(lambda it: re.sub(r"[^\n]", " ", it[0]), text)
     plain = _ATTRIBUTE.sub(lambda it: re.sub(r"[^\n]", " ", it[0]), plain)
+    closing = _closings(plain)
+    row, counted, behind = 1, 0, 0
     for match in _KERNEL.finditer(plain):
-        head = _HEAD.match(plain, match.end())
-        if head is None or head.end() - match.end() > 2000:
+        if match.end() < behind:
             continue
-        end = _closing(plain, head.end())
-        behind = plain[end + 1 : end + 200].lstrip() if end is not None else ""
-        if end is None or not (behind.startswith("{") or not behind.startswith((";", ","))):
+        head = _head(plain, match.end(), closing)
+        if head is None:
             continue
-        parameters = tuple(_parameters(plain[head.end() : end]))
-        yield KernelText(head[1], parameters, plain.count("\n", 0, match.start()) + 1)
+        name, start, end = head
+        after = plain[end + 1 : end + 200].lstrip()
+        if not after.startswith("{") and after.startswith((";", ",")):
+            continue
+        row += plain.count("\n", counted, match.start())
+        counted, behind = match.start(), end
+        yield KernelText(name, tuple(_parameters(plain[start:end])), row)
 
 
-def _closing(text: str, at: int) -> int | None:
-    depth = 1
-    for index in range(at, min(len(text), at + 20_000)):
-        character = text[index]
-        depth += (character == "(") - (character == ")")
-        if depth == 0:
-            return index
-        if character in "{;":
+def _head(text: str, at: int, closing: dict[int, int]) -> tuple[str, int, int] | None:
+    """Return a kernel's name, and where its parameters start and end; macros with arguments may go before."""
+    limit = at + _LONGEST_HEAD
+    while (match := _NAMED.search(text, at, limit)) is not None and match[1] is not None:
+        end = closing.get(match.end() - 1)
+        if end is None or end - match.end() > _LONGEST_PARAMETERS:
             return None
+        if not _MORE.match(text, end + 1, end + _LONGEST_HEAD):
+            return match[1], match.end(), end
+        at = end + 1
     return None
+
+
+def _closings(text: str) -> dict[int, int]:
+    """Return the place of the parenthesis that closes each one, within one statement."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for match in _BRACKET.finditer(text):
+        match match[0]:
+            case "(":
+                opened.append(match.start())
+            case ")":
+                if opened:
+                    found[opened.pop()] = match.start()
+            case _:
+                opened.clear()
+    return found
 
 
 def _parameters(text: str) -> Iterator[KernelParameter]:

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 _TOKEN = re.compile(
-    r"(?P<raw>(?:u8|[uUL])?R\"(?P<delimiter>[^()\\\s]{0,16})\(.*?\)(?P=delimiter)\")"
+    r"(?:u8|[uUL])?R\"(?P<delimiter>[^()\\\s\"]{0,16})\("
     r"|(?P<string>\"(?:[^\"\\\n]|\\.)*\")"
     r"|(?P<character>'(?:[^'\\\n]|\\.){1,8}')"
-    r"|(?P<comment>//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z))",
+    r"|(?P<line>//(?:[^\n\\]|\\.)*)|(?P<block>/\*)",
     re.DOTALL,
 )
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)(.*)", re.DOTALL)
@@ -23,6 +23,8 @@ _DEFINE = re.compile(r"\s*([A-Za-z_]\w*)(\(([^()]*)\))?(.*)", re.DOTALL)
 _INCLUDE = re.compile(r'\s*"([^"\n]+)"')
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MAX_EXPANSION = 40
+_MAX_CONDITION = 4096
+_MAX_MISSING = 16
 
 PREDEFINED = {"__linux__": "1", "__unix__": "1", "__GNUC__": "12", "__x86_64__": "1", "linux": "1"}
 """What is taken to be defined by the compiler: one on 64-bit Linux."""
@@ -87,13 +89,27 @@ def _masked(text: str) -> tuple[str, list[tuple[int, int]]]:
     """Blank comments; return also where strings stand, whose lines are no directives."""
     parts: list[str] = []
     opaque = []
-    last = 0
-    for match in _TOKEN.finditer(text):
-        if match["comment"] is not None:
-            parts += [text[last : match.start()], re.sub(r"[^\n]", " ", match[0])]
-            last = match.end()
-        elif "\n" in match[0]:
-            opaque.append(match.span())
+    last = at = 0
+    unclosed: set[str] = set()
+    while (match := _TOKEN.search(text, at)) is not None:
+        start, at = match.span()
+        if match["line"] is not None or match["block"] is not None:
+            if match["block"] is not None:
+                at = text.find("*/", at) + 2 if "*/" not in unclosed else 1
+                if at < 2:
+                    unclosed.add("*/")
+                    at = len(text)
+            parts += [text[last:start], re.sub(r"[^\n]", " ", text[start:at])]
+            last = at
+        elif match["delimiter"] is not None:
+            closing = f'){match["delimiter"]}"'
+            end = text.find(closing, at) if closing not in unclosed else -1
+            if end < 0:
+                unclosed.add(closing)
+                continue
+            at = end + len(closing)
+        if "\n" in text[start:at] and match["line"] is None and match["block"] is None:
+            opaque.append((start, at))
     parts.append(text[last:])
     return "".join(parts), opaque
 
@@ -107,7 +123,7 @@ def _logical_lines(text: str, opaque: list[tuple[int, int]]) -> Iterator[tuple[i
             index += 1
         inside = index < len(opaque) and opaque[index][0] < at
         if not inside and text.startswith("#", at + len(text[at:end]) - len(text[at:end].lstrip(" \t"))):
-            while text[at:end].endswith("\\\n") and end < len(text):
+            while text.endswith("\\\n", at, end) and end < len(text):
                 end = text.find("\n", end) + 1 or len(text)
         yield row, text[at:end], inside
         row += text.count("\n", at, end)
@@ -127,34 +143,46 @@ def _define(macros: dict[str, Macro], undefined: Mapping[str, Macro], rest: str,
     macros[match[1]] = Macro(match[1], parameters, body, row)
 
 
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    """One `#if`: was a branch of it compiled, which names were missed, is what follows compiled."""
+
+    done: bool
+    missing: tuple[str, ...]
+    is_active: bool
+
+
 class _Branches:
     """The `#if`s around the current line."""
 
     def __init__(self, macros: Mapping[str, Macro]) -> None:
         self.macros = macros
-        self.stack: list[tuple[bool, bool, tuple[str, ...]]] = []
-        """For each: is this branch compiled, was one compiled, names that were missed."""
+        self.stack: list[_Branch] = []
 
     @property
     def active(self) -> bool:
-        return all(it[0] for it in self.stack)
+        return self.stack[-1].is_active if self.stack else True
 
     @property
     def missing(self) -> tuple[str, ...]:
-        return tuple(name for it in self.stack if not it[0] for name in it[2])
+        return self.stack[-1].missing if self.stack else ()
+
+    def _push(self, holds: bool, done: bool, names: tuple[str, ...]) -> None:
+        missing = self.missing if holds else (*self.missing, *names)[:_MAX_MISSING]
+        self.stack.append(_Branch(done, missing, self.active and holds))
 
     def take(self, word: str, rest: str) -> bool:
         """Follow one directive; False if it is none of these."""
         if word in ("if", "ifdef", "ifndef"):
             holds, names = self._holds(word, rest)
-            self.stack.append((holds, holds, names))
+            self._push(holds, holds, names)
         elif word in ("elif", "elifdef", "elifndef") and self.stack:
-            _, done, _ = self.stack.pop()
+            done = self.stack.pop().done
             holds, names = self._holds(word.removeprefix("el"), rest)
-            self.stack.append((holds and not done, done or holds, names if not done else ()))
+            self._push(holds and not done, done or holds, names if not done else ())
         elif word == "else" and self.stack:
-            _, done, _ = self.stack.pop()
-            self.stack.append((not done, True, ()))
+            done = self.stack.pop().done
+            self._push(not done, True, ())
         elif word == "endif":
             if self.stack:
                 self.stack.pop()
@@ -180,6 +208,8 @@ def condition(text: str, macros: Mapping[str, Macro]) -> int:
         text,
     )
     expanded = expand(text, macros)
+    if len(expanded) > _MAX_CONDITION:
+        return 0
     expanded = re.sub(r"(?<=[0-9a-fA-F])[uUlL]+\b", "", expanded)
     expanded = _WORD.sub(lambda it: it[0] if it[0] in ("and", "or", "not") else "0", expanded)
     expanded = expanded.replace("&&", " and ").replace("||", " or ")
@@ -201,7 +231,7 @@ def expand(text: str, macros: Mapping[str, Macro]) -> str:
             ),
             text,
         )
-        if changed == text or len(changed) > 4096:
+        if changed == text or len(changed) > _MAX_CONDITION:
             break
         text = changed
     return text

@@ -416,12 +416,12 @@ class HostProject:
         if key not in self._writes:
             word = re.escape(name)
             pattern = re.compile(
-                rf"(?<![\w.])(?:\w+(?:\.|->))*{word}\s*(?:\[[^\]]*\]\s*)?(?:[-+*/%|&^]|<<|>>)?=(?!=)"
+                rf"\b{word}\s*(?:\[[^\]\n]{{0,80}}\]\s*)?(?:[-+*/%|&^]|<<|>>)?=(?!=)"
                 rf"|\+\+\s*{word}\b|\b{word}\s*(?:\+\+|--)|--\s*{word}\b|(?<!&)&\s*(?:\w+(?:\.|->))*{word}\b|>>\s*{word}\b"
             )
             if _is_python(near):  # Keywords of calls look like assignments.
                 pattern = re.compile(rf"\.{word}\s*(?:[-+*/%|&@]|//|\*\*|<<|>>)?=(?!=)")
-            declared = re.compile(rf"\b[A-Za-z_]\w*[\s*&]+{word}\s*(?:\[[^\]]*\]\s*)?=(?!=)")
+            declared = re.compile(rf"\b[A-Za-z_]\w*[\s*&]+{word}\s*(?:\[[^\]\n]{{0,80}}\]\s*)?=(?!=)")
             total = 0
             for path in self._around(near):
                 text = self.text(path)

@@ -7,6 +7,9 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+MAX_PARTS = 4096
+MAX_CHARACTERS = 4 << 20
+"""Longer strings, which a program doubles in a few lines, are not followed."""
 MAX_TEXT = 72
 """Longer expressions are called by the variable that they are assigned to."""
 
@@ -205,7 +208,10 @@ def _shown(part: str | Value | FileText) -> str:
 
 def joined(one: Text, two: Text) -> Text:
     """Return two strings after each other."""
-    return Text(_merged((*one.parts, *two.parts)), one.row or two.row, one.path or two.path)
+    parts = _merged((*one.parts, *two.parts))
+    if len(parts) > MAX_PARTS or sum(len(it) for it in parts if isinstance(it, str)) > MAX_CHARACTERS:
+        parts = (RunTime("…"),)
+    return Text(parts, one.row or two.row, one.path or two.path)
 
 
 def _merged(parts: tuple[str | Value | FileText, ...]) -> tuple[str | Value | FileText, ...]:
