@@ -87,18 +87,14 @@ class LostTime:
     seconds: float
     launch_seconds: float
     bound: str
-    basis: str
+    is_settled: bool
+    """False where one cannot tell what matters: launches that are mostly overhead (their sizes are those of
+    a test) or were followed in part, and devices whose figures nobody measured or whose model is rough."""
 
     @property
     def share(self) -> float:
         """Part of the launch's time, 0 to 1."""
         return self.seconds / self.launch_seconds
-
-    @property
-    def is_settled(self) -> bool:
-        """False where one cannot tell what matters: launches that are mostly overhead (their sizes are
-        those of a test), and devices whose figures nobody measured."""
-        return self.bound != "launch" and self.basis == "calibrated"
 
     @property
     def matters(self) -> bool:

@@ -18,6 +18,7 @@ _EXAMPLE = """\
 examples:
   clmap-lsp calibrate                                all 33 MAPs at six sizes, on the first GPU
   clmap-lsp calibrate --platform PoCL --maps 110,407 --sizes 512,1024
+  clmap-lsp calibrate --time                         for predicted times of kernels on this device
   clmap-lsp calibrate --pairs 150 --sizes 1024       kernels over two arrays, to test the composing rules
 
 What was measured before is not measured again; --again does. Interrupt it at any time.
@@ -35,6 +36,11 @@ def register(subparsers: Any) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("--platform", metavar="NAME", help="device: its number or part of its name")
+    parser.add_argument(
+        "--time",
+        action="store_true",
+        help="measure what predictions of time rest on, in under five minutes, instead of local memory",
+    )
     parser.add_argument("--maps", metavar="N,...", help="these MAPs only, as in 110,407")
     parser.add_argument(
         "--sizes", metavar="N,...", default="128,256,512,1024,2048,4096", help="data set sides"
@@ -60,6 +66,10 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Measure, keep, and say how it went."""
+    if args.time:
+        from clmap_lsp.commands.calibrating_times import calibrate_times
+
+        return calibrate_times(args.platform, args.format)
     from clmap_lsp.aristotle.bench import VerificationError
     from clmap_lsp.aristotle.calibrate import Calibration
     from clmap_lsp.aristotle.database import Database, DatabaseError

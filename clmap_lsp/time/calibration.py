@@ -67,8 +67,14 @@ class Raw:
         return [row for row in self.rows if row["name"] == name]
 
 
-def facts_of(document: Mapping[str, Any], device: str, name: str) -> dict[str, Any]:
-    """Return a facts document of raw times (`benchmarks/time_run.py`), each figure with its source."""
+def facts_of(
+    document: Mapping[str, Any], device: str, name: str, limits: Mapping[str, tuple[float, str]] | None = None
+) -> dict[str, Any]:
+    """Return a facts document of raw times (`benchmarks/time_run.py`), each figure with its source.
+
+    `limits` are what the device's model says, where it is another generation than NVIDIA's Hopper.
+    Raises: KeyError if a microbenchmark is missing.
+    """
     clocks = sorted(row[0] for row in document.get("microbenchmark_clocks", ()))
     clock = clocks[len(clocks) // 2] * 1e6 if clocks else document["device"]["clock_mhz"] * 1e6
     raw = Raw(document["microbenchmarks"], clock, int(document["device"]["compute_units"]))
@@ -76,20 +82,98 @@ def facts_of(document: Mapping[str, Any], device: str, name: str) -> dict[str, A
         "compute_units": {"value": raw.units, "source": "driver"},
         "clock_hz": {"value": clock, "source": "median of nvidia-smi's samples during the microbenchmarks"},
     }
-    for key, (value, source) in PUBLISHED.items():
+    for key, (value, source) in {**PUBLISHED, **(limits or {})}.items():
         facts[key] = {"value": value, "source": source}
     for key, value in FITTED.items():
         facts[key] = {"value": value, "source": "fitted to launches on an NVIDIA H200"}
     for key, (work, source) in _MEASURED.items():
         facts[key] = {"value": float(f"{work(raw):.6g}"), "source": f"microbenchmark {source}"}
+    return _document(document, device, name, facts)
+
+
+def _document(raw: Mapping[str, Any], device: str, name: str, facts: dict[str, Any]) -> dict[str, Any]:
     return {
         "schema": 1,
         "id": device,
         "name": name,
         "basis": "calibrated",
-        "driver": document["device"]["driver"],
+        "driver": raw["device"]["driver"],
         "facts": facts,
     }
+
+
+_CPU_LANES = 8
+"""Work-items that PoCL and others put into one vector: a SIMD group of the CPU's device model."""
+_NEVER_WAITS = ("latency_alu", "latency_local", "latency_l1", "latency_l2", "latency_dram")
+_HUGE = 1e12
+
+
+def cpu_facts_of(document: Mapping[str, Any], device: str, name: str) -> dict[str, Any]:
+    """Return the facts of a CPU: cores, vectors and caches, with nothing that waits.
+
+    Work-items of a group run one after the other in vectors, so that out-of-order execution and prefetching
+    hide latencies, local memory is cached memory, and a barrier is the end of a loop over the group.
+    Raises: KeyError if a microbenchmark is missing.
+    """
+    clock = document["device"]["clock_mhz"] * 1e6
+    raw = Raw(document["microbenchmarks"], clock, int(document["device"]["compute_units"]))
+    lanes = 32 / _CPU_LANES
+    empty = raw.seconds("empty", groups=1)
+    held = float(document["device"].get("cache_bytes") or 1 << 25)
+    line = _cycles("l1_load", 8, 32, width=1)(raw)
+    near = max(raw.all("l2_read"), key=lambda it: it["numbers"]["bytes"] / it["median"])
+    far = raw.all("l2_read")[-1]
+    memory = far["numbers"]["bytes"] / (far["median"] - empty)
+    sector = 32 / (near["numbers"]["bytes"] / (near["median"] - empty))
+    rates = {it: _pipe(it)(raw) * lanes for it in ("fma", "shift", "rsqrt")}
+    double = _pipe("dfma")(raw) * lanes if raw.all("chain_dfma") else rates["fma"] / 2
+    groups = raw.seconds("groups", groups=256, items=32)
+    barrier = raw.slope("barrier", "warps", 4, 32) * clock / 20 / lanes
+    atomic = _atomic("atomic_same", 1, 1)(raw)
+    measured: dict[str, tuple[float, str]] = {
+        "launch_s": (empty, "empty"),
+        "group_s": (max(groups - empty, 1e-9) / 255, "groups of 32 work-items"),
+        "warp_s": (0.0, "none: vectors of a group start for nothing"),
+        "schedulers": (2 * rates["fma"], "chain_fma: twice, for what runs beside arithmetic"),
+        "fp32": (rates["fma"], "chain_fma"),
+        "int32": (2 * rates["shift"], "chain_shift"),
+        "multiply": (rates["fma"], "chain_fma: multiplications are of indices, which vectors share"),
+        "special": (max(rates["rsqrt"], rates["fma"] / _CPU_LANES), "chain_rsqrt, chain_fma"),
+        "fp64": (double, "chain_dfma"),
+        "line_cycles": (max(line / lanes, 1 / 16), "l1_load"),
+        "wavefront_cycles": (max(line / lanes, 1 / 16), "l1_load: local memory is cached memory"),
+        "l2_sector_s": (sector, "l2_read"),
+        "l2_line_s": (sector, "l2_read"),
+        "store_sector_s": (sector, "l2_read"),
+        "store_line_s": (sector, "l2_read"),
+        "dram_bytes_s": (memory, "l2_read: 64 MiB"),
+        "dram_random_bytes": (64.0, "a line"),
+        "dram_partial_bytes": (128.0, "a line, read and written"),
+        "barrier_warp_cycles": (max(barrier, 0.0), "barrier"),
+        "atomic_same_s": (atomic, "atomic_same"),
+        "atomic_line_s": (atomic, "atomic_same"),
+        "atomic_s": (atomic, "atomic_same"),
+    }
+    plain: dict[str, tuple[float, str]] = {
+        "compute_units": (raw.units, "driver"),
+        "clock_hz": (clock, "driver"),
+        "l1_bytes": (48 * 1024, "x86 and Arm cores of the last years: 32 to 128 KB"),
+        "l2_near_bytes": (held / 2, "driver: half of the cache that it names"),
+        "l2_bytes": (held, "driver: the cache that it names"),
+        "l2_full_bytes": (2 * held, "driver: twice the cache that it names"),
+        **dict.fromkeys(_NEVER_WAITS, (0.0, "out-of-order execution")),
+        **dict.fromkeys(("barrier_cycles", "group_cycles", "group_warp_cycles"), (0.0, "none")),
+        "local_atomic_cycles": (4.0, "assumed"),
+        "exponent": (2.0, "assumed: half of the parts overlap"),
+        "barrier_exponent": (2.0, "assumed"),
+        **dict.fromkeys(("registers", "max_warps", "max_groups", "local_bytes"), (_HUGE, "none")),
+        "simd_width": (_CPU_LANES, "device model"),
+        "spread": (3.0, "launches of the fixtures with PoCL"),
+    }
+    facts = {key: {"value": value, "source": source} for key, (value, source) in plain.items()}
+    for key, (value, source) in measured.items():
+        facts[key] = {"value": float(f"{value:.6g}"), "source": f"microbenchmark {source}"}
+    return _document(document, device, name, facts)
 
 
 def _pipe(kind: str, operations: float = 1.0) -> Callable[[Raw], float]:

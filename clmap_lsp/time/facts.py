@@ -6,15 +6,20 @@ measured, taken from publications; `basis` says which.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
+from clmap_lsp.whole_files import write_whole
 
 DATA = Path(__file__).parent / "data"
+FOLDER_VARIABLE = "CLMAP_TIMES"
+"""Names the folder of the user's own figures, instead of the one beside the user's database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +103,45 @@ class TimeFacts:
     local_bytes: int
     """Of a unit, at most."""
     simd_width: int
+    spread: float = 1.0
+    """By what factor ranges are wider than those of GPUs: CPUs' times are good for an order only."""
+
+
+def user_folder() -> Path:
+    """Return where figures that `calibrate --time` measured are kept."""
+    if named := os.environ.get(FOLDER_VARIABLE):
+        return Path(named)
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("clmap-lsp", appauthor=False)) / "times"
 
 
 @cache
 def time_facts(device: str) -> TimeFacts | None:
-    """Return a product's figures by its device model's id; `None` where there are none."""
+    """Return a device's figures by its model's id: the user's own before those that ship.
+
+    `None` where there are none. A damaged file of the user's counts as none.
+    """
+    own = user_folder() / f"{device}.json"
+    if own.is_file():
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            return _read(own)
     path = DATA / f"{device}.json"
-    if not path.is_file():
-        return None
+    return _read(path) if path.is_file() else None
+
+
+def _read(path: Path) -> TimeFacts:
     return read_facts(json.loads(safe_read(path, limit=SETTINGS_BYTES, within=None)))
+
+
+def keep(document: dict[str, Any]) -> Path:
+    """Write figures for the user, in place of older ones. Raises: OSError."""
+    folder = user_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{document['id']}.json"
+    write_whole(path, (json.dumps(document, indent=1) + "\n").encode())
+    time_facts.cache_clear()
+    return path
 
 
 def read_facts(document: dict[str, Any]) -> TimeFacts:

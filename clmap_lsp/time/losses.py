@@ -13,4 +13,5 @@ def time_lost(found: Prediction, sites: Collection[int]) -> LostTime:
     by side and aligned (global memory), or in banks of their own (local memory)."""
     best = predict(found.demand.at_its_best(sites), found.facts)
     lost = max(0.0, found.seconds - best.seconds)
-    return LostTime(lost, found.seconds, found.bound, found.basis)
+    rough = found.basis != "calibrated" or found.facts.spread > 1.0 or bool(found.caveats)
+    return LostTime(lost, found.seconds, found.bound, not rough and found.bound != "launch")

@@ -79,7 +79,7 @@ def predict(demand: Demand, facts: TimeFacts) -> Prediction:
     total = sum(value**p for value in shared.values()) ** (1 / p) if shared else 0.0
     bound = "launch" if total < _MOSTLY * facts.launch_s else _bound(shared, parts)
     width = _RANGES.get(bound, 1.25) * (1.0 if facts.basis == "calibrated" else 1.3)
-    width *= 1.3 if demand.caveats else 1.0
+    width *= (1.3 if demand.caveats else 1.0) * facts.spread
     parts["launch"] = parts.get("launch", 0.0) + facts.launch_s
     return Prediction(
         facts.launch_s + total,

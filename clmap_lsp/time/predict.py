@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 NO_LLVM = "LLVM is missing: pip install 'clmap-lsp[emulate]'"
 
+_OPERATIONS = "sm_75"
+"""A machine whose instructions stand for a CPU's operations: they are counted, never timed as its own."""
+
 _KEPT = 128
 _kept: OrderedDict[tuple[int, str, str], tuple[Kernel, Prediction | str]] = OrderedDict()
 
@@ -67,11 +70,11 @@ def demand_of(
         return NO_LLVM
     from clmap_lsp.compiled.build import compiled
     from clmap_lsp.compiled.counts import executed, profile
-    from clmap_lsp.compiled.target import target_of
+    from clmap_lsp.compiled.target import nvidia, target_of
     from clmap_lsp.emulator.symbolic.control import OverBudgetError
     from clmap_lsp.time.demand import demand
 
-    target = target_of(device)
+    target = target_of(device) or (nvidia(_OPERATIONS) if device.vendor == "CPU" else None)
     if target is None:
         return f"LLVM has no back end for {device.id}"
     made = compiled(kernel, target, constants)
