@@ -79,6 +79,7 @@ class _Family:
         self.launch = subject.launch
         self.macros = tuple(settable(subject))
         self.indexing = _indexing(subject)
+        self.addressing = _indexing(subject, conditions=False)
         self.counted = _counted(subject)
         self.slack: dict[str, int] = {}
         """Elements that buffers have beyond what the original touches."""
@@ -184,7 +185,7 @@ class _Family:
         if parameter.name in self.counted:
             return mine
         if parameter.name in self.indexing:
-            return replace(mine, count=max(mine.count, count))
+            return replace(mine, count=max(mine.count, count) if parameter.name in self.addressing else count)
         if mine.fill is Fill.ZEROS and _is_float(parameter):
             return BufferArgument(Fill.RANDOM, count, seed=9)
         return replace(mine, count=count)
@@ -369,11 +370,11 @@ def _other_values(macro: Settable) -> Iterator[int]:
                 yield other
 
 
-def _indexing(subject: Subject) -> frozenset[str]:
-    """Return the buffers whose values decide on addresses, conditions or turns."""
+def _indexing(subject: Subject, *, conditions: bool = True) -> frozenset[str]:
+    """Return the buffers whose values decide on addresses, turns, or (where asked for) conditions."""
     found: set[str] = set()
     for access in facts.accesses(subject.analysis):
-        parts = [access.offset, *access.guard]
+        parts = [access.offset, *(access.guard if conditions else ())]
         for loop in access.loops:
             parts += [it for it in (loop.trip, loop.condition, loop.bound) if it is not None]
         found.update(leaf.buffer for part in parts for leaf in part.leaves if isinstance(leaf, Indirect))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
+    from clmap_lsp.time.model import Prediction
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,13 @@ class Figures:
     totals: MemoryTotals
     lines: int = 0
     """Cache lines that requests to global memory touch, each request's on their own."""
-    seconds: float | None = None
+    time: Prediction | None = None
     """Of the launch, where the device has timing facts."""
+
+    @property
+    def seconds(self) -> float | None:
+        """How long the launch is predicted to take; `None` where nobody can tell."""
+        return None if self.time is None else self.time.seconds
 
     @property
     def cost(self) -> int:

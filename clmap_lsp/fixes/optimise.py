@@ -38,6 +38,8 @@ BEAM = 3
 ROUNDS = 6
 WORTH = 1.01
 """How many times better a version must be than the one that it was made of."""
+WORTH_ALL = 1.05
+"""How many times better than the original the answer must be: less is the model's error."""
 GROUP_SIZES = {
     1: ((64,), (128,), (256,), (512,)),
     2: ((16, 16), (32, 8), (32, 16), (8, 32), (64, 4), (32, 32)),
@@ -106,6 +108,7 @@ class _Search:
     def __init__(self, settings: EmulationSettings, end: float, progress: Callable[[str], None]) -> None:
         self.settings, self.end, self.progress = settings, end, progress
         self.seen: set[tuple[object, ...]] = set()
+        self.tested: set[tuple[object, ...]] = set()
         self.found: list[_Version] = []
         """Tested versions, in the order of finding."""
 
@@ -122,7 +125,7 @@ class _Search:
             if not beam or self.is_over:
                 break
         order = sorted(self.found, key=_rank)
-        best = order[0] if gain.ratio(first.figures, order[0].figures) > 1 else first
+        best = order[0] if gain.ratio(first.figures, order[0].figures) >= WORTH_ALL else first
         others = tuple(it.steps for it in order if it is not best and it is not first)
         return Found(best.steps, len(self.seen), not self.is_over, others)
 
@@ -140,8 +143,11 @@ class _Search:
             subject = candidate.version.subject
             mine = trials.setdefault(id(subject), Trials(subject, self.settings))
             after = self._tested(candidate, mine)
-            if after is not None:
-                made.append(after)
+            last = None if after is None else after.steps[-1]
+            if after is None or last is None or _key(last.text, last.launch) in self.tested:
+                continue  # Two ways lead there.
+            self.tested.add(_key(last.text, last.launch))
+            made.append(after)
         self.found += made
         return made
 

@@ -47,10 +47,12 @@ if TYPE_CHECKING:
 KIND = "register-tile"
 SIDE = 16
 """Work-items of a group in each dimension."""
-TURNS = 16
-"""Turns in a tile."""
-RESULTS = (4, 8)
-"""Results a work-item in each dimension."""
+FORMS = ((4, 32), (8, 8))
+"""Results a work-item in each dimension and turns in a tile: the fastest on an H200, small and large."""
+VECTOR = 4
+"""Elements that are read from a tile at once; a work-item's results come in such blocks."""
+_VECTORS = ("float", "int", "uint")
+"""Types that come by fours: 16 bytes, the widest that a work-item reads at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,20 +100,20 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     product = _product(scope, found[0])
     if product is None:
         return
-    for results in RESULTS:
-        proposal = _proposal(scope, product, results)
+    for results, turns in FORMS:
+        proposal = _proposal(scope, product, results, turns)
         if proposal is not None:
             yield proposal
 
 
-def _proposal(scope: Scope, product: _Product, results: int) -> Proposal | None:
+def _proposal(scope: Scope, product: _Product, results: int, turns: int) -> Proposal | None:
     side = SIDE * results
     element = product.rows.access.size + product.columns.access.size
-    if TURNS * (side + 1) * element > facts.room(scope.subject):
+    if turns * (side + VECTOR) * element > facts.room(scope.subject):
         return None
     if any(size < side for size in scope.subject.launch.global_size):
         return None
-    edits = _Writer(Scope.of(scope.subject) or scope, product, results).edits()
+    edits = _Writer(Scope.of(scope.subject) or scope, product, results, turns).edits()
     if edits is None:
         return None
 
@@ -225,7 +227,7 @@ def _parts(scope: Scope, loop: CountingLoop) -> tuple[tuple[Node, ...], tuple[No
 
 
 _ONE_ID = r"\w+\s*=\s*(?:\(\s*\w+\s*\)\s*)?get_global_id\s*\(\s*[01]\s*\)"
-_IDS = re.compile(rf"(?:const\s+)?(?:unsigned\s+)?\w+\s+{_ONE_ID}(?:\s*,\s*{_ONE_ID})*\s*;")
+_IDS = re.compile(rf"(?:(?:const\s+)?(?:unsigned\s+)?\w+\s+)?{_ONE_ID}(?:\s*,\s*{_ONE_ID})*\s*;")
 """A declaration of ids, each by its own name."""
 
 
@@ -241,7 +243,9 @@ def _returns(scope: Scope, node: Node) -> bool:
 
 
 def _declares_only(scope: Scope, node: Node, name: str) -> bool:
-    return re.fullmatch(rf"\w+\s+{name}(?:\s*=\s*0)?\s*;", scope.shown[node.start : node.end]) is not None
+    text = scope.shown[node.start : node.end]
+    plain = re.fullmatch(r"(?:unsigned\s+)?\w+\s+\w+(?:\s*,\s*\w+)*\s*;", text) is not None
+    return plain or re.fullmatch(rf"\w+\s+{name}(?:\s*=\s*0)?\s*;", text) is not None
 
 
 def _turn(loop: CountingLoop) -> Node | None:
@@ -419,15 +423,21 @@ def _bounds(
 # --------------------------------------------------------------------------------------------------- writing
 
 
+def _by_fours(operand: _Operand) -> bool:
+    """True if a work-item reads four of its elements at once: those that lie side by side are its own."""
+    return str(operand.access.type) in _VECTORS
+
+
 class _Writer:
     """Writes the whole body anew."""
 
-    def __init__(self, scope: Scope, product: _Product, results: int) -> None:
-        self.scope, self.product, self.results = scope, product, results
+    def __init__(self, scope: Scope, product: _Product, results: int, turns: int) -> None:
+        self.scope, self.product, self.results, self.turns = scope, product, results, turns
         self.side = SIDE * results
         fresh = scope.fresh
         self.k = product.loop.name
         self.base, self.i, self.r, self.c = fresh(f"{self.k}0"), fresh("i"), fresh("r"), fresh("c")
+        self.t = fresh("t")
         self.lx, self.ly = fresh("lx"), fresh("ly")
         self.sum = fresh(f"{product.sum_name}s")
         self.first = {it.dimension: fresh(f"{it.id_name}0") for it in (product.rows, product.columns)}
@@ -449,7 +459,8 @@ class _Writer:
         lines = [
             f"// A work-group computes {side} x {side} results, a work-item {n} x {n} of them in registers.",
             *(
-                f"__local {it.access.type} {self.tiles[it.dimension]}[{TURNS}][{side} + 1];"
+                f"__local {it.access.type} {self.tiles[it.dimension]}[{self.turns}][{side} + "
+                + (f"{VECTOR}] __attribute__((aligned(16)));" if _by_fours(it) else "1];")
                 for it in (product.rows, product.columns)
             ),
             f"const int {self.lx} = get_local_id(0);",
@@ -460,7 +471,7 @@ class _Writer:
             ),
             f"{product.sum_type} {self.sum}[{n}][{n}] = {{{{0}}}};",
             *self._each(product.before),
-            f"for (int {self.base} = 0; {self.base} < {product.loop.bound}; {self.base} += {TURNS}) {{",
+            f"for (int {self.base} = 0; {self.base} < {product.loop.bound}; {self.base} += {self.turns}) {{",
             *(unit + line for fill in fills if fill is not None for line in fill),
             f"{unit}barrier(CLK_LOCAL_MEM_FENCE);",
             *(unit + it for it in self._turns()),
@@ -485,7 +496,7 @@ class _Writer:
         scope, unit = self.scope, self.scope.unit
         own, first = self.r, self.first[operand.dimension]
         along_turns = operand.access.index.coefficient(self.product.loop.symbol) == ONE
-        inner = TURNS if along_turns else self.side
+        inner = self.turns if along_turns else self.side
         quick, slow = (self.k, own) if along_turns else (own, self.k)
         by = {operand.id_name: f"({first} + {own})", self.k: f"({self.base} + {self.k})"}
         element, count = scope.substituted(operand.access.span.start, operand.access.span.end, by)
@@ -495,10 +506,12 @@ class _Writer:
         bound = self.product.bounds.get(operand.dimension)
         if bound is not None:
             tests.insert(0, f"{first} + {own} < {spelt(bound, {})}")
-        total, step = TURNS * self.side, SIDE * SIDE
+        total, step = self.turns * self.side, SIDE * SIDE
         tile = f"{self.tiles[operand.dimension]}[{self.k}][{own}]"
         return [
-            f"for (int {self.i} = {self.ly} * {SIDE} + {self.lx}; {self.i} < {total}; {self.i} += {step}) {{",
+            # A fixed number of turns: compilers then have all loads under way at once.
+            f"for (int {self.t} = 0; {self.t} < {total // step}; {self.t}++) {{",
+            f"{unit}const int {self.i} = {self.t} * {step} + {self.ly} * {SIDE} + {self.lx};",
             f"{unit}const int {slow} = {self.i} / {inner}, {quick} = {self.i} % {inner};",
             f"{unit}{tile} = {' && '.join(tests)} ? {tidy(element)} : 0;",
             "}",
@@ -519,15 +532,19 @@ class _Writer:
             at = product.turn.start + found.start()
             changes[at, at + len(product.sum_name)] = f"{self.sum}[{self.r}][{self.c}]"
         turn = scope.rewritten(product.turn.start, product.turn.end, changes)
-        lines = [f"for (int {self.k} = 0; {self.k} < {TURNS}; {self.k}++) {{"]
+        lines = [f"for (int {self.k} = 0; {self.k} < {self.turns}; {self.k}++) {{"]
         lines.append(f"{unit}{rows.access.type} {a}[{n}];")
         lines.append(f"{unit}{columns.access.type} {b}[{n}];")
-        for name, tile, counter, lid in (
-            (a, self.tiles[rows.dimension], self.r, self.ly),
-            (b, self.tiles[columns.dimension], self.c, self.lx),
-        ):
-            lines.append(f"{unit}for (int {counter} = 0; {counter} < {n}; {counter}++)")
-            lines.append(f"{unit * 2}{name}[{counter}] = {tile}[{self.k}][{lid} + {SIDE} * {counter}];")
+        for name, operand, counter, lid in ((a, rows, self.r, self.ly), (b, columns, self.c, self.lx)):
+            place = f"{self.tiles[operand.dimension]}[{self.k}]"
+            if _by_fours(operand):
+                kind = f"{operand.access.type}{VECTOR}"
+                lines.append(f"{unit}for (int {counter} = 0; {counter} < {n}; {counter} += {VECTOR})")
+                four = f"*(__local const {kind} *)&{place}[{SIDE} * {counter} + {VECTOR} * {lid}]"
+                lines.append(f"{unit * 2}vstore{VECTOR}({four}, 0, {name} + {counter});")
+            else:
+                lines.append(f"{unit}for (int {counter} = 0; {counter} < {n}; {counter}++)")
+                lines.append(f"{unit * 2}{name}[{counter}] = {place}[{lid} + {SIDE} * {counter}];")
         lines.append(f"{unit}for (int {self.r} = 0; {self.r} < {n}; {self.r}++)")
         lines.append(f"{unit * 2}for (int {self.c} = 0; {self.c} < {n}; {self.c}++)")
         return [*lines, f"{unit * 3}{turn}", "}"]
@@ -548,6 +565,11 @@ class _Writer:
         tests, ids = [], []
         for operand, counter, lid in ((product.rows, self.r, self.ly), (product.columns, self.c, self.lx)):
             place = f"{self.first[operand.dimension]} + {lid} + {SIDE} * {counter}"
+            if _by_fours(operand):
+                block = (
+                    f"{SIDE} * ({counter} - {counter} % {VECTOR}) + {VECTOR} * {lid} + {counter} % {VECTOR}"
+                )
+                place = f"{self.first[operand.dimension]} + {block}"
             ids.append(f"{unit * 2}const int {operand.id_name} = {place};")
             bound = product.bounds.get(operand.dimension)
             if bound is not None:

@@ -1,0 +1,341 @@
+"""Kernels that the optimiser is judged by: fixtures of our own, and public ones by repository and path.
+
+Public texts are not kept here: `benchmarks.optimise --corpus FOLDER` reads them from checkouts at
+FOLDER/OWNER/NAME. Arguments are those of the command line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+HANDS_ON = "HandsOnOpenCL/Exercises-Solutions/"
+NVIDIA = "sschaetz/nvidia-opencl-examples/OpenCL/src/"
+AMD = "OpenCL/AMD_APP_samples/"
+SHOC = "vetter/shoc/src/opencl/level1/"
+RODINIA = "yuhc/gpu-rodinia/opencl/"
+POLYBENCH = "cavazos-lab/PolyBench-ACC/OpenCL/"
+_SQUARE = "N=2048 A=random(N*N) B=random(N*N,1) C=zeros(N*N)"
+_ODD = "N=1000 A=random(N*N) B=random(N*N,1) C=zeros(N*N)"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One kernel and launch; `path` starts at `fixtures/`, or at the folder of checkouts."""
+
+    name: str
+    path: str
+    kernel: str
+    size: str
+    group: str
+    arguments: str
+    options: tuple[str, ...] = ()
+
+    @property
+    def command(self) -> list[str]:
+        """The options of the command line that give the launch."""
+        given = [f"--arg={it}" for it in self.arguments.split()]
+        return ["--kernel", self.kernel, "--global", self.size, "--local", self.group, *given, *self.options]
+
+    @property
+    def is_own(self) -> bool:
+        """True for a fixture."""
+        return self.path.startswith("fixtures/")
+
+
+_ROWS = "A=random(67108864) x=random(8192,1)"
+CASES = (
+    Case("matmul", "fixtures/matmul/simple.cl", "mm_simple", "2048,2048", "16,16", _SQUARE),
+    Case(
+        "matmul, ids exchanged",
+        "fixtures/matmul/simple.cl",
+        "mm_simple_swapped",
+        "2048,2048",
+        "16,16",
+        _SQUARE,
+    ),
+    Case("matmul by rows", "fixtures/matmul/row_per_item.cl", "mm_row", "2048", "64", _SQUARE),
+    Case(
+        "matvec by rows",
+        "fixtures/matvec/by_row_and_column.cl",
+        "matvec_row",
+        "8192",
+        "64",
+        f"N=8192 rows=8192 {_ROWS} y=zeros(8192)",
+    ),
+    Case(
+        "matvec by columns",
+        "fixtures/matvec/by_row_and_column.cl",
+        "matvec_column",
+        "8192",
+        "64",
+        f"N=8192 rows=8192 {_ROWS} y=zeros(8192)",
+    ),
+    Case(
+        "transpose",
+        "fixtures/transpose/naive.cl",
+        "transpose_naive",
+        "4096,4096",
+        "16,16",
+        "N=4096 in=random(N*N) out=zeros(N*N)",
+    ),
+    Case(
+        "transpose through a tile",
+        "fixtures/transpose/tiled.cl",
+        "transpose_tiled",
+        "4096,4096",
+        "32,32",
+        "N=4096 in=random(N*N) out=zeros(N*N)",
+    ),
+    Case(
+        "convolution",
+        "fixtures/convolution/direct.cl",
+        "convolve_direct",
+        "4096,4096",
+        "16,16",
+        "N=4096 in=random((N+4)*(N+4)) filter=random(25,3) out=zeros(N*N)",
+    ),
+    Case(
+        "stencil of nine points",
+        "fixtures/stencil/nine_point.cl",
+        "stencil_nine_point",
+        "4096,4096",
+        "32,8",
+        "width=4096 height=4096 in=random(width*height) out=zeros(width*height)",
+    ),
+    Case(
+        "stencil in three dimensions",
+        "fixtures/stencil/seven_point_3d.cl",
+        "stencil_seven_point",
+        "256,256,256",
+        "32,4,2",
+        "nx=256 ny=256 nz=256 in=random(nx*ny*nz) out=zeros(nx*ny*nz)",
+    ),
+    Case(
+        "reduction by modulo",
+        "fixtures/reduction/kinds.cl",
+        "reduce_modulo",
+        "16777216",
+        "256",
+        "in=random(16777216) sums=zeros(65536)",
+    ),
+    Case(
+        "reduction by strides",
+        "fixtures/reduction/kinds.cl",
+        "reduce_strided",
+        "16777216",
+        "256",
+        "in=random(16777216) sums=zeros(65536)",
+    ),
+    Case(
+        "reduction, sequential",
+        "fixtures/reduction/kinds.cl",
+        "reduce_sequential",
+        "16777216",
+        "256",
+        "in=random(16777216) sums=zeros(65536)",
+    ),
+    Case(
+        "n-body",
+        "fixtures/particles/nbody_direct.cl",
+        "nbody_direct",
+        "16384",
+        "64",
+        "bodies=16384 softening=0.01 position=random(bodies) force=zeros(bodies)",
+    ),
+    Case(
+        "chunks",
+        "fixtures/strides/splits.cl",
+        "split_chunk",
+        "1048576",
+        "256",
+        "in=random(16777216) out=zeros(1048576)",
+    ),
+    Case(
+        "sparse rows",
+        "fixtures/sparse/spmv_csr.cl",
+        "spmv_csr",
+        "65536",
+        "64",
+        "rows=65536 row_start=formula(rows+1,i*64) columns=formula(rows*64,(i*37)%rows) "
+        "values=random(rows*64) x=random(rows,1) y=zeros(rows)",
+    ),
+    Case(
+        "Hands-On vadd",
+        f"{HANDS_ON}Exercises/Exercise03/Cpp/vadd.cl",
+        "vadd",
+        "16777216",
+        "64",
+        "count=16777216 a=random(count) b=random(count,1) c=zeros(count)",
+    ),
+    Case(
+        "Hands-On C_elem", f"{HANDS_ON}Solutions/Exercise08/C_elem.cl", "mmul", "2048,2048", "16,16", _SQUARE
+    ),
+    Case(
+        "Hands-On C_elem, N = 1000",
+        f"{HANDS_ON}Solutions/Exercise08/C_elem.cl",
+        "mmul",
+        "1008,1008",
+        "16,16",
+        _ODD,
+    ),
+    Case(
+        "Hands-On C_row",
+        f"{HANDS_ON}Solutions/Exercise08/C_row.cl",
+        "mmul",
+        "1024",
+        "64",
+        _SQUARE.replace("2048", "1024"),
+    ),
+    Case(
+        "NVIDIA MatVecMulUncoalesced0",
+        f"{NVIDIA}oclMatVecMul/oclMatVecMul.cl",
+        "MatVecMulUncoalesced0",
+        "8192",
+        "256",
+        "width=8192 height=8192 M=random(67108864) V=random(8192,1) W=zeros(8192)",
+    ),
+    Case(
+        "NVIDIA transpose_naive",
+        f"{NVIDIA}oclTranspose/transpose.cl",
+        "transpose_naive",
+        "4096,4096",
+        "16,16",
+        "offset=0 width=4096 height=4096 idata=random(16777216) odata=zeros(16777216)",
+    ),
+    Case(
+        "NVIDIA reduce0",
+        f"{NVIDIA}oclReduction/oclReduction_kernel.cl",
+        "reduce0",
+        "16777216",
+        "256",
+        "n=16777216 g_idata=random(n) g_odata=zeros(65536) sdata=local(256)",
+        ("-DT=float", "-DblockSize=256", "-DnIsPow2=1"),
+    ),
+    Case(
+        "NVIDIA reduce1",
+        f"{NVIDIA}oclReduction/oclReduction_kernel.cl",
+        "reduce1",
+        "16777216",
+        "256",
+        "n=16777216 g_idata=random(n) g_odata=zeros(65536) sdata=local(256)",
+        ("-DT=float", "-DblockSize=256", "-DnIsPow2=1"),
+    ),
+    Case(
+        "NVIDIA DotProduct",
+        f"{NVIDIA}oclDotProduct/DotProduct.cl",
+        "DotProduct",
+        "4194304",
+        "256",
+        "iNumElements=4194304 a=random(16777216) b=random(16777216,1) c=zeros(4194304)",
+    ),
+    Case(
+        "NVIDIA VectorAdd",
+        f"{NVIDIA}oclVectorAdd/VectorAdd.cl",
+        "VectorAdd",
+        "16777216",
+        "256",
+        "iNumElements=16777216 a=random(16777216) b=random(16777216,1) c=zeros(16777216)",
+    ),
+    Case(
+        "AMD FloydWarshall",
+        f"{AMD}cl/FloydWarshall/FloydWarshall_Kernels.cl",
+        "floydWarshallPass",
+        "4096,4096",
+        "16,16",
+        "numNodes=4096 pass=17 pathDistanceBuffer=formula(16777216,(i*37)%1009) pathBuffer=zeros(16777216)",
+    ),
+    Case(
+        "Rodinia Fan2",
+        f"{RODINIA}gaussian/gaussianElim_kernels.cl",
+        "Fan2",
+        "4096,4096",
+        "16,16",
+        "size=4096 t=0 m_dev=random(16777216) a_dev=random(16777216,1) b_dev=random(4096,2)",
+    ),
+    Case(
+        "Rodinia kmeans_swap",
+        f"{RODINIA}kmeans/kmeans.cl",
+        "kmeans_swap",
+        "494080",
+        "256",
+        "npoints=494020 nfeatures=34 feature=random(16796680) feature_swap=zeros(16796680)",
+    ),
+    Case(
+        "Rodinia kmeans_kernel_c",
+        f"{RODINIA}kmeans/kmeans.cl",
+        "kmeans_kernel_c",
+        "494080",
+        "256",
+        "npoints=494020 nclusters=5 nfeatures=34 offset=0 size=0 feature=random(16796680) "
+        "clusters=random(170,1) "
+        "membership=zeros(494020)",
+    ),
+    Case(
+        "Rodinia NearestNeighbor",
+        f"{RODINIA}nn/nearestNeighbor_kernel.cl",
+        "NearestNeighbor",
+        "8388608",
+        "64",
+        "numRecords=8388608 lat=30.0 lng=90.0 d_locations=random(8388608) d_distances=zeros(8388608)",
+    ),
+    Case(
+        "SHOC spmv scalar",
+        f"{SHOC}spmv/spmv.cl",
+        "spmv_csr_scalar_kernel",
+        "16384",
+        "128",
+        "dim=16384 rowDelimiters=formula(dim+1,i*164) cols=formula(dim*164,(i*37)%16384) val=random(dim*164) "
+        "vec=random(dim,1) out=zeros(dim)",
+        ("-DSINGLE_PRECISION",),
+    ),
+    Case(
+        "PolyBench gemm",
+        f"{POLYBENCH}linear-algebra/kernels/gemm/gemm.cl",
+        "gemm",
+        "2048,2048",
+        "32,8",
+        "alpha=1.5 beta=0.5 ni=2048 nj=2048 nk=2048 a=random(4194304) b=random(4194304,1) "
+        "c=random(4194304,2)",
+    ),
+    Case(
+        "PolyBench syrk",
+        f"{POLYBENCH}linear-algebra/kernels/syrk/syrk.cl",
+        "syrk_kernel",
+        "1024,1024",
+        "32,8",
+        "alpha=1.5 beta=0.5 ni=1024 nj=1024 a=random(1048576) c=random(1048576,2)",
+    ),
+    Case(
+        "PolyBench atax 1",
+        f"{POLYBENCH}linear-algebra/kernels/atax/atax.cl",
+        "atax_kernel1",
+        "8192",
+        "256",
+        "nx=8192 ny=8192 A=random(67108864) x=random(8192,1) tmp=zeros(8192)",
+    ),
+    Case(
+        "PolyBench bicg 1",
+        f"{POLYBENCH}linear-algebra/kernels/bicg/bicg.cl",
+        "bicgKernel1",
+        "8192",
+        "256",
+        "nx=8192 ny=8192 A=random(67108864) p=random(8192,1) q=zeros(8192)",
+    ),
+    Case(
+        "PolyBench mvt 2",
+        f"{POLYBENCH}linear-algebra/kernels/mvt/mvt.cl",
+        "mvt_kernel2",
+        "8192",
+        "256",
+        "n=8192 a=random(67108864) x2=random(8192,1) y2=random(8192,2)",
+    ),
+    Case(
+        "PolyBench 2DConvolution",
+        f"{POLYBENCH}stencils/convolution-2d/2DConvolution.cl",
+        "Convolution2D_kernel",
+        "4096,4096",
+        "32,8",
+        "ni=4096 nj=4096 A=random(16777216) B=zeros(16777216)",
+    ),
+)
+"""Sizes are those that keep a large GPU busy for a while, and fit into 1 GB."""
