@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.errors import internal_error
+from clmap_lsp.errors import UsageError, internal_error
 from clmap_lsp.findings import Finding, Fix, Rest, Severity
 from clmap_lsp.report.model import FileReport, Guesses, in_source_order
 from clmap_lsp.sources import UnreadableError, read_source
@@ -52,6 +52,8 @@ def check_file(job: CheckJob) -> FileReport:
     """Check one file. A fault of ours is that file's error, and the other files are still checked."""
     try:
         return _checked(job)
+    except UsageError as error:
+        return FileReport(job.path, error=str(error))
     except Exception as error:
         if os.environ.get("CLMAP_DEBUG"):
             raise
@@ -173,8 +175,6 @@ def _spawned(jobs: Sequence[CheckJob], n_processes: int) -> tuple[FileReport, ..
     import multiprocessing
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
-
-    from clmap_lsp.errors import UsageError
 
     chunk = max(1, min(16, len(jobs) // (n_processes * 4)))
     try:

@@ -47,8 +47,10 @@ def terms(
         if key in seen:
             continue
         seen.add(key)
-        readable |= dict.fromkeys((*scope_of(path, settings.opened).roots, *settings.build.include_dirs))
-        readable |= dict.fromkeys(it for it in (settings.folder, settings.recorded) if it)
+        # Not what the configuration of a repository names: it may be anywhere.
+        readable |= dict.fromkeys(scope_of(path, settings.opened).roots)
+        if settings.recorded_within is None and settings.recorded is not None:
+            readable[settings.recorded] = None
     readable |= dict.fromkeys(path for path, _ in files if Path(path).is_symlink())
     return Terms(tuple(readable), _BASE_MIB + 2 * most_mib, runs_kernels=runs_kernels)
 

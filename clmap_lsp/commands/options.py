@@ -75,7 +75,7 @@ class SettingsSource:
         settings = self._configurations.for_path(path)
         recorded = getattr(args, "recorded", None)
         return with_options(
-            replace(settings, recorded=recorded) if recorded is not None else settings,
+            replace(settings, recorded=recorded, recorded_within=None) if recorded is not None else settings,
             device=args.device,
             defines=tuple(_define(it) for it in args.defines),
             undefines=tuple(args.undefines),

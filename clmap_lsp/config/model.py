@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 from clmap_lsp import defaults
+from clmap_lsp.reading import ReadScope
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.workspace import scope_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class Settings:
     hosts: HostSettings = field(default_factory=HostSettings)
     recorded: str | None = None
     """A recording of launches."""
+    recorded_within: ReadScope | None = None
+    """Where it must lie, if a repository names it and no person."""
     path: str | None = None
     """The file that these came from."""
     opened: tuple[str, ...] = ()
@@ -108,6 +112,7 @@ class Settings:
         own = self.emulate
         return replace(
             self,
+            recorded_within=scope_of(self.path) if self.path is not None else None,
             emulate=EmulateSettings(
                 enabled=False,
                 time_limit_s=min(own.time_limit_s, least.time_limit_s),

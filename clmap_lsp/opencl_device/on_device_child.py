@@ -14,13 +14,16 @@ from typing import Any
 from clmap_lsp.opencl_device.errors import DeviceError
 from clmap_lsp.opencl_device.on_device_job import DeviceJob
 from clmap_lsp.reading import ARRAYS_BYTES, safe_read
+from clmap_lsp.sandbox.confined import confine_driver, this_machine
 
 
 def main(folder: Path) -> int:
     """Run the job in `folder`; whatever goes wrong is said in its `result.json`."""
-    _end_with_parent()
-    _lift_memory_limit()
     request = json.loads(safe_read(folder / "job.json", limit=ARRAYS_BYTES, within=None))
+    _lift_memory_limit()
+    if _is_processor(request["platform"]):
+        _confine(folder)
+    _end_with_parent()
     try:
         found = _run(DeviceJob.of_json(request["job"]), request["platform"], folder)
     except DeviceError as error:
@@ -32,6 +35,34 @@ def main(folder: Path) -> int:
     part.write_text(json.dumps(found), encoding="utf-8")
     part.replace(folder / "result.json")
     return 0
+
+
+def _is_processor(platform: str | None) -> bool:
+    """Tell whether the device is this very processor, on which a kernel could ask anything of the system.
+
+    Asked in a copy of this process: drivers start threads, and what those may do cannot be taken back.
+    """
+    if not hasattr(os, "fork") or this_machine() is None:
+        return False
+    copy = os.fork()
+    if copy == 0:
+        code = 2
+        try:
+            from clmap_lsp.opencl_device.facts import DeviceKind
+            from clmap_lsp.opencl_device.find import choose_device
+
+            code = int(choose_device(platform)[1].kind is DeviceKind.CPU)
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(copy, 0)
+    return os.waitstatus_to_exitcode(status) == 1
+
+
+def _confine(folder: Path) -> None:
+    """Give up all but what a driver for this processor needs; its files go into the job's folder."""
+    for name in ("POCL_CACHE_DIR", "TMPDIR", "TMP", "TEMP", "XDG_CACHE_HOME", "HOME"):
+        os.environ[name] = str(folder)
+    confine_driver(str(folder))
 
 
 def _end_with_parent() -> None:

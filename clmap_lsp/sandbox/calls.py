@@ -124,10 +124,6 @@ DRIVERS: Mapping[str, tuple[int | None, int | None]] = {
     "pwrite64": (18, 68),
     "fsync": (74, 82),
     "fdatasync": (75, 83),
-    "chmod": (90, None),
-    "fchmod": (91, 52),
-    "fchmodat": (268, 53),
-    "utimensat": (280, 88),
     "umask": (95, 166),
     "chdir": (80, 49),
     "fchdir": (81, 50),
@@ -179,7 +175,10 @@ DRIVERS: Mapping[str, tuple[int | None, int | None]] = {
     "epoll_ctl": (233, 21),
     "epoll_pwait": (281, 22),
 }
-"""What a driver that compiles for this very processor asks for besides."""
+"""What a driver that compiles for this very processor asks for besides.
+
+Not among them is what Landlock does not judge: rights, owners, times and attributes of files.
+"""
 
 
 @dataclass(frozen=True, slots=True)

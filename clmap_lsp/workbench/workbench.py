@@ -126,7 +126,7 @@ class Workbench:
         if reads_hosts and looks_beside and settings.hosts.enabled:
             facts = self._hosts.facts(path, text, settings)
             settings = _built_as(settings, facts.defines)
-        recording = self._recording(settings.recorded)
+        recording = self._recording(settings)
         recorded_name = Path(settings.recorded).name if settings.recorded else ""
         if recording is not None:
             settings = _built_as(settings, _recorded_defines(recording, text))
@@ -168,7 +168,7 @@ class Workbench:
         facts = self._hosts.known(path, text, settings) if settings.hosts.enabled else None
         if facts is not None:
             settings = _built_as(settings, facts.defines)
-        recording = self._recording(settings.recorded)
+        recording = self._recording(settings)
         if recording is not None:
             settings = _built_as(settings, _recorded_defines(recording, text))
         return self._index(path, text, settings)
@@ -202,15 +202,16 @@ class Workbench:
                 return kept[2]
         return prepare(text, path, settings.build, read_file)
 
-    def _recording(self, path: str | None) -> Recording | None:
+    def _recording(self, settings: Settings) -> Recording | None:
         """Return a recording, read once.
 
         Raises: UsageError if there is none, or it cannot be read.
         """
+        path = settings.recorded
         if path is None:
             return None
         if path not in self._recordings:
-            self._recordings[path] = read_recorded(path)
+            self._recordings[path] = read_recorded(path, settings.recorded_within)
         return self._recordings[path]
 
     def _program(self, path: str, text: str, settings: Settings, prepared: Prepared) -> Program:
@@ -250,13 +251,13 @@ def _built_as(settings: Settings, defines: tuple[tuple[str, str], ...]) -> Setti
     return replace(settings, build=replace(build, defines=build.defines + added)) if added else settings
 
 
-def read_recorded(path: str) -> Recording:
-    """Return a recording.
+def read_recorded(path: str, within: ReadScope | None = None) -> Recording:
+    """Return a recording that a person named, or a repository `within` its workspace.
 
     Raises: UsageError if there is none, or it cannot be read.
     """
     try:
-        data = safe_read(path, limit=DATA_BYTES, within=None)
+        data = safe_read(path, limit=DATA_BYTES, within=within)
         return read_recording(data.decode("utf-8", "replace"), path)
     except OSError as error:
         raise UsageError(f"{path}: {reason(error)}; make one with clmap-lsp record") from None

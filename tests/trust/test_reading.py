@@ -48,6 +48,7 @@ ALLOWED = {
     "sandbox/confined.py": {"os.listdir"},  # The names of its own threads.
     "sandbox/landlock.py": {"open"},  # By path only: nothing can be read from it.
     "worker/cache.py": {"fdopen"},  # Writes.
+    "opencl_device/recording.py": {"open"},  # Writes.
     "opencl_device/on_device.py": {"open", "np.load"},  # Writes; an archive that `safe_read` read.
     "server/protocol.py": {"open"},  # Of a document in the editor.
     "source/normalise.py": {"open"},  # Of a brace.
@@ -343,6 +344,18 @@ def test_files_of_the_configuration_are_held_to_the_workspace(repository: Path, 
     else:
         assert done.returncode == 2
     assert "hunter2" not in done.stdout + done.stderr
+
+
+@posix
+@pytest.mark.parametrize("target", ["/dev/zero", "pipe", "secret.cl", "../netrc", "/etc/passwd"])
+def test_a_recording_that_a_repository_names_lies_in_it(repository: Path, target: str):
+    traps(repository)
+    (repository / "clmap.toml").write_text(f'recorded = "{target}"\n')
+    done = run(repository, "check", "good.cl")
+    assert done.returncode == 2
+    assert "hunter2" not in done.stdout + done.stderr
+    assert "root:" not in done.stdout + done.stderr
+    assert "make one with clmap-lsp record" in done.stderr
 
 
 @posix
