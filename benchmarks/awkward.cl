@@ -1050,3 +1050,57 @@ void unrolled(__global const float *restrict a, __global const float *restrict b
         c[row * n + col] = s;
     }
 }
+//// branches inside the kernel
+// clmap: global=64 local=64 n=16 a=random(1024) x=random(16) y=random(64)
+// also: n=13
+// also: n=16 -DSCALED
+__kernel void branches(__global const float *restrict a, __global const float *restrict x,
+                       __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * 16 + k] * x[k];
+#ifdef SCALED
+    s *= 2.0f;
+    for (int k = 0; k < n; k++)
+        s -= a[i * 16 + k];
+#else
+    s += 1.0f;
+#endif
+    y[i] = s;
+}
+//// branches inside the loop
+// clmap: global=64 local=64 n=16 a=random(1024) x=random(16) y=random(64)
+// also: n=13 -DSCALED
+__kernel void inside(__global const float *restrict a, __global const float *restrict x,
+                     __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+#ifdef SCALED
+        s += a[i * 16 + k] * x[k] * 2.0f;
+#else
+        s += a[i * 16 + k] * x[k];
+#endif
+    }
+    y[i] = s;
+}
+//// product whose tiles would hold no numbers
+// clmap: global=32,32 local=16,16 n=32 f=2.0 a=random(n*n) b=random(n*n) c=random(n*n)
+// also: n=27 f=inf
+// also: n=27 f=nan
+// also: n=27 f=0.5
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void factor(__global const float *restrict a, __global const float *restrict b, __global float *restrict c,
+            const int n, const float f)
+{
+    const int row = get_global_id(0), col = get_global_id(1);
+    if (row >= n || col >= n)
+        return;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += f * a[row * n + k] * b[k * n + col];
+    c[row * n + col] = s;
+}

@@ -41,11 +41,17 @@ def conditions(subject: Subject, used: Collection[str], settled: Collection[str]
 def _conditions(
     subject: Subject, files: Mapping[str, str], used: set[str], settled: set[str]
 ) -> Iterator[Assumption]:
+    own = subject.analysis.span
     for path, text in files.items():
         if "#" not in text:
             continue
         for item, guards in guarded_items(path, text):
             if not guards:
+                continue
+            if path == own.path and own.start <= item.start < own.end:
+                for guard in guards:  # Its own text is what this build takes of it.
+                    if guard.directive.start >= own.start:
+                        yield _as_here(subject, guard)
                 continue
             if isinstance(item, Directive):
                 found = _defined(item)
@@ -53,9 +59,16 @@ def _conditions(
             else:
                 kept = {name for name in _names(item.text) if name in used}
             for guard in _without_defaults(guards, kept):
-                names = {it.text for it in guard.directive.tokens[1:] if is_name(it.text)} - {"defined"}
-                if names and not names <= settled:
-                    yield as_built(names, _worded(subject, guard), subject.options)
+                if not _asked(guard) <= settled:
+                    yield _as_here(subject, guard)
+
+
+def _asked(guard: Guard) -> set[str]:
+    return {it.text for it in guard.directive.tokens[1:] if is_name(it.text)} - {"defined"}
+
+
+def _as_here(subject: Subject, guard: Guard) -> Assumption:
+    return as_built(_asked(guard), _worded(subject, guard), subject.options)
 
 
 def _defined(directive: Directive) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import logging
 import pkgutil
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.model import Proposal, Subject
 
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|el|endif)", re.MULTILINE)
+"""Text that is there in some builds only is not written anew."""
 log = logging.getLogger(__name__)
 
 
@@ -79,7 +82,9 @@ def proposals(subject: Subject, failed: list[Failure] | None = None) -> Iterator
         try:
             for proposal in propose(wide.subject):
                 typed = wide.typed(proposal)
-                if typed is not None and not (use is Use.DECLARED and _of_parameters(subject, typed)):
+                if typed is None or (use is Use.DECLARED and _of_parameters(subject, typed)):
+                    continue
+                if not any(_CONDITION.search(subject.text, it.span.start, it.span.end) for it in typed.edits):
                     yield typed
         except Exception as error:
             if failed is None:

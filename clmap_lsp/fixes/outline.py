@@ -1,7 +1,8 @@
 """The statements of a kernel as typed: where each starts and ends, and what it is.
 
 The IR has no statements without effects and no braces; edits need both. This reads the text itself, before
-preprocessing, so text whose structure comes out of macros or conditional compilation has no outline.
+preprocessing, so text whose structure comes out of macros has no outline. Of conditional compilation it sees
+what the build at hand takes.
 
 A pragma, or an attribute before a loop, belongs to the statement after it: nothing comes between them. So a
 statement starts with its pragmas, and `begins` behind them.
@@ -10,7 +11,7 @@ statement starts with its pragmas, and `begins` behind them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 _HIDDEN = re.compile(
@@ -22,6 +23,9 @@ _HIDDEN = re.compile(
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?![ \t]*pragma\b[^\n]*[^\\\n]$)", re.MULTILINE)
 """A directive that changes the structure: any but a pragma on one line."""
+_CONDITION = re.compile(
+    r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE
+)
 _PREFIX = re.compile(r"#[^\n]*|__attribute__\b\s*(?=\()")
 _HEADED = ("if", "for", "while", "switch")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -71,9 +75,20 @@ def masked(text: str) -> str:
     return _HIDDEN.sub(lambda it: re.sub(r"[^\n]", " ", it.group()), text)
 
 
-def outline(text: str, start: int, end: int) -> Node | None:
-    """Return the body of the function at `[start, end)`, or `None` where its text has no clear structure."""
+def of_one_build(text: str, inactive: Iterable[tuple[int, int]]) -> str:
+    """Return the text with comments blanked, and conditional compilation with what it leaves out."""
     shown = masked(text)
+    for start, end in inactive:
+        shown = shown[:start] + re.sub(r"[^\n]", " ", shown[start:end]) + shown[end:]
+    return _CONDITION.sub(lambda it: re.sub(r"[^\n]", " ", it.group()), shown)
+
+
+def outline(shown: str, start: int, end: int) -> Node | None:
+    """Return the body of the function at `[start, end)`, or `None` where its text has no clear structure.
+
+    Args:
+        shown: the text of the file `of_one_build`.
+    """
     body = shown.find("{", _after_parameters(shown, start), end)
     if body < 0 or _DIRECTIVE.search(shown[body:end].replace("\r", " ")):
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from clmap_lsp.access.polynomial import (
 from clmap_lsp.access.wording import Names, words
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.edits import indent_of, insert, replace
-from clmap_lsp.fixes.outline import Node, masked, outline
+from clmap_lsp.fixes.outline import Node, of_one_build, outline
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source import ir
 from clmap_lsp.source.span import Span
@@ -48,6 +48,8 @@ class Scope:
     body: Node
     taken: set[str] = field(repr=False)
     """Every identifier that a new name could meet, and those handed out."""
+    shown: str = field(repr=False)
+    """The file without comments, strings, and what this build leaves out, at the same offsets."""
 
     @classmethod
     def of(cls, subject: Subject) -> Scope | None:
@@ -55,14 +57,15 @@ class Scope:
         span = subject.analysis.span
         if not as_typed(span, subject.path):
             return None
-        body = outline(subject.text, span.start, span.end)
+        shown = of_one_build(subject.text, _inactive(subject))
+        body = outline(shown, span.start, span.end)
         taken = {
             name
             for path, file in subject.program.files.items()
             for name in _WORD.findall(_visible(subject) if path == subject.path else file.text)
         }
         taken.update(name for name, _ in subject.options.defines)
-        return None if body is None else cls(subject, body, taken)
+        return None if body is None else cls(subject, body, taken, shown)
 
     @lazy_property
     def general(self) -> Mapping[int, Access]:
@@ -75,11 +78,6 @@ class Scope:
     def text(self) -> str:
         """The file as typed."""
         return self.subject.text
-
-    @lazy_property
-    def shown(self) -> str:
-        """The file without comments and strings, at the same offsets."""
-        return masked(self.text)
 
     def source(self, span: Span | Node) -> str:
         """Return the text of a span or statement."""
@@ -249,6 +247,10 @@ class Scope:
     def is_typed(self, access: Access) -> bool:
         """True if an access stands in the kernel's own text: not in a helper, not out of a macro."""
         return not access.frames and as_typed(access.span, self.subject.path)
+
+
+def _inactive(subject: Subject) -> Iterator[tuple[int, int]]:
+    return ((it.start, it.end) for it in subject.program.inactive if it.path == subject.path)
 
 
 def _visible(subject: Subject) -> str:

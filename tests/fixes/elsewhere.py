@@ -13,7 +13,7 @@ from clmap_lsp.emulator.run import emulate
 from clmap_lsp.findings import Fix
 from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.edits import apply
-from clmap_lsp.fixes.model import Subject, Verified
+from clmap_lsp.fixes.model import Proposal, Subject, Verified
 from clmap_lsp.fixes.offer import offers
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.read import read_program
@@ -37,11 +37,15 @@ def launch_of(text: str, comment: str, options: BuildOptions | None = None):
     return program, kernel.kernel, kernel.launch
 
 
-def ran(text: str, comment: str, options: BuildOptions | None = None, relaunch=None) -> EmulationResult:
-    """Return what the emulator sees of a text on the launch of another comment."""
+def ran(
+    text: str, comment: str, options: BuildOptions | None = None, proposal: Proposal | None = None
+) -> EmulationResult:
+    """Return what the emulator sees of a text, or of a rewrite of it, on the launch of another comment."""
     program, kernel, launch = launch_of(text, comment, options)
-    if relaunch is not None:
-        launch = relaunch(launch)
+    if proposal is not None:
+        program = read_program(apply(text, proposal.edits, "k.cl"), "k.cl", options or BuildOptions())
+        kernel = next(it for it in program.kernels if it.name == kernel.name)
+        launch = proposal.relaunch(launch) if proposal.relaunch else launch
     return emulate(program, kernel, launch, replace(SETTINGS, trace=False))
 
 
@@ -74,7 +78,7 @@ def wrong_offers(text: str, comment: str, options: BuildOptions | None = None) -
         case = Case(launch, options or subject.options)
         if not all(it.holds(case) for it in proposal.assumptions):
             continue
-        after = ran(apply(text, proposal.edits, "k.cl"), comment, options, proposal.relaunch)
+        after = ran(text, comment, options, proposal)
         if not same(before, after):
             wrong.append(fix.title)
     return wrong

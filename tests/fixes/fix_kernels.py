@@ -315,3 +315,12 @@ __kernel void pairs(__global const float *A, __global float *B, const int n)
     B[i] = t[l & 30];
 }
 """
+
+HALVED = MATMUL.replace("sum += A[", "sum = 0.5f * sum + A[")
+GUARDED_HALVED = GUARDED.replace("sum += A[", "sum = 0.5f * sum + A[")
+"""Turns past the end would halve the sum: they cannot be taken from zeros."""
+ACROSS = MATMUL.replace("get_global_id(1)", "get_global_id(2)").replace(
+    "get_global_id(0)", "get_global_id(1)"
+)
+ACROSS = ACROSS.replace("get_global_id(2)", "get_global_id(0)")
+"""Neighbours have rows of their own."""

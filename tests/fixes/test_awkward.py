@@ -30,6 +30,8 @@ LED_ASTRAY = (
     "macros that set the size of the tile",
     "names that are taken by the build",
     "parameters and results in one buffer",
+    "branches inside the kernel",
+    "product whose tiles would hold no numbers",
 )
 """Those that a rewrite got wrong, or could have; `benchmarks.fix_native --awkward` runs all natively."""
 
@@ -92,3 +94,18 @@ def test_what_chooses_between_builds_is_assumed() -> None:
 def test_two_ids_in_one_declaration_are_tiled() -> None:
     ((after, _), *_) = offered(TEXTS["names that are taken by the build"], "register-tile")
     assert after.count("const int row = ") == after.count("const int col = ") == 2
+
+
+def test_conditional_text_elsewhere_in_a_kernel_is_assumed_and_left_alone() -> None:
+    text = TEXTS["branches inside the kernel"]
+    found = offered(text, "vectorise")
+    assert found
+    for after, fix in found:
+        assert "no -D SCALED" in fix.assumptions
+        assert fix.safety is FixSafety.UNSAFE
+        assert text[text.index("#ifdef") :] in after
+
+
+def test_conditional_text_is_not_written_anew() -> None:
+    found = survey(subject_of(TEXTS["branches inside the loop"]), SETTINGS)
+    assert not {it.proposal.kind for it, _ in found.offers} & {"vectorise", "stage-loop"}

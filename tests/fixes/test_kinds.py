@@ -16,9 +16,9 @@ from clmap_lsp.findings import FixSafety
 
 def test_a_matrix_multiply_is_tiled_and_keeps_its_text():
     text, proof = verified(kernels.MATMUL, "stage-loop")
-    assert "A_tile[ly][lx] = A[row * N + k0 + lx];" in text
     assert "            sum += A_tile[ly][k - k0] * B_tile[k - k0][lx];\n" in text
-    assert "sum += A[row * N + k] * B[k * N + column]; // one product" in text  # The turns left over.
+    assert "A_tile[ly][lx] = k0 + lx < N ? A[row * N + k0 + lx] : 0;" in text  # Turns left over add zeros.
+    assert "// The work-group loads A and B in tiles of 16 turns: each element once." in text
     assert "__attribute__((reqd_work_group_size(16, 16, 1)))" in text
     assert proof.compared == "bit for bit"
     assert proof.proposal.host_change is None  # The launch has that size.
@@ -37,7 +37,24 @@ def test_barriers_come_out_of_guards(text: str):
     after, proof = verified(text, "stage-loop")
     assert proof.compared == "bit for bit"
     assert "const bool inside = " in after
-    assert after.count("if (inside)") == 3
+    assert after.count("if (inside)") == 1
+
+
+@pytest.mark.parametrize("text", [kernels.HALVED, kernels.GUARDED_HALVED], ids=["bare", "guarded"])
+def test_turns_left_over_run_as_before_where_zeros_would_count(text: str):
+    after, proof = verified(text, "stage-loop")
+    assert proof.compared == "bit for bit"
+    assert "for (; k0 + 16 <= N; k0 += 16) {" in after
+    assert after.count("sum = 0.5f * sum + ") == 2
+    assert " : 0;" not in after
+
+
+def test_neighbours_change_places_to_load_rows_side_by_side():
+    after, proof = verified(kernels.ACROSS, "stage-loop")
+    assert "const int row_t = row - lx + ly;" in after
+    assert "A_tile[lx][ly] = k0 + lx < N ? A[row_t * N + k0 + lx] : 0;" in after
+    assert "A_tile[16][17]" in after
+    assert proof.after.totals.sectors < proof.before.totals.sectors / 10
 
 
 def test_rows_of_their_own_are_loaded_by_neighbours_side_by_side():
@@ -119,14 +136,14 @@ def test_a_pragma_stays_with_the_loop_that_takes_its_turns(hint: str, newline: s
 
 
 def test_a_pragma_at_the_start_of_its_line_leaves_the_code_in_its_column():
-    text = kernels.MATMUL.replace("    for (int k", "#pragma unroll 4\n    for (int k")
+    text = kernels.HALVED.replace("    for (int k", "#pragma unroll 4\n    for (int k")
     after, _ = verified(text, "stage-loop")
     assert "\n    int k0 = 0;\n    for (; k0 + 16 <= N; k0 += 16) {\n" in after
     assert "\n    #pragma unroll 4\n    for (int k = k0; k < N; k++)" in after
 
 
-@pytest.mark.parametrize("text", [kernels.GUARDED, kernels.IN_CONDITION], ids=["return", "condition"])
-def test_a_guarded_loop_with_a_pragma_is_put_in_braces(text: str):
+def test_a_guarded_loop_with_a_pragma_is_put_in_braces():
+    text = kernels.GUARDED_HALVED
     after, _ = verified(re.sub(r"( +)for \(int k", r"\1#pragma unroll 4\n\1for (int k", text), "stage-loop")
     assert len(re.findall(r"if \(inside\) \{\n +#pragma unroll 4\n +for", after)) == 2
 

@@ -33,6 +33,7 @@ from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.scope import Scope, spelt, tidy
+from clmap_lsp.fixes.sums import factors_of, sum_of
 from clmap_lsp.hosts.changes import LaunchChange, Resize
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import WorkItemQuery as Query
@@ -172,12 +173,12 @@ def _product(scope: Scope, loop: CountingLoop) -> _Product | None:
     if parts is None or turn is None:
         return None
     before, after = parts
-    accumulated = _sum(loop)
+    accumulated = sum_of(loop)
     operands = _operands(scope, loop)
     if accumulated is None or operands is None:
         return None
     name, kind = accumulated
-    factors = _factors(loop, name)
+    factors = factors_of(loop, name)
     if factors is None or not _only(scope, turn, operands, {name, "mad", "fma"} | parameters):
         return None
     ids = {it.id_name for it in operands}
@@ -255,91 +256,6 @@ def _turn(loop: CountingLoop) -> Node | None:
         return body
     inner = [it for it in body.children if loop.increment is None or it.start != loop.increment[0]]
     return inner[0] if body.kind == "block" and len(inner) == 1 and inner[0].kind == "simple" else None
-
-
-def _sum(loop: CountingLoop) -> tuple[str, str] | None:
-    """Return the name and type of the one variable that the loop adds to."""
-    assigned = {
-        it.variable
-        for it in ir.walk(loop.statement.body)
-        if isinstance(it, ir.Assign) and not it.variable.is_temporary and it.variable.name != loop.name
-    }
-    if len(assigned) != 1 or any(isinstance(it, (ir.Store, ir.If)) for it in ir.walk(loop.statement.body)):
-        return None
-    (variable,) = assigned
-    return (variable.name, str(variable.type)) if isinstance(variable.type, ScalarType) else None
-
-
-def _factors(loop: CountingLoop, name: str) -> tuple[str, ...] | None:
-    """Return what multiplies the loads in the sum; `None` if loads of zeros would change it.
-
-    Tiles are filled with zeros past the ends, and the turns there are taken like all others.
-    """
-    loaded = {it.variable for it in ir.walk(loop.statement.body) if isinstance(it, ir.Load)}
-    temporary = {
-        it.variable: it.value
-        for it in ir.walk(loop.statement.body)
-        if isinstance(it, ir.Assign) and it.variable.is_temporary
-    }
-    sums = [
-        it.value
-        for it in ir.walk(loop.statement.body)
-        if isinstance(it, ir.Assign) and it.variable.name == name and not it.variable.is_temporary
-    ]
-    factors: set[str] = set()
-
-    def is_sum(value: ir.Expression) -> bool:
-        return isinstance(value, ir.Read) and value.variable.name == name
-
-    def is_zero(value: ir.Expression) -> bool:
-        """Tell whether a value is zero where all that is loaded is."""
-        match value:
-            case ir.Read(variable=variable) if variable in temporary:
-                return is_zero(temporary[variable])
-            case ir.Read(variable=variable):
-                return variable in loaded
-            case ir.Constant(value=number):
-                return number == 0
-            case ir.Convert(operand=operand) | ir.Unary(op=ir.UnaryOp.NEGATE, operand=operand):
-                return is_zero(operand)
-            case ir.Binary(op=ir.BinaryOp.ADD | ir.BinaryOp.SUB, left=left, right=right):
-                return is_zero(left) and is_zero(right)
-            case ir.Binary(op=ir.BinaryOp.MUL, left=left, right=right):
-                zeros = (is_zero(left), is_zero(right))
-                return any(zeros) and all(
-                    zero or is_finite(it) for zero, it in zip(zeros, (left, right), strict=True)
-                )
-            case _:
-                return False
-
-    def is_finite(value: ir.Expression) -> bool:
-        """Tell whether zero times a value is zero, if what is noted is finite."""
-        match value:
-            case ir.Constant():
-                return True
-            case ir.Convert(operand=operand):
-                return is_finite(operand)
-            case ir.Read(variable=variable) if variable.kind is ir.VariableKind.PARAMETER:
-                if getattr(variable.type, "is_float", False):
-                    factors.add(variable.name)
-                return True
-            case _:
-                return False
-
-    def adds(value: ir.Expression) -> bool:
-        match value:
-            case ir.Binary(op=ir.BinaryOp.ADD, left=left, right=right):
-                return (is_sum(left) and is_zero(right)) or (is_sum(right) and is_zero(left))
-            case ir.Binary(op=ir.BinaryOp.SUB, left=left, right=right):
-                return is_sum(left) and is_zero(right)
-            case ir.Builtin(name="mad" | "fma", arguments=(left, right, added)):
-                return is_sum(added) and is_zero(left) and is_zero(right)
-            case ir.Convert(operand=operand):
-                return adds(operand)
-            case _:
-                return False
-
-    return tuple(sorted(factors)) if len(sums) == 1 and adds(sums[0]) else None
 
 
 def _operands(scope: Scope, loop: CountingLoop) -> tuple[_Operand, _Operand] | None:

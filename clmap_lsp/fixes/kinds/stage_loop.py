@@ -15,18 +15,19 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.facts import Facts
-from clmap_lsp.access.polynomial import Polynomial, global_id, local_id, varies_in_group
+from clmap_lsp.access.polynomial import ONE, Polynomial, global_id, local_id, varies_in_group
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.access.wording import words
 from clmap_lsp.fixes import facts, guarding
-from clmap_lsp.fixes.assumptions import overlaps
+from clmap_lsp.fixes.assumptions import finite, overlaps
 from clmap_lsp.fixes.group_size import required_size, size_assumed
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.scope import Scope, tidy
+from clmap_lsp.fixes.sums import factors_of, sum_of
 from clmap_lsp.hierarchy.units import compute_units
 from clmap_lsp.source import ir
-from clmap_lsp.source.types import AddressSpace
+from clmap_lsp.source.types import AddressSpace, ScalarType
 
 if TYPE_CHECKING:
     from clmap_lsp.access.polynomial import Atom
@@ -85,7 +86,8 @@ def _proposal(scope: Scope, loop: CountingLoop) -> Proposal | None:
     length = _length(scope, loop, tiles)
     if opened is None or required is None or length is None:
         return None
-    writer = _Writer(scope, loop, tiles, length, opened, facts.conjuncts(guard))
+    factors = _filled_with_zeros(scope, loop, tiles)
+    writer = _Writer(scope, loop, tiles, length, opened, facts.conjuncts(guard), factors is not None)
     edits = writer.edits()
     if edits is None:
         return None
@@ -98,6 +100,7 @@ def _proposal(scope: Scope, loop: CountingLoop) -> Proposal | None:
         ("CM101", "CM401"),
         (
             *size_assumed(scope),
+            *(finite(it) for it in factors or ()),
             *overlaps(
                 scope.subject.analysis.kernel,
                 (tile.accesses[0].buffer for tile in tiles),
@@ -109,6 +112,22 @@ def _proposal(scope: Scope, loop: CountingLoop) -> Proposal | None:
         promise=promise,
         pays_in_larger=bool(promise),
     )
+
+
+def _filled_with_zeros(scope: Scope, loop: CountingLoop, tiles: Sequence[_Tile]) -> tuple[str, ...] | None:
+    """Return what must be finite for turns past the end to add nothing to the loop's sum, from zeros.
+
+    Then every tile is taken whole, by all work-items. `None` where the loop does more than to add up what the
+    tiles hold: turns that are left over run as before.
+    """
+    mine = {it.site for tile in tiles for it in tile.accesses}
+    inside = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
+    accumulated = sum_of(loop)
+    if accumulated is None or {it.site for it in inside} != mine or not loop.declares:
+        return None  # A counter that lives on has its last value from the turns that it was to take.
+    if not all(isinstance(it.type, ScalarType) for it in inside):
+        return None
+    return factors_of(loop, accumulated[0])
 
 
 def _where_rows_pay(subject: Subject) -> str:
@@ -244,9 +263,12 @@ class _Writer:
         length: int,
         opened: guarding.Opened,
         conditions: tuple[Polynomial, ...],
+        zeros: bool,
     ) -> None:
         self.scope, self.loop, self.length, self.opened = scope, loop, length, opened
-        self.conditions = conditions
+        trip = loop.symbol.trip
+        self.exact = trip is not None and trip.value is not None and trip.value % length == 0
+        self.conditions, self.zeros = conditions, zeros and not self.exact
         self.tiles = tiles
         self.sizes = scope.subject.launch.local_size
         self.author = tiles[0].accesses[0].names
@@ -271,8 +293,10 @@ class _Writer:
             loads += written
             use = f"{name}{self._place(tile, f'{self.loop.name} - {self.base}')}"
             uses.update({(it.span.start, it.span.end): use for it in tile.accesses})
+        names = " and ".join(dict.fromkeys(it.accesses[0].buffer for it in self.tiles))
+        why = f"// The work-group loads {names} in tiles of {self.length} turns: each element once."
         return (
-            self.scope.before(self.top, [*self.declarations, *arrays]),
+            self.scope.before(self.top, [*self.declarations, why, *arrays]),
             self.scope.replaced_with_hints(self.loop.node, self._loop(loads, uses)),
         )
 
@@ -282,6 +306,8 @@ class _Writer:
         if tile.rows:  # One more, so that a column of the tile lies in as many banks as it has rows.
             return f"[{self.sizes[tile.own]}][{self.length + 1}]"
         own, turns = self.sizes[tile.own], self.length
+        if self._across(tile):  # It is filled by columns: one more keeps them in different banks.
+            return f"[{turns}][{own + 1}]"
         return f"[{turns}][{own}]" if tile.own < tile.other else f"[{own}][{turns}]"
 
     def _place(self, tile: _Tile, turn: str) -> str:
@@ -294,6 +320,8 @@ class _Writer:
     def _load(self, tile: _Tile, name: str) -> list[str] | None:
         if tile.rows:
             return self._load_rows(tile, name)
+        if self._across(tile):
+            return self._load_across(tile, name)
         mover, size = self.lids[tile.other], self.sizes[tile.other]
         lines, turn = [], mover
         if self.length != size:
@@ -305,18 +333,63 @@ class _Writer:
         lids = frozenset(() if tile.own is None else (tile.own,))
         if (condition := self._condition(lids)) is None:
             return None
-        if condition:
-            lines.append(self.scope.unit * len(lines) + f"if ({condition})")
-        lines.append(self.scope.unit * len(lines) + f"{name}{self._place(tile, turn)} = {source};")
-        return lines
+        element = f"{name}{self._place(tile, turn)}"
+        return [*lines, *self._filled(len(lines), element, source, condition, turn)]
+
+    def _filled(self, depth: int, element: str, source: str, condition: str, turn: str) -> list[str]:
+        """Return the statement that loads one element of a tile, as deep as the loops around it."""
+        unit = self.scope.unit
+        if self.zeros:
+            inside = f"{self.base} + {turn} < {self.loop.bound}"
+            tests = f"{condition} && {inside}" if condition else inside
+            return [f"{unit * depth}{element} = {tests} ? {source} : 0;"]
+        guard = [f"{unit * depth}if ({condition})"] if condition else []
+        return [*guard, f"{unit * (depth + len(guard))}{element} = {source};"]
+
+    def _across(self, tile: _Tile) -> bool:
+        """True if work-items that are neighbours would load rows of their own, and may change places."""
+        if tile.own is None or tile.own > tile.other or self._id_of(tile) is None:
+            return False
+        index = tile.accesses[0].index
+        side_by_side = index.coefficient(self.loop.symbol) == ONE
+        square = self.sizes[tile.own] == self.sizes[tile.other] == self.length
+        return side_by_side and square and index.coefficient(global_id(tile.own)) not in (None, ONE)
+
+    def _id_of(self, tile: _Tile) -> str | None:
+        """Return the name of the id that picks a tile's element, if the index follows it by its name only."""
+        assert tile.own is not None, "some id picks the element"
+        scope, access = self.scope, tile.accesses[0]
+        known = self.author.get(global_id(tile.own))
+        if known is None or known not in scope.declared_before(self.top.start):
+            return None
+        variables = {
+            it.variable.name
+            for it in ir.walk(scope.subject.analysis.kernel.body)
+            if isinstance(it, ir.Assign) and not it.variable.is_temporary
+        }
+        used = scope.words(access.span.start, access.span.end) & variables
+        return known if known in used and used <= {known, self.loop.name} else None
+
+    def _load_across(self, tile: _Tile, name: str) -> list[str] | None:
+        """Return the line that loads a tile with neighbours side by side along the turns."""
+        assert tile.own is not None, "rows belong to work-items"
+        known, lid, mover = self._id_of(tile), self.lids[tile.own], self.lids[tile.other]
+        assert known is not None, "the places are changed by name"
+        other = self.scope.fresh(f"{known}_t")
+        source = self._element(tile.accesses[0], {self.loop.name: f"({self.base} + {lid})", known: other})
+        condition = self._condition(frozenset((tile.own,)), {global_id(tile.own): other})
+        if source is None or condition is None:
+            return None
+        self.declarations.append(f"const int {other} = {known} - {lid} + {mover};")
+        return self._filled(0, f"{name}[{lid}][{mover}]", source, condition, lid)
 
     def _load_rows(self, tile: _Tile, name: str) -> list[str] | None:
         """Return the lines that load rows of the whole group, neighbours side by side in a row."""
         assert tile.own is not None, "rows belong to work-items"
         lid, size, length = self.lids[tile.own], self.sizes[tile.own], self.length
         row = self.scope.fresh("j")
-        known = self.author.get(global_id(tile.own))
-        if known is None or known not in self.scope.declared_before(self.top.start):
+        known = self._id_of(tile)
+        if known is None:
             return None
         other = f"({known} - {lid} + {row})"
         by = {self.loop.name: f"({self.base} + {lid} % {length})", known: other}
@@ -325,9 +398,8 @@ class _Writer:
         if source is None or condition is None:
             return None
         lines = [f"for (int {row} = {lid} / {length}; {row} < {size}; {row} += {size // length})"]
-        if condition:
-            lines.append(f"{self.scope.unit}if ({condition})")
-        return [*lines, f"{self.scope.unit * len(lines)}{name}[{row}][{lid} % {length}] = {source};"]
+        turn = f"{lid} % {length}"
+        return [*lines, *self._filled(1, f"{name}[{row}][{turn}]", source, condition, turn)]
 
     def _element(self, access: Access, by: dict[str, str]) -> str | None:
         """Return the author's access with identifiers replaced; `None` if one of them is not in its text."""
@@ -353,11 +425,9 @@ class _Writer:
         scope, loop, unit = self.scope, self.loop, self.scope.unit
         indent, line = scope.indent(loop.node.begins), scope.newline
         base, length = self.base, self.length
-        trip = loop.symbol.trip
-        exact = trip is not None and trip.value is not None and trip.value % length == 0
         header = (
             [f"for ({loop.type} {base} = {loop.start}; {base} < {loop.bound}; {base} += {length}) {{"]
-            if exact
+            if self.exact or self.zeros
             else [
                 f"{loop.type} {base} = {loop.start};",
                 f"for (; {base} + {length} <= {loop.bound}; {base} += {length}) {{",
@@ -376,9 +446,10 @@ class _Writer:
             *loop.rest(scope, base),
         ]
         if self.opened.name:
-            inner, rest = self._guarded(inner), self._guarded(rest)
+            inner, rest = inner if self.zeros else self._guarded(inner), self._guarded(rest)
         wait = "barrier(CLK_LOCAL_MEM_FENCE);"
-        lines = [*header, *(unit + it for it in (*loads, wait, *inner, wait)), "}", *(() if exact else rest)]
+        whole = self.exact or self.zeros
+        lines = [*header, *(unit + it for it in (*loads, wait, *inner, wait)), "}", *(() if whole else rest)]
         return scope.governed(loop.node, f"{line}{indent}".join(lines))
 
     def _guarded(self, lines: list[str]) -> list[str]:

@@ -20,7 +20,6 @@ from clmap_lsp.access.polynomial import ONE, Parameter, Polynomial, WorkItemSymb
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Assumption, aligned, multiple, no_offset, overlaps, unique
-from clmap_lsp.fixes.guarding import deeper
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, spelt
@@ -223,14 +222,16 @@ def _unrolled(
 def _turn(scope: Scope, loop: CountingLoop, changes: dict[tuple[int, int], str], counter: str) -> str:
     """Return the loop's body with loads replaced, and its variable by that of the turn."""
     body = loop.body
+    start, end = body.start, body.end
+    if body.kind == "block" and body.children:  # Nothing is declared in it, so that it needs no braces.
+        start, end = body.children[0].start, body.children[-1].end
     if loop.increment is not None:
         changes[loop.increment] = ""
-    for found in re.finditer(rf"\b{re.escape(loop.name)}\b", scope.shown[body.start : body.end]):
-        place = (body.start + found.start(), body.start + found.end())
+    for found in re.finditer(rf"\b{re.escape(loop.name)}\b", scope.shown[start:end]):
+        place = (start + found.start(), start + found.end())
         if not any(a <= place[0] < b for a, b in changes):
             changes[place] = counter
-    text = scope.rewritten(body.start, body.end, changes)
-    return text if body.kind == "simple" else deeper(text, scope.unit)
+    return scope.rewritten(start, end, changes).rstrip()
 
 
 # ------------------------------------------------------------------------------------------ whole kernels
