@@ -69,6 +69,11 @@ class AnalysisSession:
                 on_kernel(kernels[-1])
         return FileAnalysis(program.path, device, tuple(kernels))
 
+    def forget(self, path: str) -> None:
+        """Drop the results of a file's kernels: they hold all of its text."""
+        for key in [key for key, it in self._kernels.items() if it.span.path == path]:
+            del self._kernels[key]
+
     def _kernel(
         self,
         key: object,

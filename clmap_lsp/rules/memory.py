@@ -60,6 +60,11 @@ class KernelFindings:
         while len(self._known) > max(self._limit, 2 * len(kernels)):
             del self._known[next(iter(self._known))]
 
+    def forget(self, path: str) -> None:
+        """Drop what was said of a file's kernels."""
+        for key in [key for key, it in self._known.items() if it.kernel.span.path == path]:
+            del self._known[key]
+
     def _of(self, kernel: KernelAnalysis) -> _Known:
         """Return what is known of a kernel where it stands now."""
         if kernel.content is None:

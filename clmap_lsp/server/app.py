@@ -63,6 +63,8 @@ class ClmapServer(LanguageServer):
         self.analyses = Analyses(self, self.turns)
         self.included = Included()
         """What open documents include."""
+        self.on_closed: list[Callable[[str], None]] = []
+        """Called with the URI of each document that is closed."""
         self.on_headers: list[Callable[[set[str]], None]] = []
         """Called with the included files of which other things are to be shown."""
         self.indexes = Indexes(self)
@@ -142,6 +144,8 @@ class ClmapServer(LanguageServer):
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a closed document."""
+        for closed in self.on_closed:
+            closed(uri)
         headers = self.included.forget(uri)
         for listener in self.on_headers:
             listener(headers)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 
 QUIET_S = 0.5
 """Without a change for so long, nobody is likely to wait for an answer."""
@@ -19,6 +20,7 @@ class QuietCollector:
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
         self._is_first = True
+        self._is_full = False
 
     def changed(self) -> None:
         """Start waiting for a quiet moment anew."""
@@ -26,10 +28,33 @@ class QuietCollector:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(QUIET_S, self._collect)
 
+    def closed(self) -> None:
+        """A document is closed: at the next quiet moment its memory goes back to the system."""
+        self._is_full = True
+        self.changed()
+
     def _collect(self) -> None:
         self._timer = None
+        if self._is_full:
+            self._is_full, self._is_first = False, False
+            gc.unfreeze()
+            gc.collect()
+            gc.freeze()
+            give_back()
+            return
         if self._is_first:
             self._is_first = False
             gc.freeze()
         else:
             gc.collect(1)
+
+
+def give_back() -> None:
+    """Give memory that is free in this process back to the system, where the C library keeps it (glibc)."""
+    if not sys.platform.startswith("linux"):
+        return
+    import ctypes
+
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

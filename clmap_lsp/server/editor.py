@@ -24,6 +24,11 @@ class EditorSettings:
                     return self._folders[parent]
         return self.default
 
+    def problems(self) -> tuple[str, ...]:
+        """Return what cannot be used of the settings, each once."""
+        found = [it for one in (self.default, *self._folders.values()) for it in one.problems]
+        return tuple(dict.fromkeys(found))
+
     def take(self, default: ClientSettings, folders: Mapping[str, ClientSettings] | None = None) -> bool:
         """Take new settings; tells whether they differ from those of before."""
         new = {PurePath(path): it for path, it in (folders or {}).items()}

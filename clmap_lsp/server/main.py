@@ -8,6 +8,9 @@ from dataclasses import dataclass
 
 from clmap_lsp.server.stdio import claim_stdio
 
+SWITCH_S = 0.001
+"""How long the event loop waits for the interpreter while an analysis runs; five times as long by default."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
@@ -31,6 +34,7 @@ def serve(options: ServeOptions) -> int:
     from clmap_lsp.server.app import create_server
     from clmap_lsp.server.serve import serve_stdio, serve_tcp
 
+    sys.setswitchinterval(SWITCH_S)
     server = create_server()
     if streams is None:
         assert options.tcp_port is not None

@@ -23,10 +23,14 @@ class Outdated:
         self._given: dict[str, Snapshot] = {}
         self._is_planned = False
         server.on_snapshot.append(self._renewed)
+        server.on_closed.append(self._closed)
 
     def answered(self, snapshot: Snapshot) -> None:
         """Note what an answer was made from."""
         self._given[snapshot.document.uri] = snapshot
+
+    def _closed(self, uri: str) -> None:
+        self._given.pop(uri, None)
 
     def _renewed(self, snapshot: Snapshot) -> None:
         if snapshot.document.uri in self._given and not self._is_planned:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from clmap_lsp.rules.registry import selectors
 from clmap_lsp.rules.selection import Selection, UnknownRuleError
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.span import SourceFile, Span
+from clmap_lsp.suggestions import did_you_mean
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +39,8 @@ class ClientSettings:
     editor_first: bool = False
     code_lens: bool = True
     embedded: bool = False
+    problems: tuple[str, ...] = ()
+    """What cannot be used of them, one line each that names the setting."""
 
     @classmethod
     def of(cls, data: object) -> ClientSettings:
@@ -62,6 +65,7 @@ class ClientSettings:
             editor_first=section.get("configurationPreference") == "editorFirst",
             code_lens=section.get("codeLens") is not False,
             embedded=section.get("embedded") is True,
+            problems=tuple(_problems(section)),
         )
 
     def merged(self, file: Settings) -> Settings:
@@ -176,6 +180,34 @@ def _selects(word: str) -> bool:
     except UnknownRuleError:
         return False
     return True
+
+
+_LISTS = ("buildOptions", "select", "ignore")
+_SWITCHES = ("codeLens", "embedded")
+
+
+def _problems(section: Mapping[str, object]) -> Iterator[str]:
+    """Yield what is wrong with an editor's settings; what is not there or null is not said."""
+    said = {name: it for name, it in section.items() if it is not None and it != ""}
+    for name in _LISTS:
+        if name in said and (not isinstance(it := said[name], (list, tuple)) or len(_strings(it)) < len(it)):
+            yield f"clmap.{name} must be a list of strings; it is {said[name]!r}"
+    for name in _SWITCHES:
+        if name in said and not isinstance(said[name], bool):
+            yield f"clmap.{name} must be true or false; it is {said[name]!r}"
+    if "emulateTimeLimit" in said and _seconds(said["emulateTimeLimit"]) is None:
+        wrong = said["emulateTimeLimit"]
+        yield f"clmap.emulateTimeLimit must be a number of seconds above 0; it is {wrong!r}"
+    if "emulate" in said and said["emulate"] not in EMULATE_WHEN:
+        yield f"clmap.emulate must be one of {', '.join(EMULATE_WHEN)}; it is {said['emulate']!r}"
+    if "device" in said and not _device(said["device"]):
+        known = [name for it in list_models() for name in (it.id, *it.aliases)]
+        name = str(said["device"])
+        yield f'clmap.device: there is no device model "{name}"{did_you_mean(name, known)}'
+    for name in ("select", "ignore"):
+        for word in _strings(said.get(name)):
+            if not _selects(word):
+                yield f"clmap.{name}: there is no rule {word!r}"
 
 
 def _seconds(value: object) -> float | None:

@@ -57,6 +57,7 @@ class Tiers:
 
     def closed(self, uri: str) -> None:
         """Drop what is planned for a document."""
+        self._collector.closed()
         clock = self._clocks.pop(uri, None)
         for task in (clock.static, clock.idle) if clock else ():
             if task is not None:

@@ -46,6 +46,11 @@ class OtherLaunches:
     def __init__(self) -> None:
         self._known: Kept[_Known] = Kept(KEPT_KERNELS)
 
+    def forget(self, path: str) -> None:
+        """Drop what is kept of a file's kernels."""
+        for key in [key for key, it in self._known.items() if it.kernel.span.path == path]:
+            del self._known[key]
+
     def of(
         self, kernel: KernelAnalysis, asked: object, make: Callable[[], Iterable[Other]]
     ) -> Sequence[Other]:

@@ -86,6 +86,11 @@ class Workbench:
     def forget(self, path: str) -> None:
         """Drop what is kept of a closed file."""
         self._readings.pop(path, None)
+        self._session.forget(path)
+        self._prepared = None
+        for memory in (self._memory, self._others):
+            if memory is not None:
+                memory.forget(path)
         self._indexes.pop(path, None)
         self._hosts.forget(path)
 

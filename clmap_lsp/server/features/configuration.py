@@ -24,6 +24,16 @@ _SOURCES = ("cl", "clh", "ocl", "clc", "opencl", "clcpp", "h", "hpp", "inc", "de
 
 def register(server: ClmapServer) -> None:
     """Register the handlers."""
+    told: set[str] = set()
+
+    def tell_problems() -> None:
+        """Say once what cannot be used of the editor's settings."""
+        present = set(server.editor.problems())
+        for problem in sorted(present - told):
+            text = f"{problem}; it is not heeded until it is mended in the editor's settings"
+            server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, text))
+        told.clear()
+        told.update(present)
 
     @feature(server, lsp.INITIALIZE)
     async def initialize(params: lsp.InitializeParams) -> None:
@@ -38,8 +48,10 @@ def register(server: ClmapServer) -> None:
     @feature(server, lsp.INITIALIZED)
     async def initialized(_: lsp.InitializedParams) -> None:
         server.prepare()
+        tell_problems()
         await _watch_files(server)
         await _pull(server)
+        tell_problems()
 
     @feature(server, lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def did_change_configuration(params: lsp.DidChangeConfigurationParams) -> None:
@@ -47,6 +59,7 @@ def register(server: ClmapServer) -> None:
             await _pull(server)
         elif server.editor.take(ClientSettings.of(params.settings)):
             server.analyses.renew_all()
+        tell_problems()
 
     @feature(server, lsp.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     async def did_change_folders(_: lsp.DidChangeWorkspaceFoldersParams) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.snapshot import Snapshot
 
-PATIENCE_S = 0.03
+PATIENCE_S = 0.005
 """How long a hover waits for the analysis of text that is being typed, before it takes an older one."""
 FIRST_PATIENCE_S = 0.3
 """The same where the document has not been analysed yet; what the name is comes anyway."""

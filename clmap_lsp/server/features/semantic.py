@@ -29,6 +29,11 @@ def register(server: ClmapServer) -> None:
         legend=LEGEND, full=lsp.SemanticTokensFullDelta(delta=True), range=True
     )
 
+    def closed(uri: str) -> None:
+        last.pop(uri, None)
+
+    server.on_closed.append(closed)
+
     def answered(uri: str, data: list[int]) -> str:
         result = str(next(numbers))
         last.pop(uri, None)

@@ -22,3 +22,14 @@ vim.cmd([[
   command! ClmapRestart lua require('clmap').restart()
   command! -nargs=1 ClmapExplain lua require('clmap').explain(<q-args>)
 ]])
+
+if vim.api.nvim_create_autocmd and vim.fn.exists('##LspAttach') == 1 then -- 0.8 and later
+  vim.api.nvim_create_autocmd('LspAttach', {
+    callback = function(event)
+      local client = event.data and vim.lsp.get_client_by_id(event.data.client_id)
+      if client and client.name == 'clmap' then
+        require('clmap').show(event.buf, client)
+      end
+    end,
+  })
+end

@@ -32,12 +32,17 @@ local function attach(buffer)
   vim.lsp.buf_attach_client(buffer, old_client)
 end
 
+--- The cursor as the server counts: in the units that both agreed on, not in bytes.
+local function cursor()
+  local client = clients()[1]
+  return vim.lsp.util.make_position_params(0, client and client.offset_encoding or 'utf-16').position
+end
+
 --- Runs a command of the server. What it returns is shown where `show` is set; the others say it by themselves.
 local function command(name, position, show)
   local arguments = { vim.uri_from_bufnr(0) }
   if position then
-    local place = vim.api.nvim_win_get_cursor(0)
-    arguments[2] = { line = place[1] - 1, character = place[2] }
+    arguments[2] = cursor()
   end
   vim.lsp.buf_request(0, 'workspace/executeCommand', { command = name, arguments = arguments }, function(err, result)
     if err then
@@ -55,6 +60,32 @@ function M.setup(options)
     vim.lsp.config('clmap', { cmd = config.cmd, settings = { clmap = config.settings } })
     vim.lsp.enable('clmap')
   end
+end
+
+--- Shows lenses, and findings behind their lines, which Neovim hides unless it is told to; once for each buffer.
+--- `vim.g.clmap_quiet = 1` leaves both to the user.
+function M.show(buffer, client)
+  if vim.g.clmap_quiet then
+    return
+  end
+  for _, pulled in ipairs({ false, true }) do
+    local ok, namespace = pcall(vim.lsp.diagnostic.get_namespace, client.id, pulled)
+    if ok then
+      vim.diagnostic.config({ virtual_text = true }, namespace)
+    end
+  end
+  if not vim.lsp.codelens then
+    return
+  end
+  local refresh = function()
+    if vim.api.nvim_buf_is_valid(buffer) then
+      pcall(vim.lsp.codelens.refresh, { bufnr = buffer })
+    end
+  end
+  local group = vim.api.nvim_create_augroup('clmap_lenses_' .. buffer, { clear = true })
+  local events = { 'BufEnter', 'InsertLeave', 'TextChanged', 'CursorHold' }
+  vim.api.nvim_create_autocmd(events, { group = group, buffer = buffer, callback = refresh })
+  refresh()
 end
 
 --- Called for every OpenCL buffer by plugin/clmap.lua where Neovim has no vim.lsp.config.
