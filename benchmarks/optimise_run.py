@@ -58,7 +58,9 @@ def _timed(cl: Any, context: Any, queue: Any, case: Mapping[str, Any]) -> list[d
     reference: dict[str, NDArray[Any]] = {}
     kept: dict[str, NDArray[Any]] = {}
     for version in case["versions"]:
-        result = {key: value for key, value in version.items() if key not in ("source", "arguments")}
+        result = {
+            key: value for key, value in version.items() if key not in ("source", "arguments", "titles")
+        }
         found.append(result)
         try:
             enqueue, buffers = _made(cl, context, queue, case, version, kept)
