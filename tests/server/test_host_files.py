@@ -72,3 +72,19 @@ def test_the_launch_is_a_place_and_follows_the_host_file(session: Session, tmp_p
         session.client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
     found = launched(session, uri, "8192 in groups of 64")
     assert found["location"]["range"]["start"]["line"] == 5
+
+
+def test_references_of_a_kernel_include_the_host_code(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(HOST)
+    (tmp_path / "clmap.toml").write_text("")
+    uri = session.open(KERNEL)
+    launched(session, uri, "4096 in groups of 64")
+    params = {
+        "textDocument": {"uri": uri},
+        "position": {"line": 0, "character": 15},
+        "context": {"includeDeclaration": True},
+    }
+    found = session.request("textDocument/references", params)
+    host = [it["range"]["start"] for it in found if it["uri"] == (tmp_path / "main.c").as_uri()]
+    assert host == [{"line": 2, "character": 48}]
+    assert [it["uri"] for it in found].count(uri) == 1

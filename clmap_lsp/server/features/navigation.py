@@ -11,6 +11,7 @@ from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Symbol
 from clmap_lsp.index.types import Array, Enumeration, Function, Named, Pointer, Qualified, Record
 from clmap_lsp.server.app import feature
+from clmap_lsp.server.convert import Places
 from clmap_lsp.server.indexing import Indexed, same_symbol
 from clmap_lsp.server.symbols import call_item
 from clmap_lsp.source.span import Span
@@ -63,7 +64,7 @@ def register(server: ClmapServer) -> None:
                 if wanted or not it.role & Role.DECLARES:
                     location = other.places.location(Span(it.path, it.start, it.end))
                     places.setdefault((location.uri, it.start, it.end), location)
-        return list(places.values())
+        return [*places.values(), *_host_uses(server, params.text_document.uri, symbol)]
 
     @feature(server, lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     async def document_highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
@@ -105,6 +106,21 @@ def register(server: ClmapServer) -> None:
             if (item := call_item(indexed, callee)) is not None:
                 calls.append(lsp.CallHierarchyOutgoingCall(item, ranges))
         return calls
+
+
+def _host_uses(server: ClmapServer, uri: str, symbol: Symbol) -> list[lsp.Location]:
+    """Return where the host files that launch a document's kernels name one of them."""
+    snapshot = server.latest(uri)
+    if snapshot is None or symbol.kind is not Kind.KERNEL:
+        return []
+    from clmap_lsp.hosts.uses import uses_of
+
+    places = Places(snapshot.document, dict(snapshot.host_files))
+    return [
+        places.location(Span(path, start, end))
+        for path, file in snapshot.host_files.items()
+        for start, end in uses_of(symbol.name, file.text, path)
+    ]
 
 
 async def _symbol_at(server: ClmapServer, params: Any) -> tuple[Indexed, Symbol] | None:
