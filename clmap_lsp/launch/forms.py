@@ -62,7 +62,21 @@ def add(left: Form, right: Form, factor: int = 1) -> Form:
     terms = dict(left.terms)
     for mono, coef in right.terms.items():
         terms[mono] = terms.get(mono, 0) + factor * coef
-    return Form({mono: coef for mono, coef in terms.items() if coef})
+    return Form(_with_global_ids({mono: coef for mono, coef in terms.items() if coef}))
+
+
+def _with_global_ids(terms: dict[Monomial, int]) -> dict[Monomial, int]:
+    """Put global ids in the place of `group id * local size + local id`, offsets aside."""
+    for dimension in range(3):
+        local = (Id(WorkItemQuery.LOCAL_ID, dimension),)
+        coef = terms.get(local)
+        parts = Id(WorkItemQuery.GROUP_ID, dimension), Id(WorkItemQuery.LOCAL_SIZE, dimension)
+        group = tuple(sorted(parts, key=_order))
+        if coef is not None and terms.get(group) == coef:
+            del terms[local], terms[group]
+            whole = (Id(WorkItemQuery.GLOBAL_ID, dimension),)
+            terms[whole] = terms.get(whole, 0) + coef
+    return terms
 
 
 def _order(value: Atom) -> tuple[int, str, int]:

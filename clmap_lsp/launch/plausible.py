@@ -24,6 +24,8 @@ _LEAST = 8
 """Smaller scalars are factors and flags, not sizes."""
 _SMALL_NAME = re.compile(r"components?|channels|depth|radius|pad|ksize|halo|border|taps|order", re.IGNORECASE)
 """What people call numbers that are small: colours of a pixel, cells of a border."""
+_INCREMENT = re.compile(r"inc(?:[xy]|rement)?$", re.IGNORECASE)
+"""What steps from element to element of a vector, as in BLAS: mostly 1."""
 _SMALL = 3
 _NOT_ONE = 8
 """For what was taken for 1 because nothing says more: an offset, a pitch, a number of channels. A granule of
@@ -84,7 +86,8 @@ def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
         yield _with(kernel, launch, sizes, {name: value - 1 for name, value in sizes.items()})
     forms = [form.atoms() for form in find_clues(kernel).bounds.values()]
     bounds = {it.name for atoms in forms if len(atoms) == 1 for it in atoms if isinstance(it, ir.Variable)}
-    others = {name: _SMALL for name in sizes if name not in bounds and _SMALL_NAME.search(name)}
+    others = {name: 1 for name in sizes if name not in bounds and _INCREMENT.search(name)}
+    others |= {name: _SMALL for name in sizes if name not in bounds and _SMALL_NAME.search(name)}
     others |= {name: _NOT_ONE for name, value in guessed.items() if value == 1}
     if others:
         yield _with(kernel, launch, {name: guessed[name] for name in others}, others)

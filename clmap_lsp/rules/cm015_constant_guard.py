@@ -72,8 +72,12 @@ _ALWAYS = {"<": (True, False), "<=": (True, False), ">": (False, True), ">=": (F
 def _judged(
     kernel: KernelAnalysis, compare: ir.Compare, definitions: Mapping[ir.Variable, ir.Expression]
 ) -> Iterator[Finding]:
+    from clmap_lsp.source import ir
+
     for side, (one, other) in enumerate(((compare.right, compare.left), (compare.left, compare.right))):
         value = _negative_made_unsigned(kernel, one, definitions)
+        if value is None and any(isinstance(it, ir.WorkItem) for it in ir.nodes(other)):
+            value = _folded(one)
         if value is None or compare.op.value not in _ALWAYS or _is_constant(other):
             continue
         always = "true" if _ALWAYS[compare.op.value][side] else "false"
@@ -86,6 +90,19 @@ def _judged(
             kernel=kernel.name,
             data={"value": value},
         )
+
+
+def _folded(expression: ir.Expression) -> int | None:
+    """Return the negative constant that an unsigned one of 64 bits was before it was converted."""
+    from clmap_lsp.source import ir
+
+    if (
+        isinstance(expression, ir.Constant)
+        and isinstance(expression.value, int)
+        and expression.value >= 1 << 63
+    ):
+        return expression.value - (1 << 64)
+    return None
 
 
 def _negative_made_unsigned(
@@ -121,6 +138,9 @@ def _value(
             return scalar if isinstance(scalar, int) else None
         case ir.Convert(operand=operand):
             return _value(kernel, operand, definitions)
+        case ir.Unary(op=ir.UnaryOp.NEGATE, operand=operand):
+            inner = _value(kernel, operand, definitions)
+            return None if inner is None else -inner
         case ir.Binary(op=op, left=left, right=right):
             one, other = _value(kernel, left, definitions), _value(kernel, right, definitions)
             if one is None or other is None:

@@ -1,0 +1,31 @@
+"""The judged findings on public kernels: enough of them, each with a verdict, in halves by file."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from benchmarks.labelled import VERDICTS, labels
+from clmap_lsp.rules import all_rules
+
+
+def test_there_are_a_hundred_judged_findings_of_many_repositories() -> None:
+    found = list(labels())
+    assert len(found) >= 100
+    assert len({it.repository for it in found}) >= 20
+    assert len({(it.repository, it.file, it.row, it.column, it.code) for it in found}) == len(found)
+
+
+def test_each_names_its_place_and_why_it_is_what_it_is() -> None:
+    codes = {it.meta.code for it in all_rules()}
+    for it in labels():
+        assert re.fullmatch(r"https://github\.com/[\w.-]+/[\w.-]+", it.repository)
+        assert re.fullmatch(r"[0-9a-f]{40}", it.commit)
+        assert it.verdict in VERDICTS and it.code in codes and it.reason
+
+
+def test_the_halves_follow_from_the_names_of_files() -> None:
+    for it in labels():
+        name = it.repository.removeprefix("https://github.com/") + "|" + it.file
+        even = int(hashlib.sha256(name.encode()).hexdigest(), 16) % 2 == 0
+        assert it.half == ("open" if even else "closed")
