@@ -83,7 +83,7 @@ class Engine:
             findings,
             opened.host_files,
             tuple(includes),
-            {name: it.seconds for name, it in times.items() if not isinstance(it, str)},
+            {name: it for name, it in times.items() if not isinstance(it, str)},
         )
 
     def predict(self, document: Document, settings: Settings) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.escaping import code_span, markdown
@@ -10,13 +11,17 @@ from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.rules.patterns import better_shapes
 from clmap_lsp.server.hover_class import class_lines
+from clmap_lsp.time.wording import bound_text, parts_text, seconds_text
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.server.emulations import Emulation
     from clmap_lsp.server.snapshot import Snapshot
+    from clmap_lsp.time.model import Prediction
 
+SHOWN_PARTS = 4
+"""Parts of a predicted time that a hover has room for."""
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 
 
@@ -91,6 +96,7 @@ def kernel_text(snapshot: Snapshot, kernel: KernelAnalysis, emulation: Emulation
         lines.append("no launch: " + markdown("; ".join(kernel.launch_problems or ("none was found",))))
         return "\n".join(lines)
     lines.append(f"- launch: {markdown(_launch_text(kernel.launch))}")
+    lines += _time_lines(snapshot.times.get(kernel.name))
     totals = kernel.totals
     at_least = "" if totals.complete else "at least "
     if totals.sectors:
@@ -110,6 +116,16 @@ def _launch_text(launch: Launch) -> str:
     """Return a launch with where it comes from, once."""
     text = launch.describe()
     return text if launch.origin is Origin.INFERRED else f"{text}, {launch.source}"
+
+
+def _time_lines(found: Prediction | None) -> Iterator[str]:
+    """Yield the predicted time and what its longest parts are made of."""
+    if found is None:
+        return
+    whole = f"{seconds_text(found.seconds)}, {seconds_text(found.low)} to {seconds_text(found.high)}"
+    yield f"- time: {whole}, bound by {bound_text(found.bound)} ({found.facts.name})"
+    for name, seconds, why in islice(parts_text(found), SHOWN_PARTS):
+        yield f"  - {name}: {seconds_text(seconds)}" + (f": {why}" if why else "")
 
 
 def _local_memory_lines(snapshot: Snapshot, kernel: KernelAnalysis) -> Iterator[str]:

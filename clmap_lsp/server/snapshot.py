@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clmap_lsp.server.convert import Places
     from clmap_lsp.server.documents import Document
     from clmap_lsp.source.program import Program
+    from clmap_lsp.time.model import Prediction
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +35,7 @@ class Snapshot:
     """Files of the host program that findings point into."""
     includes: tuple[Include, ...] = ()
     """What the document and the files that it includes include."""
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    times: Mapping[str, Prediction] = field(default_factory=dict)
     """The predicted times of kernels by name, where they are known."""
     shown: Document | None = None
     """The version of the document that is asked about, where it is a later one."""

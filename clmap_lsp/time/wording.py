@@ -1,4 +1,4 @@
-"""Times in words: one line, one number, and what each part is made of."""
+"""Times in words: one line, and what each part is made of."""
 
 from __future__ import annotations
 
@@ -67,19 +67,6 @@ def time_line(found: Prediction | str | None) -> str | None:
     if found.bound == "launch" and found.seconds < _MOSTLY_LAUNCH_S:
         return f"{whole}, mostly the launch itself"
     return f"{whole}, bound by {bound_text(found.bound)}; alone: {then}"
-
-
-def short_line(found: Prediction, gain: float | None = None, n_fixes: int = 1) -> str:
-    """Return what a lens has room for: `18 ms on NVIDIA H200 (SXM), 5.6x with 1 fix`.
-
-    Args:
-        gain: how many times faster the best rewrites on offer are predicted to be.
-        n_fixes: how many rewrites that takes.
-    """
-    text = f"{seconds_text(found.seconds)} on {found.facts.name.partition(' (')[0]}"
-    if gain is not None and gain >= 1.02:
-        return f"{text}, {gain:.2g}x with {n_fixes} fix{'' if n_fixes == 1 else 'es'}"
-    return f"{text}, bound by {bound_text(found.bound)}"
 
 
 def parts_text(found: Prediction) -> Iterator[tuple[str, float, str]]:

@@ -11,8 +11,11 @@ from clmap_lsp import cli
 from clmap_lsp.config import Settings
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.selection import Selection
+from clmap_lsp.server.documents import Document
+from clmap_lsp.server.hover_text import kernel_text
+from clmap_lsp.server.snapshot import Snapshot
 from clmap_lsp.time.model import Prediction
-from clmap_lsp.time.wording import parts_text, seconds_text, short_line
+from clmap_lsp.time.wording import parts_text, seconds_text
 from clmap_lsp.workbench import OpenedFile, Workbench
 
 COPY = """// clmap: global={n} local=256 s={s}
@@ -145,5 +148,15 @@ def test_every_part_says_what_it_is_made_of() -> None:
     shown = {name: why for name, _, why in parts_text(time)}
     assert len(shown) == len(time.parts) and all(shown.values())
     assert "132 compute units at 1.98 GHz" in shown["first-level cache"]
-    assert short_line(time).startswith(f"{seconds_text(time.seconds)} on NVIDIA H200")
-    assert short_line(time, 5.62, 1).endswith("5.6x with 1 fix")
+
+
+def test_the_hover_of_a_kernel_gives_its_time_and_parts() -> None:
+    file = opened(copy_of("i * s", s=32))
+    times = {name: it for name, it in file.times().items() if isinstance(it, Prediction)}
+    document = Document("file:///k.cl", "opencl", 1, file.program.main_file.text)
+    snapshot = Snapshot(document, file.settings, file.program, file.analysis, (), times=times)
+    text = kernel_text(snapshot, file.analysis.kernels[0], None)
+    assert f"- time: {seconds_text(times['copy'].seconds)}" in text
+    assert "  - first-level cache: " in text and "lines a request" in text
+    bare = Snapshot(document, file.settings, file.program, file.analysis, ())
+    assert "- time" not in kernel_text(bare, file.analysis.kernels[0], None)

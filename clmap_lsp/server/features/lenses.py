@@ -69,7 +69,8 @@ def _titles(
     emulations = server.emulations
     emulation = emulations.last_of(snapshot, kernel) if emulations else None
     n_fixes = len(emulations.offers(snapshot, kernel)) if emulations else 0
-    yield verdict_title(kernel, snapshot.seconds.get(kernel.name), emulation, n_fixes), panel
+    time = snapshot.times.get(kernel.name)
+    yield verdict_title(kernel, None if time is None else time.seconds, emulation, n_fixes), panel
     yield launch_title(kernel), "clmap.pin"
     if emulations is None or kernel.launch is None or not server.trusted:
         return
