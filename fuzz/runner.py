@@ -15,14 +15,18 @@ import time
 import traceback
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
 
+from clmap_lsp.sandbox.usage import cpu_seconds
 from fuzz.targets import DRIVERS, Driver
 
 HANG_S = 5.0
 """CPU seconds after which an input counts as a hang."""
 KILL_S = 30.0
-"""Wall seconds beyond the hang limit after which the process is ended."""
+"""Processor seconds after which an input's process is ended."""
+STUCK_S = 900.0
+"""Seconds after which one is ended that waits for something instead."""
 _MIB = 2**20
 
 
@@ -64,8 +68,7 @@ def _one_process(
     number, died = first, ""
     while True:
         try:
-            if not ours.poll(HANG_S + KILL_S + (60 if number == first else 0)):
-                died = f"hang: no end after {HANG_S + KILL_S:g} s"
+            if died := _hang(ours, process):
                 process.kill()
                 break
             number, used, failure = ours.recv()
@@ -83,6 +86,19 @@ def _one_process(
         number += 1
     ours.close()
     return number
+
+
+def _hang(pipe: Connection, process: SpawnProcess) -> str:
+    """Wait for the process's next word; returns what is wrong where it will say none."""
+    assert process.pid is not None
+    before, began = cpu_seconds(process.pid), time.monotonic()
+    while not pipe.poll(1.0):
+        used, waited = cpu_seconds(process.pid), time.monotonic() - began
+        if used is not None and before is not None and used - before > KILL_S:
+            return f"hang: no end after {KILL_S:g} s of processor time"
+        if waited > (STUCK_S if used is not None else KILL_S):
+            return f"hang: no end after {waited:.0f} s"
+    return ""
 
 
 def _keep(outcome: Outcome, failure: str, data: bytes, folder: Path | None) -> None:

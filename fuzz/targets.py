@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -101,6 +102,28 @@ def _analyser(data: bytes) -> None:
     _no_internal_errors(program)
     analysis = AnalysisSession().analyse(program, load_model("nvidia-hopper"))
     run(RuleContext(program, analysis), Selection.of(("ALL",)))
+
+
+ANSWER_S = 2.0
+"""Processor seconds within which a document that an editor opens has its diagnostics."""
+
+
+def _opening(data: bytes) -> None:
+    """Whole documents as the server takes them: errors, analysis, findings; and again after an edit."""
+    from clmap_lsp.config import Settings
+    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.workbench import Workbench
+
+    text, workbench = _text(data), Workbench(remembers=True)
+    middle = len(text) // 2
+    for version in (text, text[:middle] + " " + text[middle:]):
+        before = time.process_time()
+        opened = workbench.open_text("k.cl", version, Settings(), looks_beside=False)
+        _no_internal_errors(opened.program)
+        opened.findings(Selection.of(("ALL",)))
+        used = time.process_time() - before
+        if used > ANSWER_S:
+            raise InternalError(f"not answered within {ANSWER_S:g} s of processor time")
 
 
 def _jit(data: bytes) -> None:
@@ -289,6 +312,7 @@ DRIVERS = {
         Driver("parser", _texts("parser", corpus.kernels), _parser),
         Driver("lowering", _texts("lowering", corpus.kernels), _lowering),
         Driver("analyser", _texts("analyser", corpus.kernels), _analyser),
+        Driver("opening", _texts("opening", corpus.kernels), _opening),
         Driver("jit", _texts("jit", corpus.short_kernels), _jit),
         Driver("diverged", _diverging_kernel, _diverged),
         Driver("framing", _messages, _framing),
