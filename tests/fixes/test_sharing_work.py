@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import running
-from fixing import SETTINGS, offered, subject_of
+from fixing import CPU, SETTINGS, offered, subject_of
 
 from clmap_lsp.devices import load_model
 from clmap_lsp.findings import FixSafety
@@ -322,3 +322,10 @@ def test_what_gains_no_traffic_is_offered_by_predicted_time_only():
     assert "x faster" in offered(large, "local-counts", H200)[0][1].title
     assert offered(SAXPY, "coarsen", H200) == []
     assert offered(SAXPY, "coarsen") == []  # A generation has no times.
+
+
+@pytest.mark.parametrize("case", ["rows", "tree", "guarded tree"])
+def test_devices_without_memory_on_the_chip_are_left_alone(case: str):
+    """A tree by sequential addresses took 1.4 times as long as an interleaved one on PoCL."""
+    text, kind = CASES[case]
+    assert offered(text, kind, CPU) == []

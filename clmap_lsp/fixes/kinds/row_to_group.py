@@ -4,7 +4,8 @@ A work-item that walks a row by itself reads a row apart from its neighbours, an
 most of a GPU idle. As a work-group a row, neighbours read side by side and a tree of pairs adds up what they
 gathered: NVIDIA's MatVecMulUncoalesced0 of 8192 x 8192 became 5.7 times as fast by it on an H200.
 
-What is not such a loop is done by all work-items alike; what is stored outside of one, by the first.
+Only for devices whose local memory is on the chip: a CPU's work-item is best left with its row. What is not
+such a loop is done by all work-items alike; what is stored outside of one, by the first.
 """
 
 from __future__ import annotations
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 KIND = "row-to-group"
 SIZES = (128, 256, 32)
 """Work-items that share a row; powers of two."""
-LEAST_WIDTH = 8
-"""Lanes of a SIMD group; a CPU's work-item is best left with its row."""
 _ID = re.compile(r"\bget_global_id\s*\(\s*0\s*\)")
 
 
@@ -54,7 +53,7 @@ class _Shared:
 def propose(subject: Subject) -> Iterator[Proposal]:
     """Yield one rewrite for each number of work-items a row."""
     scope = Scope.of(subject)
-    if scope is None or subject.device.simd_width < LEAST_WIDTH or not _plain(scope):
+    if scope is None or subject.device.has_scratchpad is False or not _plain(scope):
         return
     shared = _shared(scope)
     alone = None if shared is None else _alone(scope, shared)
