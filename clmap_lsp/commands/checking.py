@@ -81,6 +81,7 @@ def _checked(job: CheckJob) -> FileReport:
         {path: opened.files[path] for path in sorted(paths) if path in opened.files},
         n_kernels=len(program.kernels),
         guesses=guesses_of(opened.analysis),
+        n_emulated=None if runs is None else len(runs.done),
         rewrites=rewrites,
     )
 

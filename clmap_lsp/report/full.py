@@ -7,7 +7,7 @@ through rich, which is imported only then.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from clmap_lsp.escaping import terminal
@@ -131,6 +131,7 @@ def _summary(report: CheckReport) -> Iterator[Piece]:
     scope = f"{_count(sum(it.n_kernels for it in read), 'kernel')} in {_count(len(read), 'file')}"
     if len(read) < len(report.files):
         scope += f", {len(report.files) - len(read)} not read"
+    emulated = _emulated(read)
     counts = [
         (_count(n, noun), _STYLES[severity])
         for severity, noun in (
@@ -143,7 +144,7 @@ def _summary(report: CheckReport) -> Iterator[Piece]:
     ]
     guessed = line_of(report)
     if not counts:
-        yield f"Nothing found: {scope}.\n", "green"
+        yield f"Nothing found: {scope}{emulated}.\n", "green"
         yield guessed, "dim"
         return
     for at, piece in enumerate(counts):
@@ -151,8 +152,16 @@ def _summary(report: CheckReport) -> Iterator[Piece]:
         yield piece
     fixable = sum(it.fix is not None for _, it in report.pairs())
     more = f"; {report.n_left_out} more are not shown" if report.n_left_out else ""
-    yield f": {scope}{f'; {fixable} with a fix' if fixable else ''}{more}.\n", ""
+    yield f": {scope}{f'; {fixable} with a fix' if fixable else ''}{more}{emulated}.\n", ""
     yield guessed, "dim"
+
+
+def _emulated(files: Sequence[FileReport]) -> str:
+    """Say how many kernels were run; where none were to be, how to ask for it."""
+    if not any(it.n_kernels for it in files):
+        return ""
+    numbers = [it.n_emulated for it in files if it.n_emulated is not None]
+    return f"; {sum(numbers)} emulated" if numbers else "; not emulated, --emulate looks for races"
 
 
 def _count(number: int, noun: str) -> str:

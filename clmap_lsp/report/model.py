@@ -43,6 +43,8 @@ class FileReport:
     findings: tuple[Finding, ...] = ()
     sources: Mapping[str, SourceFile] = field(default_factory=dict)
     n_kernels: int = 0
+    n_emulated: int | None = None
+    """Kernels that the emulator ran; None where it was not asked."""
     error: str | None = None
     guesses: Guesses = Guesses()
     """What was guessed of its macros and launches."""

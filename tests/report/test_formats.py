@@ -37,9 +37,9 @@ def finding(**changes: object) -> Finding:
     return Finding(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def report(*findings: Finding, error: str | None = None) -> CheckReport:
+def report(*findings: Finding, error: str | None = None, n_emulated: int | None = None) -> CheckReport:
     source = SourceFile.of("a b.cl", TEXT)
-    files = [FileReport("a b.cl", findings, {"a b.cl": source}, n_kernels=1)]
+    files = [FileReport("a b.cl", findings, {"a b.cl": source}, n_kernels=1, n_emulated=n_emulated)]
     if error is not None:
         files.append(FileReport("bad.cl", error=error))
     return CheckReport(tuple(files))
@@ -65,15 +65,21 @@ def test_full_shows_the_line_with_carets_under_the_finding() -> None:
     assert marked == "é[get_global_id(0) * 2]"
     assert "  = a b.cl:1:15: declared here" in lines
     assert "  = fix (safe): do it" in lines
-    assert lines[-1] == "1 warning: 1 kernel in 1 file; 1 with a fix."
+    assert (
+        lines[-1] == "1 warning: 1 kernel in 1 file; 1 with a fix; not emulated, --emulate looks for races."
+    )
 
 
 def test_full_of_nothing_says_what_was_read() -> None:
-    assert full.render(report()) == "Nothing found: 1 kernel in 1 file.\n"
+    said = "Nothing found: 1 kernel in 1 file"
+    assert full.render(report()) == f"{said}; not emulated, --emulate looks for races.\n"
+    assert full.render(report(n_emulated=1)) == f"{said}; 1 emulated.\n"
 
 
 def test_full_says_how_many_files_were_not_read() -> None:
-    assert full.render(report(error="bad.cl: gone")) == "Nothing found: 1 kernel in 1 file, 1 not read.\n"
+    assert full.render(report(error="bad.cl: gone")).startswith(
+        "Nothing found: 1 kernel in 1 file, 1 not read; "
+    )
     assert full.render(CheckReport((FileReport("bad.cl", error="gone"),))) == ""
 
 
