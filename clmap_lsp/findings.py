@@ -121,7 +121,8 @@ class Finding:
     rests_on: tuple[Rest, ...] = ()
     """What it rests on, shortest first."""
     holds: str = "always"
-    """`always`: on all that is plausible where something was guessed; `if`: where `condition` holds."""
+    """`always`: on all that is plausible where something was guessed; `if`: where `condition` holds; `on this
+    launch`: of others, too much work to try."""
     condition: str = ""
     time: LostTime | None = None
     """The time that what it is about loses on the device, where that can be predicted."""

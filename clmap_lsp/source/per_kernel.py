@@ -7,7 +7,7 @@ from functools import wraps
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
-from clmap_lsp.source.ir import Kernel
+from clmap_lsp.source.ir import Kernel, walk
 
 T = TypeVar("T")
 
@@ -24,3 +24,9 @@ def per_kernel(work_out: Callable[[Kernel], T]) -> Callable[[Kernel], T]:
         return found
 
     return answer
+
+
+@per_kernel
+def n_statements(kernel: Kernel) -> int:
+    """Return how many statements a kernel has, those of inlined calls included: what work on it costs."""
+    return sum(1 for _ in walk(kernel.body))

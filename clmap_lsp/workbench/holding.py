@@ -14,6 +14,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.rules.meta import Needs, Rule, Scope
 from clmap_lsp.source.ir import VariableKind
+from clmap_lsp.source.per_kernel import n_statements
 from clmap_lsp.source.types import ArrayType, Type
 from clmap_lsp.workbench.other_launches import Other
 
@@ -23,8 +24,9 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.workbench.other_launches import Found, OtherLaunches, Place
 
-MAX_KERNELS = 24
-"""Kernels of one file for which other launches are tried; findings of the rest stay informational."""
+MAX_STATEMENTS = 8_000
+"""Statements of one file's kernels that are analysed again with other launches. What the findings of further
+kernels say of a guessed launch holds on this launch, and is information."""
 _MACRO_VALUES = (("8", "8"), ("37", "32"))
 """Other values of constants that nothing defines: a power of two, and none. The second of each is for what
 arrays in local memory are as long as: tiles are powers of two, or else the kernel's author knows of the
@@ -53,13 +55,21 @@ def judged(
 ) -> tuple[Finding, ...]:
     """Return findings with what they rest on, lowered where they do not hold on all that is plausible."""
     asked = [it for it in rules if it.meta.scope is Scope.KERNEL and it.meta.needs is Needs.ANALYSIS]
-    codes = {it.meta.code for it in asked}
+    codes = tuple(it.meta.code for it in asked)
     by_name = {it.name: it for it in kernels}
     # The same for all kernels, so that the file is read once for each value.
     macros = tuple(
         dict.fromkeys(it.name for kernel in kernels for it in kernel.guesses if it.role == "constant")
     )
-    others: dict[str, Sequence[Other]] = {}
+
+    def vary(kernel: KernelAnalysis) -> Sequence[Other]:
+        make = partial(_others, kernel, asked, device, analyse, macros)
+        if memory is None:
+            return list(make())
+        return memory.of(kernel, (codes, macros, branches if macros else 0), make)
+
+    others: dict[str, Sequence[Other] | None] = {}
+    left = MAX_STATEMENTS
     result = []
     for finding in findings:
         kernel = by_name.get(finding.kernel or "")
@@ -70,16 +80,12 @@ def judged(
         finding = replace(finding, rests_on=rests)  # noqa: PLW2901
         if any(it.origin == GUESSED and it.kind in _VARIED for it in rests):
             if kernel.name not in others:
-                tried = len(others) < MAX_KERNELS
-                make = partial(_others, kernel, asked, device, analyse, macros)
-                if not tried:
-                    others[kernel.name] = []
-                elif memory is None:
-                    others[kernel.name] = list(make())
-                else:
-                    asking = tuple(it.meta.code for it in asked), macros, branches if macros else 0
-                    others[kernel.name] = memory.of(kernel, asking, make)
-            judged_ = _lowered(finding, kernel, others[kernel.name])
+                size = n_statements(kernel.kernel)
+                fits = size <= left
+                left -= size if fits else 0
+                others[kernel.name] = vary(kernel) if fits else None
+            tried = others[kernel.name]
+            judged_ = _untried(finding) if tried is None else _lowered(finding, kernel, tried)
             if judged_ is not None:
                 result.append(judged_)
         else:
@@ -190,6 +196,12 @@ def _guessed_tables(finding: Finding, kernel: KernelAnalysis) -> list[str]:
     inferred = kernel.launch.inferred if kernel.launch is not None else frozenset()
     known = [it.name for it in finding.rests_on if it.kind == "contents" and it.origin == GUESSED]
     return list(dict.fromkeys([*(it for it in names if it in inferred), *known]))
+
+
+def _untried(finding: Finding) -> Finding:
+    """Return a finding whose guesses were not varied: what it says holds on one launch."""
+    severity = Severity.HINT if finding.severity is Severity.HINT else Severity.INFORMATION
+    return replace(finding, severity=severity, holds="on this launch")
 
 
 def _guesses_local_memory(kernel: KernelAnalysis) -> bool:

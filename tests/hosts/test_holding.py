@@ -74,3 +74,16 @@ def test_nothing_says_that_guessed_local_memory_is_too_large() -> None:
     )
     assert "CM504" not in findings(text)
     assert all(it.severity is not Severity.ERROR for it in findings(text).values())
+
+
+def test_what_is_too_large_to_be_tried_elsewhere_says_that_it_holds_on_this_launch() -> None:
+    many = "x = x * 3 + 1; " * 9_000
+    text = STRIDED + (
+        "__kernel void large(__global int *a, __global int *b) { int i = get_global_id(0), x = b[i]; "
+        f"{many} a[i * 32] = x; }}\n"
+    )
+    opened = Workbench().open_text("", text, Settings(), looks_beside=False)
+    found = {it.kernel: it for it in opened.findings(selection_of(Settings())) if it.code == "CM102"}
+    assert (found["far"].severity, found["far"].holds) == (Severity.WARNING, "always")
+    assert found["large"].severity in (Severity.INFORMATION, Severity.HINT)
+    assert found["large"].holds == "on this launch"
