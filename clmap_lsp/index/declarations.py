@@ -473,7 +473,7 @@ class DeclarationParser(ExpressionParser):
                 lengths.append(None)
             else:
                 size = self.assignment().constant
-                lengths.append(int(size) if size is not None else None)
+                lengths.append(size if isinstance(size, int) else None)
             self.expect("]", opened)
         for length in reversed(lengths):
             found.type = Qualified(Array(found.type, length))

@@ -272,8 +272,9 @@ class UnitParser(DeclarationParser):
         ends = False
         reported = False
         while self.text and self.text != "}":
-            if self.text.startswith("#") or self.text == "_Pragma":
-                self.skip_pragmas()
+            before = self.at
+            self.skip_pragmas()
+            if self.at > before:
                 continue
             is_target = self.text in ("case", "default") or self.texts[self.at + 1] == ":"
             if is_target:

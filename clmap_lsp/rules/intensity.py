@@ -73,8 +73,8 @@ def _constant_turns(loop: ir.Loop) -> int:
     condition = loop.condition
     if len(loop.step) == 1 and isinstance(condition, ir.Compare):
         for side in (condition.right, condition.left):
-            if isinstance(side, ir.Constant) and side.value > 0:
-                return int(side.value)
+            if isinstance(side, ir.Constant) and isinstance(side.value, int) and side.value > 0:
+                return side.value
     return 1
 
 
