@@ -78,9 +78,10 @@ def run(args: argparse.Namespace) -> int:
     settings = SettingsSource(args)
     paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
     _check_platforms(args.platforms)
+    before = _before(args.previous)  # Before kernels run: a name that is wrong is told at once.
 
     def work() -> dict[str, object]:
-        return _page(args, settings, paths)
+        return _page(args, settings, paths, before)
 
     import matplotlib.font_manager  # noqa: F401 - it keeps files of its own, which a confined process may not
 
@@ -96,7 +97,12 @@ def run(args: argparse.Namespace) -> int:
     return 2 if errors else 0
 
 
-def _page(args: argparse.Namespace, settings: SettingsSource, paths: Sequence[str]) -> dict[str, object]:
+def _page(
+    args: argparse.Namespace,
+    settings: SettingsSource,
+    paths: Sequence[str],
+    before: Mapping[str, Any] | None,
+) -> dict[str, object]:
     """Return the page, and what went wrong with single files."""
     from clmap_lsp.commands.checking import progress
     from clmap_lsp.report import html
@@ -116,7 +122,7 @@ def _page(args: argparse.Namespace, settings: SettingsSource, paths: Sequence[st
             device.id,
             device.name,
             datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            _history(args.previous, files, device.id),
+            None if before is None else _history(args.previous, before, files, device.id),
         )
     )
     return {"page": page, "errors": [it.error for it in files if it.error]}
@@ -185,21 +191,27 @@ def _check_platforms(names: Sequence[str]) -> None:
         raise UsageError(f"--platform: {error}") from None
 
 
-def _history(previous: str | None, files: Sequence[ReportedFile], device: str) -> History | None:
-    """Compare with an earlier document.
+def _before(previous: str | None) -> Mapping[str, Any] | None:
+    """Read the earlier document, if one is named.
 
-    Raises: UsageError if it cannot be used.
+    Raises: UsageError if it cannot be used; OSError.
     """
     if previous is None:
         return None
+    from clmap_lsp.report import compare
+
+    try:
+        return compare.read(previous)
+    except compare.CompareError as error:
+        raise UsageError(str(error)) from None
+
+
+def _history(previous: str, before: Mapping[str, Any], files: Sequence[ReportedFile], device: str) -> History:
+    """Compare with an earlier document."""
     import json
 
     from clmap_lsp.report import analysis_json, compare
     from clmap_lsp.report.html_model import History
 
-    try:
-        before = compare.read(previous)
-    except compare.CompareError as error:
-        raise UsageError(str(error)) from None
     analysed = [analysis_json.AnalysedFile(it.path, it.program, it.analysis) for it in files]
     return History(previous, compare.compare(before, json.loads(analysis_json.render(analysed, device))))

@@ -151,6 +151,8 @@ def _unrolled_counters(loop: ir.Loop, definitions: _Definitions) -> frozenset[ir
     counters = frozenset(it.variable for it in loop.step if isinstance(it, ir.Assign))
     if len(counters) < len(loop.step) or not isinstance(condition, ir.Compare):
         return frozenset()
+    if counters and all(it.is_temporary for it in counters):
+        return counters  # An initialiser's zeros: compilers split what clears an array, however long it is.
     bounds = (_constant(condition.right, definitions), _constant(condition.left, definitions))
     bound = next((it for it in bounds if it is not None), None)
     if bound is not None and (loop.unroll is not None or abs(bound) <= UNROLLED_TURNS):

@@ -123,7 +123,7 @@ def _message(kernel: KernelAnalysis, group: Sequence[AccessAnalysis], device: De
 def _cause(access: AccessAnalysis, device: DeviceModel) -> str:
     from clmap_lsp.rules.patterns import is_contiguous
 
-    if is_contiguous(access) and access.row_stride.text is not None:
+    if is_contiguous(access) and access.row_stride.text is not None and access.row_stride.bytes != 0:
         return f"rows of the work-group are {access.row_stride.text} bytes apart and meet in the same banks"
     apart = wording.distance(access)
     if apart is None:

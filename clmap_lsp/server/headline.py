@@ -9,8 +9,8 @@ WIDTH = 90
 LONGEST_CODE = 28
 _CODE = re.compile(r"`([^`\n]*)`")
 _MILLIONS = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3}){2,}(?![\w.])")
-_SAME_CALL = re.compile(r"(\w+)\((\d)\) and \1\((\d)\)")
-_GUESSED = re.compile(r"if (.+?) \(guessed\): (.*)", re.DOTALL)
+_SAME_CALL = re.compile(r"(?<!\w)(\w{1,64})\((\d)\) and \1\((\d)\)")
+_IF, _GUESSED = "if ", " (guessed): "
 
 
 def headline(message: str, width: int = WIDTH) -> str:
@@ -20,8 +20,9 @@ def headline(message: str, width: int = WIDTH) -> str:
     """
     first = message.split("\n", 1)[0]
     condition = ""
-    if guessed := _GUESSED.fullmatch(first):
-        condition, first = f" (if {_plain(guessed[1])})", guessed[2]
+    guess, guessed, rest = first.removeprefix(_IF).partition(_GUESSED)
+    if guessed and guess and first.startswith(_IF):
+        condition, first = f" (if {_plain(guess)})", rest
     text = _plain(first).rstrip(".")
     if len(text) + len(condition) > width:
         text = _shortened(text, max(width - len(condition), width // 2))

@@ -92,6 +92,23 @@ def test_short_unrolled_loops_keep_an_array_in_registers() -> None:
     assert spilled(kept, HOPPER) == ()
 
 
+def test_zeros_of_an_initialiser_are_no_index_that_moves() -> None:
+    """They are more than the turns of a loop that is taken to be unrolled; what clears an array is split."""
+    text = """
+    // clmap: global=64 local=32
+    __kernel void k(__global float *out) {
+        float sums[8][8] = {{0}};
+        for (int r = 0; r < 8; r++)
+            for (int c = 0; c < 8; c++)
+                sums[r][c] += out[r * 8 + c];
+        out[get_global_id(0)] = sums[%s][3];
+    }
+    """
+    assert spilled(kernel(text % "7"), HOPPER) == ()
+    (found,) = spilled(kernel(text % "get_global_id(0) & 7"), HOPPER)
+    assert found.variable.name == "sums" and "get_global_id" in found.reason
+
+
 def test_an_index_from_an_argument_spills() -> None:
     (found,) = spilled(private("for (int i = 0; i < n; i++) a[i] = i;"), HOPPER)
     assert found.variable.name == "a"

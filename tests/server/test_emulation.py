@@ -40,8 +40,8 @@ _numbers = itertools.count(1)
 
 
 def anew(text: str) -> str:
-    """Return a text that means the same and that no server has met yet: results are kept by content."""
-    return text.replace("\n}\n", "\n" + " " * next(_numbers) + "}\n")
+    """Return a text that means the same and that no server has met yet: results are kept by tokens."""
+    return text.replace("\n}\n", "\n" + ";" * next(_numbers) + "}\n")
 
 
 @pytest.fixture(scope="module")
@@ -86,13 +86,17 @@ def test_a_fault_shows_after_saving_once_with_the_place_where_its_value_is_used(
     session.save(uri)
     fault = session.wait_for_code("CM301")
     assert fault["range"]["start"] == {"line": 4, "character": 21}
-    assert fault["severity"] == 1 and "work-item (63, 0, 0)" in fault["message"]
+    assert fault["severity"] == 1
+    assert fault["message"] == "reads 4 bytes at byte offset 256 of in of 256 bytes"
     declaration, use = fault["relatedInformation"]
     assert declaration["location"]["range"]["start"]["line"] == 1
     assert declaration["message"] == "`in` is declared here"
     assert (
         use["location"]["range"]["start"] == {"line": 4, "character": 4} and "is used here" in use["message"]
     )
+    place = {"textDocument": {"uri": uri}, "position": fault["range"]["start"]}
+    whole = session.request("textDocument/hover", place)["contents"]["value"]
+    assert "**CM301** " in whole and r"work-item \(63, 0, 0\)" in whole, whole
     last = [it for it in session.messages if it.get("method") == "textDocument/publishDiagnostics"][-1]
     assert [it["code"] for it in last["params"]["diagnostics"] if it["code"].startswith("CM3")] == ["CM301"]
 

@@ -46,7 +46,7 @@ def register(server: ClmapServer) -> None:
         found = None
         if snapshot is not None and (offset := snapshot.offset(params.position)) is not None:
             found = _text_at(server, snapshot, offset) or await _access_at(server, snapshot, offset)
-        said = None if snapshot is None else _said_at(snapshot, params.position)
+        said = None if snapshot is None else _said_at(server, snapshot, params.position)
         parts = [it[0] for it in (said, found, named) if it is not None]
         if not parts:
             return None
@@ -60,14 +60,15 @@ def register(server: ClmapServer) -> None:
         return lsp.Hover(content, where)
 
 
-def _said_at(snapshot: Snapshot, position: lsp.Position) -> tuple[str, int, int] | None:
+def _said_at(server: ClmapServer, snapshot: Snapshot, position: lsp.Position) -> tuple[str, int, int] | None:
     """Return the whole text of findings at a position whose diagnostics are too short for all of it."""
     offset = snapshot.offset(position)
     if offset is None:
         return None
+    emulated = server.emulations.findings(snapshot) if server.emulations else ()
     here = [
         it
-        for it in snapshot.findings
+        for it in (*emulated, *snapshot.findings)
         if it.span.path == snapshot.document.path and it.span.start <= offset <= it.span.end
     ]
     longer = [it for it in here if headline(it.message) != it.message.replace("`", "")]
