@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 _LIKELY = 0.7
 """Share of matching characters (difflib's ratio). At 0.6 `nope` is near `hopper`."""
+_LOOK_ALIKE = str.maketrans("oil", "011")
 _NUMBERED = re.compile(r"[a-z]+\d+", re.IGNORECASE)
 
 
@@ -19,6 +20,10 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     if _NUMBERED.fullmatch(word):
         return None
     folded = {it.lower(): it for it in known}
+    seen = word.lower().translate(_LOOK_ALIKE)
+    for it, spelled in folded.items():
+        if it.translate(_LOOK_ALIKE) == seen:  # CM1O1 is CM101 to the eye.
+            return spelled
     near = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=_LIKELY)
     return folded[near[0]] if near else None
 

@@ -212,14 +212,19 @@ def _last_words(folder: Path) -> str:
     return f": {lines[-1][:200]}" if lines else ""
 
 
-def _compared(job: DeviceJob, folder: Path, emulation: EmulationResult) -> dict[str, Any]:
+def outputs_in(folder: Path) -> dict[str, Any]:
+    """Return the buffers that a job left in its folder, by name, as flat arrays of scalars."""
     import numpy as np
-
-    from clmap_lsp.opencl_device.on_device_run import same_outputs
 
     data = safe_read(folder / "outputs.npz", limit=ARRAYS_BYTES, within=None)
     with np.load(io.BytesIO(data)) as stored:
-        outputs = {name: stored[name] for name in stored.files}
+        return {name: stored[name] for name in stored.files}
+
+
+def _compared(job: DeviceJob, folder: Path, emulation: EmulationResult) -> dict[str, Any]:
+    from clmap_lsp.opencl_device.on_device_run import same_outputs
+
+    outputs = outputs_in(folder)
     expected = {name: it.data for name, it in emulation.buffers.items()}
     return same_outputs(outputs, expected, {it.name: it.scalar for it in job.arguments})
 

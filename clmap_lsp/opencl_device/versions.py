@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
@@ -11,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.opencl_device.errors import DeviceError
-from clmap_lsp.opencl_device.on_device import DEFAULT_TIME_LIMIT_S, run_in_child
-from clmap_lsp.reading import ARRAYS_BYTES, safe_read
+from clmap_lsp.opencl_device.on_device import DEFAULT_TIME_LIMIT_S, outputs_in, run_in_child
 
 if TYPE_CHECKING:
     from clmap_lsp.opencl_device.on_device_job import DeviceJob
@@ -74,14 +72,10 @@ def time_versions(
 
 
 def _run(job: DeviceJob, platform: str | None, limit: float) -> tuple[dict[str, Any], dict[str, Any]]:
-    import numpy as np
-
     with tempfile.TemporaryDirectory(prefix="clmap-device-") as name:
         folder = Path(name)
         found = run_in_child(job, folder, platform, limit)
-        data = safe_read(folder / "outputs.npz", limit=ARRAYS_BYTES, within=None)
-        with np.load(io.BytesIO(data)) as stored:
-            return found, {it: stored[it] for it in stored.files}
+        return found, outputs_in(folder)
 
 
 def _agrees(job: DeviceJob, first: dict[str, Any], outputs: dict[str, Any]) -> bool:

@@ -15,6 +15,7 @@ MAY_START_PROCESSES = {
     "worker/pool.py": "our own worker module, by this Python",
     "compiled/backend.py": "our own module with LLVM's back ends, by this Python",
     "compiled/ptxas.py": "NVIDIA's assembler out of an installed package, on code that LLVM made",
+    "commands/changed.py": "git, where a person asks for the lines changed since a commit",
     "commands/record.py": "the program that a person names on the command line",
     "recording/build.py": "the compiler of this machine, on our own C file",
     "server/features/formatting.py": "clang-format, when a person formats, on standard input",
