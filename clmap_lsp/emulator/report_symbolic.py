@@ -74,9 +74,14 @@ def symbolic_figures(
 
 
 def symbolic_result(
-    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings, figures: SymbolicFigures
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    settings: EmulationSettings,
+    figures: SymbolicFigures,
+    why: str = "",
 ) -> EmulationResult:
-    """Return a result of figures only."""
+    """Return a result of figures only; `why` says what kept the launch from being run as well."""
     groups = 1
     for size in launch.num_groups:
         groups *= size
@@ -107,7 +112,9 @@ def symbolic_result(
             device.simd_width if device is not None else 32,
             None,
         ),
-        notes=("nothing was run: outputs, faults, barriers and branches are unknown",),
+        notes=(
+            f"{why}{', so ' * bool(why)}nothing was run: outputs, faults, barriers and branches are unknown",
+        ),
     )
 
 

@@ -33,6 +33,7 @@ _SAMPLE_WITHOUT_ROOM = 64
 """Work-groups of a launch that needs more memory than there is."""
 _LEAST_SHARE = 0.5
 """Of the budget, for the sample of a launch that used up all of it."""
+_CURE = "use a smaller launch or raise the memory limit"
 
 
 def emulate(
@@ -54,7 +55,7 @@ def emulate(
     except MemoryError:
         raise LaunchError(
             f"the launch needs more than the limit of {settings.memory_limit_mib} MB",
-            "use a smaller launch or raise the memory limit",
+            _CURE,
         ) from None
 
 
@@ -195,8 +196,11 @@ def _combined(
         return symbolic_result(program, kernel, launch, settings, figures)
     try:
         concrete = _run(program, kernel, launch, replace(settings, trace=False), "")
-    except (TooMuchMemoryError, MemoryError):
-        return symbolic_result(program, kernel, launch, settings, figures)
+    except TooMuchMemoryError as error:
+        return symbolic_result(program, kernel, launch, settings, figures, f"{error.cause}; {error.cure}")
+    except MemoryError:
+        why = f"the launch needs more than the limit of {settings.memory_limit_mib} MB; {_CURE}"
+        return symbolic_result(program, kernel, launch, settings, figures, why)
     if any(it.kind.value.startswith("out-of-bounds") for it in concrete.faults):
         return None
     return joined(program, settings, concrete, figures)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -56,15 +57,32 @@ with limited(300):
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
-def test_a_launch_over_the_limit_is_refused_with_a_cure(tmp_path) -> None:
-    (tmp_path / "k.cl").write_text(
+def emulated_in_150_mib(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    """Emulate a launch that needs more, though all its addresses follow from the source."""
+    (folder / "k.cl").write_text(
         "__kernel void k(__global int *a) { int i = get_global_id(0); a[(i * 97) & 0x1ffffff] += i; }"
     )
-    command = ["emulate", str(tmp_path / "k.cl"), "--kernel", "k", "--global", "4096", "--local", "64"]
-    command += ["--arg", "a=zeros(33554432)", "--memory-limit", "150"]
-    done = subprocess.run(
+    command = ["emulate", str(folder / "k.cl"), "--kernel", "k", "--global", "4096", "--local", "64"]
+    command += ["--arg", "a=zeros(33554432)", "--memory-limit", "150", *options]
+    return subprocess.run(
         [sys.executable, "-m", "clmap_lsp", *command], capture_output=True, text=True, check=False
     )
+
+
+def test_what_is_known_without_a_run_is_told_with_why_nothing_ran(tmp_path: Path) -> None:
+    done = emulated_in_150_mib(tmp_path, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["method"], found["groups_run"], found["buffers"]) == ("symbolic", 0, {})
+    assert found["metrics"]["accesses"] == 2 * 4096
+    (note,) = found["notes"]
+    assert "150 MB" in note
+    assert "raise the memory limit" in note
+    assert "nothing was run: outputs, faults, barriers and branches are unknown" in note
+
+
+def test_a_launch_over_the_limit_is_refused_with_a_cure(tmp_path: Path) -> None:
+    done = emulated_in_150_mib(tmp_path, "--engine", "jit")
     assert done.returncode == 2
     assert "over the limit of 150 MB" in done.stderr or "more than the limit of 150 MB" in done.stderr
     assert "raise the memory limit" in done.stderr

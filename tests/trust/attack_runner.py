@@ -74,7 +74,7 @@ def attack(path: Path) -> dict[str, Any]:
     """Read, analyse and run the kernels of a file."""
     from clmap_lsp.analysis.session import AnalysisSession
     from clmap_lsp.devices import load_model
-    from clmap_lsp.emulator.result import Engine
+    from clmap_lsp.emulator.result import Engine, Method
     from clmap_lsp.emulator.run import emulate
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.launch.problem import LaunchError, LaunchProblem
@@ -95,7 +95,7 @@ def attack(path: Path) -> dict[str, Any]:
         refused = str(launch)
     else:
         settings = EmulationSettings(
-            engine=Engine.JIT, device=load_model("nvidia-hopper"), time_limit_s=0.5, memory_limit_mib=256
+            engine=Engine.JIT, device=load_model("nvidia-hopper"), time_limit_s=1.5, memory_limit_mib=256
         )
         try:
             result = emulate(program, kernel, launch, settings)
@@ -111,8 +111,11 @@ def attack(path: Path) -> dict[str, Any]:
     if result is None:
         return {**reply, "outcome": ["refused"]}
     kinds = sorted({it.kind.value for it in result.faults})
+    kinds += ["stopped"] * (result.stopped is not None) + ["sampled"] * (result.method is Method.SAMPLED)
+    if not kinds:
+        kinds = ["none"] if result.is_whole else ["not whole"]
     buffers = {name: [*it.first, *it.last] for name, it in result.buffers.items()}
-    return {**reply, "outcome": kinds or ["none"], "secret": buffers.get("secret")}
+    return {**reply, "outcome": kinds, "secret": buffers.get("secret")}
 
 
 def run_forked(path: Path) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Kernels that try to leave their buffers, end the process or use it up: every one is contained.
 
 Each stands in `attacks/` with what is to be reported of it in its first line: faults of the run,
-`none` for a run without faults, `refused` for a launch that is not run, `unread` for no kernel to run.
+`stopped` where a limit ended it, `sampled` where some of its work-groups stand for the launch, `none` for a
+whole run without faults, `refused` for a launch that is not run, `unread` for no kernel to run.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def repository(tmp_path: Path) -> Path:
     [
         "random(260000000)", "permutation(260000000)", "formula(60000000,sin(i)*cos(i))",
         "formula(260000000,i**3)", "formula(60000000,(i if i%3 else 1/1))", "zeros(2**39)",
-        "formula(200000000,i*2)", "iota(1099511627776)",
+        "formula(300000000,i*2)", "iota(1099511627776)",
     ],
 )  # fmt: skip
 def test_contents_are_bounded_before_they_are_made(repository: Path, contents: str):
@@ -48,6 +48,16 @@ def test_contents_are_bounded_before_they_are_made(repository: Path, contents: s
     assert after.children_user - before.children_user < 20
     assert done.returncode == 2
     assert "limit" in done.stderr or "too many" in done.stderr
+
+
+@posix
+def test_contents_within_the_limit_are_made(repository: Path):
+    (repository / "k.cl").write_text(
+        f"// clmap: global=64 local=64 a=zeros(64) b=formula(20000000,i*2)\n{GATHER}"
+    )
+    done = run(repository, "emulate", "k.cl")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "b: 20,000,000 int: 0, 2, 4, 6," in done.stdout
 
 
 @pytest.mark.parametrize(

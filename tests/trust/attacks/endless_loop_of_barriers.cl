@@ -1,4 +1,4 @@
-// expect: timeout
+// expect: stopped
 // clmap: global=16 local=16 a=zeros(16)
 __kernel void k(__global int *a) {
     for (;;) barrier(CLK_LOCAL_MEM_FENCE);

@@ -1,4 +1,4 @@
-// expect: timeout
+// expect: stopped
 // clmap: global=16 local=16 a=zeros(16) n=100
 __kernel void k(__global int *a, long n) {
     long s = 0;

@@ -1,4 +1,4 @@
-// expect: data-race, timeout, uninitialised-read
+// expect: data-race, stopped, uninitialised-read
 // clmap: global=16 local=16 a=zeros(16) n=1
 __kernel void k(__global int *a, int n) {
     if (n) goto inside;

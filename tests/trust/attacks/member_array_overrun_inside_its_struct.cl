@@ -1,4 +1,4 @@
-// expect: none
+// expect: index-past-array
 typedef struct {
     int v[4];
     int after;

@@ -1,4 +1,4 @@
-// expect: timeout
+// expect: stopped
 // clmap: global=1 local=1 a=zeros(16)
 __kernel void k(__global int *a)
 {
