@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from clmap_lsp.source import ir
 
 if TYPE_CHECKING:
+    from clmap_lsp.access.polynomial import LoopSymbol
     from clmap_lsp.access.records import Access
     from clmap_lsp.source.program import Program
     from clmap_lsp.source.span import Span
@@ -47,6 +48,7 @@ class Moved:
         self._spans = site_spans(now)
         old, new = _variables(before), _variables(now)
         self._variables = dict(zip(old, new, strict=True)) if len(old) == len(new) else {}
+        self._loops = dict(zip(_loops(before), _loops(now), strict=False))
 
     def access(self, access: Access) -> Access:
         """Return an access at its new place."""
@@ -56,7 +58,16 @@ class Moved:
             span=self._spans.get(access.site, access.span),
             frames=self._now.frames.get(access.site, access.frames),
             root=None if root is None else self._variables.get(root, root),
+            loops=tuple([self._loop(it) for it in access.loops]),
         )
+
+    def _loop(self, loop: LoopSymbol) -> LoopSymbol:
+        now = self._loops.get(loop.span) if loop.span is not None else None
+        return loop if now is None else dataclasses.replace(loop, span=now)
+
+
+def _loops(kernel: ir.Kernel) -> list[Span]:
+    return [it.span for it in ir.walk(kernel.body) if isinstance(it, ir.Loop)]
 
 
 def _variables(kernel: ir.Kernel) -> tuple[ir.Variable, ...]:
