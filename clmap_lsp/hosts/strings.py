@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from clmap_lsp.hosts.values import FileText, Null, Number, RunTime, Text, Value, joined, text_of
 
@@ -32,23 +32,28 @@ def piece(value: Value) -> Text:
 def printed(format_: Text, values: Sequence[Value]) -> Text:
     """Return what `sprintf` writes."""
     rest = list(values)
+
+    def written(match: re.Match[str]) -> Text:
+        for stars in (match["width"], match["precision"]):
+            if stars == "*" and rest:
+                rest.pop(0)
+        return _formatted(match["kind"], rest.pop(0) if rest else RunTime("?"), match)
+
+    return _filled(format_, _C_FORMAT, written)
+
+
+def _filled(format_: Text, pattern: re.Pattern[str], written: Callable[[re.Match[str]], Text]) -> Text:
+    """Return a format with its conversions replaced, in order; `%%` stands for `%`."""
     result = Text((), format_.row, format_.path)
     for part in format_.parts:
         if not isinstance(part, str):
             result = joined(result, Text((part,)))
             continue
         at = 0
-        for match in _C_FORMAT.finditer(part):
+        for match in pattern.finditer(part):
             result = joined(result, Text((part[at : match.start()],)))
             at = match.end()
-            if match["kind"] == "%":
-                result = joined(result, Text(("%",)))
-                continue
-            for stars in (match["width"], match["precision"]):
-                if stars == "*" and rest:
-                    rest.pop(0)
-            value = rest.pop(0) if rest else RunTime("?")
-            result = joined(result, _formatted(match["kind"], value, match))
+            result = joined(result, Text(("%",)) if match["kind"] == "%" else written(match))
         result = joined(result, Text((part[at:],)))
     return result
 
@@ -74,25 +79,14 @@ def _formatted(kind: str, value: Value, match: re.Match[str]) -> Text:
 def percent(format_: Text, value: Value, items: Sequence[Value], names: Mapping[str, Value]) -> Text:
     """Return what Python's `format % value` gives."""
     rest = list(items) if items else [value]
-    result = Text((), format_.row, format_.path)
-    for part in format_.parts:
-        if not isinstance(part, str):
-            result = joined(result, Text((part,)))
-            continue
-        at = 0
-        for match in _PYTHON_FORMAT.finditer(part):
-            result = joined(result, Text((part[at : match.start()],)))
-            at = match.end()
-            if match["kind"] == "%":
-                result = joined(result, Text(("%",)))
-            elif match["name"] is not None:
-                result = joined(
-                    result, _python(match["kind"], names.get(match["name"], RunTime(match["name"])))
-                )
-            else:
-                result = joined(result, _python(match["kind"], rest.pop(0) if rest else RunTime("?")))
-        result = joined(result, Text((part[at:],)))
-    return result
+
+    def written(match: re.Match[str]) -> Text:
+        name = match["name"]
+        if name is not None:
+            return _python(match["kind"], names.get(name, RunTime(name)))
+        return _python(match["kind"], rest.pop(0) if rest else RunTime("?"))
+
+    return _filled(format_, _PYTHON_FORMAT, written)
 
 
 def _python(kind: str, value: Value) -> Text:
