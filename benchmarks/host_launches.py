@@ -1,6 +1,6 @@
 """Hold the reader of host code against launches that were read by hand.
 
-    python benchmarks/host_launches.py CHECKOUTS [--part tuned|unseen] [--set 1|2] [--only TEXT]
+    python benchmarks/host_launches.py CHECKOUTS [--part tuned|unseen] [--set 1|2|3] [--only TEXT]
 
 CHECKOUTS holds the repositories of `tests/data/host_launches.json` as OWNER/NAME, at the commits named there.
 Prints what differs, and the shares of kernels and of stated constants that are right.
@@ -15,8 +15,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from clmap_lsp.hosts import HostLaunch, launches_of
-from clmap_lsp.hosts.launches import HostValue
+from clmap_lsp.hosts.launches import HostLaunch, HostValue, launches_of
 from clmap_lsp.workbench.hosts import project_of
 
 LABELS = Path(__file__).parents[1] / "tests" / "data" / "host_launches.json"
@@ -64,12 +63,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("--part", choices=("tuned", "unseen"))
-    parser.add_argument("--set", type=int, choices=(1, 2), help="the labels of one round")
+    parser.add_argument("--set", type=int, choices=(1, 2, 3), help="the labels of one round")
     parser.add_argument("--only", default="")
+    parser.add_argument("--labels", type=Path, default=LABELS)
     args = parser.parse_args()
     labels = [
         it
-        for it in json.loads(LABELS.read_text(encoding="utf-8"))["launches"]
+        for it in json.loads(args.labels.read_text(encoding="utf-8"))["launches"]
         if args.part in (None, it["part"])
         and args.set in (None, it.get("set", 1))
         and args.only in f"{it['repository']}/{it['host_file']}"

@@ -16,6 +16,11 @@ class Budget:
     steps: int = 20_000_000
     """Statements and expressions that are run."""
 
+    @property
+    def is_spent(self) -> bool:
+        """Tell whether something was left out."""
+        return min(self.read, self.parsed, self.steps) < 0
+
     def take_read(self, characters: int) -> bool:
         """Tell whether a text of this length may still be read, and count it."""
         self.read -= characters

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
+from clmap_lsp.hosts.syntax import TreeReader, field_text, short_text, text_of
 from clmap_lsp.hosts.tree import (
     AddressOf,
     Assign,
@@ -46,8 +47,6 @@ from clmap_lsp.hosts.tree import (
     Unary,
 )
 
-_MAX_DEPTH = 180
-"""Deeper nesting than a person writes is not followed."""
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\n": "", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
 
@@ -80,12 +79,9 @@ def read_c_expression(text: str) -> Expr:
     return _Reader("").expression(value)
 
 
-class _Reader:
+class _Reader(TreeReader):
     def __init__(self, path: str) -> None:
-        self.path = path
-        self.depth = 0
-        self.functions: list[Function] = []
-        self.classes: dict[str, Class] = {}
+        super().__init__(path)
         self.globals: list[Stmt] = []
         self.constants: dict[str, Expr] = {}
         self.types: dict[str, str] = {}
@@ -115,9 +111,9 @@ class _Reader:
                     self._types_in(child)
                     self._type_definition(child)
                 case "alias_declaration":
-                    self.types[_field(child, "name")] = _field(child, "type")
+                    self.types[field_text(child, "name")] = field_text(child, "type")
                 case "namespace_definition":
-                    before, self.scope = self.scope, _field(child, "name").split("::")[-1]
+                    before, self.scope = self.scope, field_text(child, "name").split("::")[-1]
                     self._top(child, owner)
                     self.scope = before
                 case "template_declaration":
@@ -144,12 +140,12 @@ class _Reader:
         kind, declarator = node.child_by_field_name("type"), node.child_by_field_name("declarator")
         if kind is None or declarator is None:
             return
-        name = _text(declarator)
+        name = text_of(declarator)
         body = kind.child_by_field_name("body")
         if body is not None and kind.child_by_field_name("name") is None:
             self._class(kind, name)
         else:
-            self.types[name] = _text(kind.child_by_field_name("name") or kind)
+            self.types[name] = text_of(kind.child_by_field_name("name") or kind)
 
     def _enumeration(self, node: Node) -> None:
         body = node.child_by_field_name("body")
@@ -159,7 +155,7 @@ class _Reader:
         for child in body.named_children:
             if child.type != "enumerator":
                 continue
-            name, value = _field(child, "name"), child.child_by_field_name("value")
+            name, value = field_text(child, "name"), child.child_by_field_name("value")
             if value is not None:
                 before = self.expression(value)
             else:
@@ -258,7 +254,7 @@ class _Reader:
         labels: list[tuple[str, int]] = []
         for child in node.named_children:
             if child.type == "labeled_statement":
-                labels.append((_field(child, "label"), len(result)))
+                labels.append((field_text(child, "label"), len(result)))
             result += self.statement(child)
             for label, start in labels:
                 if _goes_to(child, label):
@@ -267,14 +263,6 @@ class _Reader:
                     result[start:] = [Loop((), Opaque("goto"), (), body, tests_first=False)]
                     break
         return tuple(result)
-
-    def statement(self, node: Node) -> Iterator[Stmt]:
-        self.depth += 1
-        try:
-            if self.depth < _MAX_DEPTH:
-                yield from self._statement(node)
-        finally:
-            self.depth -= 1
 
     def _statement(self, node: Node) -> Iterator[Stmt]:
         row = node.start_point.row + 1
@@ -334,7 +322,7 @@ class _Reader:
         if node.type == "for_range_loop":
             name, _ = _declared(node.child_by_field_name("declarator"))
             target = Name(name) if name else None
-            over = self._or_opaque(node.child_by_field_name("right"))
+            over = self.or_opaque(node.child_by_field_name("right"))
             return Loop((), None, (), body, each=target, over=over)
         return Loop((), self._condition(condition), (), body, tests_first=node.type == "while_statement")
 
@@ -342,7 +330,7 @@ class _Reader:
         if node.type == "type_definition":
             self._type_definition(node)
         elif node.type == "alias_declaration":
-            self.types[_field(node, "name")] = _field(node, "type")
+            self.types[field_text(node, "name")] = field_text(node, "type")
         else:
             self._class(node)
 
@@ -397,10 +385,10 @@ class _Reader:
         kind = _type_text(node)
         template = _template(node.child_by_field_name("type"))
         is_constant = any(
-            it.type == "type_qualifier" and _text(it) in ("const", "constexpr") for it in node.children
+            it.type == "type_qualifier" and text_of(it) in ("const", "constexpr") for it in node.children
         )
         is_static = any(
-            it.type == "storage_class_specifier" and _text(it) == "static" for it in node.children
+            it.type == "storage_class_specifier" and text_of(it) == "static" for it in node.children
         )
         default = node.child_by_field_name("default_value")
         row = node.start_point.row + 1
@@ -437,28 +425,13 @@ class _Reader:
 
     def _argument(self, node: Node) -> Expr:
         """Read what the grammar takes for a parameter, as `range(N, M)` looks like a function."""
-        text = _text(node)
+        text = text_of(node)
         return Name(text) if text.isidentifier() else read_c_expression(text)
 
     # ------------------------------------------------------------------------------------ expressions
 
-    def _or_opaque(self, node: Node | None) -> Expr:
-        return self.expression(node) if node is not None else Opaque("")
-
-    def expression(self, node: Node) -> Expr:
-        self.depth += 1
-        try:
-            if self.depth >= _MAX_DEPTH:
-                return Opaque(_text(node)[:80])
-            handler = _EXPRESSIONS.get(node.type)
-            if handler is not None:
-                return handler(self, node)
-            return Opaque(_text(node), tuple(self.expression(it) for it in node.named_children))
-        finally:
-            self.depth -= 1
-
     def number(self, node: Node) -> Expr:
-        text = _text(node).replace("'", "")
+        text = text_of(node).replace("'", "")
         value = number(text)
         return Num(value) if value is not None else Opaque(text)
 
@@ -474,53 +447,53 @@ class _Reader:
                     parts.append(self.expression(child))
             return Str(tuple(parts), row)
         if node.type == "raw_string_literal":
-            content = [_text(it) for it in node.named_children if it.type == "raw_string_content"]
+            content = [text_of(it) for it in node.named_children if it.type == "raw_string_content"]
             return Str(("".join(content),), row)
-        text = _text(node)
+        text = text_of(node)
         start, end = text.find('"') + 1, text.rfind('"')
         return Str((unescaped(text[start:end]),), row)
 
     def character(self, node: Node) -> Expr:
-        inner = unescaped(_text(node).strip("LuU8").strip("'"))
-        return Num(ord(inner)) if len(inner) == 1 else Opaque(_text(node))
+        inner = unescaped(text_of(node).strip("LuU8").strip("'"))
+        return Num(ord(inner)) if len(inner) == 1 else Opaque(text_of(node))
 
     def binary(self, node: Node) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        return Binary(_field(node, "operator"), self._or_opaque(left), self._or_opaque(right))
+        return Binary(field_text(node, "operator"), self.or_opaque(left), self.or_opaque(right))
 
     def unary(self, node: Node) -> Expr:
-        operand = self._or_opaque(node.child_by_field_name("argument"))
-        op = _field(node, "operator")
+        operand = self.or_opaque(node.child_by_field_name("argument"))
+        op = field_text(node, "operator")
         return operand if op == "+" else Unary("!" if op == "not" else op, operand)
 
     def pointer(self, node: Node) -> Expr:
-        operand = self._or_opaque(node.child_by_field_name("argument"))
-        return AddressOf(operand) if _field(node, "operator") == "&" else Dereference(operand)
+        operand = self.or_opaque(node.child_by_field_name("argument"))
+        return AddressOf(operand) if field_text(node, "operator") == "&" else Dereference(operand)
 
     def update(self, node: Node) -> Expr:
-        operand = self._or_opaque(node.child_by_field_name("argument"))
-        op = _field(node, "operator")[0]
+        operand = self.or_opaque(node.child_by_field_name("argument"))
+        op = field_text(node, "operator")[0]
         changed = Assign(operand, op, Num(1))
         is_prefix = bool(node.children) and node.children[0].type in ("++", "--")
         return changed if is_prefix else Binary("-" if op == "+" else "+", changed, Num(1))
 
     def assignment(self, node: Node) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        op = _field(node, "operator")[:-1]
-        return Assign(self._or_opaque(left), op, self._or_opaque(right))
+        op = field_text(node, "operator")[:-1]
+        return Assign(self.or_opaque(left), op, self.or_opaque(right))
 
     def subscript(self, node: Node) -> Expr:
         indices = node.child_by_field_name("indices") or node.child_by_field_name("index")
         if indices is not None and indices.type == "subscript_argument_list":
             indices = indices.named_children[0] if indices.named_children else None
-        return Index(self._or_opaque(node.child_by_field_name("argument")), self._or_opaque(indices))
+        return Index(self.or_opaque(node.child_by_field_name("argument")), self.or_opaque(indices))
 
     def member(self, node: Node) -> Expr:
-        base = self._or_opaque(node.child_by_field_name("argument"))
+        base = self.or_opaque(node.child_by_field_name("argument"))
         return Member(base, _last_name(node.child_by_field_name("field")))
 
     def name(self, node: Node) -> Expr:
-        text = _text(node)
+        text = text_of(node)
         constants: dict[str, Expr] = {"true": Num(1), "false": Num(0), "nullptr": Name("NULL")}
         return constants.get(text) or Name(_last_name(node), _scope_of(node))
 
@@ -530,7 +503,7 @@ class _Reader:
         arguments = tuple(
             self.expression(it) for it in (listed.named_children if listed else ()) if it.type != "comment"
         )
-        row, text = node.start_point.row + 1, _short(node)
+        row, text = node.start_point.row + 1, short_text(node)
         if function is None:
             return Opaque(text, arguments)
         template = _template(function)
@@ -538,7 +511,7 @@ class _Reader:
         if name in _CASTS and template and len(arguments) == 1:
             return Cast(template[0], arguments[0])
         if function.type in ("primitive_type", "sized_type_specifier") and len(arguments) == 1:
-            return Cast(_text(function), arguments[0])
+            return Cast(text_of(function), arguments[0])
         return Call(self._callee(function), arguments, {}, template, row, text)
 
     def _callee(self, node: Node) -> Expr:
@@ -555,18 +528,18 @@ class _Reader:
 
     def compound_literal(self, node: Node) -> Expr:
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
-        items = self._or_opaque(value)
+        items = self.or_opaque(value)
         name = _last_name(kind)
         if kind is not None and kind.type in ("primitive_type", "sized_type_specifier", "type_descriptor"):
             return items
         inner = items.items if isinstance(items, Items) else (items,)
-        return Call(Name(name), inner, {}, _template(kind), node.start_point.row + 1, _short(node))
+        return Call(Name(name), inner, {}, _template(kind), node.start_point.row + 1, short_text(node))
 
     def conditional(self, node: Node) -> Expr:
         return Conditional(
-            self._or_opaque(node.child_by_field_name("condition")),
-            self._or_opaque(node.child_by_field_name("consequence")),
-            self._or_opaque(node.child_by_field_name("alternative")),
+            self.or_opaque(node.child_by_field_name("condition")),
+            self.or_opaque(node.child_by_field_name("consequence")),
+            self.or_opaque(node.child_by_field_name("alternative")),
         )
 
     def items(self, node: Node) -> Expr:
@@ -574,13 +547,13 @@ class _Reader:
 
     def cast(self, node: Node) -> Expr:
         kind = node.child_by_field_name("type")
-        return Cast(_text(kind) if kind else "", self._or_opaque(node.child_by_field_name("value")))
+        return Cast(text_of(kind) if kind else "", self.or_opaque(node.child_by_field_name("value")))
 
     def size(self, node: Node) -> Expr:
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
         if kind is not None:
-            return SizeOf(_text(kind))
-        operand = self._or_opaque(value)
+            return SizeOf(text_of(kind))
+        operand = self.or_opaque(value)
         return SizeOf(operand.name if isinstance(operand, Name) else "", operand)
 
     def new(self, node: Node) -> Expr:
@@ -588,12 +561,9 @@ class _Reader:
         arguments = tuple(self.expression(it) for it in (listed.named_children if listed else ()))
         return New(_last_name(kind), _template(kind), arguments, node.start_point.row + 1)
 
-    def parenthesised(self, node: Node) -> Expr:
-        return self.expression(node.named_children[0]) if node.named_children else Opaque(_text(node))
-
     def comma(self, node: Node) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        return Opaque(_short(node), (self._or_opaque(left), self._or_opaque(right)))
+        return Opaque(short_text(node), (self.or_opaque(left), self.or_opaque(right)))
 
     def lambda_(self, node: Node) -> Expr:
         declarator = node.child_by_field_name("declarator")
@@ -601,12 +571,12 @@ class _Reader:
         body = self.block(node.child_by_field_name("body"))
         row = node.start_point.row + 1
         captures = node.child_by_field_name("captures")
-        by_value = captures is not None and "&" not in _text(captures) and "this" not in _text(captures)
+        by_value = captures is not None and "&" not in text_of(captures) and "this" not in text_of(captures)
         made = Function(f"lambda at line {row}", "", parameters, body, self.path, row, by_value=by_value)
         return Lambda(made)
 
 
-_EXPRESSIONS: dict[str, Callable[[_Reader, Node], Expr]] = {
+_Reader.expressions = {
     "number_literal": _Reader.number,
     "string_literal": _Reader.string,
     "raw_string_literal": _Reader.string,
@@ -636,7 +606,7 @@ _EXPRESSIONS: dict[str, Callable[[_Reader, Node], Expr]] = {
     "cast_expression": _Reader.cast,
     "sizeof_expression": _Reader.size,
     "new_expression": _Reader.new,
-    "parenthesized_expression": _Reader.parenthesised,
+    "parenthesized_expression": TreeReader.parenthesised,
     "comma_expression": _Reader.comma,
     "lambda_expression": _Reader.lambda_,
 }
@@ -658,7 +628,7 @@ def _declared(node: Node | None) -> tuple[str, _Shape]:
     while node is not None:
         match node.type:
             case "identifier" | "field_identifier" | "type_identifier":
-                return _text(node), shape
+                return text_of(node), shape
             case "qualified_identifier" | "template_function":
                 return _last_name(node), shape
             case "array_declarator" | "abstract_array_declarator":
@@ -683,19 +653,6 @@ def _inner(node: Node) -> Node | None:
     return inner
 
 
-def _text(node: Node) -> str:
-    return node.text.decode("utf-8", "replace") if node.text is not None else ""
-
-
-def _short(node: Node) -> str:
-    return " ".join(_text(node).split())[:120]
-
-
-def _field(node: Node, name: str) -> str:
-    child = node.child_by_field_name(name)
-    return _text(child) if child is not None else ""
-
-
 def _last_name(node: Node | None) -> str:
     """Return a name without namespaces and template arguments."""
     while node is not None:
@@ -710,7 +667,7 @@ def _last_name(node: Node | None) -> str:
         ):
             break
         node = inner
-    return _text(node).split("::")[-1].split("<")[0].strip() if node is not None else ""
+    return text_of(node).split("::")[-1].split("<")[0].strip() if node is not None else ""
 
 
 def _scope_of(node: Node | None) -> str:
@@ -725,7 +682,7 @@ def _scope_of(node: Node | None) -> str:
 def _template_names(node: Node) -> tuple[str, ...]:
     listed = node.child_by_field_name("parameters")
     declared = (it.child_by_field_name("declarator") for it in (listed.named_children if listed else ()))
-    return tuple(_text(it) for it in declared if it is not None)
+    return tuple(text_of(it) for it in declared if it is not None)
 
 
 def _goes_to(node: Node, label: str) -> bool:
@@ -733,7 +690,7 @@ def _goes_to(node: Node, label: str) -> bool:
     rest = [node]
     while rest:
         it = rest.pop()
-        if it.type == "goto_statement" and _field(it, "label") == label:
+        if it.type == "goto_statement" and field_text(it, "label") == label:
             return True
         if it.type.endswith(("statement", "clause", "definition")) or it.type == "case_statement":
             rest += it.named_children
@@ -745,10 +702,10 @@ def _type_text(node: Node) -> str:
     if kind is None:
         return ""
     if kind.type in ("struct_specifier", "class_specifier", "union_specifier", "enum_specifier"):
-        return _field(kind, "name")
+        return field_text(kind, "name")
     if kind.type in ("qualified_identifier", "template_type"):
         return _last_name(kind)
-    return " ".join(_text(kind).split())
+    return " ".join(text_of(kind).split())
 
 
 def _template(node: Node | None) -> tuple[str, ...]:
@@ -758,7 +715,7 @@ def _template(node: Node | None) -> tuple[str, ...]:
     arguments = node.child_by_field_name("arguments") if node is not None else None
     if arguments is None or arguments.type != "template_argument_list":
         return ()
-    return tuple(_text(it) for it in arguments.named_children)
+    return tuple(text_of(it) for it in arguments.named_children)
 
 
 _NUMBER = re.compile(r"(0[xX][0-9a-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from clmap_lsp.hosts.launches import HostLaunch, HostValue
+if TYPE_CHECKING:
+    from clmap_lsp.hosts.launches import HostLaunch, HostValue
 
 _T = TypeVar("_T")
 _LITERAL = re.compile(r"\d+")

@@ -11,7 +11,7 @@ from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY
 from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
 from clmap_lsp.hosts.project import HostProject
-from clmap_lsp.hosts.store import Store, join_values, named
+from clmap_lsp.hosts.store import Store, join_values, named, program_of, texts_of
 from clmap_lsp.hosts.tree import Function
 from clmap_lsp.hosts.values import (
     Alternatives,
@@ -25,18 +25,27 @@ from clmap_lsp.hosts.values import (
     Text,
     Value,
     default_of,
+    field_name,
+    is_handle,
     text_of,
 )
-from clmap_lsp.hosts.walking import called_names, writes
+from clmap_lsp.hosts.walking import called_names, mentions, rows_of, writes
 
 _LAUNCHING = frozenset(
     (
         *("clEnqueueNDRangeKernel", "clEnqueueTask", "enqueueNDRangeKernel", "EnqueueArgs", "enqueueTask"),
+        "KernelFunctor",
         *("enqueue_nd_range_kernel", "enqueue_1d_range_kernel", "enqueue_task"),
     )
 )
-_MAX_STARTS = 400
-"""Functions that are run for one project."""
+_MAKING = frozenset(("clCreateKernel", "Kernel", "createKernel", "create_kernel", "getKernel", "make_kernel"))
+_WORDS = re.compile(r"[A-Za-z_]\w*")
+_MAX_KERNELS = 3
+"""Kernels that one field of a structure is known to hold; with more it is one of a wrapper that holds any."""
+_MAX_STARTS = 2_000
+"""Functions that are run for one project; what running them costs is bounded by the budget of steps."""
+_MAX_CALLERS = 4_000
+"""Functions that are looked at for who calls those that launch."""
 _MAX_DIFFERENT = 6
 """Different sizes that one call is known to launch with; more are one launch with open sizes."""
 _FAR = 4
@@ -111,6 +120,8 @@ class HostReport:
     launches: tuple[HostLaunch, ...]
     unnamed: tuple[tuple[str, int], ...] = ()
     """File and row of calls that launch a kernel whose name is not known."""
+    is_cut_short: bool = False
+    """The work that may be spent on host code ran out before all of it was followed."""
 
 
 def launches_of(project: HostProject) -> HostReport:
@@ -134,7 +145,8 @@ class HostReader:
     def report(self, files: Iterable[str]) -> HostReport:
         """Return the launches that these host files make, and those that came up on the way."""
         self._runs.run(files)
-        return _report(self.project, self._runs.raised)
+        report = _report(self.project, self._runs.raised)
+        return replace(report, is_cut_short=self._runs.is_spent or self.project.budget.is_spent)
 
 
 def _report(project: HostProject, raised: Sequence[Raised]) -> HostReport:
@@ -206,7 +218,9 @@ class _Runs:
         self.entered: set[tuple[str, int]] = set()
         self.raised: list[Raised] = []
         self.starts = 0
+        self.is_spent = False
         self.covered: set[str] = set()
+        self.launching: dict[str, frozenset[str]] = {}
 
     def run(self, files: Iterable[str]) -> None:
         """Run what launches in some files: programs from `main`, then what no `main` reached."""
@@ -223,18 +237,58 @@ class _Runs:
             if path.endswith(".py"):
                 self._module(path)
         called = {name for it in reaching for name in self._calls(it)}
-        for function in [it for it in reaching if it.name not in called] + wanted:
+        for function in (it for it in reaching if it.name not in called):
             if (function.path, function.row) not in self.entered:
                 self._run(function)
+        for function in wanted:
+            if not self._is_covered(function):
+                self._run(function)
+        self._make_kernels()
+
+    def _is_covered(self, function: Function) -> bool:
+        """Tell whether a function was run to each of its launches: a run may end before it comes there."""
+        if (function.path, function.row) not in self.entered:
+            return False
+        reached = {it.row for it in self.raised if it.path == function.path}
+        return function.path.endswith(".py") or rows_of(function, self._names(function.path)) <= reached
+
+    def _make_kernels(self) -> None:
+        """Run what makes the kernels that launches take out of fields which no run filled before them."""
+        fields = {it for raised in self.raised if (it := field_of(raised)) is not None}
+        done: set[str] = set()
+        while (missing := fields - done - self.project.kernels_in_fields.keys()) and self._may_start():
+            name = min(missing)
+            done.add(name)
+            near = next(it.path for it in self.raised if field_of(it) == name)
+            for path in self.project.candidates(name, near):
+                file = self.project.file(path)
+                for function in file.module.functions if file is not None else ():
+                    makes = _MAKING & self._calls(function) and mentions(function, {name})
+                    if makes and (function.path, function.row) not in self.entered and self._may_start():
+                        self._run(function)
+
+    def _may_start(self) -> bool:
+        self.is_spent = self.is_spent or self.starts >= _MAX_STARTS
+        return self.starts < _MAX_STARTS
+
+    def _names(self, path: str) -> frozenset[str]:
+        """Return the names of functions that launch, and of the macros of a file that do."""
+        if path not in self.launching:
+            file = self.project.file(path)
+            macros = file.macros.values() if file is not None else ()
+            names = set(_LAUNCHING | self.project.wrappers.keys())
+            for _ in range(3):  # Macros that use others.
+                names |= {it.name for it in macros if it.parameters and names & set(_WORDS.findall(it.body))}
+            self.launching[path] = frozenset(names)
+        return self.launching[path]
 
     def _launching(self, files: Sequence[str]) -> list[Function]:
         """Return the functions that launch by themselves."""
-        names = _LAUNCHING | self.project.wrappers.keys()
         result = []
         for path in files:
             file = self.project.file(path)
             for function in file.module.functions if file is not None else ():
-                if path.endswith(".py") or names & self._calls(function):
+                if path.endswith(".py") or rows_of(function, self._names(path)):
                     result.append(function)
         return result
 
@@ -242,7 +296,7 @@ class _Runs:
         """Return functions, and all that call them."""
         result = {(it.path, it.row): it for it in functions}
         rest = list(functions)
-        while rest and len(result) < _MAX_STARTS:
+        while rest and len(result) < _MAX_CALLERS:
             function = rest.pop()
             if function.name == "main" or function.path.endswith(".py"):
                 continue
@@ -262,7 +316,7 @@ class _Runs:
         return Interpreter(self.project, self.handlers)
 
     def _run(self, function: Function) -> None:
-        if self.starts >= _MAX_STARTS:
+        if not self._may_start():
             return
         interpreter = self._interpreter()
         this = Pointer(f"o:{function.owner}#") if function.owner else None
@@ -317,7 +371,7 @@ class _Runs:
         return self.project.writes(name, path) > max(counted, 1)
 
     def _module(self, path: str) -> None:
-        if (path, 0) in self.entered or self.starts >= _MAX_STARTS:
+        if (path, 0) in self.entered or not self._may_start():
             return
         interpreter = self._interpreter()
         self._start_module(interpreter, path)
@@ -344,37 +398,36 @@ def _launches(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
     store = raised.store
     place = raised.kernel.place if isinstance(raised.kernel, Pointer) else None
     name = store.read(f"{place}.name") if place is not None else None
-    for text in _texts(name):
+    if name is None:
+        yield from _from_field(project, raised)
+    for text in texts_of(name):
         plain = text.plain
         if not plain or not re.fullmatch(r"[A-Za-z_]\w*", plain):
             continue
-        source, options = _program(store, place)
-        found = _defined(project, plain, source, raised.path)
+        source, options = program_of(store, place)
+        found = _defined(project, plain, source, raised)
         yield _launch(raised, plain, found, options)
 
 
-def _texts(value: Value | None) -> Iterator[Text]:
-    match value:
-        case Text():
-            yield value
-        case Alternatives(values):
-            for it in values:
-                yield from _texts(it)
+def field_of(raised: Raised) -> str | None:
+    """Return the field that a launch takes its kernel out of, where nothing is known to be in it."""
+    place = raised.kernel.place if isinstance(raised.kernel, Pointer) else ""
+    if is_handle(raised.kernel) or raised.store.read(place + ".name") is not None:
+        return None
+    return field_name(place) or None
 
 
-def _program(store: Store, kernel: str | None) -> tuple[list[Text], Text]:
-    """Return the texts that a kernel's program may be made of, and its build options."""
-    program = store.read(f"{kernel}.program") if kernel is not None else None
-    programs = program.values if isinstance(program, Alternatives) else (program,)
-    sources: list[Text] = []
-    options = Text()
-    for it in programs:
-        if isinstance(it, Text):
-            sources.append(it)
-        elif isinstance(it, Pointer):
-            sources += _texts(store.read(it.place + ".source"))
-            options = next(_texts(store.read(it.place + ".options")), options)
-    return sources, options
+def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
+    """Yield launches of the kernels that other functions put into the field that this one launches from."""
+    name = field_of(raised)
+    kept = project.kernels_in_fields.get(name or "", ())
+    near = [it for it in kept if it.path == raised.path] or kept
+    if len({text_of(it.name) for it in near}) > _MAX_KERNELS:
+        return
+    for it in near:
+        plain = it.name.plain
+        if plain and re.fullmatch(r"[A-Za-z_]\w*", plain):
+            yield _launch(raised, plain, _defined(project, plain, it.sources, raised), it.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,8 +437,12 @@ class _Defined:
     parameters: tuple[KernelParameter, ...]
 
 
-def _defined(project: HostProject, name: str, sources: Iterable[Text], near: str) -> _Defined:
-    """Return where a kernel is defined, by what its program is made of; else the nearest of its name."""
+def _defined(project: HostProject, name: str, sources: Iterable[Text], raised: Raised) -> _Defined:
+    """Return where a kernel is defined, by what its program is made of; else the nearest of its name.
+
+    Of several that are as good, those with as many parameters as the launch sets arguments are preferred.
+    """
+    near, count = raised.path, max(raised.arguments, default=-1) + 1
     for source in sources:
         for part in source.parts:
             if isinstance(part, FileText):
@@ -402,8 +459,11 @@ def _defined(project: HostProject, name: str, sources: Iterable[Text], near: str
             path = project.kernel_file(part.name, near) if isinstance(part, FileText) else None
             if path is not None:
                 return _Defined(path, 0, ())
-    known = {it.path: it for it in project.kernels.get(name, ())}
-    found = project.nearest(known, near, _FAR)
+    places = project.kernels.get(name, ())
+    fitting = [it for it in places if len(it.kernel.parameters) == count] or places
+    known = {it.path: it for it in fitting}
+    is_only = len({it.path for it in places}) == 1
+    found = project.nearest(known, near, 1 << 30 if is_only else _FAR)
     if found is not None:
         return _Defined(found, 0, known[found].kernel.parameters)
     return _Defined(None, 0, ())
@@ -494,7 +554,8 @@ def _one_of(name: str, values: list[Value]) -> Value:
         return values[0]
     text = " or ".join(dict.fromkeys(text_of(it) for it in values))
     joined_ = join_values(name, [it for it in values if not isinstance(it, Null)], values[0])
-    return RunTime(text, default_of(joined_), opaque=False)
+    default = None if isinstance(values[0], Null) else default_of(joined_)
+    return RunTime(text, default, opaque=False)
 
 
 def _host_value(value: Value) -> HostValue:

@@ -22,6 +22,7 @@ from clmap_lsp.hosts.values import (
     binary,
     converted,
     function,
+    is_handle,
     joined,
     size_of,
     text_of,
@@ -133,10 +134,13 @@ def _append_method(interpreter: Interpreter, call: Call, values: list[Value]) ->
         else:
             interpreter.assign(call.function.base, longer)
         return Null()
+    place = interpreter.place(call.function.base)
+    if is_handle(values[1]) and place is not None:
+        interpreter.put(place + "[*]", values[1])
+        return Null()
     text = find_text(interpreter, values[1])
     if before is None and text is None:
         return None
-    place = interpreter.place(call.function.base)
     if before is None and (place is None or interpreter.types.get(place) not in ("Sources", "string", "")):
         return None
     added = text if text is not None else piece(values[1])
@@ -380,6 +384,7 @@ def _first(position: int) -> Callable[[Interpreter, Call, list[Value]], Value | 
 
 _NUMPY_TYPES = (
     *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "intc", "uintc", "intp"),
+    *("short", "ushort", "int_", "uint", "long", "ulong", "longlong", "ulonglong", "byte", "ubyte", "size_t"),
 )
 LIBRARY: dict[str, CallHandler] = {
     "sprintf": _print_from(1),
@@ -444,8 +449,7 @@ LIBRARY: dict[str, CallHandler] = {
     "getopt": _options,
     "getopt_long": _options,
     **{f".{name}()": _whole for name in _NUMPY_TYPES},
-    ".float32()": _real,
-    ".float64()": _real,
+    **{f".{name}()": _real for name in ("float16", "float32", "float64", "single", "double", "half")},
     **{f".{name}()": _array for name in ("zeros", "ones", "empty", "full", "random", "random_sample")},
     **{f".{name}()": _random for name in ("rand", "randn")},
     **{f".{name}()": _array_like for name in ("zeros_like", "empty_like", "ones_like", "to_device")},

@@ -196,7 +196,7 @@ class _Branches:
             return (name[0] in self.macros, (name[0],)) if name else (False, ())
         if word == "ifndef":
             return not (name and name[0] in self.macros), ()
-        asked = tuple(re.findall(r"defined\s*\(?\s*(\w+)", rest))
+        asked = tuple(it for it in _WORD.findall(rest) if it != "defined")
         return bool(condition(rest, self.macros)), tuple(it for it in asked if it not in self.macros)
 
 
@@ -314,6 +314,69 @@ def with_semicolons(text: str, macros: Mapping[str, Macro]) -> str:
     return _LONE_MACRO.sub(mended, text)
 
 
+def with_plain_arguments(text: str, macros: Mapping[str, Macro]) -> str:
+    """Write out uses of macros whose argument is no expression, in as many lines as before.
+
+    What a macro turns into a string becomes one, such as a kernel that stands in a file as it is. A
+    declaration that a checking macro is given (`CHECK(e, cl::Kernel k(p, "name", &e));`) stands by itself.
+    The macro between `class` and the name, which exports it, is left out.
+    """
+    text = _EXPORTED.sub(lambda it: f"{it[1]}{' ' * len(it[2])}", text)
+    parts, at = [], 0
+    for match in _MACRO_USE.finditer(text):
+        macro = macros.get(match[1])
+        quotes = match[1] in _QUOTING if macro is None else bool(_QUOTES.fullmatch(macro.body))
+        if match.start() < at or not (quotes or match[1].isupper()):
+            continue
+        cuts = _cuts(text, match.end(), "" if quotes else ";")
+        if not cuts:
+            continue
+        end, last = cuts[-1], cuts[-2] + 1 if len(cuts) > 1 else match.end()
+        if quotes:
+            parts += [text[at : match.start()], f'R"clmap({text[match.end() : end]})clmap"']
+        elif _DECLARATION.match(text, last, end):
+            blank = re.sub(r"[^\n]", " ", text[match.start() : last])
+            parts += [text[at : match.start()], blank, text[last:end]]
+        else:
+            continue
+        at = end + 1
+    return "".join([*parts, text[at:]])
+
+
+def _cuts(text: str, start: int, stop: str) -> list[int]:
+    """Return where commas stand between the arguments of a call, and last where it ends, if it does."""
+    depth = 0
+    cuts: list[int] = []
+    for match in _BRACKET.finditer(text, start, start + _MAX_ARGUMENTS):
+        found = match[0]
+        if found == stop:
+            break
+        if found in "([{":
+            depth += 1
+        elif found == "," and depth == 0:
+            cuts.append(match.start())
+        elif found in ")]}":
+            if depth == 0:
+                return [*cuts, match.start()]
+            depth -= 1
+    return []
+
+
+_EXPORTED = re.compile(
+    r"\b((?:class|struct)[ \t]+)([A-Z][A-Z0-9_]+\b)"
+    r"(?=[ \t]+[A-Za-z_]\w*[ \t\n]*(?:final[ \t\n]*)?[:{])"
+)
+"""`class API_EXPORT Name {`, in which a grammar without macros finds no class."""
+_MAX_ARGUMENTS = 1 << 14
+"""Characters of the arguments of a macro that are looked at."""
+_BRACKET = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.){1,8}'|[()\[\]{},;]")
+_MACRO_USE = re.compile(r"\b([A-Z_][A-Za-z0-9_]{2,})[ \t]*\(")
+_QUOTES = re.compile(r"\s*#\s*\w+\s*")
+_QUOTING = frozenset(("BOOST_COMPUTE_STRINGIZE_SOURCE", "VEX_STRINGIZE_SOURCE", "VIENNACL_STRINGIZE_SOURCE"))
+"""Macros of libraries that turn what they are given into a string."""
+_DECLARATION = re.compile(
+    r"\s*(?:const\s+|static\s+)?(?:auto|[A-Za-z_]\w*(?:::\w+)*(?:<[^;{}()]{0,200}>)?)\s*(?<=[\s>])[*&]*[A-Za-z_]\w*\s*[({=](?!=)"
+)
 _LONE_MACRO = re.compile(
     r"^[ \t]*(?P<name>[A-Za-z_]\w*)[ \t]*\((?:[^()\n;{}]|\([^()\n;{}]*\))*\)[ \t]*(?=\n\s*[A-Za-z_}/#])",
     re.MULTILINE,

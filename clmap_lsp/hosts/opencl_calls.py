@@ -13,7 +13,7 @@ from pathlib import PurePath
 
 from clmap_lsp.hosts.interpreter import CallHandler, Interpreter, Raised
 from clmap_lsp.hosts.project import KERNEL_SUFFIXES
-from clmap_lsp.hosts.store import join_values
+from clmap_lsp.hosts.store import MAX_ELEMENTS, join_values
 from clmap_lsp.hosts.strings import piece
 from clmap_lsp.hosts.tree import Call, Expr, Member, Name
 from clmap_lsp.hosts.values import (
@@ -32,6 +32,9 @@ from clmap_lsp.hosts.values import (
     Value,
     binary,
     default_of,
+    is_handle,
+    is_kernel,
+    is_program,
     joined,
     name_of,
     text_of,
@@ -54,20 +57,6 @@ _TAKES_OPTIONS = re.compile(
     r"opt|arg|flag|param|pars|read|scan|load|get|ask|input|quer|config|init|set|tie|swap|bind", re.IGNORECASE
 )
 """Names of functions that may write what they are given by reference."""
-
-
-def _is(value: Value | None, kind: str) -> bool:
-    return isinstance(value, Pointer) and value.place.startswith(kind) and value.place[1:2].isdigit()
-
-
-def is_kernel(value: Value | None) -> bool:
-    """Tell whether a value is a kernel's handle."""
-    return _is(value, "k")
-
-
-def is_program(value: Value | None) -> bool:
-    """Tell whether a value is a program's handle."""
-    return _is(value, "p")
 
 
 def handles(interpreter: Interpreter, value: Value, expression: Expr | None) -> list[str]:
@@ -130,6 +119,14 @@ def _new_program(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     return made
 
 
+def _built_program(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """Boost.Compute's `program::build_with_source(source, context, options)`."""
+    made = _new_program(interpreter, call, values)
+    if len(values) > 2 and isinstance(made, Pointer):
+        _set_options(interpreter, made.place, values[2])
+    return made
+
+
 def _build(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     if len(values) > 3:
         for place in handles(interpreter, values[0], call.arguments[0]):
@@ -144,7 +141,8 @@ def _build_method(interpreter: Interpreter, call: Call, values: list[Value]) -> 
     options = interpreter.value(given) if given is not None else None
     for value in values[1:]:
         found = interpreter.text(value)
-        if options is None and (found is not None or isinstance(value, Sizes)):
+        is_list = isinstance(value, Sizes) and interpreter.path.endswith(".py")  # In C++ one of devices.
+        if options is None and (found is not None or is_list):
             options = value if found is None else found
     places = handles(interpreter, owner, callee)
     for place in places:
@@ -195,8 +193,21 @@ def _create_kernel(interpreter: Interpreter, call: Call, values: list[Value]) ->
 
 def _new_kernel(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     if values and is_kernel(values[0]):
-        return values[0]
+        return _bound(interpreter, values)
     return _create_kernel(interpreter, call, values) if len(values) >= 2 else None
+
+
+def _bound(interpreter: Interpreter, values: list[Value]) -> Value:
+    """`cl::KernelFunctor(kernel, queue, [offset,] global, local)`: the sizes come before the arguments."""
+    kernel = values[0]
+    if len(values) >= 4 and isinstance(kernel, Pointer) and interpreter.store is not None:
+        interpreter.store[kernel.place + ".bound"] = Launching(values[-2], values[-1], Null())
+    return kernel
+
+
+def _bind(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """`kernel.bind(queue, global, local)`."""
+    return _bound(interpreter, values) if is_kernel(values[0]) else None
 
 
 def _kernel_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -245,7 +256,7 @@ def _pointed(interpreter: Interpreter, size: Value, pointer: Value) -> Value:
     """Return the argument that a size and a pointer give; a null pointer asks for local memory."""
     if isinstance(pointer, Null) or pointer == Number(0):
         return LocalMemory(size)
-    if isinstance(pointer, Pointer) and not _is(pointer, "b"):
+    if isinstance(pointer, Pointer) and not is_handle(pointer, "b"):
         return interpreter.read(pointer.place) if not pointer.moved else RunTime("?")
     return pointer
 
@@ -257,7 +268,7 @@ def _set_arg_method(interpreter: Interpreter, call: Call, values: list[Value]) -
     if len(values) > 3 and not interpreter.path.endswith(".py"):
         value = _pointed(interpreter, values[2], values[3])
     elif isinstance(value, Pointer) and len(call.arguments) > 1:
-        value = interpreter.read(value.place) if not _is(value, "b") else value
+        value = interpreter.read(value.place) if not is_handle(value, "b") else value
     set_argument(interpreter, handles(interpreter, values[0], call.function.base), values[1], value, call.row)
     return RunTime("CL_SUCCESS", 0)
 
@@ -291,7 +302,7 @@ def launch(
     places = handles(interpreter, kernel, kernel_expression)
     if arguments is not None:
         for index, value in enumerate(arguments):
-            if _is(value, "b") or not isinstance(value, Pointer):
+            if is_handle(value, "b") or not isinstance(value, Pointer):
                 set_argument(interpreter, places, Number(index), value, call.row)
             else:
                 held = interpreter.read(value.place)
@@ -343,10 +354,24 @@ def _enqueue_method(interpreter: Interpreter, call: Call, values: list[Value]) -
     return RunTime("CL_SUCCESS", 0)
 
 
+def _enqueue_task_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`queue.enqueueTask(kernel)`."""
+    as_function = replace(call, arguments=(call.function, *call.arguments))
+    return _enqueue_task(interpreter, as_function, values)
+
+
 def _enqueue_python(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`cl.enqueue_nd_range_kernel(queue, kernel, global, local)`."""
+    """`cl.enqueue_nd_range_kernel(queue, kernel, global, local)`; Boost.Compute's method of that name."""
     if len(values) < 4:
         return None
+    if not interpreter.path.endswith(".py"):
+        is_counted = isinstance(values[2], Number) and len(values) > 5
+        sizes = (
+            (values[4], values[5]) if is_counted else (values[3], values[4] if len(values) > 4 else Null())
+        )
+        dimensions = int(values[2].value) if is_counted and isinstance(values[2], Number) else None
+        launch(interpreter, call, values[1], call.arguments[0], sizes, dimensions=dimensions)
+        return RunTime("event")
     local = values[4] if len(values) > 4 else Null()
     launch(interpreter, call, values[2], call.arguments[1], (values[3], local))
     return RunTime("event")
@@ -365,6 +390,15 @@ def _ndrange(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Val
     if len(values) == 1 and isinstance(values[0], Sizes):
         return values[0]
     return Sizes(tuple(values))
+
+
+def _ndrange_of_dim(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """Boost.Compute's `dim(n, m)`."""
+    return (
+        None
+        if interpreter.path.endswith((".py", ".c")) or not values
+        else _ndrange(interpreter, call, values)
+    )
 
 
 def _enqueue_args(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
@@ -451,13 +485,13 @@ def _forget(interpreter: Interpreter, pointer: Pointer, *, default: bool, device
     """Open what a pointer points to, as a function that is not known may have written there."""
     store = interpreter.store
     place = pointer.place
-    if store is None or (place[:1] in "kpb" and place[1:2].isdigit()):
+    if store is None or (is_handle(pointer)):
         return
     for target in [it for it in store if it.startswith(place + ".")]:
         interpreter.open_at(target, keeps_default=default, device=device)
-    for target in (place, *(f"{place}[{i}]" for i in range(9)), f"{place}[*]"):
+    for target in (place, *(f"{place}[{i}]" for i in range(MAX_ELEMENTS)), f"{place}[*]"):
         held = store.get(target)
-        is_number = isinstance(held, (Number, RunTime))
+        is_number = isinstance(held, (Number, RunTime, Null))  # A handle starts as NULL.
         declared = interpreter.types.get(target)
         is_scalar = declared is not None and "char*" not in declared and target not in interpreter.arrays
         if is_number or (held is None and target == place and is_scalar):
@@ -491,6 +525,10 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     name = call.function.name if isinstance(call.function, (Name, Member)) else ""
     if _launches(interpreter, call, name, arguments):
         return RunTime("event")
+    if "kernel" in name.lower():
+        found = kernel_by_name(interpreter, call, arguments)
+        if found is not None:
+            return found
     file = given_file(interpreter, call, arguments)
     if name not in _HARMLESS:
         device = any(it in name for it in _QUERIES)
@@ -507,7 +545,7 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
                 interpreter.skip_routine(value)
             if isinstance(value, Pointer) and not value.moved:
                 _forget(interpreter, value, default=not (device or reads), device=device)
-                if file is not None and interpreter.store is not None and not _is(value, "p"):
+                if file is not None and interpreter.store is not None and not is_handle(value, "p"):
                     held = interpreter.store.get(value.place)
                     declared = interpreter.types.get(value.place, "")
                     if (held is None or isinstance(held, (Null, RunTime))) and (
@@ -543,6 +581,9 @@ def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[V
     if name or not isinstance(call.function, Name):
         kernel = interpreter.value(call.function)
     kernels = kernel.values if isinstance(kernel, Alternatives) else (kernel,)
+    if not any(map(is_kernel, kernels)) and _looks_launched(interpreter, name, arguments):
+        kernel = kernel_of(interpreter, call, Null(), Text((name,)))
+        kernels = (kernel,)
     if kernel is None or not any(map(is_kernel, kernels)):
         return (
             bool(arguments)
@@ -551,10 +592,53 @@ def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[V
         )
     if arguments and isinstance(arguments[0], Launching):
         return _functor(interpreter, call, kernel, arguments)
+    bound = _bound_sizes(interpreter, kernel)
+    if bound is not None:
+        return _functor(interpreter, call, kernel, [bound, *arguments])
     if interpreter.path.endswith(".py") and len(arguments) >= 3:
         launch(interpreter, call, kernel, None, (arguments[1], arguments[2]), arguments=arguments[3:])
         return True
     return False
+
+
+def _bound_sizes(interpreter: Interpreter, kernel: Value) -> Value | None:
+    if not isinstance(kernel, Pointer) or interpreter.store is None:
+        return None
+    return interpreter.store.get(f"{kernel.place}.bound")
+
+
+def _looks_launched(interpreter: Interpreter, name: str, arguments: list[Value]) -> bool:
+    """Tell whether `kernels.name(queue, global, local, …)` calls a kernel of the project."""
+    return (
+        interpreter.path.endswith(".py")
+        and name in interpreter.project.kernels
+        and len(arguments) >= 3
+        and isinstance(arguments[1], (Sizes, RunTime))
+        and isinstance(arguments[2], (Sizes, Null, RunTime))
+        and any(isinstance(it, (Sizes, Null)) for it in arguments[1:3])
+    )
+
+
+def _kernel_attribute(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """Return the kernel that `self.kernels.name` is in Python, if the project has one of that name."""
+    member = call.function
+    if not isinstance(member, Member) or not interpreter.path.endswith(".py"):
+        return None
+    owner = text_of(values[0]).lower()
+    if member.name in interpreter.project.kernels and re.search(r"kernel|knl|prog|prg", owner):
+        where = Call(member, (), row=0, text=f"{owner}.{member.name}")
+        return kernel_of(interpreter, where, Null(), Text((member.name,)))
+    return None
+
+
+def kernel_by_name(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """Return the kernel that a function of any name is asked for by the name of one that the project has."""
+    for value in values:
+        found = interpreter.text(value)
+        if found is not None and found.plain in interpreter.project.kernels:
+            program = next((it for it in values if is_program(it)), Null())
+            return kernel_of(interpreter, call, program, found)
+    return None
 
 
 def _functor(interpreter: Interpreter, call: Call, kernel: Value, arguments: list[Value]) -> bool:
@@ -611,6 +695,16 @@ OPENCL: dict[str, CallHandler] = {
     "clSetKernelArg": _set_arg,
     "clEnqueueNDRangeKernel": _enqueue,
     "clEnqueueTask": _enqueue_task,
+    ".enqueueTask()": _enqueue_task_method,
+    ".enqueue_task()": _enqueue_task_method,
+    "create_with_source": _new_program,
+    "build_with_source": _built_program,
+    "new program": _new_program,
+    "new kernel": _new_kernel,
+    ".create_kernel()": _new_kernel,
+    ".createKernel()": _new_kernel,
+    ".bind()": _bind,
+    "dim": _ndrange_of_dim,
     "clCreateBuffer": _buffer,
     **dict.fromkeys(
         (
@@ -654,5 +748,8 @@ OPENCL: dict[str, CallHandler] = {
     ".get_work_group_info()": _query_method,
     "attribute of p": _attribute_of_program,
     "given file": given_file,
+    "kernel by name": kernel_by_name,
+    "getattr": lambda interpreter, call, values: kernel_by_name(interpreter, call, values[1:2]),
+    "kernel attribute": _kernel_attribute,
     "unknown": unknown_call,
 }

@@ -14,10 +14,12 @@ from pathlib import PurePath
 
 from clmap_lsp.hosts.budget import Budget
 from clmap_lsp.hosts.c_reader import read_c, read_c_expression
+from clmap_lsp.hosts.expansion import Expansion, expanded
 from clmap_lsp.hosts.kernels import KernelText, kernels_in
-from clmap_lsp.hosts.macros import Compiled, Macro, compile_lines, with_semicolons
+from clmap_lsp.hosts.macros import Compiled, Macro, compile_lines, with_plain_arguments, with_semicolons
 from clmap_lsp.hosts.python_reader import read_python
-from clmap_lsp.hosts.tree import Class, Declare, Expr, Function, Module
+from clmap_lsp.hosts.tree import Call, Class, Declare, Expr, Function, Module
+from clmap_lsp.hosts.values import Text
 from clmap_lsp.hosts.walking import Writes, called_names, writes
 from clmap_lsp.lazy import lazy_property
 
@@ -39,9 +41,10 @@ _MAX_LOOKED_AT = 60
 """Files that are parsed for one name that nothing near defines."""
 
 _LAUNCH = re.compile(
-    r"EnqueueNDRangeKernel|enqueueNDRange|EnqueueTask|EnqueueArgs|\bcl::NDRange\b|\bNDRange\s*[({]|\bNDRange\s+\w+\s*[({;]"
+    r"EnqueueNDRangeKernel|enqueueNDRange|[eE]nqueueTask|EnqueueArgs|enqueue_1d_range_kernel|\bcl::NDRange\b|\bNDRange\s*[({]|\bNDRange\s+\w+\s*[({;]"
     r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\b[^\n;]*\bpyopencl\b|\bfrom\s+pyopencl\b"
 )
+_USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
 _HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
 
 
@@ -61,6 +64,16 @@ class KernelPlace:
 
     path: str
     kernel: KernelText
+
+
+@dataclass(frozen=True, slots=True)
+class KeptKernel:
+    """A kernel that host code keeps in a field of an object, and the file that puts it there."""
+
+    name: Text
+    sources: tuple[Text, ...]
+    options: Text
+    path: str
 
 
 class HostProject:
@@ -83,13 +96,17 @@ class HostProject:
         self._reading: set[str] = set()
         self._words: dict[str, frozenset[str]] = {}
         self._expressions: dict[str, Expr] = {}
+        self._expansions: dict[int, tuple[Call, Expansion | None]] = {}
         self._macro_files: dict[str, tuple[Mapping[str, Macro], tuple[str, ...]]] = {}
         self._writes: dict[tuple[str, str], int] = {}
         self._ranked: dict[tuple[str, str], list[str]] = {}
         self.budget = Budget()
-        self.matters: dict[tuple[str, int], bool] = {}
         self.reaches: dict[tuple[str, int], bool] = {}
-        """By file and row: whether running a function can teach anything, whether OpenCL is called below."""
+        """By file and row: whether OpenCL is called below a function."""
+        self.kernels_in_fields: dict[str, list[KeptKernel]] = {}
+        """By the name of a field: the kernels that runs put into it."""
+        self.too_long: set[tuple[str, int]] = set()
+        """Short functions that call no OpenCL and took too much work to be run."""
         self._effects: dict[tuple[str, int], Writes] = {}
         self._reached: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
         self._neighbours: dict[tuple[str, bool], list[str]] = {}
@@ -116,8 +133,10 @@ class HostProject:
             *derived,
             self._writes,
             self._ranked,
-            self.matters,
             self.reaches,
+            self.too_long,
+            self.kernels_in_fields,
+            self._expansions,
             self._effects,
             self._reached,
         ):
@@ -201,14 +220,13 @@ class HostProject:
         if PurePath(path).suffix.lower() in PYTHON_SUFFIXES:
             return HostFile(read_python(text, path), {}, ())
         compiled = self._compiled(path, text, self.defined)
-        if not _LAUNCH.search(compiled.text):
+        if not _USES.search(compiled.text):
             # All launches are compiled out: let those in that a single option of the build would let in.
-            missing = {
-                name: "1" for line, names in compiled.left_out if _LAUNCH.search(line) for name in names
-            }
+            missing = {name: "1" for line, names in compiled.left_out if _USES.search(line) for name in names}
             if missing:
                 compiled = self._compiled(path, text, {**self.defined, **missing})
-        module = read_c(with_semicolons(compiled.text, compiled.macros), path)
+        written = with_plain_arguments(compiled.text, compiled.macros)
+        module = read_c(with_semicolons(written, compiled.macros), path)
         return HostFile(module, compiled.macros, tuple(compiled.includes))
 
     def _compiled(self, path: str, text: str, defined: Mapping[str, str]) -> Compiled:
@@ -270,6 +288,12 @@ class HostProject:
         if text not in self._expressions:
             self._expressions[text] = read_c_expression(text)
         return self._expressions[text]
+
+    def expansion(self, macro: Macro, call: Call) -> Expansion | None:
+        """Return what a use of a macro with parentheses stands for, read once."""
+        if id(call) not in self._expansions:
+            self._expansions[id(call)] = call, expanded(macro, call)
+        return self._expansions[id(call)][1]
 
     # -------------------------------------------------------------------------------------------- names
 
@@ -368,14 +392,14 @@ class HostProject:
         if key not in self._effects:
             own = writes(function)
             names, members = set(own.names), set(own.fields)
-            for it in self._called_below(function):
+            for it in self.called_below(function):
                 below = writes(it)
                 names |= below.names
                 members |= below.fields
             self._effects[key] = Writes(frozenset(names), frozenset(members), own.parameters)
         return self._effects[key]
 
-    def _called_below(self, function: Function) -> list[Function]:
+    def called_below(self, function: Function) -> list[Function]:
         """Return the functions of the project that a function calls, directly or not; a bounded number."""
         found: dict[tuple[str, int], Function] = {}
         rest = [function]
@@ -395,7 +419,7 @@ class HostProject:
             return True
         key = (entry.path, entry.row)
         if key not in self._reached:
-            below = self._called_below(entry)
+            below = self.called_below(entry)
             self._reached[key] = frozenset((it.path, it.row) for it in (entry, *below))
         reached = self._reached[key]
         return any(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser
 
+from clmap_lsp.hosts.syntax import TreeReader, field_text, short_text, text_of
 from clmap_lsp.hosts.tree import (
     Assign,
     Binary,
@@ -38,7 +39,6 @@ from clmap_lsp.hosts.tree import (
     Unary,
 )
 
-_MAX_DEPTH = 180
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": "", "0": "\0"}
 _OPS = {"/": "truediv", "%": "mod", "and": "&&", "or": "||", "is": "==", "is not": "!=", "<>": "!="}
 
@@ -58,12 +58,9 @@ def read_python(text: str, path: str) -> Module:
     return _Reader(path).module(parse_python(text))
 
 
-class _Reader:
+class _Reader(TreeReader):
     def __init__(self, path: str) -> None:
-        self.path = path
-        self.depth = 0
-        self.functions: list[Function] = []
-        self.classes: dict[str, Class] = {}
+        super().__init__(path)
         self.wrapped = False
 
     def module(self, root: Node) -> Module:
@@ -76,14 +73,6 @@ class _Reader:
         if node is None:
             return ()
         return tuple(it for child in node.named_children for it in self.statement(child))
-
-    def statement(self, node: Node) -> Iterator[Stmt]:
-        self.depth += 1
-        try:
-            if self.depth < _MAX_DEPTH:
-                yield from self._statement(node)
-        finally:
-            self.depth -= 1
 
     def _statement(self, node: Node) -> Iterator[Stmt]:
         row = node.start_point.row + 1
@@ -106,9 +95,9 @@ class _Reader:
             case "for_statement":
                 body = self.block(node.child_by_field_name("body"))
                 each, over = node.child_by_field_name("left"), node.child_by_field_name("right")
-                yield Loop((), None, (), body, each=self._or_opaque(each), over=self._or_opaque(over))
+                yield Loop((), None, (), body, each=self.or_opaque(each), over=self.or_opaque(over))
             case "while_statement":
-                condition = self._or_opaque(node.child_by_field_name("condition"))
+                condition = self.or_opaque(node.child_by_field_name("condition"))
                 yield Loop((), condition, (), self.block(node.child_by_field_name("body")))
             case "match_statement":
                 yield from self._match(node)
@@ -136,7 +125,7 @@ class _Reader:
                 yield Evaluate(self.expression(node), row)
 
     def _if(self, node: Node, rest: list[Node]) -> If:
-        condition = self._or_opaque(node.child_by_field_name("condition"))
+        condition = self.or_opaque(node.child_by_field_name("condition"))
         then = self.block(node.child_by_field_name("consequence"))
         otherwise: Block = ()
         if rest:
@@ -171,14 +160,14 @@ class _Reader:
 
     def _match(self, node: Node) -> Iterator[Stmt]:
         """Read `match` as branches of which any may be taken."""
-        yield Evaluate(self._or_opaque(node.child_by_field_name("subject")), node.start_point.row + 1)
+        yield Evaluate(self.or_opaque(node.child_by_field_name("subject")), node.start_point.row + 1)
         body = node.child_by_field_name("body")
         for child in body.named_children if body is not None else ():
             if child.type == "case_clause":
                 yield If(Opaque("case"), self.block(child.child_by_field_name("consequence")), ())
 
     def _class(self, node: Node) -> None:
-        name = _field(node, "name")
+        name = field_text(node, "name")
         fields: list[Declare] = []
         body = node.child_by_field_name("body")
         for child in body.named_children if body is not None else ():
@@ -196,9 +185,9 @@ class _Reader:
                 left, right = assignment.child_by_field_name("left"), assignment.child_by_field_name("right")
                 if left is not None and right is not None and left.type == "identifier":
                     row = child.start_point.row + 1
-                    fields.append(Declare(_text(left), "", value=self.expression(right), row=row))
+                    fields.append(Declare(text_of(left), "", value=self.expression(right), row=row))
         listed = node.child_by_field_name("superclasses")
-        bases = tuple(_text(it).split(".")[-1] for it in (listed.named_children if listed else ()))
+        bases = tuple(text_of(it).split(".")[-1] for it in (listed.named_children if listed else ()))
         self.classes[name] = Class(name, tuple(fields), bases)
 
     def _function(self, node: Node, owner: str) -> Function:
@@ -206,7 +195,7 @@ class _Reader:
         body = self.block(node.child_by_field_name("body"))
         self.wrapped = wrapped
         parameters = self._parameters(node.child_by_field_name("parameters"))
-        name, row = _field(node, "name"), node.start_point.row + 1
+        name, row = field_text(node, "name"), node.start_point.row + 1
         named = frozenset(_global_names(node))
         wrapped = self.wrapped
         return Function(name, owner, parameters, body, self.path, row, globals=named, is_wrapped=wrapped)
@@ -216,36 +205,21 @@ class _Reader:
         for child in node.named_children if node is not None else ():
             match child.type:
                 case "identifier":
-                    result.append(Parameter(_text(child), ""))
+                    result.append(Parameter(text_of(child), ""))
                 case "typed_parameter":
-                    result.append(Parameter(_text(child.named_children[0]), ""))
+                    result.append(Parameter(text_of(child.named_children[0]), ""))
                 case "default_parameter" | "typed_default_parameter":
                     value = child.child_by_field_name("value")
-                    name = _field(child, "name")
+                    name = field_text(child, "name")
                     result.append(Parameter(name, "", self.expression(value) if value else None))
                 case "list_splat_pattern" | "dictionary_splat_pattern":
-                    result.append(Parameter(_text(child), ""))
+                    result.append(Parameter(text_of(child), ""))
         return tuple(result)
 
     # ------------------------------------------------------------------------------------ expressions
 
-    def _or_opaque(self, node: Node | None) -> Expr:
-        return self.expression(node) if node is not None else Opaque("")
-
-    def expression(self, node: Node) -> Expr:
-        self.depth += 1
-        try:
-            if self.depth >= _MAX_DEPTH:
-                return Opaque(_text(node)[:80])
-            handler = _EXPRESSIONS.get(node.type)
-            if handler is not None:
-                return handler(self, node)
-            return Opaque(_short(node), tuple(self.expression(it) for it in node.named_children))
-        finally:
-            self.depth -= 1
-
     def number(self, node: Node) -> Expr:
-        text = _text(node).replace("_", "").rstrip("lL")
+        text = text_of(node).replace("_", "").rstrip("lL")
         try:
             return Num(int(text, 0) if node.type == "integer" else float(text))
         except ValueError:
@@ -256,63 +230,63 @@ class _Reader:
         if node.type == "concatenated_string":
             pieces = [self.string(it) for it in node.named_children if it.type == "string"]
             return Str(tuple(part for it in pieces if isinstance(it, Str) for part in it.parts), row)
-        start = _text(node.children[0]) if node.children else ""
+        start = text_of(node.children[0]) if node.children else ""
         is_raw = "r" in start.lower()
         parts: list[str | Expr] = []
         for child in node.named_children:
             if child.type == "string_content":
-                parts.append(_text(child) if is_raw else _unescaped(_text(child)))
+                parts.append(text_of(child) if is_raw else _unescaped(text_of(child)))
             elif child.type == "interpolation":
                 inner = child.child_by_field_name("expression")
-                parts.append(self._or_opaque(inner))
+                parts.append(self.or_opaque(inner))
         return Str(tuple(parts), row)
 
     def name(self, node: Node) -> Expr:
-        return Name(_text(node))
+        return Name(text_of(node))
 
     def attribute(self, node: Node) -> Expr:
-        return Member(self._or_opaque(node.child_by_field_name("object")), _field(node, "attribute"))
+        return Member(self.or_opaque(node.child_by_field_name("object")), field_text(node, "attribute"))
 
     def subscript(self, node: Node) -> Expr:
-        base = self._or_opaque(node.child_by_field_name("value"))
+        base = self.or_opaque(node.child_by_field_name("value"))
         indices = node.children_by_field_name("subscript")
         if len(indices) != 1 or indices[0].type == "slice":
-            return Opaque(_short(node), (base,))
+            return Opaque(short_text(node), (base,))
         return Index(base, self.expression(indices[0]))
 
     def binary(self, node: Node) -> Expr:
-        op = _field(node, "operator")
+        op = field_text(node, "operator")
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        return Binary(_OPS.get(op, op), self._or_opaque(left), self._or_opaque(right))
+        return Binary(_OPS.get(op, op), self.or_opaque(left), self.or_opaque(right))
 
     def comparison(self, node: Node) -> Expr:
         operands = [self.expression(it) for it in node.named_children]
-        ops = [_text(it) for it in node.children_by_field_name("operators")]
+        ops = [text_of(it) for it in node.children_by_field_name("operators")]
         if len(operands) != 2 or not ops:
-            return Opaque(_short(node), tuple(operands))
+            return Opaque(short_text(node), tuple(operands))
         return Binary(_OPS.get(ops[0], ops[0]), operands[0], operands[1])
 
     def unary(self, node: Node) -> Expr:
-        operand = self._or_opaque(node.child_by_field_name("argument"))
-        op = "!" if node.type == "not_operator" else _field(node, "operator")
+        operand = self.or_opaque(node.child_by_field_name("argument"))
+        op = "!" if node.type == "not_operator" else field_text(node, "operator")
         return operand if op == "+" else Unary(op, operand)
 
     def call(self, node: Node) -> Expr:
-        function = self._or_opaque(node.child_by_field_name("function"))
+        function = self.or_opaque(node.child_by_field_name("function"))
         listed = node.child_by_field_name("arguments")
         arguments: list[Expr] = []
         keywords: dict[str, Expr] = {}
         for child in listed.named_children if listed is not None else ():
             if child.type == "keyword_argument":
-                keywords[_field(child, "name")] = self._or_opaque(child.child_by_field_name("value"))
+                keywords[field_text(child, "name")] = self.or_opaque(child.child_by_field_name("value"))
             elif child.type != "comment":
                 arguments.append(self.expression(child))
         row = node.start_point.row + 1
-        return Call(function, tuple(arguments), keywords, (), row, _short(node))
+        return Call(function, tuple(arguments), keywords, (), row, short_text(node))
 
     def splat(self, node: Node) -> Expr:
         inner = self.expression(node.named_children[0]) if node.named_children else Opaque("")
-        return Opaque("*", (inner,))
+        return Opaque("**" if node.type == "dictionary_splat" else "*", (inner,))
 
     def items(self, node: Node) -> Expr:
         return Items(tuple(self.expression(it) for it in node.named_children if it.type != "comment"))
@@ -321,39 +295,36 @@ class _Reader:
         entries: dict[str, Expr] = {}
         for child in node.named_children:
             if child.type == "pair":
-                key = self._or_opaque(child.child_by_field_name("key"))
-                value = self._or_opaque(child.child_by_field_name("value"))
+                key = self.or_opaque(child.child_by_field_name("key"))
+                value = self.or_opaque(child.child_by_field_name("value"))
                 if isinstance(key, Str) and all(isinstance(it, str) for it in key.parts):
                     entries["".join(it for it in key.parts if isinstance(it, str))] = value
-        return Call(Name("dict"), (), entries, (), node.start_point.row + 1, _short(node))
+        return Call(Name("dict"), (), entries, (), node.start_point.row + 1, short_text(node))
 
     def conditional(self, node: Node) -> Expr:
         if len(node.named_children) != 3:
-            return Opaque(_short(node))
+            return Opaque(short_text(node))
         yes, condition, no = (self.expression(it) for it in node.named_children)
         return Conditional(condition, yes, no)
 
     def assignment(self, node: Node) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        op = _field(node, "operator")[:-1] if node.type == "augmented_assignment" else ""
-        return Assign(self._or_opaque(left), _OPS.get(op, op), self._or_opaque(right))
+        op = field_text(node, "operator")[:-1] if node.type == "augmented_assignment" else ""
+        return Assign(self.or_opaque(left), _OPS.get(op, op), self.or_opaque(right))
 
     def walrus(self, node: Node) -> Expr:
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        return Assign(self._or_opaque(name), "", self._or_opaque(value))
-
-    def parenthesised(self, node: Node) -> Expr:
-        return self.expression(node.named_children[0]) if node.named_children else Opaque(_text(node))
+        return Assign(self.or_opaque(name), "", self.or_opaque(value))
 
     def lambda_(self, node: Node) -> Expr:
         body = node.child_by_field_name("body")
         parameters = self._parameters(node.child_by_field_name("parameters"))
         row = node.start_point.row + 1
-        result: Block = (Return(self._or_opaque(body)),)
+        result: Block = (Return(self.or_opaque(body)),)
         return Lambda(Function(f"lambda at line {row}", "", parameters, result, self.path, row))
 
 
-_EXPRESSIONS: dict[str, Callable[[_Reader, Node], Expr]] = {
+_Reader.expressions = {
     "integer": _Reader.number,
     "float": _Reader.number,
     "string": _Reader.string,
@@ -379,7 +350,7 @@ _EXPRESSIONS: dict[str, Callable[[_Reader, Node], Expr]] = {
     "assignment": _Reader.assignment,
     "augmented_assignment": _Reader.assignment,
     "named_expression": _Reader.walrus,
-    "parenthesized_expression": _Reader.parenthesised,
+    "parenthesized_expression": TreeReader.parenthesised,
     "lambda": _Reader.lambda_,
     "none": lambda _reader, _node: Name("NULL"),
     "true": lambda _reader, _node: Num(1),
@@ -399,7 +370,7 @@ _KEEPS_RESULT = frozenset(
 def _is_wrapped(node: Node) -> bool:
     for child in node.named_children:
         if child.type == "decorator":
-            name = _text(child).lstrip("@ ").partition("(")[0].strip().rpartition(".")[2]
+            name = text_of(child).lstrip("@ ").partition("(")[0].strip().rpartition(".")[2]
             if name not in _KEEPS_RESULT:
                 return True
     return False
@@ -410,23 +381,10 @@ def _global_names(node: Node) -> Iterator[str]:
     while rest:
         it = rest.pop()
         if it.type == "global_statement":
-            yield from (_text(name) for name in it.named_children)
+            yield from (text_of(name) for name in it.named_children)
         elif it.type in ("block", "if_statement", "for_statement", "while_statement", "with_statement",
                          "try_statement", "else_clause", "elif_clause", "except_clause"):  # fmt: skip
             rest += it.named_children
-
-
-def _text(node: Node) -> str:
-    return node.text.decode("utf-8", "replace") if node.text is not None else ""
-
-
-def _short(node: Node) -> str:
-    return " ".join(_text(node).split())[:120]
-
-
-def _field(node: Node, name: str) -> str:
-    child = node.child_by_field_name(name)
-    return _text(child) if child is not None else ""
 
 
 def _unescaped(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from clmap_lsp.hosts.values import (
@@ -20,7 +20,8 @@ from clmap_lsp.hosts.values import (
 )
 
 MAX_ALTERNATIVES = 8
-_ELEMENTS = 9
+MAX_ELEMENTS = 17
+"""Elements of an array that are told apart."""
 
 
 class Store(dict[str, Value]):
@@ -41,7 +42,7 @@ class Store(dict[str, Value]):
             return self[base]
         if index != "*":
             return self.get(base + "[*]")
-        known = [self[it] for it in (f"{base}[{number}]" for number in range(_ELEMENTS)) if it in self]
+        known = [self[it] for it in (f"{base}[{number}]" for number in range(MAX_ELEMENTS)) if it in self]
         return join_values(place, known) if known else None
 
     def write(self, place: str, value: Value) -> None:
@@ -50,7 +51,7 @@ class Store(dict[str, Value]):
             base = place[:-3]
             before = self.get(place)
             self[place] = value if before is None else join_values(place, (before, value))
-            for number in range(_ELEMENTS):
+            for number in range(MAX_ELEMENTS):
                 element = f"{base}[{number}]"
                 if element in self:
                     self[element] = join_values(element, (self[element], value))
@@ -144,3 +145,28 @@ def join(one: Store | None, two: Store | None, default: int | None) -> Store | N
 def _joined(place: str, mine: Value, theirs: Value, default: int | None) -> Value:
     chosen = None if default is None else (mine, theirs)[default]
     return join_values(place, (mine, theirs), chosen)
+
+
+def texts_of(value: Value | None) -> Iterator[Text]:
+    """Yield the strings that a value may be."""
+    match value:
+        case Text():
+            yield value
+        case Alternatives(values):
+            for it in values:
+                yield from texts_of(it)
+
+
+def program_of(store: Store, kernel: str | None) -> tuple[list[Text], Text]:
+    """Return the texts that a kernel's program may be made of, and its build options."""
+    program = store.read(f"{kernel}.program") if kernel is not None else None
+    programs = program.values if isinstance(program, Alternatives) else (program,)
+    sources: list[Text] = []
+    options = Text()
+    for it in programs:
+        if isinstance(it, Text):
+            sources.append(it)
+        elif isinstance(it, Pointer):
+            sources += texts_of(store.read(it.place + ".source"))
+            options = next(texts_of(store.read(it.place + ".options")), options)
+    return sources, options

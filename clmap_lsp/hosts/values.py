@@ -169,6 +169,14 @@ def name_of(place: str) -> str:
     return place.rsplit("#", 1)[-1].rsplit("/", 1)[-1]
 
 
+def field_name(place: str) -> str:
+    """Return the name of the field that a place is, or is an element of; empty where it is none."""
+    name = name_of(place)
+    while name.endswith("]"):
+        name = name[: name.rindex("[")]
+    return name.rpartition(".")[2] if "." in name else ""
+
+
 def default_of(value: Value) -> int | float | None:
     """Return the number that a value has unless the program is told otherwise."""
     match value:
@@ -183,6 +191,38 @@ def default_of(value: Value) -> int | float | None:
 def asks_device(value: Value) -> bool:
     """Tell whether a value depends on what the device answers."""
     return isinstance(value, RunTime) and value.device
+
+
+def truth(value: Value) -> bool | None:
+    """Return what a value is as a condition, `None` where that depends on the run."""
+    match value:
+        case Number(number):
+            return bool(number)
+        case Null():
+            return False
+        case Pointer() | Routine() | ArrayValue():
+            return True
+        case Sizes(items):
+            return bool(items)
+        case Text():
+            return bool(value.parts) if value.plain is not None else None
+        case _:
+            return None
+
+
+def is_handle(value: Value | None, kinds: str = "kpb") -> bool:
+    """Tell whether a value is a handle of OpenCL: of a kernel (`k`), a program (`p`) or a buffer (`b`)."""
+    return isinstance(value, Pointer) and value.place[:1] in kinds and value.place[1:2].isdigit()
+
+
+def is_program(value: Value | None) -> bool:
+    """Tell whether a value is a program's handle."""
+    return is_handle(value, "p")
+
+
+def is_kernel(value: Value | None) -> bool:
+    """Tell whether a value is a kernel's handle."""
+    return is_handle(value, "k")
 
 
 def _plain(part: str | Value | FileText) -> str | None:

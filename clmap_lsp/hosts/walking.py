@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 
@@ -133,6 +134,30 @@ def nodes(tree: object) -> Iterator[object]:
         elif is_dataclass(it) and not isinstance(it, type):
             yield it
             rest.extend(getattr(it, each.name) for each in fields(it))
+
+
+def rows_of(function: Function, names: AbstractSet[str]) -> frozenset[int]:
+    """Return the rows of a function where one of some functions is called, or handed to a macro."""
+    return _rows(_Identity(function), frozenset(names))
+
+
+@lru_cache(maxsize=4096)
+def _rows(function: _Identity, names: frozenset[str]) -> frozenset[int]:
+    rows = set()
+    for it in nodes(function.function.first + function.function.body):
+        match it:
+            case Call(called, arguments):
+                by = (called, *arguments)
+                if any(isinstance(each, (Name, Member)) and each.name in names for each in by):
+                    rows.add(it.row)
+            case Declare(type=type_name) if type_name in names:
+                rows.add(it.row)
+    return frozenset(rows)
+
+
+def mentions(function: Function, names: AbstractSet[str]) -> bool:
+    """Tell whether one of some names stands in a function, as a variable, a field or a function."""
+    return any(isinstance(it, (Name, Member)) and it.name in names for it in nodes(function.body))
 
 
 def indexes(block: Block, name: str) -> bool:

@@ -105,19 +105,31 @@ def parse_all(texts: Mapping[str, str]) -> dict[str, Argument]:
     """
     values: dict[str, Number] = {}
     parsed: dict[str, Argument] = {}
-    waiting = [name for name, text in texts.items() if is_scalar_text(text)]
-    while waiting:
-        late = [it for it in waiting if _needs(texts[it]) & set(waiting) - {it}]
-        for name in [it for it in waiting if it not in late] or waiting:
-            parsed[name] = _named(name, texts[name], values)
-            argument = parsed[name]
-            if isinstance(argument, ScalarArgument) and len(argument.values) == 1:
-                values[name] = argument.values[0]
-        waiting = late if len(late) < len(waiting) else []
+    for name in _in_order({name: _needs(text) for name, text in texts.items() if is_scalar_text(text)}):
+        parsed[name] = argument = _named(name, texts[name], values)
+        if isinstance(argument, ScalarArgument) and len(argument.values) == 1:
+            values[name] = argument.values[0]
     for name, text in texts.items():
         if name not in parsed:
             parsed[name] = _named(name, text, values)
     return {name: parsed[name] for name in texts}
+
+
+def _in_order(needs: Mapping[str, frozenset[str]]) -> Iterator[str]:
+    """Yield names after those that they need, and at last those that need each other."""
+    missing = {name: len(needed & needs.keys() - {name}) for name, needed in needs.items()}
+    users: dict[str, list[str]] = {}
+    for name, needed in needs.items():
+        for it in needed & needs.keys() - {name}:
+            users.setdefault(it, []).append(name)
+    ready = [name for name, count in missing.items() if not count]
+    for name in ready:
+        yield name
+        for user in users.get(name, ()):
+            missing[user] -= 1
+            if not missing[user]:
+                ready.append(user)
+    yield from (name for name, count in missing.items() if count)
 
 
 def _named(name: str, text: str, values: Mapping[str, Number]) -> Argument:

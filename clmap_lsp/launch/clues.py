@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from clmap_lsp.interruption import checkpoint
-from clmap_lsp.launch.forms import Form, Forms, Id, Monomial, add, all_expressions
+from clmap_lsp.launch.forms import Form, Forms, Id, Monomial, add, all_expressions, is_scalar_parameter
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.per_kernel import per_kernel
-from clmap_lsp.source.types import ArrayType, PointerType, ScalarType
+from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType, ScalarType
 
 GLOBAL_ID = WorkItemQuery.GLOBAL_ID
 LOCAL_ID = WorkItemQuery.LOCAL_ID
@@ -32,6 +32,11 @@ class Clues:
     """Scalar parameters that are the row length of a dimension, as N in `y*N + x` is of x."""
     factors: set[Variable] = field(default_factory=set)
     """Scalar parameters that multiply something in an index."""
+    steps: set[Variable] = field(default_factory=set)
+    """Scalar parameters that are the distance between neighbouring work-items, as `inc` in `x[gid*inc]` is,
+    and nowhere the length of a row that something walks."""
+    rows: set[Variable] = field(default_factory=set)
+    """Scalar parameters that multiply an id beside something that walks by single elements."""
     limits: set[Variable] = field(default_factory=set)
     """Scalar parameters that bound a loop."""
     strided: set[Variable] = field(default_factory=set)
@@ -51,6 +56,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     """Walk a kernel and collect its clues; remembered, so nobody may change them."""
     forms = Forms.of(kernel)
     clues = Clues()
+    guarded = {id(it) for it in _behind_local_guards(kernel.body, forms)}
     for expression in all_expressions(kernel.body):
         checkpoint()
         match expression:
@@ -59,16 +65,68 @@ def find_clues(kernel: ir.Kernel) -> Clues:
             case ir.Compare():
                 _guard(clues, forms, expression)
             case ir.PointerOffset():
-                _index(clues, forms, expression)
+                _index(clues, forms, expression, is_guarded=id(expression) in guarded)
             case ir.Binary():
                 _group_base(clues, forms, expression)
             case _:
                 pass
-    for statement in ir.walk(kernel.body):
-        if isinstance(statement, ir.Loop) and statement.condition is not None:
-            _limit(clues, forms, statement.condition)
+    loops = (it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop))
+    _limits(clues, forms, (it.condition for it in loops if it.condition is not None))
     _find_data_roles(clues, kernel)
+    clues.steps -= clues.rows | clues.limits
+    for dimension in _without_local_ids(kernel):
+        clues.local_sizes.setdefault(dimension, 1)
     return clues
+
+
+def _without_local_ids(kernel: ir.Kernel) -> Iterator[int]:
+    """Yield the dimensions in which a group has one work-item.
+
+    There groups are told apart, but not the work-items of one; or local memory is shared by work-items that
+    other dimensions tell apart, and those of this one would meet in it.
+    """
+    asked: dict[int, set[WorkItemQuery]] = {}
+    for it in all_expressions(kernel.body):
+        if isinstance(it, ir.WorkItem):
+            match it.dimension:
+                case ir.Constant(value=int(value)):
+                    asked.setdefault(value, set()).add(it.query)
+                case _:
+                    return  # A linear id, or a dimension that is not known, tells them apart.
+    if any(not asks.isdisjoint((LOCAL_ID, GLOBAL_ID)) for asks in asked.values()):
+        yield from (it for it, asks in asked.items() if it > 0 and asks == {GROUP_ID})
+    if _has_local_memory(kernel) and any(LOCAL_ID in asks for asks in asked.values()):
+        yield from (it for it, asks in asked.items() if GLOBAL_ID in asks and LOCAL_ID not in asks)
+
+
+def _has_local_memory(kernel: ir.Kernel) -> bool:
+    return any(it.kind is VariableKind.LOCAL_OBJECT for it in kernel.variables) or any(
+        isinstance(it.type, PointerType) and it.type.space is AddressSpace.LOCAL for it in kernel.parameters
+    )
+
+
+def _behind_local_guards(
+    block: ir.Block, forms: Forms, *, inside: bool = False
+) -> Iterator[ir.PointerOffset]:
+    """Yield the indices that run where `if (local id < n)` says: what they reach bounds no group."""
+    for statement in block:
+        conditions = (statement.condition,) if isinstance(statement, ir.If | ir.Loop) else ()
+        is_guard = any(it is not None and _asks_local_id(it, forms) for it in conditions)
+        if inside:
+            for expression in ir.expressions(statement):
+                yield from (it for it in ir.nodes(expression) if isinstance(it, ir.PointerOffset))
+        for inner in ir.blocks(statement):
+            yield from _behind_local_guards(inner, forms, inside=inside or is_guard)
+
+
+def _asks_local_id(condition: ir.Expression, forms: Forms) -> bool:
+    for it in ir.nodes(condition):
+        if isinstance(it, ir.Compare):
+            for side in (it.left, it.right):
+                form = forms.form(side)
+                if form is not None and any(isinstance(a, Id) and a.query is LOCAL_ID for a in form.atoms()):
+                    return True
+    return False
 
 
 def _guard(clues: Clues, forms: Forms, compare: ir.Compare) -> None:
@@ -113,34 +171,37 @@ def _keep_smallest(clues: Clues, dimension: int, size: int) -> None:
     clues.local_sizes[dimension] = min(size, clues.local_sizes.get(dimension, size))
 
 
-def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset) -> None:
+def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: bool) -> None:
     form = forms.form(offset.index)
     if form is None:
         return
     length = _local_array_length(offset.pointer)
     if length is not None:
-        _local_index(clues, form, length)
+        if not is_guarded:
+            _local_index(clues, form, length)
         return
-    parameters = [(mono, it) for mono in form.terms for it in mono if _is_scalar_parameter(it)]
+    walking = [
+        it[0] for it in form.terms if len(it) == 1 and (isinstance(it[0], Id) or it[0] in forms.stepped)
+    ]
+    parameters = [(mono, it) for mono in form.terms for it in mono if is_scalar_parameter(it)]
     for mono, parameter in parameters:
         assert isinstance(parameter, Variable)
         clues.factors.add(parameter)
         if mono.count(parameter) > 1:
             clues.cubed.add(parameter)
+        others = [it for it in mono if it is not parameter]
+        if any(it not in others for it in walking):
+            clues.rows.add(parameter)
+        elif len(others) == 1 and isinstance(others[0], Id) and others[0].dimension == 0:
+            clues.steps.add(parameter)
+        else:
+            clues.rows.add(parameter)
         plain = [
             it for it in form.terms if len(it) == 1 and isinstance(it[0], Id) and it[0].query is GLOBAL_ID
         ]
         partner = next((it[0] for it in plain if it[0] not in mono), None)
         if isinstance(partner, Id) and len(mono) > 1:
             clues.pitches.setdefault(parameter, partner.dimension)
-
-
-def _is_scalar_parameter(value: object) -> bool:
-    return (
-        isinstance(value, Variable)
-        and value.kind is VariableKind.PARAMETER
-        and isinstance(value.type, ScalarType)
-    )
 
 
 def _local_array_length(pointer: ir.Expression) -> int | None:
@@ -176,33 +237,62 @@ def _local_index(clues: Clues, form: Form, length: int) -> None:
             remaining = coef
 
 
-def _limit(clues: Clues, forms: Forms, condition: ir.Expression) -> None:
-    for expression in _conjuncts(condition):
-        if isinstance(expression, ir.Compare):
-            shared = any(_is_shared(it, forms) for it in (expression.left, expression.right))
-            for side in (expression.left, expression.right):
-                if shared:
-                    clues.strided.update(_scalar_parameters(side, forms))
-                clues.limits.update(_scalar_parameters(side, forms))
-                clues.limits.update(_start_parameters(side, forms))
+def _limits(clues: Clues, forms: Forms, conditions: Iterable[ir.Expression]) -> None:
+    """Note what bounds loops; what counts in many of them is looked at once."""
+    shared: dict[Variable, bool] = {}
+    starts: dict[Variable, frozenset[Variable]] = {}
+    for condition in conditions:
+        for expression in _conjuncts(condition):
+            if not isinstance(expression, ir.Compare):
+                continue
+            sides = expression.left, expression.right
+            counters = [it for it in map(_counter, sides) if it in forms.stepped]
+            for it in counters:
+                if it not in shared:
+                    shared[it] = _is_shared(it, forms)
+            for side in sides:
+                parameters = forms.parameters(side)
+                if any(shared[it] for it in counters):
+                    clues.strided |= parameters
+                clues.limits |= parameters
+                if isinstance(side, ir.Read) and side.variable in forms.stepped:
+                    if side.variable not in starts:
+                        values = forms.assigned.get(side.variable, ())
+                        starts[side.variable] = frozenset().union(*map(forms.parameters, values))
+                    clues.limits |= starts[side.variable]
 
 
-def _is_shared(side: ir.Expression, forms: Forms) -> bool:
-    """Tell whether a loop's counter starts at an id, as in `for (i = gid; i < n; i += global_size)`."""
+def _counter(side: ir.Expression) -> Variable | None:
     while isinstance(side, ir.Convert):
         side = side.operand
-    if not isinstance(side, ir.Read) or side.variable not in forms.stepped:
-        return False
-    values = list(forms.assigned.get(side.variable, ()))
-    for value in values[:]:
-        named = [
-            it.variable
-            for it in ir.nodes(value)
-            if isinstance(it, ir.Read) and it.variable not in forms.stepped
-        ]
-        values += [known[0] for it in named if len(known := forms.assigned.get(it, [])) == 1]
+    return side.variable if isinstance(side, ir.Read) else None
+
+
+def _is_shared(counter: Variable, forms: Forms) -> bool:
+    """Tell whether a loop's counter starts at an id, as in `for (i = gid; i < n; i += global_size)`."""
+    values = list(forms.assigned.get(counter, ()))
+    if any(_adds_constant(it, counter) for it in values):
+        return False  # Each work-item walks a part of its own.
+    named = {
+        it.variable
+        for value in values
+        for it in ir.nodes(value)
+        if isinstance(it, ir.Read) and it.variable not in forms.stepped
+    }
+    values += [known[0] for it in named if len(known := forms.assigned.get(it, [])) == 1]
     found = {it.query for value in values for it in ir.nodes(value) if isinstance(it, ir.WorkItem)}
     return not found.isdisjoint({ir.WorkItemQuery.GLOBAL_ID, ir.WorkItemQuery.GLOBAL_SIZE})
+
+
+def _adds_constant(value: ir.Expression, variable: Variable) -> bool:
+    """Tell whether a value is a variable's own and a constant, as after `i++`."""
+    while isinstance(value, ir.Convert):
+        value = value.operand
+    if not isinstance(value, ir.Binary):
+        return False
+    sides = [it.operand if isinstance(it, ir.Convert) else it for it in (value.left, value.right)]
+    is_own = any(isinstance(it, ir.Read) and it.variable is variable for it in sides)
+    return is_own and any(isinstance(it, ir.Constant) for it in sides)
 
 
 def _conjuncts(condition: ir.Expression) -> Iterator[ir.Expression]:
@@ -214,25 +304,6 @@ def _conjuncts(condition: ir.Expression) -> Iterator[ir.Expression]:
             yield from _conjuncts(operand)
         case _:
             yield condition
-
-
-def _scalar_parameters(expression: ir.Expression, forms: Forms) -> Iterator[Variable]:
-    """Yield the scalar parameters that a bound such as `N/16` depends on."""
-    if isinstance(expression, ir.Read):
-        variable = expression.variable
-        if _is_scalar_parameter(variable):
-            yield variable
-        elif len(forms.assigned.get(variable, ())) == 1 and variable not in forms.stepped:
-            yield from _scalar_parameters(forms.assigned[variable][0], forms)
-    for operand in ir.operands(expression):
-        yield from _scalar_parameters(operand, forms)
-
-
-def _start_parameters(expression: ir.Expression, forms: Forms) -> Iterator[Variable]:
-    """Yield the scalar parameters that a loop's variable starts from, as in `s = N; while (s > 1)`."""
-    if isinstance(expression, ir.Read) and expression.variable in forms.stepped:
-        for value in forms.assigned.get(expression.variable, ()):
-            yield from _scalar_parameters(value, forms)
 
 
 def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:

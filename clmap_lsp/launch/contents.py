@@ -148,6 +148,8 @@ def buffer_contents(
         )
     if argument.fill is Fill.FILE:
         return np.frombuffer(_file_bytes(argument, limit_bytes), np.uint8).copy()
+    if argument.fill is Fill.BYTES:
+        return np.frombuffer(argument.text.encode("latin-1"), np.uint8).copy()
     if argument.fill is Fill.FORMULA and (work := python_work(argument.text, argument.count)) > python_limit:
         raise LaunchError(
             f"{argument} takes {work:,} operations to work out, over the limit of {python_limit:,}",

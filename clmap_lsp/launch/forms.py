@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, UnaryOp, Variable, VariableKind, WorkItemQuery
@@ -88,6 +89,20 @@ def _order(value: Atom) -> tuple[int, str, int]:
             return 1, value.name, id(value)
 
 
+MAX_TERMS: Final = 256
+MAX_DEGREE: Final = 8
+MAX_COEFFICIENT: Final = 1 << 64
+
+
+def _as_index(form: Form) -> Form | None:
+    """Return a form that may be an index; `None` for one beyond any: squares of squares, long sums."""
+    if len(form.terms) > MAX_TERMS:
+        return None
+    if any(len(mono) > MAX_DEGREE or abs(coef) > MAX_COEFFICIENT for mono, coef in form.terms.items()):
+        return None
+    return form
+
+
 def multiply(left: Form, right: Form) -> Form | None:
     """Return the product; `None` if it would have too many terms to be an index."""
     if len(left.terms) * len(right.terms) > 64:
@@ -112,6 +127,7 @@ class Forms:
     loaded: set[Variable] = field(default_factory=set)
     stepped: set[Variable] = field(default_factory=set)
     _cache: dict[Variable, Form | None] = field(default_factory=dict)
+    _parameters: dict[Variable, frozenset[Variable]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kernel: ir.Kernel) -> Forms:
@@ -123,13 +139,49 @@ class Forms:
                     forms.assigned.setdefault(statement.variable, []).append(statement.value)
                 case ir.Load():
                     forms.loaded.add(statement.variable)
-                case ir.Loop():
-                    for inner in ir.walk(statement.body + statement.step + statement.test):
-                        if isinstance(inner, ir.Assign) and _reads(inner.value, inner.variable):
-                            forms.stepped.add(inner.variable)
                 case _:
                     pass
+        for loop in _outermost_loops(kernel.body):
+            for inner in ir.walk((loop,)):
+                if isinstance(inner, ir.Assign) and _reads(inner.value, inner.variable):
+                    forms.stepped.add(inner.variable)
         return forms
+
+    def parameters(self, expression: ir.Expression) -> frozenset[Variable]:
+        """Return the scalar parameters that an expression depends on, also through variables."""
+        found: set[Variable] = set()
+        for it in ir.nodes(expression):
+            if isinstance(it, ir.Read):
+                found |= self._parameters_of(it.variable)
+        return frozenset(found)
+
+    def _parameters_of(self, variable: Variable) -> frozenset[Variable]:
+        """Return those of a variable, each looked at once: values may name values in any number of ways."""
+        waiting, begun = [variable], set[Variable]()
+        while waiting:
+            it = waiting[-1]
+            if it in self._parameters:
+                waiting.pop()
+                continue
+            if is_scalar_parameter(it):
+                self._parameters[it] = frozenset((it,))
+                continue
+            named = self._named(it)
+            missing = [other for other in named if other not in self._parameters and other not in begun]
+            if missing and it not in begun:
+                begun.add(it)
+                waiting += missing
+                continue
+            known = (self._parameters.get(other, frozenset()) for other in named)
+            self._parameters[it] = frozenset().union(*known)
+        return self._parameters[variable]
+
+    def _named(self, variable: Variable) -> list[Variable]:
+        """Return the variables that the one value of a variable names."""
+        values = self.assigned.get(variable, ())
+        if len(values) != 1 or variable in self.stepped:
+            return []
+        return [it.variable for it in ir.nodes(values[0]) if isinstance(it, ir.Read)]
 
     def form(self, expression: ir.Expression) -> Form | None:
         """Return the form of an integer expression; `None` if it is no polynomial of what is known."""
@@ -181,15 +233,35 @@ class Forms:
             return None
         match op:
             case BinaryOp.ADD:
-                return add(left, right)
+                found: Form | None = add(left, right)
             case BinaryOp.SUB:
-                return add(left, right, -1)
+                found = add(left, right, -1)
             case BinaryOp.MUL:
-                return multiply(left, right)
+                found = multiply(left, right)
             case BinaryOp.SHL if not right.without_constant() and 0 <= right.constant < 32:
-                return multiply(left, constant(1 << right.constant))
+                found = multiply(left, constant(1 << right.constant))
             case _:
                 return None
+        return None if found is None else _as_index(found)
+
+
+def _outermost_loops(block: ir.Block) -> Iterator[ir.Loop]:
+    waiting = list(block)
+    while waiting:
+        statement = waiting.pop()
+        if isinstance(statement, ir.Loop):
+            yield statement
+        else:
+            waiting += [it for inner in ir.blocks(statement) for it in inner]
+
+
+def is_scalar_parameter(value: object) -> bool:
+    """Tell whether something is a kernel's parameter that is one number."""
+    return (
+        isinstance(value, Variable)
+        and value.kind is VariableKind.PARAMETER
+        and isinstance(value.type, ScalarType)
+    )
 
 
 def _reads(expression: ir.Expression, variable: Variable) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from clmap_lsp.hosts import HostLaunch
-from clmap_lsp.hosts.launches import HostValue
 from clmap_lsp.launch.model import Argument, LocalArgument, Origin, ScalarArgument
 from clmap_lsp.launch.partial import PartialLaunch
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType
+
+if TYPE_CHECKING:
+    from clmap_lsp.hosts.launches import HostLaunch, HostValue
 
 _MOST_ITEMS = 1 << 40
 _MOST_LOCAL = 1 << 20

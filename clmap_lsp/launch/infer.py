@@ -134,6 +134,8 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return draft.end_of_ids(dimension) if dimension < len(draft.global_size) else _PROBLEM[n]
     if parameter in clues.strided:
         return _TURNS * (draft.end_of_ids(0) if draft.global_size else _PROBLEM[1])
+    if parameter in clues.steps:
+        return 1
     in_product = any(parameter in form.atoms() for form in clues.bounds.values())
     if looped or in_product:
         whole = draft.end_of_ids(0) if draft.global_size and n > 1 else _LIMIT[n]

@@ -48,6 +48,8 @@ class Fill(Enum):
     """`text` is a path: raw little-endian bytes."""
     VALUES = "values"
     """`text` is a comma-separated list."""
+    BYTES = "bytes"
+    """`text` has a character for each byte of the buffer: data that were laid out otherwise."""
     NOINIT = "noinit"
     """Never written by the host: reading an element before the kernel writes it is a fault."""
     NULL = "null"

@@ -22,7 +22,9 @@ _SHAPES: dict[int, tuple[tuple[int, ...], ...]] = {
 """Shapes of work-groups that programs are seen to use."""
 _LEAST = 8
 """Smaller scalars are factors and flags, not sizes."""
-_SMALL_NAME = re.compile(r"components?|channels|depth|radius|pad|ksize|halo|border|taps|order", re.IGNORECASE)
+_SMALL_NAME = re.compile(
+    r"components?|channels|depth|radius|pad|ksize|halo|border|taps|order|scale|factor", re.IGNORECASE
+)
 """What people call numbers that are small: colours of a pixel, cells of a border."""
 _INCREMENT = re.compile(r"inc(?:[xy]|rement)?$", re.IGNORECASE)
 """What steps from element to element of a vector, as in BLAS: mostly 1."""

@@ -27,14 +27,20 @@ if TYPE_CHECKING:
 MAX_STATEMENTS = 8_000
 """Statements of one file's kernels that are analysed again with other launches. What the findings of further
 kernels say of a guessed launch holds on this launch, and is information."""
-_MACRO_VALUES = (("8", "8"), ("37", "32"))
-"""Other values of constants that nothing defines: a power of two, and none. The second of each is for what
+AT_ONCE_STATEMENTS = 300
+"""So many of them are analysed again while somebody waits."""
+_MACRO_VALUES = (("8", "32", "1"), ("32", "32", "4"), ("37", "32", "8"))
+"""Other values of constants that nothing defines: powers of two, and none. The second of each is for what
 arrays in local memory are as long as: tiles are powers of two, or else the kernel's author knows of the
-odd size."""
+odd size. The third is for what is small by its name, such as elements of a work-item."""
+_SMALL_VALUE = "4"
+"""What the reader takes for such a constant."""
 _SHAPE_RULES = frozenset({"CM104"})
 """What follows from the shape of the groups alone, and is worth a warning only where that is known."""
 _LOCAL_RULES = frozenset({"CM504"})
 """What follows from sizes of local memory, and is nothing where these are guessed."""
+_PRIVATE_RULE = "CM503"
+"""What follows from the sizes of arrays of each work-item."""
 _VARIED = frozenset({"macro", "scalar", "global", "local", "local_arg", "contents"})
 """Guesses of which other values are tried; that buffers are aligned, say, holds of all of them."""
 
@@ -52,8 +58,18 @@ def judged(
     analyse: Analyse,
     memory: OtherLaunches | None = None,
     branches: int = 0,
-) -> tuple[Finding, ...]:
-    """Return findings with what they rest on, lowered where they do not hold on all that is plausible."""
+    paddings: tuple[str, ...] = (),
+    *,
+    waits: bool = True,
+) -> tuple[tuple[Finding, ...], bool]:
+    """Return findings with what they rest on, lowered where they do not hold on all that is plausible.
+
+    Without `waits`, large kernels of which that is not known yet are not tried: what was said of them before
+    their last edits holds on, as far as it can be told. Also returns whether none was left like that.
+
+    Args:
+        paddings: macros that the file defines as 0 unless the build does, to pad arrays with.
+    """
     asked = [it for it in rules if it.meta.scope is Scope.KERNEL and it.meta.needs is Needs.ANALYSIS]
     codes = tuple(it.meta.code for it in asked)
     by_name = {it.name: it for it in kernels}
@@ -62,14 +78,15 @@ def judged(
         dict.fromkeys(it.name for kernel in kernels for it in kernel.guesses if it.role == "constant")
     )
 
+    of_what = codes, macros, paddings, branches if macros or paddings else 0
+
     def vary(kernel: KernelAnalysis) -> Sequence[Other]:
-        make = partial(_others, kernel, asked, device, analyse, macros)
-        if memory is None:
-            return list(make())
-        return memory.of(kernel, (codes, macros, branches if macros else 0), make)
+        make = partial(_others, kernel, asked, device, analyse, macros, paddings)
+        return list(make()) if memory is None else memory.of(kernel, of_what, make)
 
     others: dict[str, Sequence[Other] | None] = {}
-    left = MAX_STATEMENTS
+    put_off: set[str] = set()
+    left, at_once = MAX_STATEMENTS, None if waits or memory is None else AT_ONCE_STATEMENTS
     result = []
     for finding in findings:
         kernel = by_name.get(finding.kernel or "")
@@ -83,14 +100,22 @@ def judged(
                 size = n_statements(kernel.kernel)
                 fits = size <= left
                 left -= size if fits else 0
-                others[kernel.name] = vary(kernel) if fits else None
+                if fits and at_once is not None and memory and not memory.is_known(kernel, of_what):
+                    at_once -= size
+                    if at_once < 0:
+                        put_off.add(kernel.name)
+                        others[kernel.name] = memory.last(kernel)
+                if kernel.name not in put_off:
+                    others[kernel.name] = vary(kernel) if fits else None
             tried = others[kernel.name]
+            if kernel.name in put_off and not isinstance(_place(finding), str):
+                tried = None  # Places have moved since.
             judged_ = _untried(finding) if tried is None else _lowered(finding, kernel, tried)
             if judged_ is not None:
                 result.append(judged_)
         else:
             result.append(finding)
-    return tuple(result)
+    return tuple(result), not put_off
 
 
 def _rests_on(finding: Finding, kernel: KernelAnalysis, defined: dict[str, str]) -> tuple[Rest, ...]:
@@ -116,6 +141,7 @@ def _others(
     device: DeviceModel,
     analyse: Analyse,
     macros: tuple[str, ...],
+    paddings: tuple[str, ...],
 ) -> Iterator[Other]:
     """Yield what the rules find on every other plausible launch, and with other values of macros."""
     launch = kernel.launch
@@ -124,12 +150,31 @@ def _others(
         if found is not None:
             yield Other(it.instead_of, it.invented, _found(found, rules, device))
     constants = [it for it in kernel.guesses if it.role == "constant" and it.value is not None]
-    for value, tile in _MACRO_VALUES if constants else ():
-        sides = _tile_macros(kernel)
-        found = analyse(kernel.name, None, tuple((name, tile if name in sides else value) for name in macros))
+
+    def listed() -> str:
+        return ", ".join(f"{it.name} is {it.value}" for it in constants[:3])
+
+    sides = _tile_macros(kernel)
+    few = {it.name for it in constants if it.value == _SMALL_VALUE}
+    kept = {it.name for it in constants if it.value == "1"}  # Flags, and what pads rows.
+    for value, tile, small in _MACRO_VALUES if constants else ():
+        values = (
+            (name, tile if name in sides else small if name in few else value)
+            for name in macros
+            if name not in kept
+        )
+        found = analyse(kernel.name, None, tuple(values))
         if found is not None and len(found.accesses) == len(kernel.accesses):
-            listed = ", ".join(f"{it.name} is {it.value}" for it in constants[:3])
-            yield Other(listed, True, _found(found, rules, device))
+            yield Other(listed(), True, _found(found, rules, device))
+
+    if constants:  # Arrays of a work-item are small in tuned kernels, whatever the groups are.
+        found = analyse(kernel.name, None, tuple((name, "2") for name in macros if name not in kept))
+        if found is not None:
+            yield Other(listed(), True, _found(found, rules, device), about=_PRIVATE_RULE)
+    if paddings:
+        found = analyse(kernel.name, None, tuple((name, "1") for name in paddings))
+        if found is not None:
+            yield Other(f"{paddings[0]} is 0", True, _found(found, rules, device))
 
 
 def _tile_macros(kernel: KernelAnalysis) -> frozenset[str]:
@@ -147,7 +192,9 @@ def _found(kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel) -
     found: set[Found] = set()
     for rule in rules:
         checkpoint()
-        found.update((it.code, _place(it)) for it in rule.check(kernel, device))
+        found.update(
+            (it.code, _place(it)) for it in rule.check(kernel, device) if it.severity is not Severity.HINT
+        )
     return frozenset(found)
 
 
@@ -161,13 +208,17 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
     """Return a finding as loud as what it rests on allows; `None` where nothing is left of it.
 
     One that hangs on the shape of the groups alone is information: shapes are few, and people try them. One
-    that hangs on a value that was made up is a hint.
+    that hangs on a value that was made up is a hint, and so is one that most shapes do not show.
     """
     launch = kernel.launch
     guessed = {it.kind for it in finding.rests_on if it.origin == GUESSED}
     if finding.code in _LOCAL_RULES and launch is not None and _guesses_local_memory(kernel):
         return None
-    lost = [it for it in others if (finding.code, _place(finding)) not in it.found]
+    lost = [
+        it
+        for it in others
+        if it.about in (None, finding.code) and (finding.code, _place(finding)) not in it.found
+    ]
     missing = list(dict.fromkeys(it.instead_of for it in lost))
     if finding.code in _SHAPE_RULES and "local" in guessed and launch is not None and not missing:
         missing = [f"the local size is {'x'.join(map(str, launch.local_size))}"]
@@ -178,7 +229,9 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
         severity = Severity.WARNING if finding.severity is Severity.ERROR else finding.severity
         return replace(finding, severity=severity)
     condition = " and ".join(missing[:2])
-    invented = bool(tables) or any(it.invented for it in lost)
+    shapes = [it for it in others if not it.invented]
+    is_rare = sum(1 for it in lost if not it.invented) > len(shapes) / 2
+    invented = bool(tables) or is_rare or any(it.invented for it in lost)
     lowered = Severity.HINT if invented else Severity.INFORMATION
     return replace(
         finding,

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clmap_lsp.hosts import HostLaunch, HostProject, HostReader, HostReport, launches_of, read_project
 from clmap_lsp.hosts.budget import for_one_kernel_file
 from clmap_lsp.hosts.kernels import kernels_in
-from clmap_lsp.hosts.project import HOST_SUFFIXES, KERNEL_SUFFIXES
+from clmap_lsp.hosts.launches import HostLaunch, HostReader, HostReport, launches_of
+from clmap_lsp.hosts.project import HOST_SUFFIXES, KERNEL_SUFFIXES, HostProject, read_project
 from clmap_lsp.launch.from_hosts import chosen
 from clmap_lsp.reading import ReadScope, safe_read, walk
 from clmap_lsp.source.encoding import decoded
@@ -93,6 +93,11 @@ class HostFiles:
             return None
         heads = tuple((it.name, it.parameters) for it in kernels_in(text))
         return known.facts if known.heads == heads else None
+
+    def last(self, path: str) -> HostFacts:
+        """Return what was last said of a kernel file."""
+        known = self._known.get(str(Path(path).resolve())) if path else None
+        return HostFacts() if known is None else known.facts
 
     def facts(self, path: str, text: str, settings: Settings) -> HostFacts:
         """Return what the workspace's host code says of the kernels of one file."""
@@ -208,15 +213,17 @@ def report_of(paths: Sequence[str], settings_of: Callable[[Path], Settings]) -> 
     """Return the launches of the kernels below some paths; for a host file, those that it makes."""
     launches: list[HostLaunch] = []
     unnamed: list[tuple[str, int]] = []
+    is_cut_short = False
     for folder, wanted in _workspaces(paths).items():
         hosts = settings_of(Path(folder)).hosts
         report = launches_of(project_of(folder, dict(hosts.defines), hosts.wrappers))
+        is_cut_short |= report.is_cut_short
         for it in report.launches:
             asked = any(_below(place, path) for path in wanted for place in (it.kernel_file, it.host_file))
             if asked and it not in launches:
                 launches.append(it)
         unnamed += [it for it in report.unnamed if any(_below(it[0], path) for path in wanted)]
-    return HostReport(tuple(launches), tuple(dict.fromkeys(unnamed)))
+    return HostReport(tuple(launches), tuple(dict.fromkeys(unnamed)), is_cut_short)
 
 
 def _workspaces(paths: Iterable[str]) -> dict[str, list[str]]:

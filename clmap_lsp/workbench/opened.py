@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 _FROM_HOST = frozenset({Origin.HOST, Origin.HOST_DEFAULT})
 
 
+_PADDING = re.compile(
+    r"^[ \t]*#[ \t]*ifndef[ \t]+(\w*PAD\w*)[ \t]*\r?\n[ \t]*#[ \t]*define[ \t]+\1[ \t]+0\b", re.MULTILINE
+)
 _DIRECTIVE = re.compile(r"^[ \t]*#.*", re.MULTILINE)
 
 Reread = Callable[[tuple[tuple[str, str], ...]], "Program"]
@@ -88,6 +91,8 @@ class OpenedFile:
         self.on_kernel: Callable[[KernelAnalysis], None] | None = None
         """Called with each kernel as soon as it is analysed."""
         self._others = others
+        self.is_judged = True
+        """Whether the last findings were held against all other plausible launches."""
         self._rereadings: dict[tuple[tuple[str, str], ...], Program] = {}
 
     def with_program(self, program: Program) -> OpenedFile:
@@ -133,28 +138,35 @@ class OpenedFile:
     # ------------------------------------------------------------------------------------------- findings
 
     def findings(
-        self, selection: Selection, runs: Runs | None = None, *, waits: bool = True
+        self, selection: Selection, runs: Runs | None = None, *, predicts: bool = True, waits: bool = True
     ) -> tuple[Finding, ...]:
         """Return what the selected rules say.
 
         Args:
             runs: where the kernels ran, for the rules about faults.
-            waits: work out predicted times that are not known yet (editors show findings without them first).
+            predicts: work out predicted times that are not known yet; editors show findings before.
+            waits: work out what holds on other launches of large kernels; the same, and `is_judged` tells.
         """
-        return self.findings_of(self.analysis, selection, runs, waits=waits)
+        return self.findings_of(self.analysis, selection, runs, predicts=predicts, waits=waits)
 
     def findings_of(
-        self, analysis: FileAnalysis, selection: Selection, runs: Runs | None = None, *, waits: bool = True
+        self,
+        analysis: FileAnalysis,
+        selection: Selection,
+        runs: Runs | None = None,
+        *,
+        predicts: bool = True,
+        waits: bool = True,
     ) -> tuple[Finding, ...]:
         """Return what the selected rules say of the kernels of an analysis, which need not be all."""
         from clmap_lsp.rules.context import RuleContext
         from clmap_lsp.rules.runner import run
 
         done, refused = (runs.done, runs.refused) if runs is not None else (None, {})
-        standard = self.settings.build.standard
+        standard = self.settings.build.language
         context = RuleContext(self.program, analysis, done, refused, index=self.index, standard=standard)
-        times = self.times(analysis, waits=waits)
-        found = self._judged(run(context, selection, self._memory), analysis, selection, times)
+        times = self.times(analysis, waits=predicts)
+        found = self._judged(run(context, selection, self._memory), analysis, selection, times, waits=waits)
         return tuple(self._with_host_line(it, analysis) for it in found) if self.facts.launches else found
 
     def times(
@@ -181,12 +193,14 @@ class OpenedFile:
         analysis: FileAnalysis,
         selection: Selection,
         times: Mapping[str, Prediction | str],
+        *,
+        waits: bool,
     ) -> tuple[Finding, ...]:
         """Say what findings rest on and lose in time; lower those that hang on a guess, or lose none."""
         from clmap_lsp.workbench.holding import judged
 
         defined = dict(self.facts.defines)
-        judged_ = judged(
+        judged_, self.is_judged = judged(
             findings,
             analysis.kernels,
             selection.rules(),
@@ -195,10 +209,19 @@ class OpenedFile:
             self._analysed_as,
             self._others,
             self._branches,
+            self._paddings,
+            waits=waits,
         )
         if times:
             judged_ = with_time_lost(judged_, analysis.kernels, times)
         return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
+
+    @lazy_property
+    def _paddings(self) -> tuple[str, ...]:
+        """Macros that pad arrays by 0 elements unless the build says otherwise, and it does not say."""
+        said = {name for name, _ in self.settings.build.defines}
+        found = _PADDING.findall(self.program.main_file.text)
+        return tuple(it for it in dict.fromkeys(found) if it not in said)
 
     @lazy_property
     def _branches(self) -> int:
@@ -222,6 +245,12 @@ class OpenedFile:
             if macros not in self._rereadings:
                 self._rereadings[macros] = self._reread(macros)
             program = self._rereadings[macros]
+            if program.kernel(name) is None:  # Its name may be put together from macros.
+                before = self.program.kernel(name)
+                same = (
+                    it for it in program.kernels if before and it.name_span.start == before.name_span.start
+                )
+                name = next((it.name for it in same), name)
         if program.kernel(name) is None:
             return None
         sources = self.sources if launch is None else replace(self.sources, given=launch)

@@ -32,6 +32,8 @@ class Other:
     invented: bool
     """That guess is a value of the program's, not the shape of the groups."""
     found: frozenset[Found]
+    about: str | None = None
+    """The only rule that it says something about; all, if left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +47,23 @@ class OtherLaunches:
 
     def __init__(self) -> None:
         self._known: Kept[_Known] = Kept(KEPT_KERNELS)
+        self._last: Kept[tuple[str, Sequence[Other]]] = Kept(KEPT_KERNELS)
 
     def forget(self, path: str) -> None:
         """Drop what is kept of a file's kernels."""
         for key in [key for key, it in self._known.items() if it.kernel.span.path == path]:
             del self._known[key]
+        for name in [name for name, it in self._last.items() if it[0] == path]:
+            del self._last[name]
+
+    def is_known(self, kernel: KernelAnalysis, asked: object) -> bool:
+        """Tell whether a kernel's other launches were tried."""
+        return (kernel.content, asked) in self._known
+
+    def last(self, kernel: KernelAnalysis) -> Sequence[Other] | None:
+        """Return what was found before a kernel's last edits; of findings about buffers, that tells much."""
+        known = self._last.get((kernel.span.path, kernel.name))
+        return None if known is None else known[1]
 
     def of(
         self, kernel: KernelAnalysis, asked: object, make: Callable[[], Iterable[Other]]
@@ -62,6 +76,8 @@ class OtherLaunches:
         if known is None or known.kernel is not kernel:
             moved = None if known is None else _moved(known, kernel)
             known = self._known.keep(key, _Known(kernel, list(make()) if moved is None else moved))
+        path = kernel.span.path
+        self._last.keep((path, kernel.name), (path, known.others))
         return known.others
 
 

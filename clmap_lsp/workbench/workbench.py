@@ -18,6 +18,7 @@ from clmap_lsp.recording import Recording, RecordingError, read_recording
 from clmap_lsp.rules.memory import KernelFindings
 from clmap_lsp.source.options import defines_in
 from clmap_lsp.source.parse import Prepared, prepare
+from clmap_lsp.source.pieces import forget as forget_text
 from clmap_lsp.source.read import read_program
 from clmap_lsp.sources import Reader, include_reader
 from clmap_lsp.workbench.hosts import HostFacts, HostFiles
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
 KEPT_KERNELS = 512
 KEPT_READINGS = 64
 
+_KeptAs = tuple[str, bool]
+"""A path, and whether only a part of the file was read."""
+
 
 def from_disk(path: str, settings: Settings) -> Reader:
     """Return what reads the files that a file includes from the disk."""
@@ -55,6 +59,7 @@ class Workbench:
         includes: makes, for a file and its settings, what reads the files that it includes; from the disk if
             left out.
         kept_kernels: so many analyses of kernels are kept.
+        kept_readings: so many files' programs and indexes are kept.
         remembers: keep the last reading of each file, and what the rules said of its kernels, so that opening
             it again after an edit costs only what changed (editors).
     """
@@ -64,6 +69,7 @@ class Workbench:
         includes: Callable[[str, Settings], Reader] = from_disk,
         *,
         kept_kernels: int = KEPT_KERNELS,
+        kept_readings: int = KEPT_READINGS,
         remembers: bool = False,
     ) -> None:
         self._includes = includes
@@ -71,8 +77,8 @@ class Workbench:
         self._memory = KernelFindings() if remembers else None
         self._hosts = HostFiles()
         self._recordings: dict[str, Recording] = {}
-        self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(KEPT_READINGS)
-        self._indexes: Kept[Index] = Kept(KEPT_READINGS)
+        self._readings: Kept[tuple[BuildOptions, ProgramCache | None]] = Kept(kept_readings)
+        self._indexes: Kept[Index] = Kept(kept_readings)
         self._times = Times(kept_kernels)
         self._others = OtherLaunches() if remembers else None
         self._prepared: tuple[str, str, Prepared] | None = None
@@ -85,14 +91,28 @@ class Workbench:
 
     def forget(self, path: str) -> None:
         """Drop what is kept of a closed file."""
-        self._readings.pop(path, None)
+        forget_text(path)
+        self._forget_part(path)
+        self._readings.pop((path, False), None)
         self._session.forget(path)
         self._prepared = None
         for memory in (self._memory, self._others):
             if memory is not None:
                 memory.forget(path)
-        self._indexes.pop(path, None)
+        self._indexes.pop((path, False), None)
         self._hosts.forget(path)
+
+    def reread(self, path: str) -> None:
+        """Look for what a file includes when it is opened next: one may be there now that was missing."""
+        self._prepared = None
+        for kept_as in ((path, False), (path, True)):
+            index = self._indexes.get(kept_as)
+            if index is not None and any(it.path is None for it in index.includes):
+                del self._indexes[kept_as]
+
+    def _forget_part(self, path: str) -> None:
+        self._readings.pop((path, True), None)
+        self._indexes.pop((path, True), None)
 
     def host_files_changed(self, paths: Sequence[str] | None = None) -> tuple[str, ...]:
         """Take note of host files that were written, made or removed; of those that were read, if left out.
@@ -112,6 +132,7 @@ class Workbench:
         only: str | None = None,
         looks_beside: bool = True,
         reads_hosts: bool = True,
+        is_part: bool = False,
     ) -> OpenedFile:
         """Return a file with what is known of it; parsing never fails.
 
@@ -123,20 +144,22 @@ class Workbench:
             only: analyse this kernel alone.
             looks_beside: whether a `.sim` file beside it says how it is launched.
             reads_hosts: whether host code of its workspace says how it is launched and built.
+            is_part: this is a file that was opened whole before, without functions (`index.touched`).
 
         Raises: UsageError if there is no such device as the settings name.
         """
         device = device_of(settings)
         facts = HostFacts()
         if reads_hosts and looks_beside and settings.hosts.enabled:
-            facts = self._hosts.facts(path, text, settings)
+            facts = self._hosts.last(path) if is_part else self._hosts.facts(path, text, settings)
             settings = _built_as(settings, facts.defines)
         recording = self._recording(settings)
         recorded_name = Path(settings.recorded).name if settings.recorded else ""
         if recording is not None:
             settings = _built_as(settings, _recorded_defines(recording, text))
         prepared = self._prepared_text(path, text, settings)
-        program = self._program(path, text, settings, prepared)
+        kept_as = (path, is_part)
+        program = self._program(kept_as, text, settings, prepared)
 
         def reread(macros: tuple[tuple[str, str], ...]) -> Program:
             build = replace(settings.build, defines=settings.build.defines + macros)
@@ -148,7 +171,7 @@ class Workbench:
         )
 
         def index() -> Index:
-            return self._index(path, text, settings, prepared)
+            return self._index(kept_as, text, settings, prepared)
 
         return OpenedFile(
             program,
@@ -176,10 +199,13 @@ class Workbench:
         recording = self._recording(settings)
         if recording is not None:
             settings = _built_as(settings, _recorded_defines(recording, text))
-        return self._index(path, text, settings)
+        return self._index((path, False), text, settings)
 
-    def _index(self, path: str, text: str, settings: Settings, prepared: Prepared | None = None) -> Index:
-        before = self._indexes.get(path) if self._memory is not None else None
+    def _index(
+        self, kept_as: _KeptAs, text: str, settings: Settings, prepared: Prepared | None = None
+    ) -> Index:
+        path, _ = kept_as
+        before = self._indexes.get(kept_as) if self._memory is not None else None
         if before is not None and self._is_current(before, path, text, settings):
             return before
         if prepared is None:
@@ -187,7 +213,7 @@ class Workbench:
             self._prepared = (path, text, prepared) if self._memory is not None else None
         index = read_index(text, path, settings.build, previous=before, prepared=prepared)
         if self._memory is not None:
-            self._indexes.keep(path, index)
+            self._indexes.keep(kept_as, index)
         return index
 
     def _is_current(self, index: Index, path: str, text: str, settings: Settings) -> bool:
@@ -219,16 +245,17 @@ class Workbench:
             self._recordings[path] = read_recorded(path, settings.recorded_within)
         return self._recordings[path]
 
-    def _program(self, path: str, text: str, settings: Settings, prepared: Prepared) -> Program:
+    def _program(self, kept_as: _KeptAs, text: str, settings: Settings, prepared: Prepared) -> Program:
+        path, _ = kept_as
         read_file = self._includes(path, settings)
         if self._memory is None:
             return read_program(text, path, settings.build, read_file=read_file, prepared=prepared)
-        before = self._readings.get(path)
+        before = self._readings.get(kept_as)
         previous = before[1] if before is not None and before[0] == settings.build else None
         program = read_program(
             text, path, settings.build, read_file=read_file, previous=previous, prepared=prepared
         )
-        self._readings.keep(path, (settings.build, program.cache))
+        self._readings.keep(kept_as, (settings.build, program.cache))
         return program
 
 

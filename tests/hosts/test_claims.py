@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import pytest
 
-from clmap_lsp.hosts import launches_of, read_project
+from clmap_lsp.hosts.launches import launches_of
+from clmap_lsp.hosts.project import read_project
 
 KERNEL = "__kernel void k(__global float *a, int n) { a[get_global_id(0)] = n; }\n"
 ENQUEUE = "clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, &{size}, 0, NULL, NULL);"

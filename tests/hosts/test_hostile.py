@@ -6,9 +6,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from clmap_lsp.hosts import launches_of, read_project
 from clmap_lsp.hosts.kernels import kernels_in
+from clmap_lsp.hosts.launches import launches_of
 from clmap_lsp.hosts.macros import compile_lines
+from clmap_lsp.hosts.project import read_project
 from clmap_lsp.source.options import defines_in
 
 C = """\

@@ -163,6 +163,19 @@ def test_required_work_group_sizes() -> None:
         ("int x = get_global_id(0), y = get_global_id(1);"
          " if (x > 0 && y > 0 && x < n - 1 && y < n - 1) a[y * n + x + 1] = 1;",
          {"n": 256, "global": (256, 256), "a": 254 * 256 + 256}),
+        # Groups are told apart in dimension 1, work-items are not.
+        ("int i = get_group_id(0) * 64 + get_local_id(0); a[get_group_id(1) + i] = 1;", {"local": (64, 1)}),
+        # Work-items of dimension 0 would meet in the tile.
+        ("__local int t[64]; t[get_local_id(1)] = 1; barrier(1); a[get_global_id(0)] = t[get_local_id(1)];",
+         {"local": (1, 64)}),
+        # What a few work-items do bounds no group.
+        ("__local int t[9 * 40]; int l = get_local_id(0); if (l < 9) t[l * 40] = 1; a[get_global_id(0)] = 1;",
+         {"local": (256,)}),
+        # A scalar that spaces work-items is mostly 1; one that a row is walked with is not.
+        ("a[get_global_id(0) * n] = 1;", {"n": 1}),
+        ("for (int k = 0; k < 7; k++) a[get_global_id(0) * n + k] = 1;", {"n": 256}),
+        # A part for each work-item is not all of them.
+        ("int g = get_global_id(0); for (int k = g * n; k < (g + 1) * n; k++) a[k] = 1;", {"n": 256}),
         ("a[get_global_id(2) * 4 + get_global_id(0)] = get_global_id(1);", {"global": (64, 64, 64)}),
         ("__global int *p = a + get_global_id(0); for (int k = 0; k < 8; k++) { *p = 1; p += n; }",
          {"n": 256, "a": 4095 + 7 * 256 + 1}),

@@ -1,0 +1,503 @@
+"""Calls: what is run, what is only said to be changed by one, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+from clmap_lsp.hosts.interpreter.flow import Flow
+from clmap_lsp.hosts.interpreter.objects import accepts
+from clmap_lsp.hosts.interpreter.state import MAX_MACRO_DEPTH, Frame, OutOfStepsError, opened_as
+from clmap_lsp.hosts.macros import Macro
+from clmap_lsp.hosts.store import Store, join_values
+from clmap_lsp.hosts.tree import Block, Call, Expr, Function, Member, Name, Opaque, Parameter
+from clmap_lsp.hosts.values import (
+    FileText,
+    Null,
+    Number,
+    Pointer,
+    Routine,
+    RunTime,
+    Sizes,
+    Text,
+    Value,
+    converted,
+    is_handle,
+    is_program,
+    name_of,
+)
+from clmap_lsp.hosts.walking import called_names, weight, writes
+
+_SHORT = 40
+"""Statements of a function that is run even if no OpenCL is called below it."""
+
+_BRIEF = 1_500
+"""Steps that running such a function may take."""
+_TELLING = frozenset(
+    (
+        *("enqueueNDRangeKernel", "EnqueueArgs", "setArg", "Program", "Kernel", "KernelFunctor"),
+        *("make_kernel", "build", "NDRange", "Buffer", "fopen", "ifstream", "fread"),
+    )
+)
+
+_MAX_DEPTH = 24
+
+_ENTRY_POINTS = frozenset(
+    (
+        *(
+            "clCreateProgramWithSource",
+            "clBuildProgram",
+            "clCreateKernel",
+            "clSetKernelArg",
+            "clCreateBuffer",
+        ),
+        *("clEnqueueNDRangeKernel", "clEnqueueTask"),
+    )
+)
+_PROGRAM_METHODS = frozenset(("build", "compile", "getInfo", "getBuildInfo", "get_info", "get_build_info"))
+"""Everything else that is called on a program in Python is a kernel of it."""
+
+
+class Interpreter(Flow):
+    """Runs functions of one project. `launches` fills as they are reached."""
+
+    def start(self, function: Function, this: Value | None = None, *, module: bool = False) -> None:
+        """Run a function that nothing calls: its parameters are open, but for their defaults."""
+        frame = Frame(function, f"f{self.site}", this, is_module=module)
+        self.site += 1
+        self.entered.add((function.path, function.row))
+        self.frames.append(frame)
+        if self.store is None:
+            self.store = Store()
+        try:
+            self._templates(function, ())
+            for index, parameter in enumerate(function.parameters):
+                if this is not None and index == 0 and parameter.name in ("self", "cls"):
+                    frame.names[parameter.name] = self._declare(parameter.name, "")
+                    self.put(frame.names[parameter.name], this)
+                    continue
+                place = self._declare(parameter.name, parameter.type)
+                value: Value = RunTime(parameter.name)
+                if function.name == "main" and index == 0:
+                    value = RunTime(parameter.name, default=1)
+                elif parameter.default is not None:
+                    value = opened_as(parameter.name, self.value(parameter.default))
+                self.put(place, value)
+            self.block(function.first)
+            self.block(function.body)
+        except (OutOfStepsError, RecursionError):
+            pass
+        finally:
+            self.frames.pop()
+
+    def answer(self, name: str, call: Call, values: list[Value]) -> Value | None:
+        """Return what a known function, method or attribute gives; `None` where it is not known."""
+        handler = self.handlers.get(name)
+        return handler(self, call, values) if handler is not None else None
+
+    def called(self, call: Call) -> Value:
+        """Return what a call gives, and do what it does: once in each statement, if asked more often."""
+        known = self.frame.calls.get(id(call))
+        if known is not None:
+            return known[1]
+        self.step()
+        frame = self.frame
+        result = self._called(call)
+        frame.calls[id(call)] = call, result  # Held, so that no other call gets its identity.
+        return result
+
+    def _called(self, call: Call) -> Value:
+        callee = call.function
+        name = callee.name if isinstance(callee, (Name, Member)) else ""
+        macro = self.project.macro(name, self.path) if isinstance(callee, Name) else None
+        is_opencl = name.startswith("cl") and name in self.handlers  # Profilers put macros of the same name.
+        if macro is not None and macro.parameters is not None and not is_opencl:
+            return self._macro_call(call, macro)
+        owner: Value | None = None
+        if isinstance(callee, Member):
+            owner = self.value(callee.base)
+            handler = self.handlers.get("." + name + "()")
+            if name in _ENTRY_POINTS:  # A table of OpenCL's functions, as loaders fill.
+                owner, handler = None, self.handlers[name]
+            if is_program(owner) and self.path.endswith(".py") and name not in _PROGRAM_METHODS:
+                handler = None
+            if handler is not None and self._has_own(callee, owner, name):
+                handler = None
+        else:
+            handler = self.handlers.get(name) or self.handlers.get("new " + name)
+        values: list[Value] | None = None
+        if handler is not None and not self._is_own(name, callee):
+            values = self._given(call)
+            result = handler(self, call, [owner, *values] if owner is not None else values)
+            if result is not None:
+                return result
+        own = self.handlers.get("own " + name)
+        if values is None:
+            values = self._given(call)
+        if own is not None:
+            result = own(self, call, values)
+            if result is not None:
+                return result
+        function, this = self._target(call, callee, owner, values)
+        if function is not None and self._reaches(function):
+            return self._inlined(call, function, values, this)
+        if function is not None and self._is_short(function):
+            return self._briefly(call, function, values, this)
+        if function is not None:
+            self.skip(function, values, call.arguments)
+        made = self._object(call, name, values)
+        if made is not None:
+            return made
+        special = self.handlers["unknown"](self, call, [owner or Null(), *values])
+        return special if special is not None else RunTime(call.text or name)
+
+    def _given(self, call: Call) -> list[Value]:
+        """Return what a call is given; `*items` of Python as the items, where they are known."""
+        values: list[Value] = []
+        for it in call.arguments:
+            if isinstance(it, Opaque) and it.text == "**":
+                continue
+            value = self.value(it)
+            is_list = isinstance(it, Opaque) and it.text == "*" and len(it.parts) == 1
+            items = self.value(it.parts[0]) if isinstance(it, Opaque) and is_list else None
+            values += items.items if isinstance(items, Sizes) else (value,)
+        return values
+
+    def skip(self, function: Function, values: Sequence[Value], exprs: Sequence[Expr] = ()) -> None:
+        """Open what a function that is not run may write; what it was before is kept as the default."""
+        effects = self.project.effects(function)
+        parameters = [it for it in function.parameters if it.name not in ("self", "cls")]
+        for index, parameter in enumerate(parameters[: len(values)]):
+            if parameter.name.lstrip("*") not in effects.parameters:
+                continue
+            value = values[index]
+            if isinstance(value, Pointer):
+                self.open_at(value.place)
+            if parameter.is_reference and index < len(exprs):
+                place = self.place(exprs[index])
+                if place is not None:
+                    self.open_at(place)
+        names = effects.names | effects.fields
+        self.opened |= names
+        for place in list(self.store or ()):
+            last = name_of(place).rpartition(".")
+            if last[2] in (effects.fields if last[1] else effects.names) and (last[1] or place[:2] == "g:"):
+                self.open_at(place)
+
+    def skip_routine(self, routine: Routine) -> None:
+        """Open what a function may write that was handed to one that is not known."""
+        known = self.lambdas.get(routine.identity)
+        if known is None:
+            for function in self.project.functions(routine.name, self.path)[:1]:
+                self.skip(function, ())
+            return
+        function, frame = known
+        for name in writes(function).names:
+            it = frame
+            while it is not None and name not in it.names:
+                it = it.outer
+            if it is not None:
+                self.open_at(it.names[name])
+        self.skip(function, ())
+
+    def _is_short(self, function: Function) -> bool:
+        """Tell whether a function that calls no OpenCL is worth running."""
+        key = (function.path, function.row)
+        return key not in self.project.too_long and weight(function.body, _SHORT) < _SHORT
+
+    def _reaches(self, function: Function) -> bool:
+        """Tell whether OpenCL is called in a function or below it."""
+        key = (function.path, function.row)
+        if key not in self.project.reaches:
+            below = (function, *self.project.called_below(function))
+            self.project.reaches[key] = any(
+                (name.startswith("cl") and name in self.handlers) or name in _TELLING
+                for it in below
+                for name in called_names(it)
+            )
+        return self.project.reaches[key]
+
+    def _briefly(self, call: Call, function: Function, values: list[Value], this: Value | None) -> Value:
+        """Run a function that calls no OpenCL; what it may write is opened where that takes too much."""
+        before, store = self.limit, self.store
+        self.limit = min(before, self.steps + _BRIEF)
+        try:
+            return self._inlined(call, function, values, this)
+        except OutOfStepsError:
+            if self.steps > before or self.project.budget.steps < 0:
+                raise
+            self.project.too_long.add((function.path, function.row))
+            self.store = self.store if self.store is not None else store
+            self.skip(function, values, call.arguments)
+            return RunTime(call.text or f"{function.name}(…)")
+        finally:
+            self.limit = before
+
+    def _is_own(self, name: str, callee: Expr) -> bool:
+        """Tell whether a function is the project's own although it is called as one that is known."""
+        return isinstance(callee, Name) and name in self.frame.names
+
+    def _macro_call(self, call: Call, macro: Macro) -> Value:
+        if self.macro_depth > MAX_MACRO_DEPTH:
+            return RunTime(call.text)
+        expansion = self.project.expansion(macro, call)
+        if expansion is None:
+            for it in call.arguments:
+                self.value(it)
+            return RunTime(call.text)
+        self.macro_depth += 1
+        try:
+            if expansion.expression is not None:
+                return self.value(expansion.expression)
+            self._nested(expansion.statements)
+            return RunTime(call.text)
+        finally:
+            self.macro_depth -= 1
+
+    def _nested(self, statements: Block) -> None:
+        """Run statements that stand in an expression, whose calls are known once it is done."""
+        known = dict(self.frame.calls)
+        self.block(statements)
+        self.frame.calls.update(known)
+
+    def _has_own(self, callee: Member, owner: Value | None, name: str) -> bool:
+        """Tell whether an object of one of the project's classes has a method of a known name itself."""
+        if is_handle(owner) or self.path.endswith(".py"):
+            return False
+        place = owner.place if isinstance(owner, Pointer) else self.place(callee.base)
+        cls = self.objects.get(place) or self._class_of(place) if place is not None else ""
+        return bool(cls) and self.method(cls or "", name) is not None
+
+    def _target(
+        self, call: Call, callee: Expr, owner: Value | None, values: Sequence[Value]
+    ) -> tuple[Function | None, Value | None]:
+        """Return the project's function that is called, and the object that it is called for."""
+        match callee:
+            case Name(name):
+                held = self.named(name) if self._is_local(name) else None
+                if isinstance(held, Routine):
+                    return self._held(held, values)
+                if isinstance(held, Pointer) and held.place in self.objects:
+                    return self.method(self.objects[held.place], "__call__"), held
+                own = self.frame.this
+                if own is not None and self.frame.function.owner and not self.path.endswith(".py"):
+                    method = self._overload(
+                        self.project.functions(name, self.path, self.frame.function.owner), values
+                    ) or self.method(self.frame.function.owner, name)
+                    if method is not None:
+                        return method, own
+                candidates = [it for it in self.project.functions(name, self.path) if not it.owner]
+                return self._overload(candidates, values), None
+            case Member(_, name):
+                if isinstance(owner, Pointer):
+                    cls = self.objects.get(owner.place) or self._class_of(owner.place)
+                    if cls:
+                        method = self._overload(self.project.functions(name, self.path, cls), values)
+                        return method or self.method(cls, name), owner
+                held = self.value(callee)
+                if isinstance(held, Routine):
+                    return self._held(held, values)
+                if isinstance(owner, RunTime):
+                    methods = [it for it in self.project.functions(name, self.path) if it.owner]
+                    owners = {it.owner for it in methods}
+                    if len(owners) == 1:
+                        this = Pointer(f"o:{next(iter(owners))}#")
+                        return self._overload(methods, values), this
+                return None, None
+            case _:
+                held = self.value(callee)
+                return self._held(held, values) if isinstance(held, Routine) else (None, None)
+
+    def _held(self, held: Routine, values: Sequence[Value]) -> tuple[Function | None, Value | None]:
+        if held.identity in self.lambdas:
+            return self.lambdas[held.identity][0], None
+        if held.owner:
+            return self.method(held.owner, held.name), held.this
+        return self._overload(self.project.functions(held.name, self.path), values), held.this
+
+    def _overload(self, functions: Sequence[Function], values: Sequence[Value]) -> Function | None:
+        fitting = [it for it in functions if len(it.parameters) == len(values)]
+        fitting = [it for it in fitting if all(map(self._fits, it.parameters, values))] or fitting
+        return next(iter(fitting or [it for it in functions if accepts(it, len(values))]), None) or (
+            functions[0] if functions else None
+        )
+
+    def _fits(self, parameter: Parameter, value: Value) -> bool:
+        """Tell whether an argument may be of a parameter's type: strings and numbers are told apart."""
+        is_text = "char*" in parameter.type or parameter.type.endswith("string")
+        if isinstance(value, Text):
+            return is_text or parameter.type in ("", "auto")
+        return not (is_text and isinstance(value, Number))
+
+    def _object(self, call: Call, name: str, values: list[Value]) -> Value | None:
+        """Return a new object where a class is called."""
+        held = self.named(name) if self._is_local(name) else None
+        wanted = held.name if isinstance(held, Routine) else name
+        cls = self.project.class_named(wanted, self.path) if wanted else None
+        if cls is None:
+            return None
+        place = self.fresh("n", call)
+        self.construct(place, cls, values, call.arguments)
+        return Pointer(place)
+
+    def _inlined(self, call: Call, function: Function, values: list[Value], this: Value | None) -> Value:
+        result = self.call(function, values, call.arguments, this, call.keywords, call.template)
+        if function.is_wrapped and isinstance(result, (Number, Sizes, Text)):
+            result = RunTime(call.text)
+        if "kernel" in function.name.lower() and isinstance(result, (RunTime, Null)):
+            result = self.answer("kernel by name", call, values) or result
+        given = self.handlers["given file"](self, call, values)
+        if (
+            given is not None
+            and isinstance(result, Pointer)
+            and is_program(result)
+            and self.store is not None
+        ):
+            source = self.store.get(result.place + ".source")
+            if not isinstance(source, Text) or source.plain is not None or _says_nothing(source):
+                self.put(result.place + ".source", given)
+            return result
+        if (
+            given is not None
+            and isinstance(result, (RunTime, Null, Pointer, Text))
+            and not (isinstance(result, Pointer) and not self._is_text(result))
+        ):
+            known = self.text(result)
+            return given if known is None or not known.parts or known.plain is None else result
+        return result
+
+    def _is_text(self, value: Pointer) -> bool:
+        type_name = self.types.get(value.place, "")
+        return "char" in type_name or not type_name
+
+    def call(
+        self,
+        function: Function,
+        values: Sequence[Value],
+        exprs: Sequence[Expr] = (),
+        this: Value | None = None,
+        keywords: Mapping[str, Expr] | None = None,
+        templates: Sequence[str] = (),
+    ) -> Value:
+        """Run one of the project's functions."""
+        running = sum(it.function is function for it in self.frames)
+        if len(self.frames) > _MAX_DEPTH or running > 1 or self.store is None:
+            self.skip(function, values, exprs)
+            return RunTime(f"{function.name}(…)")
+        if running:
+            parameters = [it.name for it in function.parameters if it.name not in ("self", "cls")]
+            values = [
+                _opened_argument(name, it)
+                for name, it in zip_longest(parameters[: len(values)], values, fillvalue="")
+            ]
+        outer = next((it[1] for it in self.lambdas.values() if it[0] is function), None)
+        frame = Frame(function, f"f{self.site}", this, outer=outer)
+        self.site += 1
+        if not function.path.endswith(".py"):
+            for extra in values[len(function.parameters) :]:  # `Ts... arguments`, which may be kept.
+                if isinstance(extra, Pointer) and not is_handle(extra):
+                    self.open_at(extra.place)
+        given = self._bound(function, values, exprs, this, keywords or {}, frame)
+        shown = [self.value(self.project.expression(it)) for it in templates[: len(function.templates)]]
+        self.entered.add((function.path, function.row))
+        self.frames.append(frame)
+        loops, self.loops = self.loops, []
+        blocks, self.blocks = self.blocks, []
+        try:
+            self._templates(function, shown)
+            for parameter, value, place in given:
+                if place is not None:
+                    frame.names[parameter.name] = place
+                    continue
+                own = self._declare(parameter.name, parameter.type)
+                held = value
+                if held is None:
+                    default = parameter.default
+                    held = self.value(default) if default is not None else RunTime(parameter.name)
+                if "*" not in parameter.type:
+                    held = converted(self._resolved(parameter.type), held)
+                if self.store is not None:
+                    is_object = isinstance(held, Pointer) and held.place in self.objects
+                    if is_object and "*" not in parameter.type and self._copied(own, held):
+                        continue
+                    self.store[own] = held
+                    if isinstance(held, Pointer) and is_object:
+                        self.objects[own] = self.objects[held.place]
+            self.block(function.first)
+            self.block(function.body)
+        finally:
+            self.frames.pop()
+            self.loops = loops
+            self.blocks = blocks
+        return self._returned(function, frame)
+
+    def _templates(self, function: Function, given: Sequence[Value]) -> None:
+        """Declare a function's template parameters, open but for those that were given."""
+        for index, name in enumerate(function.templates):
+            place = self._declare(name, "")
+            self.put(place, given[index] if index < len(given) else RunTime(name))
+
+    def _bound(
+        self,
+        function: Function,
+        values: Sequence[Value],
+        exprs: Sequence[Expr],
+        this: Value | None,
+        keywords: Mapping[str, Expr],
+        frame: Frame,
+    ) -> Iterator[tuple[Parameter, Value | None, str | None]]:
+        parameters = list(function.parameters)
+        result: list[tuple[Parameter, Value | None, str | None]] = []
+        is_method = bool(function.owner) and function.path.endswith(".py")
+        if is_method and parameters and parameters[0].name in ("self", "cls"):
+            result.append((parameters.pop(0), this, None))
+        for index, parameter in enumerate(parameters):
+            if parameter.name.startswith("**"):
+                continue
+            if parameter.name.startswith("*"):
+                result.append(
+                    (replace(parameter, name=parameter.name[1:]), Sizes(tuple(values[index:])), None)
+                )
+                break
+            if index < len(values):
+                place = None
+                if parameter.is_reference and index < len(exprs):
+                    place = self.place(exprs[index])
+                    if place is not None and self.store is not None and place not in self.store:
+                        place = place if place in self.types else None
+                result.append((parameter, values[index], place))
+            elif parameter.name in keywords:
+                result.append((parameter, self.value(keywords[parameter.name]), None))
+            else:
+                result.append((parameter, None, None))
+        return iter(result)
+
+    def _returned(self, function: Function, frame: Frame) -> Value:
+        ends: list[tuple[Value, Store]] = list(frame.returns)
+        if self.store is not None:
+            ends.append((Null(), self.store))
+        if not ends:
+            self.store = None
+            return RunTime(f"{function.name}(…)")
+        value, store = ends[0]
+        for other, following in ends[1:]:
+            value = join_values(f"#{function.name}(…)", (value, other)) if other != value else value
+            # The last way out is where nothing went wrong.
+            merged = self.joined(store, following, 1)
+            if merged is not None:
+                store = merged
+        self.store = store
+        return value
+
+
+def _says_nothing(text: Text) -> bool:
+    """Tell whether all of a string depends on the run."""
+    return not any(isinstance(it, (str, FileText)) for it in text.parts)
+
+
+def _opened_argument(name: str, value: Value | str) -> Value:
+    """Return an argument of a call of a function by itself: another number in each."""
+    if isinstance(value, str):
+        return RunTime(value)
+    return RunTime(name) if isinstance(value, (Number, RunTime)) else value

@@ -1,0 +1,378 @@
+"""What expressions are worth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from clmap_lsp.hosts.interpreter.objects import Objects
+from clmap_lsp.hosts.interpreter.state import Frame
+from clmap_lsp.hosts.store import join_values
+from clmap_lsp.hosts.strings import percent, piece
+from clmap_lsp.hosts.tree import (
+    AddressOf,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Dereference,
+    Expr,
+    Index,
+    Items,
+    Lambda,
+    Member,
+    Name,
+    New,
+    Num,
+    Opaque,
+    SizeOf,
+    Str,
+    Unary,
+)
+from clmap_lsp.hosts.values import (
+    Alternatives,
+    ArrayValue,
+    Null,
+    Number,
+    Pointer,
+    Routine,
+    RunTime,
+    Sizes,
+    Text,
+    Value,
+    asks_device,
+    binary,
+    converted,
+    default_of,
+    is_program,
+    joined,
+    name_of,
+    negated,
+    size_of,
+    text_of,
+    truth,
+)
+
+_DEVICE_LIMITS = re.compile(
+    r"work_?group_?size|max_?work|compute_?units|local_?mem|max_?(?:local|group|threads)", re.IGNORECASE
+)
+"""What fields that hold an answer of the device are called."""
+
+_MAX_LINKS = 8
+"""Members and subscripts behind each other; each asks for those before it more than once."""
+
+_MAX_ITEMS = 256
+"""Items of a list that are told apart."""
+
+
+class Expressions(Objects):
+    """Expressions."""
+
+    def value(self, expression: Expr) -> Value:
+        """Return what an expression is worth, and do what it does."""
+        match expression:
+            case Num(number):
+                return Number(number)
+            case Str(parts, row):
+                return self._string(parts, row)
+            case Name(name, scope):
+                return self._qualified(name, scope) if scope else self.named(name)
+            case Binary():
+                return self._binary(expression)
+            case Unary(op, operand):
+                return negated(op, self.value(operand))
+            case AddressOf(operand):
+                place = self.place(operand)
+                if place is None:
+                    return RunTime(f"&{text_of(self.value(operand))}")
+                held = self.store.get(place) if self.store is not None else None
+                return held if isinstance(held, Pointer) and held.place == place else Pointer(place)
+            case Dereference(operand):
+                return self._dereferenced(self.value(operand), operand)
+            case Index() | Member() if _links(expression) > _MAX_LINKS:
+                return RunTime("…")
+            case Index(base, index):
+                return self._indexed(expression, base, index)
+            case Member(base, name):
+                return self._member(expression, base, name)
+            case Conditional():
+                return self._conditional(expression)
+            case Cast(type_name, operand):
+                return converted(self._resolved(type_name), self.value(operand))
+            case Items(items):
+                return Sizes(tuple(self.value(it) for it in items))
+            case Assign():
+                return self._assignment(expression)
+            case SizeOf(type_name, operand):
+                return self._size(type_name, operand)
+            case Call():
+                return self.called(expression)
+            case New():
+                return self._new(expression)
+            case Lambda(function):
+                identity = len(self.lambdas) + 1
+                outer = self._kept(identity) if function.by_value else self.frame if self.frames else None
+                self.lambdas[identity] = (function, outer)
+                return Routine(function.name, identity=identity)
+            case Opaque(text, parts):
+                last: Value = RunTime(text)
+                for part in parts:
+                    last = self.value(part)
+                return (
+                    last if text and len(parts) == 2 and "," in text else RunTime(" ".join(text.split())[:72])
+                )
+
+    def _kept(self, identity: int) -> Frame:
+        """Return a frame with the values that variables have now, for a lambda that keeps them."""
+        kept = replace(self.frame, names={}, returns=[])
+        for name, place in self.frame.names.items():
+            kept.names[name] = f"c{identity}#{name}"
+            held = self.store.get(place) if self.store is not None else None
+            if held is not None and not isinstance(held, Pointer) and self.store is not None:
+                self.store[kept.names[name]] = held
+            else:
+                kept.names[name] = place
+        return kept
+
+    def _string(self, parts: Sequence[str | Expr], row: int) -> Text:
+        result = Text((), row, self.path)
+        for part in parts:
+            if isinstance(part, str):
+                result = joined(result, Text((part,)))
+            else:
+                result = joined(result, piece(self.text(self.value(part)) or self.value(part)))
+        return result
+
+    def _assignment(self, assign: Assign) -> Value:
+        value = self.value(assign.value)
+        if assign.op:
+            before = self.value(assign.target)
+            value = self.combined(assign.op, before, value)
+        if isinstance(assign.value, Items) and not self.path.endswith(".py"):
+            place = self.place(assign.target)
+            if place is not None:
+                self._fill(place, assign.value)
+                return value
+        self.assign(assign.target, value)
+        return value
+
+    def _binary(self, expression: Binary) -> Value:
+        op = expression.op
+        if op in ("&&", "||"):
+            return self._logical(op, expression.left, expression.right)
+        return self.combined(op, self.value(expression.left), self.value(expression.right))
+
+    def combined(self, op: str, left: Value, right: Value) -> Value:
+        """Return `left op right` for anything that host code computes with."""
+        one, two = self._string_operand(left, right), self._string_operand(right, left)
+        if op == "+" and one is not None and two is not None:
+            return joined(one, two)
+        if op == "mod" and isinstance(left, Text):
+            items = right.items if isinstance(right, Sizes) else ()
+            return percent(left, right, items, self.entries(right))
+        if op == "<<" and isinstance(left, Text):
+            return joined(left, piece(self.text(right) or right))
+        if op == "+" and isinstance(left, Pointer):
+            return Pointer(left.place, moved=right != Number(0))
+        if op == "+" and isinstance(left, Sizes) and isinstance(right, Sizes):
+            if len(left.items) + len(right.items) > _MAX_ITEMS:
+                return RunTime("…")
+            return Sizes(left.items + right.items)
+        if op == "*" and isinstance(left, Sizes) and isinstance(right, Number) and len(left.items) == 1:
+            return Sizes(left.items * max(min(int(right.value), 9), 0))
+        if op in ("==", "!="):
+            return self._equal(op, left, right)
+        if isinstance(left, ArrayValue) or isinstance(right, ArrayValue):
+            return left if isinstance(left, ArrayValue) else right
+        return binary(op, left, right)
+
+    def _string_operand(self, value: Value, other: Value) -> Text | None:
+        if isinstance(value, Text):
+            return value
+        if isinstance(other, Text) and isinstance(value, (Pointer, RunTime, Number)):
+            return self.text(value) or piece(value)
+        return None
+
+    def _equal(self, op: str, left: Value, right: Value) -> Value:
+        one, two = self.text(left), self.text(right)
+        if one is not None and two is not None and one.plain is not None and two.plain is not None:
+            return Number(int((one.plain == two.plain) == (op == "==")))
+        for value, other in ((left, right), (right, left)):
+            if value in (Null(), Number(0)) and isinstance(other, (Pointer, Text, Sizes, Routine, Null)):
+                same = isinstance(other, Null) == (value == Null())
+                return Number(int(same == (op == "==")))
+        return binary(op, left, right)
+
+    def _logical(self, op: str, left: Expr, right: Expr) -> Value:
+        first = self.value(left)
+        known = truth(first)
+        stops = op == "||"
+        is_python = self.path.endswith(".py")
+        if known is stops:
+            return Number(int(stops)) if not is_python else first
+        second = self.value(right)
+        if known is not None:
+            return second if is_python else _flag(second)
+        if is_python and not isinstance(second, RunTime):
+            return RunTime(f"{text_of(first)} {'or' if stops else 'and'} {text_of(second)}", opaque=False)
+        known = truth(second)
+        one, two = default_of(first), default_of(second)
+        default: int | None = None
+        for it in (one, two):
+            if it is not None and bool(it) is stops:
+                default = int(stops)
+        if default is None and one is not None and two is not None:
+            default = int(not stops)
+        if known is stops:
+            return Number(int(stops))
+        text = f"{text_of(first)} {op} {text_of(second)}"
+        return RunTime(text, default, device=asks_device(first) or asks_device(second))
+
+    def _conditional(self, expression: Conditional) -> Value:
+        condition = self.value(expression.condition)
+        known = truth(condition)
+        if known is not None:
+            return self.value(expression.yes if known else expression.no)
+        yes, no = self.value(expression.yes), self.value(expression.no)
+        if yes == no:
+            return yes
+        way = self._way(condition, True)
+        if isinstance(yes, (Number, RunTime)) and isinstance(no, (Number, RunTime)):
+            text = f"{text_of(condition)} ? {text_of(yes)} : {text_of(no)}"
+            device = asks_device(condition)
+            return RunTime(
+                text, None if way is None else default_of((yes, no)[way]), opaque=False, device=device
+            )
+        return join_values("#?", (yes, no), None if way is None else (yes, no)[way])
+
+    def _dereferenced(self, value: Value, operand: Expr) -> Value:
+        if isinstance(value, Pointer):
+            if value.moved:
+                return RunTime(f"*{text_of(value)}")
+            return (
+                value if value.place[:1] in "kpb" and value.place[1:2].isdigit() else self.read(value.place)
+            )
+        if isinstance(value, (Routine, Alternatives)):
+            return value
+        return RunTime(f"*{text_of(value)}") if not isinstance(operand, Name) else RunTime(f"*{operand.name}")
+
+    def _indexed(self, whole: Index, base: Expr, index: Expr) -> Value:
+        value, at = self.value(base), self.value(index)
+        if isinstance(value, ArrayValue):
+            return ArrayValue(RunTime(f"{text_of(value)}[…]"), value.item_bytes)
+        if (
+            isinstance(value, Sizes)
+            and isinstance(at, Number)
+            and -len(value.items) <= at.value < len(value.items)
+        ):
+            return value.items[int(at.value)]
+        if isinstance(value, Sizes):
+            return join_values("#item", value.items) if value.items else RunTime("?")
+        if isinstance(value, RunTime) and not isinstance(base, (Name, Member, Index)):
+            return RunTime(f"{value.text}[{text_of(at)}]", device=value.device)
+        place = self.place(whole)
+        if place is None:
+            return RunTime(f"{text_of(value)}[{text_of(at)}]")
+        found = self.read(place)
+        if isinstance(found, RunTime) and found.text == name_of(place).lstrip(".") and "[*]" in found.text:
+            found = replace(found, text=found.text.replace("[*]", f"[{text_of(at)}]"))
+        if isinstance(value, RunTime) and found == RunTime(name_of(place).lstrip(".")):
+            return RunTime(f"{value.text}[{text_of(at)}]", device=value.device)
+        return found
+
+    def _member(self, whole: Member, base: Expr, name: str) -> Value:
+        value = self.value(base)
+        found = None if is_program(value) else self.answer("." + name, Call(whole, ()), [value])
+        if found is not None:
+            return found
+        if isinstance(value, Pointer):
+            place = f"{value.place}.{name}"
+            if self.store is not None and self.store.read(place) is not None:
+                return self.read(place)
+            owner = self.objects.get(value.place)
+            if owner is not None and self.method(owner, name) is not None:
+                return Routine(name, owner, value)
+            made = self.answer(
+                "attribute of " + value.place.partition("#")[0].rstrip("0123456789"), Call(whole, ()), [value]
+            )
+            if made is not None:
+                return made
+            return self.read(place)
+        place_ = self.place(whole)
+        if place_ is not None and not isinstance(value, (Sizes, ArrayValue, Text)):
+            known = self.store.read(place_) if self.store is not None else None
+            if known is not None:
+                return self.read(place_)
+        kernel = self.answer("kernel attribute", Call(whole, ()), [value])
+        if kernel is not None:
+            return kernel
+        found_ = self._static(base, name)
+        return found_ if found_ is not None else RunTime(f"{text_of(value)}.{name}")
+
+    def _static(self, base: Expr, name: str) -> Value | None:
+        """Return a field of a class, or a variable of another module."""
+        if not isinstance(base, Name):
+            return None
+        cls = self.project.class_named(base.name, self.path)
+        if cls is not None:
+            declared = next((it for it in cls.fields if it.name == name), None)
+            if declared is not None and declared.value is not None:
+                return self.value(declared.value)
+        return None
+
+    def _size(self, type_name: str, operand: Expr | None) -> Value:
+        if operand is not None and not (isinstance(operand, Name) and size_of(type_name)):
+            place = self.place(operand) if isinstance(operand, (Name, Member, Index, Dereference)) else None
+            held = self.types.get(place, "") if place is not None else ""
+            element = size_of(self._resolved(held))
+            if place is not None and place in self.arrays and self.store is not None and element is not None:
+                count = 0
+                while f"{place}[{count}]" in self.store:
+                    count += 1
+                return Number(count * element) if count else RunTime(f"sizeof({name_of(place)})")
+            if isinstance(operand, (Index, Dereference)):
+                base = operand.base if isinstance(operand, Index) else operand.operand
+                inner = self.place(base)
+                of_base = self.types.get(inner, "") if inner is not None else ""
+                element = size_of(self._resolved(of_base.removesuffix("*")))
+            if element is not None:
+                return Number(element)
+            if not isinstance(operand, Name):
+                return RunTime(f"sizeof({text_of(self.value(operand))})")
+        known = size_of(self._resolved(type_name))
+        return Number(known) if known is not None else RunTime(f"sizeof({type_name})")
+
+    def _new(self, expression: New) -> Value:
+        call = Call(Name(expression.type), expression.arguments, {}, expression.template, expression.row)
+        return self.called(call)
+
+    def _way(self, condition: Value, has_otherwise: bool) -> int | None:
+        """Return the way that is taken unless the program is told otherwise."""
+        default = default_of(condition)
+        if default is not None:
+            return 0 if default else 1
+        if not has_otherwise and device_decides(condition):
+            # `if (size > what the device allows) size = …`: a size that the author chose mostly stays.
+            return 1
+        return None
+
+
+def device_decides(value: Value) -> bool:
+    """Tell whether a value depends on the device, or is called as what devices answer is called."""
+    return asks_device(value) or _DEVICE_LIMITS.search(text_of(value)) is not None
+
+
+def _links(expression: Expr) -> int:
+    """Return how many members and subscripts stand behind each other."""
+    count = 0
+    while isinstance(expression, (Member, Index)):
+        expression = expression.base
+        count += 1
+    return count
+
+
+def _flag(value: Value) -> Value:
+    known = truth(value)
+    return Number(int(known)) if known is not None else value

@@ -1,0 +1,351 @@
+"""Statements: the ways of a program, and what holds where they join."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmap_lsp.hosts.interpreter.expressions import Expressions, device_decides
+from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, LoopState
+from clmap_lsp.hosts.store import Store, join_values
+from clmap_lsp.hosts.tree import (
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Declare,
+    Evaluate,
+    Expr,
+    If,
+    Index,
+    Items,
+    Jump,
+    Loop,
+    Member,
+    Name,
+    Num,
+    Raise,
+    Return,
+    Scope,
+    Stmt,
+    Switch,
+    Unary,
+)
+from clmap_lsp.hosts.values import Null, Number, RunTime, Text, Value, default_of, joined, name_of, truth
+from clmap_lsp.hosts.walking import indexes, nodes
+
+
+class Flow(Expressions):
+    """Statements."""
+
+    def block(self, statements: Block) -> None:
+        """Run statements until one leaves."""
+        for statement in statements:
+            if self.store is None:
+                return
+            self.statement(statement)
+
+    def scoped(self, statements: Block) -> None:
+        """Run a block whose variables are its own, as C's are."""
+        if self.path.endswith(".py"):
+            self.block(statements)
+            return
+        frame = self.frame
+        before = dict(frame.names)
+        self.blocks.append(set())
+        try:
+            self.block(statements)
+        finally:
+            self.blocks.pop()
+            frame.names = before
+
+    def _read_from_stream(self, value: Expr) -> None:
+        """Open what `stream >> variable` reads; as a statement or a condition it is no shift."""
+        while isinstance(value, Unary):
+            value = value.operand
+        while isinstance(value, Binary) and value.op == ">>" and not self.path.endswith(".py"):
+            place = self.place(value.right) if isinstance(value.right, (Name, Member, Index)) else None
+            if place is not None and self.store is not None:
+                self.store[place] = RunTime(name_of(place).lstrip("."))
+            value = value.left
+
+    def statement(self, statement: Stmt) -> None:
+        """Run one statement."""
+        self.step()
+        self.frame.calls.clear()
+        match statement:
+            case Evaluate(value):
+                self._read_from_stream(value)
+                self.value(value)
+            case Declare():
+                self._declaration(statement)
+            case If():
+                self._if(statement)
+            case Loop():
+                self._loop(statement)
+            case Switch():
+                self._switch(statement)
+            case Return(value):
+                result = self.value(value) if value is not None else Null()
+                if self.store is not None:
+                    self.frame.returns.append((result, self.store))
+                self.store = None
+            case Jump(leaves):
+                if self.loops and self.store is not None:
+                    state = self.loops[-1]
+                    (state.breaks if leaves else state.continues).append(self.store)
+                self.store = None
+            case Raise():
+                self.store = None
+            case Scope(body):
+                self.scoped(body)
+
+    def _if(self, statement: If) -> None:
+        self._read_from_stream(statement.condition)
+        condition = self.value(statement.condition)
+        known = truth(condition)
+        if known is not None:
+            self.scoped(statement.then if known else statement.otherwise)
+            return
+        before = self.store
+        if before is None:
+            return
+        self.step(1 + len(before) // 30)
+        self.store = before.copied()
+        self.scoped(statement.then)
+        after_then = self.store
+        self.store = before.copied()
+        self.scoped(statement.otherwise)
+        self.store = self.joined(after_then, self.store, self._way(condition, bool(statement.otherwise)))
+
+    def _switch(self, statement: Switch) -> None:
+        subject = self.value(statement.subject)
+        before = self.store
+        if before is None:
+            return
+        state = LoopState()
+        self.loops.append(state)
+        known = default_of(subject)
+        falling: Store | None = None
+        chosen: Store | None = None
+        has_default = any(label is None for label, _ in statement.cases)
+        for label, body in statement.cases:
+            taken = self.value(label) if label is not None else None
+            if (
+                isinstance(subject, Number)
+                and isinstance(taken, Number)
+                and taken != subject
+                and falling is None
+            ):
+                continue
+            if isinstance(subject, Number) and label is None and chosen is not None and falling is None:
+                continue
+            is_chosen = taken is not None and known is not None and default_of(taken) == known
+            self.store = self.joined(falling, before.copied(), 1 if is_chosen else None)
+            marker = len(state.breaks)
+            self.scoped(body)
+            falling = self.store
+            if is_chosen:
+                chosen = state.breaks[marker] if len(state.breaks) > marker else falling
+                if isinstance(subject, Number):
+                    has_default = True
+                    if falling is None:
+                        break
+        self.loops.pop()
+        self.store = falling
+        for left in state.breaks:
+            self.store = self.joined(
+                self.store, left, 1 if left is chosen else 0 if chosen is self.store else None
+            )
+        if not has_default:
+            self.store = self.joined(self.store, before, 1 if known is not None and chosen is None else None)
+
+    def _loop(self, loop: Loop) -> None:
+        frame = self.frame
+        before = dict(frame.names)
+        self.blocks.append(set())
+        try:
+            self._looped(loop)
+        finally:
+            self.blocks.pop()
+            if not self.path.endswith(".py"):
+                frame.names = before
+
+    def _looped(self, loop: Loop) -> None:
+        self.block(loop.start)
+        if self.store is None:
+            return
+        if loop.each is not None and loop.over is not None:
+            self._each(loop, loop.each, self.value(loop.over))
+            return
+        if loop.condition == Num(0) and not loop.tests_first:  # `do { … } while (0)` of macros.
+            self._turn(loop.body)
+            return
+        turns = self._turns(loop)
+        if turns is not None:
+            self._unrolled(loop, turns)
+            return
+        first = self.value(loop.condition) if loop.condition is not None else Number(1)
+        if loop.tests_first and truth(first) is False:
+            return
+        default = default_of(first) if loop.tests_first else 1
+        limited = device_decides(first)
+        skipped = default == 0 or (default is None and limited)
+        self._widened(loop, skipped=skipped, never=loop.tests_first and truth(first) is not True)
+
+    def _turns(self, loop: Loop) -> int | None:
+        """Return how often a short loop with known bounds turns; `None` if that is not known or too much."""
+        match loop:
+            case Loop(start=(Declare(name=name) | Evaluate(value=Assign(target=Name(name=name), op="")),)):
+                pass
+            case _:
+                return None
+        if loop.condition is None or len(loop.step) != 1 or self.store is None or not _calls(loop.body):
+            return None
+        before, trial = self.store, self.store.copied()
+        self.store = trial
+        self.trials += 1
+        count: int | None = 0
+        try:
+            for turn in range(MAX_UNROLLED + 1):
+                self.frame.calls.clear()
+                truth = self.value(loop.condition)
+                if not isinstance(truth, Number):
+                    count = None
+                    break
+                if not truth.value:
+                    count = turn
+                    break
+                self.block(loop.step)
+            else:
+                count = None
+        finally:
+            self.trials -= 1
+            self.store = before
+        if name in set(_assigned(loop.body)) or not indexes(loop.body, name):
+            return None  # Only what differs by its place in an array, such as kernels, is told apart.
+        return count
+
+    def _unrolled(self, loop: Loop, turns: int) -> None:
+        for _ in range(turns):
+            if not self._turn(loop.body):
+                return
+            self.block(loop.step)
+
+    def _turn(self, body: Block) -> bool:
+        """Run a body once where nothing else leaves it; False if it was left for good."""
+        state = LoopState()
+        self.loops.append(state)
+        self.scoped(body)
+        self.loops.pop()
+        for left in state.continues:
+            self.store = self.joined(self.store, left, None)
+        alive = self.store is not None
+        for left in state.breaks:
+            self.store = self.joined(self.store, left, None)
+        return alive and self.store is not None
+
+    def _each(self, loop: Loop, each: Expr, over: Value) -> None:
+        items = self._items(over)
+        if items is not None and len(items) <= MAX_UNROLLED and all(map(_is_thing, items)):
+            for item in items:
+                self.assign(each, item)
+                if not self._turn(loop.body):
+                    return
+            return
+        self._open(each, over)
+        self._widened(loop, skipped=False, never=True)
+
+    def _open(self, target: Expr, _over: Value) -> None:
+        match target:
+            case Name(name):
+                self.assign(target, RunTime(name))
+            case Items(items):
+                for item in items:
+                    self._open(item, _over)
+
+    def _widened(self, loop: Loop, *, skipped: bool, never: bool) -> None:
+        """Run a body once with all that it changes open.
+
+        `skipped`: the program does not enter it unless told so; `never`: it may not be entered.
+        """
+        before = self.store
+        if before is None:
+            return
+        self.step(1 + len(before) // 10)
+        if self.trials:  # What is changed shows in one turn; more would double with each nesting.
+            self.store = before.copied()
+            self._left(self._body(loop), before, 1 if skipped else 0, never=never)
+            return
+        self.trials += 1
+        self.store = before.copied()
+        try:
+            self._body(loop)
+        finally:
+            self.trials -= 1
+        after = self.store
+        opened = before.copied()
+        if after is not None:
+            for place, value in after.items():
+                old = before.read(place)
+                if old is not None and old != value:
+                    opened[place] = self._changed(place, old, value, skipped)
+        self.store = opened
+        self.loop_depth += 1
+        try:
+            breaks = self._body(loop)
+        finally:
+            self.loop_depth -= 1
+        self._left(breaks, before, 1 if skipped else 0, never=never)
+
+    def _left(self, breaks: list[Store], before: Store, default: int, *, never: bool) -> None:
+        """Join what holds behind a loop; `never`: it may not be entered."""
+        end: Store | None = self.store
+        for left in breaks:
+            end = self.joined(end, left, None)
+        self.store = self.joined(end, before, default) if never else end
+
+    def _changed(self, place: str, old: Value, new: Value, skipped: bool) -> Value:
+        if isinstance(old, (Number, RunTime)) and isinstance(new, (Number, RunTime)):
+            return RunTime(name_of(place).lstrip("."), default_of(old) if skipped else None)
+        if isinstance(old, Text) and isinstance(new, Text) and str(new).startswith(str(old)):
+            return joined(old, Text((RunTime("…"),)))
+        return join_values(place, (old, new), old if skipped else None)
+
+    def _body(self, loop: Loop) -> list[Store]:
+        state = LoopState()
+        self.loops.append(state)
+        if loop.condition is not None:
+            self._read_from_stream(loop.condition)
+        self.scoped(loop.body)
+        self.loops.pop()
+        for left in state.continues:
+            self.store = self.joined(self.store, left, None)
+        if self.store is not None:
+            self.block(loop.step)
+        if self.store is not None and loop.condition is not None:
+            self.frame.calls.clear()
+            self.value(loop.condition)
+        return state.breaks
+
+
+def _is_thing(value: Value) -> bool:
+    return not isinstance(value, RunTime)
+
+
+def _calls(block: Block) -> bool:
+    """Tell whether a loop's body calls anything; loops that only compute are not worth unrolling."""
+    return len(block) < 60 and any(isinstance(it, Call) for it in nodes(block))
+
+
+def _assigned(block: Block) -> Iterator[str]:
+    for statement in block:
+        match statement:
+            case Evaluate(value=Assign(target=Name(name))) | Declare(name=name):
+                yield name
+            case If(then=then, otherwise=otherwise):
+                yield from _assigned(then)
+                yield from _assigned(otherwise)
+            case Loop(start=start, body=body, step=step):
+                yield from _assigned((*start, *body, *step))
+            case Scope(body):
+                yield from _assigned(body)

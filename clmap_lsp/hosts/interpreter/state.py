@@ -1,0 +1,310 @@
+"""What an interpreter of host code knows: variables by place, calls that are being run, and work done."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from clmap_lsp.hosts.project import HostProject, KeptKernel
+from clmap_lsp.hosts.store import MAX_ELEMENTS, Store, join, named, program_of, texts_of
+from clmap_lsp.hosts.tree import Block, Call, Declare, Expr, Function
+from clmap_lsp.hosts.values import (
+    Alternatives,
+    Null,
+    Number,
+    Pointer,
+    RunTime,
+    Sizes,
+    Text,
+    Value,
+    converted,
+    default_of,
+    field_name,
+    is_kernel,
+    name_of,
+    size_of,
+)
+
+if TYPE_CHECKING:
+    from clmap_lsp.hosts.interpreter import Interpreter
+
+
+MAX_STEPS = 80_000
+"""Statements and calls from one start, and places that are copied or compared where ways part and join, a
+hundred of them as one; what is left then is not run."""
+MAX_MACRO_DEPTH = 16
+MAX_UNROLLED = MAX_ELEMENTS - 1
+"""Turns of a loop, and items of a list, that are run one by one."""
+
+
+class OutOfStepsError(Exception):
+    """The work that one start, or one call, may take is spent."""
+
+
+@dataclass(slots=True)
+class Raised:
+    """One launch as it was reached."""
+
+    kernel: Value
+    store: Store
+    path: str
+    row: int
+    global_size: Value
+    local_size: Value
+    dimensions: int | None
+    arguments: Mapping[int, Value]
+    looped: bool = False
+
+
+@dataclass(slots=True)
+class Frame:
+    """One call."""
+
+    function: Function
+    scope: str
+    this: Value | None = None
+    names: dict[str, str] = field(default_factory=dict)
+    types: dict[str, str] = field(default_factory=dict)
+    outer: Frame | None = None
+    """Where a lambda was written."""
+    returns: list[tuple[Value, Store]] = field(default_factory=list)
+    calls: dict[int, tuple[Call, Value]] = field(default_factory=dict)
+    """What the calls of the statement that is being run gave."""
+    is_module: bool = False
+
+
+@dataclass(slots=True)
+class LoopState:
+    """The ways that leave a loop, or one turn of it, before its end."""
+
+    breaks: list[Store] = field(default_factory=list)
+    continues: list[Store] = field(default_factory=list)
+
+
+CallHandler = Callable[["Interpreter", Call, list[Value]], Value | None]
+"""What a function that is known does; `None` where it is called in a way that is not."""
+
+
+class State(ABC):
+    """What is known at one point of a program that is run."""
+
+    def __init__(self, project: HostProject, handlers: Mapping[str, CallHandler]) -> None:
+        self.project = project
+        self.handlers = handlers
+        self.store: Store | None = Store()
+        self.launches: list[Raised] = []
+        self.entered: set[tuple[str, int]] = set()
+        """Functions that were run, by file and row."""
+        self.frames: list[Frame] = []
+        self.types: dict[str, str] = {}
+        """Types of places, as text."""
+        self.arrays: set[str] = set()
+        self.objects: dict[str, str] = {}
+        """Classes of places that hold an object of the project's own."""
+        self.lambdas: dict[int, tuple[Function, Frame | None]] = {}
+        self.loops: list[LoopState] = []
+        self.trials = 0
+        """Above 0, launches are not noted: a loop's first turn is only tried."""
+        self.steps = 0
+        self.limit = MAX_STEPS
+        """Steps after which what is being run is given up."""
+        self.initial: dict[str, Value] = {}
+        """What variables outside of functions start as, for ways on which nothing wrote them yet."""
+        self.site = 0
+        self.sites: dict[tuple[object, ...], int] = {}
+        self.loop_depth = 0
+        self.macro_depth = 0
+        self.opened: set[str] = set()
+        """Names of variables and fields that functions which were not run may have given other values."""
+        self.blocks: list[set[str]] = []
+        """Of each block of C that is being run, the names that it declares."""
+
+    @property
+    def frame(self) -> Frame:
+        """The call that is being run."""
+        return self.frames[-1]
+
+    @property
+    def path(self) -> str:
+        """The file that is being run."""
+        return self.frames[-1].function.path if self.frames else ""
+
+    def step(self, work: int = 1) -> None:
+        """Count work; what is too much is not run."""
+        self.steps += work
+        if self.steps > self.limit or not self.project.budget.take_steps(work):
+            raise OutOfStepsError
+
+    def _declare(self, name: str, type_name: str) -> str:
+        frame = self.frame
+        place = self.global_place(name) if frame.is_module else f"{frame.scope}#{name}"
+        if self.blocks and not frame.is_module and not self.path.endswith(".py"):
+            if name in frame.names and name not in self.blocks[-1]:
+                place = f"{frame.scope}.{len(self.blocks)}#{name}"  # It hides one of an outer block.
+            self.blocks[-1].add(name)
+        frame.names[name] = place
+        self.types[place] = type_name
+        return place
+
+    def fresh(self, kind: str, call: Call, name: str = "") -> str:
+        """Return the place of what a call makes: the same whenever it is run on the same way."""
+        where = tuple((it.function.path, it.function.row) for it in self.frames[-3:])
+        site = self.sites.setdefault((where, call.row, call.text), len(self.sites))
+        return f"{kind}{site}#{name}"
+
+    def put(self, place: str, value: Value) -> None:
+        """Write a value to a place, as its type holds it."""
+        if self.store is None:
+            return
+        type_name = self.types.get(place) or self.types.get(place.rpartition("[")[0], "")
+        if type_name and "*" not in type_name:
+            value = converted(self._resolved(type_name), value)
+        self.store.write(place, named(place, value))
+        kept_in = field_name(place)
+        for it in value.values if isinstance(value, Alternatives) else (value,):
+            if kept_in and is_kernel(it) and isinstance(it, Pointer):
+                self._keep_kernel(kept_in, it)
+
+    def _keep_kernel(self, name: str, kernel: Pointer) -> None:
+        """Note which kernel a field holds, for launches in functions that are run apart from this one."""
+        store = self.store
+        if store is None:
+            return
+        sources, options = program_of(store, kernel.place)
+        for text in texts_of(store.read(kernel.place + ".name")):
+            kept = KeptKernel(text, tuple(sources), options, self.path)
+            known = self.project.kernels_in_fields.setdefault(name, [])
+            if kept not in known:
+                known.append(kept)
+
+    def replace_list(self, before: Value, after: Value) -> None:
+        """Give a list of Python other items, under all its names."""
+        for place, held in list(self.store.items()) if self.store is not None else ():
+            if held is before and self.store is not None:
+                self.store[place] = named(place, after)
+
+    def _escaped(self, pointer: Pointer) -> None:
+        """Open a number whose address an object keeps, as an option parser does: it may be set from there."""
+        held = self.store.get(pointer.place) if self.store is not None else None
+        if isinstance(held, Number) and self.store is not None:
+            self.store[pointer.place] = RunTime(name_of(pointer.place).lstrip("."), held.value)
+
+    def open_at(self, place: str, *, keeps_default: bool = True, device: bool = False) -> None:
+        """Open the number at a place, and those of its elements and fields."""
+        store = self.store
+        if store is None:
+            return
+        for it in [it for it in store if it == place or it.startswith((place + ".", place + "["))]:
+            held = store[it]
+            if isinstance(held, (Number, RunTime, Null)):
+                kept = default_of(held) if keeps_default else None
+                store[it] = RunTime(name_of(it).lstrip("."), kept, device=device)
+
+    def text(self, value: Value) -> Text | None:
+        """Return the string that a value is, or that stands where it points."""
+        for _ in range(4):
+            match value:
+                case Text():
+                    return value
+                case Pointer(place) if self.store is not None:
+                    found = self.store.read(place)
+                    if found is None or found == value:
+                        found = self.store.get(place + "[0]")
+                    if found is None:
+                        return None
+                    value = found
+                case _:
+                    return None
+        return None
+
+    def entries(self, value: Value) -> dict[str, Value]:
+        """Return the named parts of a dictionary."""
+        if not isinstance(value, Pointer) or self.store is None:
+            return {}
+        start = value.place + "."
+        return {
+            place[len(start) :]: held
+            for place, held in self.store.items()
+            if place.startswith(start) and place[len(start) :].isidentifier()
+        }
+
+    def _items(self, value: Value) -> tuple[Value, ...] | None:
+        if isinstance(value, Sizes):
+            return value.items
+        if isinstance(value, Pointer) and self.store is not None:
+            found = []
+            for index in range(MAX_UNROLLED + 1):
+                item = self.store.get(f"{value.place}[{index}]")
+                if item is None:
+                    break
+                found.append(item)
+            return tuple(found) if found and f"{value.place}[*]" not in self.store else None
+        return None
+
+    def joined(self, one: Store | None, two: Store | None, default: int | None) -> Store | None:
+        """Return what holds behind two ways, of which one may have been the first to use a variable."""
+        if one is not None and two is not None:
+            for place, value in self.initial.items():
+                if (place in one) != (place in two):
+                    (two if place in one else one).setdefault(place, value)
+        return join(one, two, default)
+
+    def global_place(self, name: str) -> str:
+        """Return the place of a variable of the file that is being run."""
+        return f"g:{self.path}#{name}"
+
+    def _resolved(self, type_name: str) -> str:
+        """Return a type behind `typedef`s and macros."""
+        for _ in range(4):
+            if not type_name or size_of(type_name) is not None:
+                return type_name
+            bare = type_name.replace("const", "").replace("static", "").strip()
+            macro = self.project.macro(bare, self.path)
+            following = macro.body if macro is not None else self.project.type_named(bare, self.path)
+            if not following or following == type_name:
+                return bare
+            type_name = following
+        return type_name
+
+    # What later layers do, and earlier ones ask for.
+
+    @abstractmethod
+    def answer(self, name: str, call: Call, values: list[Value]) -> Value | None:
+        """Return what a known function, method or attribute gives; `None` where it is not known."""
+
+    @abstractmethod
+    def value(self, expression: Expr) -> Value:
+        """Return what an expression is worth, and do what it does."""
+
+    @abstractmethod
+    def block(self, statements: Block) -> None:
+        """Run statements until one leaves."""
+
+    @abstractmethod
+    def define(self, place: str, declare: Declare) -> None:
+        """Give a variable at a place what its declaration says."""
+
+    @abstractmethod
+    def called(self, call: Call) -> Value:
+        """Return what a call gives, and do what it does: once in each statement, if asked more often."""
+
+    @abstractmethod
+    def call(
+        self,
+        function: Function,
+        values: Sequence[Value],
+        exprs: Sequence[Expr] = (),
+        this: Value | None = None,
+        keywords: Mapping[str, Expr] | None = None,
+        templates: Sequence[str] = (),
+    ) -> Value:
+        """Run one of the project's functions."""
+
+
+def opened_as(name: str, value: Value) -> Value:
+    """Return a value that the program may be told to change."""
+    if isinstance(value, Number):
+        return RunTime(name, value.value)
+    return value

@@ -1,0 +1,402 @@
+"""How launches are followed through macros, fields, tables, containers and functions that keep addresses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from clmap_lsp.hosts.launches import HostLaunch, HostReader, launches_of
+from clmap_lsp.workbench.hosts import project_of
+
+KERNELS = """\
+__kernel void scale(__global float *a, int n) { if (get_global_id(0) < n) a[get_global_id(0)] *= 2.0f; }
+__kernel void shift(__global float *a, int n) { if (get_global_id(0) < n) a[get_global_id(0)] += 2.0f; }
+"""
+
+
+def read(folder: Path, **files: str) -> dict[str, HostLaunch]:
+    (folder / "kernels.cl").write_text(KERNELS)
+    for name, text in files.items():
+        (folder / name.replace("_dot_", ".")).write_text(text)
+    return {it.kernel: it for it in launches_of(project_of(str(folder))).launches}
+
+
+def numbers(launch: HostLaunch) -> tuple[list[int | float | None], list[int | float | None]]:
+    return (
+        [it.number for it in launch.global_size],
+        [it.number if it is not None else None for it in launch.local_size],
+    )
+
+
+def test_a_macro_that_names_the_function_and_tables_of_names_and_fields(tmp_path: Path) -> None:
+    """The launch is compiled with an option only; calls go through a checking macro and a loaded table."""
+    making = """
+#if WITH_OPENCL
+#include "state.h"
+int make(state_t *s, cl_program program)
+{
+    static const char *names[] = { "scale", "shift" };
+    cl_kernel *places[] = { &s->cl.first, &s->cl.second };
+    for (int i = 0; i < COUNT(names); i++)
+        *places[i] = s->api->clCreateKernel(program, names[i], &status);
+    return 0;
+}
+#endif
+"""
+    running = """
+#include "state.h"
+#if WITH_OPENCL
+#define CALL(method, ...) do { if (s->failed) return -1; \\
+    status = api->method(__VA_ARGS__); if (status) { log_error(#method " failed"); return -1; } } while (0)
+int run(state_t *s)
+{
+    size_t whole[2], group[2];
+    cl_uint at = 0;
+    int count = 3 * 100;
+    CALL(clSetKernelArg, s->cl.second, at++, sizeof(cl_mem), &s->memory);
+    CALL(clSetKernelArg, s->cl.second, at++, sizeof(int), &count);
+    whole[0] = 512; whole[1] = s->rows;
+    group[0] = 64; group[1] = 1;
+    CALL(clEnqueueNDRangeKernel, s->queue, s->cl.second, 2, NULL, whole, group, 0, NULL, NULL);
+    return 0;
+}
+#endif
+"""
+    header = "#define COUNT(array) (sizeof(array) / sizeof(array[0]))\n"
+    found = read(tmp_path, make_dot_c=making, run_dot_c=running, state_dot_h=header)
+    assert list(found) == ["shift"]
+    assert numbers(found["shift"]) == ([512, None], [64, 1])
+    assert found["shift"].arguments["n"].number == 300
+    assert found["shift"].host_row == 15, "the row of the use, not of the macro"
+
+
+def test_what_a_function_with_any_arguments_keeps_the_address_of_is_open(tmp_path: Path) -> None:
+    options = """
+template <typename T> struct Option { Option(const char *name, T *to) : to_(to) {} T *to_; };
+class Options {
+public:
+    template <typename T, typename... Ts>
+    void add(Ts &&...all) { kept.push_back(std::make_shared<T>(all...)); }
+    void parse(int argc, char **argv);
+    std::vector<std::shared_ptr<void>> kept;
+};
+"""
+    main = """
+#include "options.hpp"
+int main(int argc, char **argv)
+{
+    size_t size = 4096;
+    Options options;
+    options.add<Option<size_t>>("size", &size);
+    options.parse(argc, argv);
+    cl::Program program{context, load("kernels.cl")};
+    cl::Kernel kernel{program, "scale"};
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange{size}, cl::NDRange{64});
+}
+"""
+    launch = read(tmp_path, options_dot_hpp=options, main_dot_cpp=main)["scale"]
+    assert (launch.global_size[0].number, launch.global_size[0].default) == (None, 4096)
+    assert numbers(launch)[1] == [64]
+
+
+def test_kernels_pushed_into_a_vector_in_a_loop(tmp_path: Path) -> None:
+    main = """
+std::vector<cl::Kernel> kernels;
+static void go(int count)
+{
+    for (int i = 0; i < count; i++)
+        queue.enqueueNDRangeKernel(kernels[i], cl::NullRange, cl::NDRange{1024});
+}
+int main()
+{
+    cl::Program program{context, load("kernels.cl")};
+    for (int i = 0; i < 64; i++) {
+        kernels.push_back(cl::Kernel{program, "scale"});
+        kernels[i].setArg(1, 1000);
+    }
+    go(8);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_cpp=main)["scale"]) == ([1024], [None])
+
+
+def test_kernels_of_an_object_that_gives_them_by_attribute_or_name(tmp_path: Path) -> None:
+    """Where a class hides the program, the names of the project's own kernels tell which one is launched."""
+    host = """
+import numpy
+import pyopencl
+class Processing:
+    def __init__(self, size):
+        self.size = size
+        self.kernels = KernelContainer(self.compile())
+    def run(self, data, fast):
+        wg = 32
+        self.kernels.scale(self.queue, (self.size,), (wg,), self.buffer, numpy.int32(7))
+        chosen = self.kernels.get_kernel("shift")
+        chosen(self.queue, (1,), None, self.buffer, numpy.short(3))
+    def stop(self):
+        self.log.scale("nothing", 1, 2)
+"""
+    found = read(tmp_path, host_dot_py=host)
+    assert sorted(found) == ["scale", "shift"]
+    assert numbers(found["scale"]) == ([None], [32])
+    assert found["scale"].arguments["n"].number == 7
+    assert numbers(found["shift"]) == ([1], [None])
+    assert found["shift"].arguments["n"].number == 3
+
+
+def test_a_function_whose_run_ended_before_its_launch_is_run_by_itself(tmp_path: Path) -> None:
+    main = """
+void launch(cl_program program, int wanted)
+{
+    if (wanted != 7) exit(1);
+    size_t size = 256;
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL);
+}
+int main() { launch(clCreateProgramWithSource(context, 1, load("kernels.cl"), NULL, NULL), 3); }
+"""
+    assert numbers(read(tmp_path, main_dot_c=main)["scale"]) == ([256], [None])
+
+
+def test_work_beside_the_launch_does_not_use_up_the_run(tmp_path: Path) -> None:
+    """Functions that call no OpenCL are given up after some work: what they may write is open then."""
+    depth = 6
+    helpers = "int f0(int x) { total++; return x * x; }\n" + "".join(
+        f"int f{i}(int x) {{ int s = 0; for (int i = 0; i < x; i++) for (int j = 0; j < x; j++)"
+        f" s += f{i - 1}(i) + f{i - 1}(j) * f{i - 1}(i + j); return s; }}\n"
+        for i in range(1, depth)
+    )
+    main = f"""
+int total = 1;
+{helpers}
+int main(int argc, char **argv)
+{{
+    int seed = f{depth - 1}(argc);
+    size_t size = 64 * 64, other = total;
+    cl_program program = clCreateProgramWithSource(context, 1, load("kernels.cl"), 0, 0);
+    cl_kernel kernel = clCreateKernel(program, "scale", 0);
+    clSetKernelArg(kernel, 1, sizeof(int), &other);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL);
+}}
+"""
+    launch = read(tmp_path, main_dot_c=main)["scale"]
+    assert numbers(launch) == ([4096], [None])
+    assert launch.arguments["n"].number is None, "a counter that the helpers change"
+
+
+def test_two_kernels_of_one_name_are_told_apart_by_their_arguments(tmp_path: Path) -> None:
+    (tmp_path / "fill.cl").write_text(
+        "__kernel void fill(__global float *a, float value) { a[0] = value; }\n"
+    )
+    (tmp_path / "random.cl").write_text(
+        "__kernel void fill(__global float *a, int seed, int sequence, float low)\n"
+        "{ a[0] = low + seed + sequence; }\n"
+    )
+    host = """
+void random_numbers(Cache &cache, int seed)
+{
+    cl::Program const &program = cache.program_of("anything");
+    cl::Kernel kernel(program, "fill");
+    int at = 0;
+    kernel.setArg(at++, memory);
+    kernel.setArg(at++, seed);
+    kernel.setArg(at++, 11);
+    kernel.setArg(at++, 0.5f);
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(128));
+}
+"""
+    launch = read(tmp_path, host_dot_cpp=host)["fill"]
+    assert Path(launch.kernel_file or "").name == "random.cl"
+    assert (launch.arguments["sequence"].number, launch.arguments["low"].number) == (11, 0.5)
+
+
+def test_sizes_that_a_functor_is_made_with(tmp_path: Path) -> None:
+    main = """
+int main()
+{
+    cl::Program program(context, load("kernels.cl"));
+    program.build({device});
+    cl::Kernel kernel(program, "scale");
+    cl::KernelFunctor scale(kernel, queue, cl::NullRange, cl::NDRange(96), cl::NDRange(32));
+    scale(buffer, 90);
+}
+"""
+    launch = read(tmp_path, main_dot_cpp=main)["scale"]
+    assert numbers(launch) == ([96], [32])
+    assert (launch.arguments["n"].number, launch.build_options) == (90, "")
+
+
+def test_declarations_and_sources_as_arguments_of_macros(tmp_path: Path) -> None:
+    main = """
+#define TEXT(...) #__VA_ARGS__
+static const char *source = TEXT(
+    __kernel void twice(__global int *a, int n, int m) {
+        if (get_global_id(0) < n) { a[get_global_id(0)] *= m; }
+    }
+);
+int main()
+{
+    CL_CHECK(err, cl::Program program(context, source, false, &err));
+    CL_CHECK(err, cl::Kernel kernel(program, "twice", &err));
+    CL_CHECK(err, err = kernel.setArg(1, 1000));
+    cl::NDRange whole(1024), group(64);
+    CL_CHECK(err, err = queue.enqueueNDRangeKernel(kernel, cl::NullRange, whole, group));
+    CL_CHECK(err, cl::Kernel task(program, "scale", &err));
+    CL_CHECK(err, err = queue.enqueueTask(task));
+}
+"""
+    found = read(tmp_path, main_dot_cpp=main)
+    assert numbers(found["twice"]) == ([1024], [64])
+    assert found["twice"].arguments["n"].number == 1000
+    assert (found["twice"].kernel_row, found["twice"].host_row) == (3, 14)
+    assert numbers(found["scale"]) == ([1], [1])
+
+
+def test_boost_compute(tmp_path: Path) -> None:
+    main = """
+int main()
+{
+    const char source[] = BOOST_COMPUTE_STRINGIZE_SOURCE(
+        __kernel void twice(__global int *a, int n) { a[get_global_id(0)] *= n; }
+    );
+    compute::program program = compute::program::build_with_source(source, context, "-DN=4");
+    compute::kernel kernel = program.create_kernel("twice");
+    kernel.set_arg(1, 3);
+    size_t whole[2] = { 64, 32 }, group[2] = { 8, 8 };
+    queue.enqueue_nd_range_kernel(kernel, 2, 0, whole, group);
+    compute::kernel other(program, "twice");
+    other.set_arg(1, 5);
+    queue.enqueue_nd_range_kernel(other, compute::dim(0, 0), compute::dim(128, 16), compute::dim(16, 1));
+}
+"""
+    (tmp_path / "main.cpp").write_text(main)
+    both = launches_of(project_of(str(tmp_path))).launches
+    assert [numbers(it) for it in both] == [([64, 32], [8, 8]), ([128, 16], [16, 1])]
+    assert [it.arguments["n"].number for it in both] == [3, 5]
+    assert {it.build_options for it in both} == {"-DN=4"}
+
+
+def test_a_method_of_the_project_is_not_taken_for_one_of_a_library(tmp_path: Path) -> None:
+    """`set_arg` of pyopencl takes an index first; this one takes a kernel and counts the index on."""
+    main = """
+class Tensor {
+public:
+    void set_arg(cl::Kernel &kernel, int &at) { kernel.setArg(at++, buffer_); kernel.setArg(at++, 5); }
+    cl::Buffer buffer_;
+};
+int main()
+{
+    cl::Kernel kernel(cl::Program(context, load("kernels.cl")), "scale");
+    Tensor tensor;
+    int at = 0;
+    tensor.set_arg(kernel, at);
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(at * 64));
+}
+"""
+    launch = read(tmp_path, main_dot_cpp=main)["scale"]
+    assert numbers(launch) == ([128], [None])
+    assert launch.arguments["n"].number == 5
+
+
+def test_a_handle_that_a_query_fills_is_not_null_any_more(tmp_path: Path) -> None:
+    main = """
+#define CHECKED(x) assert(x)
+int main()
+{
+    cl_context context = NULL;
+    cl_int status = clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof(context), &context, NULL);
+    CHECKED(status == CL_SUCCESS && context != NULL);
+    size_t size[] = { 32, 16 };
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    clEnqueueNDRangeKernel(queue, kernel, 2, NULL, size, NULL, 0, NULL, NULL);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_c=main)["scale"]) == ([32, 16], [None, None])
+
+
+def test_kernels_of_a_class_that_a_macro_exports(tmp_path: Path) -> None:
+    header = """
+class LIBRARY_LOCAL Sorter : public Algorithm {
+    cl::Kernel reduceKernel;
+    size_t group;
+public:
+    Sorter(cl::Program program);
+    void enqueue(size_t blocks);
+};
+"""
+    source = """
+#include "sorter.hpp"
+Sorter::Sorter(cl::Program program) { group = 128; reduceKernel = cl::Kernel(program, "shift"); }
+void Sorter::enqueue(size_t blocks)
+{
+    reduceKernel.setArg(1, 4);
+    queue.enqueueNDRangeKernel(reduceKernel, cl::NullRange, cl::NDRange(128 * blocks), cl::NDRange(128));
+}
+"""
+    launch = read(tmp_path, sorter_dot_hpp=header, sorter_dot_cpp=source)["shift"]
+    assert numbers(launch) == ([None], [128])
+    assert launch.arguments["n"].number == 4
+
+
+def test_a_class_that_runs_kernels_by_name_and_hands_arguments_on(tmp_path: Path) -> None:
+    program = """
+import pyopencl
+class Runner(pyopencl.Program):
+    def __init__(self, name):
+        self._kernels = {}
+    def run_kernel(self, name, whole, group, *args, **kwargs):
+        if not name in self._kernels:
+            self._kernels[name] = getattr(self, name)
+        self._kernels[name](self.queue, whole, group, *args, **kwargs)
+"""
+    use = """
+import numpy as np
+import pyopencl
+from program import Runner
+def add(buffer, rows):
+    program = Runner("kernels.cl")
+    program.run_kernel("shift", (256, rows), (16, 1), buffer, np.int32(9))
+"""
+    launch = read(tmp_path, program_dot_py=program, use_dot_py=use)["shift"]
+    assert numbers(launch) == ([256, None], [16, 1])
+    assert launch.arguments["n"].number == 9
+
+
+def test_a_folder_shows_what_its_files_show_each(tmp_path: Path) -> None:
+    """Many programs in one folder: none of them uses up what another one may take."""
+    for number in range(12):
+        (tmp_path / f"program{number}.c").write_text(f"""
+int main(int argc, char **argv)
+{{
+    size_t size = {64 * (number + 1)};
+    cl_kernel kernel = clCreateKernel(program, "scale", NULL);
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL);
+}}
+""")
+    (tmp_path / "kernels.cl").write_text(KERNELS)
+    project = project_of(str(tmp_path))
+    whole = launches_of(project)
+    each = [HostReader(project_of(str(tmp_path))).report([it]).launches for it in project.launching_files]
+    assert set(map(str, whole.launches)) == {str(it) for found in each for it in found}
+    assert len(whole.launches) == 12
+    assert not whole.is_cut_short
+    project = project_of(str(tmp_path))
+    project.budget.steps = 20
+    assert launches_of(project).is_cut_short
+
+
+def test_a_local_size_that_stays_null_has_no_default(tmp_path: Path) -> None:
+    main = """
+int main(int argc, char **argv)
+{
+    size_t x = 0;
+    Options options("size", &x);
+    options.parse(argc, argv);
+    cl::NDRange local;
+    if (x > 0) local = cl::NDRange{x};
+    cl::Kernel kernel(cl::Program(context, load("kernels.cl")), "scale");
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange{64}, local);
+}
+"""
+    (size,) = read(tmp_path, main_dot_cpp=main)["scale"].local_size
+    assert size is not None and (size.number, size.default) == (None, None)
