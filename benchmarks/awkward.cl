@@ -1104,3 +1104,189 @@ void factor(__global const float *restrict a, __global const float *restrict b, 
         s += f * a[row * n + k] * b[k * n + col];
     c[row * n + col] = s;
 }
+//// rows that go on in the next one
+// clmap: global=256 local=64 n=256 w=32 a=random(n*w+w) y=random(n)
+// also: w=31
+__kernel void over_the_end(__global const float *restrict a, __global float *restrict y, const int n, const int w)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k <= w; k++)
+        s = 0.5f * s + a[i * w + k];
+    y[i] = s;
+}
+//// rows from the last to the first
+// clmap: global=256 local=64 n=256 w=32 a=random(n*w) y=random(n)
+// also: n=250 w=33 a=random(8250)
+__kernel void from_the_end(__global const float *restrict a, __global float *restrict y, const int n, const int w)
+{
+    const int i = get_global_id(0);
+    if (i >= n)
+        return;
+    float s = 0.0f;
+    for (int k = 0; k < w; k++)
+        s = 0.5f * s + a[(n - 1 - i) * w + w - 1 - k];
+    y[i] = s;
+}
+//// row before one's own, in unsigned numbers
+// clmap: global=256 local=64 n=256 w=32 a=random(n*w) y=random(n)
+// also: n=200
+__kernel void before(__global const float *restrict a, __global float *restrict y, const uint n, const uint w)
+{
+    const uint i = get_global_id(0);
+    if (i == 0 || i >= n)
+        return;
+    float s = 0.0f;
+    for (uint k = 0; k < w; k++)
+        s = 0.5f * s + a[(i - 1) * w + k];
+    y[i] = s;
+}
+//// rows that are read and stored under two names
+// clmap: global=256 local=64 n=256 w=32 a=random(n*w) b=random(n*w)
+// also: same=a:b
+// also: n=250 same=a:b
+__kernel void two_names(__global const float *a, __global float *b, const int n, const int w)
+{
+    const int i = get_global_id(0);
+    if (i < n)
+        for (int k = 0; k < w; k++)
+            b[i * w + k] = 0.5f * a[i * w + w - 1 - k];
+}
+//// read by two names only
+// clmap: global=256 local=64 n=256 w=32 a=random(n*w) b=random(n*w) y=random(n)
+// also: same=a:b
+__kernel void read_twice(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                         const int n, const int w)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < w; k++)
+        s = 0.5f * s + a[i * w + k];
+    y[i] = s + b[i];
+}
+//// more rows than the number of rows
+// clmap: global=256 local=64 rows=256 w=32 a=random(8192) y=random(256)
+// also: rows=64
+// also: rows=1
+__kernel void more_rows(__global const float *restrict a, __global float *restrict y, const int rows, const int w)
+{
+    const int i = get_global_id(0);
+    float s = rows;
+    for (int k = 0; k < w; k++)
+        s = 0.5f * s + a[i * w + k];
+    y[i] = s;
+}
+//// planes with rows to spare
+// clmap: global=4,64 local=1,64 h=60 pitch=64 w=32 a=random(8192)
+// also: h=64
+// also: h=50 pitch=70 a=random(8960)
+__kernel void spare_rows(__global float *restrict a, const int h, const int pitch, const int w)
+{
+    const int p = get_global_id(0), r = get_global_id(1);
+    if (r < h)
+        for (int c = 0; c < w; c++)
+            a[p * pitch * w + r * w + c] = 0.5f * a[p * pitch * w + r * w + c] + p;
+}
+//// counted at places that data say
+// clmap: global=256 local=64 n=256 w=16 at=iota(256) a=zeros(4096)
+// also: n=100
+__kernel void at_places(__global const int *restrict at, __global int *restrict a, const int n, const int w)
+{
+    const int i = get_global_id(0);
+    if (i < n) {
+        atomic_add(&a[i * w + 3], 1);
+        a[at[i] * w + 5] += i;
+    }
+}
+//// rows of ids that do not start at 0
+// clmap: global=256 local=64 n=320 w=32 a=random(n*w) y=random(n)
+// also: offset=64
+__kernel void with_offset(__global const float *restrict a, __global float *restrict y, const int n, const int w)
+{
+    const int i = get_global_id(0);
+    if (i >= n)
+        return;
+    float s = 0.0f;
+    for (int k = 0; k < w; k++)
+        s = 0.5f * s + a[i * w + k];
+    y[i] = s;
+}
+//// groups that the launch does not fill
+// clmap: global=64,64 local=4,16 w=64 h=64 a=random(w*h) b=random(w*h)
+// also: global=48,40 local=4,8
+// also: global=60,64 local=4,16 w=60
+__kernel void not_filled(__global const float *restrict a, __global float *restrict b, const int w, const int h)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x < w && y < h)
+        b[y * w + x] = a[y * w + x] + 1.0f;
+}
+//// one element handed over twice
+// clmap: global=256 local=64 a=random(512)
+// also: global=128
+void put(__local float *one, __local float *other, const float value)
+{
+    *one = value;
+    *other += 0.5f * *one;
+}
+void put_both(__local float *one, __local float *other, const float value)
+{
+    if (value < 0.0f)
+        return;
+    put(one, other, value);
+}
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void handed_twice(__global float *restrict a)
+{
+    __local float s[128];
+    const int l = get_local_id(0), first = get_group_id(0) * 128;
+    s[2 * l] = s[2 * l + 1] = a[first + l];
+    put_both(&s[2 * l], &s[2 * l + (l & 1)], a[first + l + 64]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[first + l] = s[127 - 2 * l];
+    a[first + l + 64] = s[(2 * l + 7) & 127];
+}
+//// local memory as long as the host likes
+// clmap: global=250 local=50 s=local(100) a=random(500)
+// also: global=192 local=64 s=local(128) a=random(384)
+// also: global=21 local=7 s=local(14) a=random(42)
+float pair(__local const float *p, const int i)
+{
+    return p[2 * i] - p[2 * i + 1];
+}
+__kernel void any_length(__local float *s, __global float *restrict a)
+{
+    const int l = get_local_id(0), n = get_local_size(0), first = get_group_id(0) * 2 * n;
+    s[l] = a[first + l];
+    s[l + n] = a[first + l + n];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    a[first + l] = pair(s, l);
+    a[first + l + n] = s[2 * l] + 2.0f;
+}
+//// a row of local memory by its first element
+// clmap: global=64,64 local=16,16 a=random(4096)
+// also: global=32,32
+__kernel __attribute__((reqd_work_group_size(16, 16, 1)))
+void by_first_element(__global float *restrict a)
+{
+    __local float t[16][16];
+    const int x = get_local_id(0), y = get_local_id(1);
+    const int at = get_global_id(1) * get_global_size(0) + get_global_id(0);
+    t[y][x] = a[at];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __local float *flat = &t[0][0];
+    a[at] = t[x][y] + flat[x * 16 + y];
+}
+//// a declaration that only a macro names
+// clmap: global=256 local=64 n=256 w=32 a=random(n*w) y=random(n)
+// also: w=31
+#define HERE (row + k)
+__kernel void by_macro(__global const float *restrict a, __global float *restrict y, const int n, const int w)
+{
+    const int i = get_global_id(0);
+    const int row = i * w;
+    float s = a[row];
+    for (int k = 0; k < w; k++)
+        s = 0.5f * s + a[HERE];
+    y[i] = s;
+}

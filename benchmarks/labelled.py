@@ -1,10 +1,11 @@
 """What is left of findings on public kernels that a person judged, and how many of those shown are worth it.
 
-    python -m benchmarks.labelled --repos DIR [--half open|closed]
+    python -m benchmarks.labelled --repos DIR [--half open|closed] [--collected first|later]
 
 DIR holds one tree a repository, `owner__name`, as `benchmarks.corpus --clone` makes it. The verdicts are in
 `tests/data/labelled_findings.json`; they were written down before the rules were changed for them, and only
-the half called open was looked at while they were. A finding is shown if it is no hint.
+the half called open was looked at while they were. A finding is shown if it is no hint. Those collected later
+are of other repositories, which nobody had looked at before.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class Label:
     half: str
     verdict: str
     reason: str
+    collected: str = "first"
 
     @property
     def folder(self) -> str:
@@ -67,13 +69,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--half", choices=("open", "closed"))
+    parser.add_argument("--collected", choices=("first", "later"))
     args = parser.parse_args()
     found: dict[Path, set[tuple[str, int, str]]] = {}
     before: Counter[str] = Counter()
     after: Counter[str] = Counter()
     for label in labels():
         checked = args.repos / label.folder / label.checked
-        if args.half not in (None, label.half) or not checked.is_file():
+        is_asked = args.half in (None, label.half) and args.collected in (None, label.collected)
+        if not is_asked or not checked.is_file():
             continue
         if checked not in found:
             found[checked] = shown(checked)

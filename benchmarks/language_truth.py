@@ -1,8 +1,8 @@
 """Holds the index's definitions, references, types and signatures against libclang's, at every identifier.
 
-    python -m benchmarks.language_truth FOLDER [--files 300]
+    python -m benchmarks.language_truth FOLDER… [--files 300]
 
-Takes OpenCL files below a folder that clang accepts as they are, ordered by a hash of their content.
+Takes OpenCL files below the folders that clang accepts as they are, ordered by a hash of their content.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.clang_truth import HEADERS, Named, accepted, identifiers, parsed
@@ -35,19 +35,19 @@ from clmap_lsp.source.types import AddressSpace
 SUFFIXES = (".cl", ".clh", ".ocl", ".clc", ".opencl")
 
 
-def kernel_files(folder: Path) -> list[Path]:
-    """Return the OpenCL files below a folder, one of each content, in an order that says nothing."""
+def kernel_files(folders: Sequence[Path]) -> list[Path]:
+    """Return the OpenCL files below folders, one of each content, in an order that says nothing."""
     found: dict[str, Path] = {}
-    for path in sorted(folder.rglob("*")):
+    for path in (it for folder in folders for it in sorted(folder.rglob("*"))):
         if path.suffix in SUFFIXES and path.is_file() and path.stat().st_size < 300_000:
             found.setdefault(hashlib.sha256(path.read_bytes()).hexdigest(), path)
     return [found[it] for it in sorted(found)]
 
 
-def accepted_files(folder: Path, limit: int) -> Iterator[tuple[Path, str, str]]:
+def accepted_files(folders: Sequence[Path], limit: int) -> Iterator[tuple[Path, str, str]]:
     """Yield files that clang accepts, with their text and the standard."""
     n_found = 0
-    for path in kernel_files(folder):
+    for path in kernel_files(folders):
         text = path.read_bytes().decode("utf-8", "replace")
         if "\r" in text or len(text) < 100:
             continue
@@ -207,13 +207,13 @@ def _compare_references(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--files", type=int, default=300)
     parser.add_argument("--examples", type=int, default=8)
     arguments = parser.parse_args()
     tally = Tally()
     n_files = 0
-    for path, text, standard in accepted_files(arguments.folder, arguments.files):
+    for path, text, standard in accepted_files(arguments.folders, arguments.files):
         n_files += 1
         unit = parsed(path, text, standard)
         index = read(path, text, standard)

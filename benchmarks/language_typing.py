@@ -1,7 +1,7 @@
 """Holds completion and first errors against what people wrote and what clang says.
 
-    python -m benchmarks.language_typing FOLDER completion [--places 500]
-    python -m benchmarks.language_typing FOLDER errors [--files 300]
+    python -m benchmarks.language_typing completion FOLDER… [--places 500]
+    python -m benchmarks.language_typing errors FOLDER… [--files 300]
 
 Completion: at random places where an identifier stands, the text behind its first two letters is cut off to
 the end of the line, and the identifier should be among the first five candidates. Errors: files that clang
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import random
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.clang_truth import first_error, identifiers, parsed
@@ -23,13 +24,13 @@ from clmap_lsp.source.ir import Severity
 SEED = 20
 
 
-def completion(folder: Path, n_places: int, n_examples: int) -> None:
+def completion(folders: Sequence[Path], n_places: int, n_examples: int) -> None:
     """Print how often what was written is among the first candidates."""
     chance = random.Random(SEED)
     ranks: Counter[str] = Counter()
     missed: list[str] = []
     n_done = 0
-    for path, text, standard in accepted_files(folder, n_places // 2):
+    for path, text, standard in accepted_files(folders, n_places // 2):
         named = [it for it in identifiers(parsed(path, text, standard), path, text) if len(it.text) > 2]
         uses = [it for it in named if not it.is_declaration]
         for it in chance.sample(uses, min(2, len(uses))):
@@ -84,13 +85,13 @@ def _is_code(text: str, at: int) -> bool:
     return text.rfind("/*", 0, at) <= text.rfind("*/", 0, at)
 
 
-def errors(folder: Path, n_files: int, n_examples: int) -> None:
+def errors(folders: Sequence[Path], n_files: int, n_examples: int) -> None:
     """Print how often our first error is within one line of clang's, by kind of mutation."""
     chance = random.Random(SEED)
     good: Counter[str] = Counter()
     total: Counter[str] = Counter()
     missed: dict[str, list[str]] = {}
-    for path, text, standard in accepted_files(folder, n_files):
+    for path, text, standard in accepted_files(folders, n_files):
         unit = parsed(path, text, standard)
         named = [
             (it.offset, it.text)
@@ -108,14 +109,15 @@ def errors(folder: Path, n_files: int, n_examples: int) -> None:
         ours = [
             it for it in index.issues if it.issue.severity is Severity.ERROR and it.span.path == str(path)
         ]
-        ours += []
-        rows = [index.files[str(path)].position(it.span.start).row for it in ours]
+        of_macros = [it for it in index.problems if it.code == "unclosed-macro" and it.span.path == str(path)]
+        said = [(it.span, it.message) for it in of_macros] + [(it.span, it.issue.message) for it in ours]
+        rows = [index.files[str(path)].position(span.start).row for span, _ in said]
         total[kind] += 1
         if rows and abs(rows[0] - theirs.row) <= 1:
             good[kind] += 1
         else:
-            said = f"{rows[0]} {ours[0].issue.message}" if rows else "nothing"
-            missed.setdefault(kind, []).append(f"{path}: ours {said}; clang {theirs.row} {theirs.message}")
+            first = f"{rows[0]} {said[0][1]}" if rows else "nothing"
+            missed.setdefault(kind, []).append(f"{path}: ours {first}; clang {theirs.row} {theirs.message}")
     n_good, n_all = sum(good.values()), sum(total.values())
     print(f"{n_good} of {n_all} ({100 * n_good / n_all:.1f} %)")
     for kind, count in sorted(total.items()):
@@ -126,16 +128,16 @@ def errors(folder: Path, n_files: int, n_examples: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
     parser.add_argument("what", choices=["completion", "errors"])
+    parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--places", type=int, default=500)
     parser.add_argument("--files", type=int, default=300)
     parser.add_argument("--examples", type=int, default=8)
     arguments = parser.parse_args()
     if arguments.what == "completion":
-        completion(arguments.folder, arguments.places, arguments.examples)
+        completion(arguments.folders, arguments.places, arguments.examples)
     else:
-        errors(arguments.folder, arguments.files, arguments.examples)
+        errors(arguments.folders, arguments.files, arguments.examples)
 
 
 if __name__ == "__main__":

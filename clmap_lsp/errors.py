@@ -14,6 +14,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def system_error(error: OSError) -> str:
+    """Say in one line what the system refused, and of which file."""
+    said = one_line(error.strerror or str(error))
+    return f"{one_line(str(error.filename or 'input or output'))}: {said[:1].lower()}{said[1:]}"
+
+
 def internal_error(error: Exception) -> str:
     """Say in one line that the fault is ours, and how to report it."""
     return (

@@ -123,7 +123,7 @@ def _settings(file: SourceFile, data: Mapping[str, Any]) -> Settings:
             undefines=tuple(build.get("undefines", ())),
             include_dirs=_folders(folder, build.get("include", ())),
             prelude=_folders(folder, build.get("prelude", ())),
-            standard=build.get("standard", BuildOptions().standard),
+            standard=build.get("standard"),
         ),
         device=data.get("device", defaults.DEVICE),
         rules=RuleSettings(

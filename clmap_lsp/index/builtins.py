@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from pathlib import Path
 
+from clmap_lsp.index.names import nearest
 from clmap_lsp.index.types import (
     INT,
+    OF_2_0,
     TYPE_NAMES,
     UNKNOWN,
     Array,
@@ -152,6 +154,23 @@ def _attributes(text: str) -> dict[str, str]:
 def names() -> tuple[str, ...]:
     """Return the names of the table."""
     return tuple(_entries())
+
+
+@lru_cache(maxsize=2048)
+def near(name: str) -> str | None:
+    """Return the function whose name was meant, if one slip made it this one."""
+    return nearest(name, names())
+
+
+@lru_cache(maxsize=1)
+def only_from_2_0() -> frozenset[str]:
+    """Return the names that no version before 2.0 has, nor an extension of one."""
+    functions = (
+        name
+        for name, it in _entries().items()
+        if float(it.attributes.get("since", "1.0")) >= 2.0 and "ext" not in it.attributes
+    )
+    return frozenset({*functions, "work_group_barrier", "__generic", *OF_2_0})
 
 
 _CONVERT = re.compile(

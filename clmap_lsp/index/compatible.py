@@ -42,7 +42,9 @@ class Value:
         "constant",
         "is_lvalue",
         "is_pointed",
+        "is_size",
         "is_whole",
+        "most",
         "root",
         "start",
         "type",
@@ -61,6 +63,8 @@ class Value:
         is_pointed: bool = False,
         is_whole: bool = True,
         callee: Symbol | str | None = None,
+        is_size: bool = False,
+        most: int | None = None,
     ) -> None:
         self.type = type_
         self.start = start
@@ -71,6 +75,10 @@ class Value:
         self.is_pointed = is_pointed
         self.is_whole = is_whole
         self.callee = callee
+        self.is_size = is_size
+        """Whether it has 64 bits only because sizes and numbers of work-items have."""
+        self.most = most
+        """The most that an integer can be, where it is never negative."""
 
 
 _COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})

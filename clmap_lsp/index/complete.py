@@ -29,7 +29,7 @@ from clmap_lsp.index.types import (
     is_arithmetic,
     spelled,
 )
-from clmap_lsp.source.predefined import version_of
+from clmap_lsp.source.predefined import predefined_text, version_of
 from clmap_lsp.source.record import record
 from clmap_lsp.source.types import VECTOR_LANES, VectorType
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
@@ -84,7 +84,7 @@ _PREFIX = re.compile(r"[A-Za-z_][\w$]*\Z|\Z")
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)\Z")
 _CONDITION = re.compile(r"[ \t]*#[ \t]*(?:if|elif|ifdef|ifndef|undef)\b[^\n]*\Z")
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b([^\n]*)\Z")
-_ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*(?:[\w()\s,]*,\s*)?\w*\Z")
+_ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*((?:[\w()\s,]*,\s*)?)\w*\Z")
 _MEMBER = re.compile(r"(?:\.|->)\s*\Z")
 
 
@@ -128,8 +128,14 @@ def _by_context(index: Index, line: str, text: str, start: int) -> list[Candidat
     if _DIRECTIVE.match(line):
         return [Candidate(it, Sort.KEYWORD) for it in _DIRECTIVES]
     if _CONDITION.match(line):
-        return [Candidate("defined", Sort.KEYWORD, snippet="defined($1)"), *_macros(index, start)]
-    if _ATTRIBUTE.search(text[max(0, start - 200) : start]):
+        own = _macros(index, start)
+        return [
+            Candidate("defined", Sort.KEYWORD, snippet="defined($1)"),
+            *own,
+            *_predefined(index.options.language),
+        ]
+    attribute = _ATTRIBUTE.search(text[max(0, start - 200) : start])
+    if attribute is not None and attribute[1].count("(") == attribute[1].count(")"):
         return list(_ATTRIBUTES)
     if (match := _MEMBER.search(text[max(0, start - 40) : start])) is not None:
         return _members(index, start - len(match[0]))
@@ -201,7 +207,7 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
         candidates.setdefault(name, _of_symbol(symbol))
     for it in _macros(index, start):
         candidates.setdefault(it.label, it)
-    for it in _words(prefix, version_of(index.options.standard)):
+    for it in _words(prefix, version_of(index.read_as.language)):
         candidates.setdefault(it.label, it)
     is_local = {it.name for it in local}
     at_statement = _starts_statement(index, token)
@@ -209,6 +215,7 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
         placed is not None and any(scope.start <= at < scope.end for scope in placed.unit.scopes)
     )
     after_type = token is not None and index.texts[token] in _BEFORE_TYPES
+    samplers = _sampler_order(index, token)
 
     def rank(it: Candidate) -> tuple[float, float, int, str]:
         used = recent.get(it.label)
@@ -227,12 +234,38 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
             group += 3.0
         if it.sort is Sort.TYPE and (after_type or not in_function):
             group -= 1.5
+        if it.sort is Sort.TYPE and at_statement and in_function:
+            group -= 0.6
         if it.sort is Sort.KEYWORD and at_statement:
             group -= 1.0
+        if it.label in samplers:
+            return -1.0, float(samplers[it.label]), 0, it.label
         common = _COMMON.get(it.label)
         return group, used if used is not None else 1e6, common if common is not None else 99, it.label
 
     return sorted(candidates.values(), key=rank)
+
+
+_SAMPLER_WORDS = (
+    *("CLK_NORMALIZED_COORDS_FALSE", "CLK_ADDRESS_CLAMP_TO_EDGE", "CLK_FILTER_NEAREST", "CLK_ADDRESS_CLAMP"),
+    *("CLK_ADDRESS_NONE", "CLK_FILTER_LINEAR", "CLK_NORMALIZED_COORDS_TRUE", "CLK_ADDRESS_REPEAT"),
+    "CLK_ADDRESS_MIRRORED_REPEAT",
+)
+"""What samplers are made of, the usual first."""
+_IN_SAMPLER = re.compile(r"sampler_t|read_image|CLK_(?:ADDRESS|NORMALIZED|FILTER)")
+
+
+def _sampler_order(index: Index, token: int | None) -> dict[str, int]:
+    """Return what a sampler that is being written may still need, in order; nothing elsewhere."""
+    before: list[str] = []
+    at = -1 if token is None else token
+    while at >= 0 and index.texts[at] not in (";", "{", "}") and len(before) < 40:
+        before.append(index.texts[at])
+        at -= 1
+    if not any(map(_IN_SAMPLER.match, before)):
+        return {}
+    given = {it.split("_")[1] for it in before if it in _SAMPLER_WORDS}
+    return {it: at for at, it in enumerate(_SAMPLER_WORDS) if it.split("_")[1] not in given}
 
 
 _FAR = 1e5
@@ -291,6 +324,7 @@ _COMMON = {
                 "__constant",
                 "CLK_GLOBAL_MEM_FENCE",
                 "atomic_add",
+                "atomic_inc",
                 "exp",
                 "pow",
             ),
@@ -409,6 +443,18 @@ def _macros(index: Index, start: int) -> list[Candidate]:
 
 
 @cache
+def _predefined(standard: str) -> tuple[Candidate, ...]:
+    """Return the macros that compilers define."""
+    lines = predefined_text(standard).splitlines()
+    pairs = sorted((it.partition(" ") for it in lines), key=lambda it: it[0] not in _OFTEN_ASKED)
+    return tuple(Candidate(name, Sort.MACRO, value) for name, _, value in pairs)
+
+
+_OFTEN_ASKED = frozenset({"cl_khr_fp64", "cl_khr_fp16", "__OPENCL_VERSION__", "__OPENCL_C_VERSION__"})
+"""Predefined macros that conditions ask about most."""
+
+
+@cache
 def _builtin_candidates() -> tuple[Candidate, ...]:
     return tuple(_builtin_candidate(it) for it in builtins.names())
 
@@ -429,7 +475,8 @@ def _type_candidates() -> tuple[Candidate, ...]:
 @cache
 def _constant_candidates() -> tuple[Candidate, ...]:
     found = constants().values()
-    return tuple(Candidate(it.name, Sort.CONSTANT, spelled(it.type), type=it.type) for it in found)
+    null = Candidate("NULL", Sort.CONSTANT, "the null pointer")
+    return (null, *(Candidate(it.name, Sort.CONSTANT, spelled(it.type), type=it.type) for it in found))
 
 
 @cache

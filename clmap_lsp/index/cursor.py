@@ -8,13 +8,15 @@ from clmap_lsp.index.model import (
     Fix,
     Issue,
     Kind,
+    Need,
     Role,
     Scope,
     Symbol,
     Unit,
     Use,
 )
-from clmap_lsp.index.types import OF_2_0, TYPE_NAMES, Qualified
+from clmap_lsp.index.names import nearest
+from clmap_lsp.index.types import OF_2_0, TYPE_NAMES, Qualified, Record, base_of
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
 from clmap_lsp.source.options import BuildOptions
@@ -79,6 +81,8 @@ class FileScope:
     def __init__(self) -> None:
         self.ordinary: dict[str, Symbol] = {}
         self.tags: dict[str, Symbol] = {}
+        self.names = 0
+        """A digest of the ordinary names, in order."""
 
     def get(self, is_tag: bool, name: str) -> Symbol | None:
         """Return the symbol of a name."""
@@ -86,7 +90,18 @@ class FileScope:
 
     def put(self, is_tag: bool, name: str, symbol: Symbol) -> None:
         """Let a name mean a symbol from here on."""
-        (self.tags if is_tag else self.ordinary)[name] = symbol
+        if is_tag:
+            self.tags[name] = symbol
+            return
+        if name not in self.ordinary:
+            self.names = hash((self.names, name))
+        self.ordinary[name] = symbol
+
+    def near(self, name: str, *, is_type: bool) -> str | None:
+        """Return the name, or the typedef, that was perhaps meant."""
+        if is_type:
+            return nearest(name, (it for it, symbol in self.ordinary.items() if symbol.kind is Kind.TYPEDEF))
+        return nearest(name, self.ordinary)
 
 
 class Cursor:
@@ -98,8 +113,8 @@ class Cursor:
         self.at = 0
         self.file_scope = file_scope
         self.options = options
-        self.version = version_of(options.standard)
-        self.is_cpp = options.standard.startswith("CLC++")
+        self.version = version_of(options.language)
+        self.is_cpp = options.language.startswith("CLC++")
         self.unit = Unit(len(texts))
         self.scopes: list[tuple[dict[str, Symbol], dict[str, Symbol], Scope]] = []
         self.function: Symbol | None = None
@@ -215,6 +230,11 @@ class Cursor:
             Issue(code, severity, message, at, end or at + 1, is_behind, fix, notes, name)
         )
 
+    def need(self, extension: str, what: str, token: int, severity: Severity = Severity.WARNING) -> None:
+        """Note what an extension has to be enabled for; of each file the first is told."""
+        if not self.is_cpp:
+            self.unit.needs.append(Need(token, extension, what, severity))
+
     def fail(self, message: str) -> SyntaxFaultError:
         """Report a syntax error; return what is to be raised."""
         self.issue("syntax-error", message)
@@ -243,6 +263,20 @@ class Cursor:
         if found is None or found.unit is not self.unit:
             self.unit.lookups.setdefault((is_tag, name), found)
         return found
+
+    def near(self, name: str, *, is_type: bool = False) -> str | None:
+        """Return the name of the file, or its typedef, that was perhaps meant."""
+        found = self.unit.near[is_type, name] = self.file_scope.near(name, is_type=is_type)
+        self.unit.near_of = self.file_scope.names
+        return found
+
+    def note_members(self, type_: Qualified) -> None:
+        """Note that the members of a struct matter here, to which any name of its type may have led."""
+        base = base_of(type_)
+        if isinstance(base, Record) and base.name:
+            found = self.file_scope.get(True, base.name)
+            if found is None or found.unit is not self.unit:
+                self.unit.lookups.setdefault((True, base.name), found)
 
     def declare(self, symbol: Symbol, *, is_tag: bool = False) -> None:
         """Let a name mean a symbol from here on."""

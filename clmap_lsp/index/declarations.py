@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from clmap_lsp.index import builtins
 from clmap_lsp.index.compatible import Value
@@ -24,6 +25,8 @@ from clmap_lsp.index.model import Edit, Expected, Fix, Kind, Role, Symbol
 from clmap_lsp.index.names import nearest
 from clmap_lsp.index.types import (
     ATOMICS,
+    DOUBLE,
+    HALF,
     INT,
     TYPE_NAMES,
     UNKNOWN,
@@ -156,6 +159,7 @@ class DeclarationParser(ExpressionParser):
             if symbol.kind is not Kind.TYPEDEF or symbol.type is None:
                 return None
             self.use(at, symbol, Role.NAMES)
+            self.note_members(symbol.type)
             return Qualified(Named(text, symbol.type, symbol))
         if text in ("typeof", "__typeof__"):
             return None
@@ -182,9 +186,8 @@ class DeclarationParser(ExpressionParser):
         return inner.type
 
     def _unknown_type(self, text: str, at: int, *, is_qualifier: bool) -> None:
-        symbols = [name for name, it in self.file_scope.ordinary.items() if it.kind is Kind.TYPEDEF]
         is_function = builtins.find(text) is not None
-        close = None if is_function else nearest(text, [*TYPE_NAMES, *symbols, *SPECIFIER_WORDS])
+        close = None if is_function else _near_word(text) or self.near(text, is_type=True)
         said = f"unknown type name '{text}'"
         if close is not None and text.upper() != text:
             fix = Fix(f"Change to '{close}'", (Edit(at, at + 1, close),))
@@ -275,20 +278,21 @@ class DeclarationParser(ExpressionParser):
             self.use(name_at, symbol, Role.NAMES | Role.DECLARES)
             return Qualified(symbol.type.base)
         symbol = Symbol(name, _TAG_KINDS[keyword], None, name_at, first, self.at, is_definition=False)
-        if keyword == "enum":
-            symbol.type = Qualified(Enumeration(name, symbol))
-        else:
-            symbol.type = Qualified(Record(name, keyword == "union", symbol=symbol))
+        declared = Enumeration(name) if keyword == "enum" else Record(name, keyword == "union")
+        declared.symbol = symbol
+        symbol.type = Qualified(declared)
         self.declare(symbol, is_tag=True)
         return symbol.type
 
     def _record(
         self, symbol: Symbol, is_union: bool, attributes: list[tuple[str, str]], before: Symbol | None
     ) -> Qualified:
-        record = Record(symbol.name, is_union, symbol=symbol)
+        record = Record(symbol.name, is_union)
         if before is not None and before.type is not None and isinstance(before.type.base, Record):
             record = before.type.base  # Pointers to it were declared before it was defined.
         symbol.type = Qualified(record)
+        if record.symbol is None:
+            record.symbol = symbol
         opened = self.at
         self.declare(symbol, is_tag=True)
         self.at += 1
@@ -298,7 +302,8 @@ class DeclarationParser(ExpressionParser):
             self._members(symbol, members)
             if self.at == before_at:
                 self.at += 1
-        record.members = members
+        symbol.members = members
+        record.symbol = symbol
         self.expect("}", opened)
         symbol.body = opened, self.at
         while self.text in ATTRIBUTE_WORDS:
@@ -324,7 +329,7 @@ class DeclarationParser(ExpressionParser):
         if self.text == ";" and isinstance(specifiers.type.base, Record):
             inner = specifiers.type.base
             if not inner.name:
-                members.append(Symbol("", Kind.MEMBER, specifiers.type, start, start, self.at, self.unit))
+                members.append(Symbol("", Kind.MEMBER, specifiers.type, start, start, self.at))
             self.at += 1
             return
         while True:
@@ -340,7 +345,11 @@ class DeclarationParser(ExpressionParser):
                 name = self.texts[declared.name]
                 if any(it.name == name for it in members):
                     self.issue("redefinition", f"duplicate member '{name}'", token=declared.name)
-                member = Symbol(name, Kind.MEMBER, declared.type, declared.name, start, self.at, self.unit)
+                member = Symbol(name, Kind.MEMBER, declared.type, declared.name, start, self.at)
+                member.unit = self.unit
+                if is_void(base_of(declared.type)):
+                    said = f"field has incomplete type '{spelled(declared.type)}'"
+                    self.issue("wrong-type", said, token=declared.name)
                 member.parent, member.bits, member.aligned = record, bits, _aligned(attributes)
                 members.append(member)
                 self.unit.symbols.append(member)
@@ -356,8 +365,9 @@ class DeclarationParser(ExpressionParser):
         self.at += 1
 
     def _enumeration(self, symbol: Symbol) -> Qualified:
-        type_ = Qualified(Enumeration(symbol.name, symbol))
-        symbol.type = type_
+        enumeration = Enumeration(symbol.name)
+        enumeration.symbol = symbol
+        type_ = symbol.type = Qualified(enumeration)
         self.declare(symbol, is_tag=True)
         opened = self.at
         self.at += 1
@@ -369,11 +379,16 @@ class DeclarationParser(ExpressionParser):
             self.at += 1
             if self.accept("="):
                 value = self.constant_expression().constant
-            item = Symbol(self.texts[at], Kind.ENUMERATOR, INT, at, at, self.at, parent=symbol, value=value)
+            item = Symbol(self.texts[at], Kind.ENUMERATOR, INT, at, at, self.at, value=value)
+            item.parent = symbol
             self.declare(item)
             value = None if value is None else value + 1
-            if not self.accept(","):
+            if self.accept(","):
+                continue
+            if not self.is_name():
                 break
+            fix = Fix("Insert ','", (Edit(self.at, self.at, ","),))
+            self.issue("syntax-error", "missing ',' between enumerators", is_behind=True, fix=fix)
         self.expect("}", opened)
         symbol.body = opened, self.at
         symbol.end = self.at
@@ -501,10 +516,17 @@ class DeclarationParser(ExpressionParser):
                 is_variadic = True
                 break
             found.append(self._parameter())
+            self._macro_behind_parameter()
             if not self.accept(","):
                 break
         self.expect(")", opened)
         return found, is_variadic, True
+
+    def _macro_behind_parameter(self) -> None:
+        """Go past a word in capitals that nothing defines, as in `(int n MORE)`: parameters, perhaps."""
+        while self.is_name() and self.text.isupper() and self.lookup(self.text) is None:
+            self._unknown_type(self.text, self.at, is_qualifier=False)
+            self.at += 1
 
     def _parameter(self) -> Symbol:
         start = self.at
@@ -533,7 +555,24 @@ class DeclarationParser(ExpressionParser):
             name, Kind.PARAMETER, type_, declared.name if declared.name is not None else start, start, self.at
         )
         symbol.attributes = (*specifiers.attributes, *declared.attributes)
+        if is_void(base):
+            said = "argument may not have 'void' type"
+            if not name or self.text == ",":
+                said = "'void' must be the first and only parameter if specified"
+            self.issue("wrong-type", said, token=symbol.token)
+        self.check_extensions(type_, symbol.token, "a parameter")
         return symbol
+
+    def check_extensions(self, type_: Qualified, at: int, what: str) -> None:
+        """Note the extensions that values of a type need."""
+        base = base_of(type_)
+        while isinstance(base, Array):
+            base = base_of(base.element)
+        element = base.element if isinstance(base, VectorType) else base
+        if base == base_of(HALF):
+            self.need("cl_khr_fp16", f"{what} of type 'half'", at)
+        elif element == base_of(DOUBLE) and self.version < 120:
+            self.need("cl_khr_fp64", f"{what} of type '{spelled(Qualified(base))}'", at)
 
     def type_name(self) -> Qualified:
         """Read a type's name, as in a cast. Raises: SyntaxFaultError."""
@@ -696,6 +735,8 @@ class DeclarationParser(ExpressionParser):
     def link_function(self, symbol: Symbol, declared: Declarator) -> None:
         """Declare a function, as another declaration of an earlier one where it is that."""
         symbol.parameters = tuple(declared.parameters or ())
+        if symbol.type is not None and isinstance(symbol.type.base, Function):
+            self.check_extensions(symbol.type.base.result, symbol.token, "a result")
         for parameter in symbol.parameters:
             parameter.parent = symbol
             parameter.unit = self.unit
@@ -772,11 +813,15 @@ class DeclarationParser(ExpressionParser):
         space = space_of(type_)
         base = base_of(type_)
         name = symbol.name
-        if isinstance(base, ScalarType) and base.kind is ScalarKind.VOID:
+        if is_void(base):
             self.issue("wrong-type", f"variable has incomplete type '{spelled(type_)}'", token=symbol.token)
+        elif isinstance(base, Array) and is_void(base_of(base.element)):
+            said = f"array has incomplete element type '{spelled(base.element)}'"
+            self.issue("wrong-type", said, token=symbol.token)
         elif isinstance(base, Record) and base.members is None and specifiers.storage != "extern":
             said = f"variable has incomplete type '{spelled(Qualified(base))}'"
             self.issue("wrong-type", said, token=symbol.token)
+        self.check_extensions(type_, symbol.token, "a variable")
         if self.is_cpp or self.is_doubtful:
             return
         if not self.scopes:
@@ -805,6 +850,17 @@ class DeclarationParser(ExpressionParser):
             self.issue("address-space", said, token=symbol.token)
         elif isinstance(base, VectorType) and not name:
             return
+
+
+@lru_cache(maxsize=1024)
+def _near_word(text: str) -> str | None:
+    """Return the word of the language that was perhaps meant by an unknown type's name."""
+    return nearest(text, [*TYPE_NAMES, *sorted(SPECIFIER_WORDS)])  # A set has another order in each process.
+
+
+def is_void(base: object) -> bool:
+    """Tell whether a base is `void`."""
+    return isinstance(base, ScalarType) and base.kind is ScalarKind.VOID
 
 
 def _is_unknown(type_: Qualified) -> bool:

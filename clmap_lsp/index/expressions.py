@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from functools import lru_cache
 
 from clmap_lsp.index import builtins
@@ -30,6 +31,7 @@ from clmap_lsp.index.model import (
     Use,
 )
 from clmap_lsp.index.names import nearest
+from clmap_lsp.index.narrowing import is_distance, is_size, most_of, narrowed
 from clmap_lsp.index.types import (
     DOUBLE,
     FLOAT,
@@ -84,6 +86,7 @@ _MEASURES = frozenset({"sizeof", "_Alignof", "__alignof__", "__alignof", "vec_st
 _AFTER_OPERAND = (
     frozenset(PRECEDENCE) | ASSIGNMENTS | _POSTFIX | {")", "]", "}", ",", ";", ":", "?", "", "{"}
 ) - {"{"}
+_ATOMICS_OF_64_BITS = frozenset({"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"})
 _NUMBER = re.compile(r"\.?\d")
 _SUFFIXES = re.compile(r"(?i)(?<=[\da-f.])(u?l{0,2}u?)\Z")
 
@@ -143,7 +146,10 @@ class ExpressionParser(Cursor, ABC):
         if operator == "=":
             self.check_conversion(left.type, right, "assigning to", at)
         elif not isinstance(base_of(left.type), Pointer):
-            self._binary_result(operator[:-1], at, left, right)
+            result = self._binary_result(operator[:-1], at, left, right)
+            if operator not in ("<<=", ">>="):
+                result.start = right.start
+                self._check_fraction(left.type, result, right)
         return Value(unqualified(left.type), left.start)
 
     def _wrote(self, value: Value, also_reads: bool) -> None:
@@ -156,7 +162,11 @@ class ExpressionParser(Cursor, ABC):
         base = base_of(value.type)
         if isinstance(base, Unknown):
             return
-        if not value.is_lvalue or isinstance(base, Array | Function):
+        if isinstance(base, ScalarType) and base.kind is ScalarKind.VOID:
+            self.issue(
+                "not-assignable", f"incomplete type '{spelled(value.type)}' is not assignable", token=at
+            )
+        elif not value.is_lvalue or isinstance(base, Array | Function):
             kind = "array type " if isinstance(base, Array) else ""
             said = (
                 f"{kind}'{spelled(value.type)}' is not assignable" if kind else "expression is not assignable"
@@ -170,6 +180,14 @@ class ExpressionParser(Cursor, ABC):
             else:
                 said = "read-only variable is not assignable"
             self.issue("not-assignable", said, token=at)
+
+    def _check_fraction(self, target: Qualified, result: Value, right: Value) -> None:
+        """Report `i *= 0.5f`; that integers may not fit any more is in the nature of `+=`."""
+        if not is_integer(base_of(result.type)):
+            lost = narrowed(target, result)
+            if lost is not None:
+                fix = self._single_precision(target, result)
+                self.issue("narrowing", lost, Severity.HINT, token=right.start, fix=fix)
 
     def conditional(self) -> Value:
         """Read `a ? b : c` and what binds tighter. Raises: SyntaxFaultError."""
@@ -192,7 +210,13 @@ class ExpressionParser(Cursor, ABC):
         constant = None
         if condition.constant is not None:
             constant = left.constant if condition.constant else right.constant
-        return Value(_chosen_type(condition, left, right), condition.start, constant=constant)
+        return Value(
+            _chosen_type(condition, left, right),
+            condition.start,
+            constant=constant,
+            is_size=is_size(left) and is_size(right),
+            most=most_of("?", left, right, INT),
+        )
 
     def binary(self, floor: int) -> Value:
         """Read operators of two operands from a precedence on. Raises: SyntaxFaultError."""
@@ -233,7 +257,13 @@ class ExpressionParser(Cursor, ABC):
         constant = None
         if left.constant is not None and right.constant is not None:
             constant = _folded(operator, left.constant, right.constant, base_of(type_))
-        return Value(type_, left.start, constant=constant)
+        return Value(
+            type_,
+            left.start,
+            constant=constant,
+            is_size=(is_size(left) and is_size(right)) or is_distance(operator, left, right),
+            most=most_of(operator, left, right, type_),
+        )
 
     def unary(self) -> Value:
         """Read an operand with what stands before it. Raises: SyntaxFaultError."""
@@ -328,6 +358,7 @@ class ExpressionParser(Cursor, ABC):
     def _dereferenced(self, operand: Value, at: int) -> Value:
         base = base_of(decayed(operand.type))
         if isinstance(base, Pointer):
+            self._check_half(base.pointee, isinstance(base_of(operand.type), Array), at)
             return Value(
                 base.pointee,
                 at,
@@ -340,6 +371,11 @@ class ExpressionParser(Cursor, ABC):
             said = f"indirection requires pointer operand ('{spelled(operand.type)}' invalid)"
             self.issue("not-a-pointer", said, token=at)
         return Value(UNKNOWN, at, is_lvalue=True)
+
+    def _check_half(self, pointee: Qualified, is_array: bool, at: int) -> None:
+        """Note a load or store of a half; where the array of halves is declared, that was noted."""
+        if not is_array and base_of(pointee) == base_of(HALF):
+            self.need("cl_khr_fp16", "a half that is read or written without vload_half or vstore_half", at)
 
     def _address(self, operand: Value, at: int) -> Value:
         if operand.use is not None and not operand.is_pointed:
@@ -384,11 +420,12 @@ class ExpressionParser(Cursor, ABC):
             base = base_of(type_)
             lanes = base.lanes if isinstance(base, VectorType) else 1
             return Value(INT, start, constant=4 if lanes == 3 else lanes)
+        self.note_members(type_)
         measured = layout(type_)
         constant = None
         if measured is not None:
             constant = measured.size if word == "sizeof" else measured.alignment
-        return Value(SIZE_T, start, constant=constant)
+        return Value(SIZE_T, start, constant=constant, is_size=True)
 
     def _cast(self) -> Value:
         start = self.at
@@ -502,6 +539,7 @@ class ExpressionParser(Cursor, ABC):
         if not is_integer(other) and not isinstance(other, Unknown):
             self.issue("invalid-operands", "array subscript is not an integer", token=index.start)
         is_array = isinstance(base_of(value.type), Array)
+        self._check_half(base.pointee, is_array, opened)
         return Value(
             base.pointee,
             value.start,
@@ -549,6 +587,7 @@ class ExpressionParser(Cursor, ABC):
         )
 
     def _selected(self, base: object, name: str, at: int, type_: Qualified) -> Qualified:
+        self.note_members(type_)
         match base:
             case Record(members=members) if members is not None:
                 symbol = _find_member(members, name)
@@ -614,12 +653,12 @@ class ExpressionParser(Cursor, ABC):
             while True:
                 self._expect_parameter(callee, len(arguments))
                 arguments.append(self._argument())
+                call.arguments.append(arguments[-1].type)
                 marks.append(len(self.reads))
                 if self.text != ",":
                     break
                 call.commas.append(self.at)
                 self.at += 1
-        call.arguments = [it.type for it in arguments]
         closing = self.at
         self.expect(")", opened)
         call.end = self.at
@@ -722,12 +761,29 @@ class ExpressionParser(Cursor, ABC):
         self.use_builtin(value.start, text, is_varying=builtin.is_varying)
         if found is not None:
             self._written_through(found, arguments)
-            return Value(found.result, value.start)
+            self._needs_of(name, builtin, found, value.start)
+            return Value(found.result, value.start, is_size=found.result == SIZE_T)
         least, most = builtins.arity(builtin)
         known = not any(isinstance(base_of(it.type), Unknown) for it in arguments)
         if known or len(arguments) < least or (most is not None and len(arguments) > most):
             self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
         return Value(UNKNOWN, value.start)
+
+    def _needs_of(self, name: str, builtin: builtins.Builtin, found: builtins.Resolved, at: int) -> None:
+        """Note the extension that a built-in function needs, of those that need a pragma."""
+        first = base_of(found.parameters[0]) if found.parameters else None
+        if builtin.extension in _ATOMICS_OF_64_BITS and isinstance(first, Pointer):
+            element = base_of(first.pointee)
+            if isinstance(element, ScalarType) and element.bits == 64:
+                self.need(builtin.extension, f"'{name}' of 64 bits", at, Severity.HINT)
+        elif builtin.extension == "cl_khr_subgroups":
+            self.need(builtin.extension, f"'{name}'", at, Severity.HINT)
+        elif (
+            name.startswith("write_image")
+            and self.version < 200
+            and getattr(first, "name", "") == "image3d_t"
+        ):
+            self.need("cl_khr_3d_image_writes", "writing to an image of three dimensions", at)
 
     def _written_through(self, found: builtins.Resolved, arguments: list[Value]) -> None:
         """Note what `vstore4(v, 0, p)` and its like write."""
@@ -871,7 +927,9 @@ class ExpressionParser(Cursor, ABC):
             said = f"'{name}' is of OpenCL C {builtin.since:.1f}; this is built as {self.version / 100:.1f}"
             self.issue("version", said, token=at, name=name)
             return
-        close = nearest(name, self._visible(is_call))
+        close = nearest(name, self._local_names()) or self.near(name)
+        if close is None and is_call:
+            close = builtins.near(name)
         what = f"use of undeclared identifier '{name}'"
         if is_call:
             what = f"implicit declaration of function '{name}' is invalid in OpenCL"
@@ -891,14 +949,8 @@ class ExpressionParser(Cursor, ABC):
         fix = None if close is None else _replaced(at, close)
         self.issue("undefined-name", said, severity, token=at, fix=fix, name=name)
 
-    def _visible(self, is_call: bool) -> list[str]:
-        found: list[str] = []
-        for ordinary, _, _ in reversed(self.scopes):
-            found += ordinary
-        found += self.file_scope.ordinary
-        if is_call:
-            found += builtins.names()
-        return found
+    def _local_names(self) -> Iterator[str]:
+        return (name for ordinary, _, _ in reversed(self.scopes) for name in ordinary)
 
     # -------------------------------------------------------------------------------------- conversions
 
@@ -908,6 +960,27 @@ class ExpressionParser(Cursor, ABC):
         if fault is not None:
             code, said = fault
             self.issue(code, said, token=at)
+            return
+        lost = narrowed(target, value)
+        if lost is not None:
+            fix = self._single_precision(target, value)
+            self.issue("narrowing", lost, Severity.HINT, token=value.start, fix=fix)
+
+    def _single_precision(self, target: Qualified, value: Value) -> Fix | None:
+        """Return what makes the constants of an expression float, where a float is wanted of a double."""
+        if base_of(value.type) != base_of(DOUBLE) or base_of(target) != base_of(FLOAT):
+            return None
+        found = [
+            at
+            for at in range(value.start, self.at)
+            if _NUMBER.match(self.texts[at])
+            and literal(self.texts[at])[0] is DOUBLE
+            and self.texts[at][-1] not in "lL"
+        ]
+        if not found:
+            return None
+        edits = tuple(Edit(at, at + 1, f"{self.texts[at]}f") for at in found)
+        return Fix(f"Write {', '.join(it.text for it in edits[:3])}", edits)
 
 
 # ------------------------------------------------------------------------------------------------ helpers
@@ -1068,6 +1141,8 @@ def literal(text: str) -> tuple[Qualified, int | float | None]:
         value = int(digits, 8) if digits.startswith("0") and digits.isdigit() else int(digits, 0)
     except ValueError:
         return UNKNOWN, None
+    if value >> 64:
+        return ULONG, None  # No type holds it.
     return _integer_type(value, suffix, is_decimal=not digits.startswith("0")), value
 
 

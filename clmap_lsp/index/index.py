@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from clmap_lsp.index.cursor import FileScope
+from clmap_lsp.index.extensions import enabled_at, missing
 from clmap_lsp.index.model import BuiltinUse, Edit, Fix, Issue, Kind, Role, Symbol, Unit
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.ir import Problem, Severity
@@ -65,6 +66,8 @@ class Index:
 
     path: str
     options: BuildOptions
+    read_as: BuildOptions
+    """The options with the OpenCL C version that was presumed where they say none."""
     files: Mapping[str, SourceFile]
     tokens: list[Token] = field(repr=False)
     texts: list[str] = field(repr=False)
@@ -296,7 +299,22 @@ class Index:
                 found.append(PlacedIssue(issue, self._issue_span(placed, issue), placed))
             if placed.is_cut and at + 1 < len(self.units):
                 found.append(self._unclosed(placed, self.units[at + 1]))
-        return found
+        found += self._missing_extensions()
+        return sorted(found, key=lambda it: it.unit.start + it.issue.token)
+
+    def _missing_extensions(self) -> Iterator[PlacedIssue]:
+        """Yield the first use of each extension that no pragma enables before it."""
+        needing = [it for it in self.units if it.unit.needs]
+        if not needing:
+            return
+        enabled = enabled_at(self.texts)
+        told: set[str] = set()
+        for placed in needing:
+            for need in placed.unit.needs:
+                if need.extension not in told and not enabled(need.extension, placed.start + need.token):
+                    told.add(need.extension)
+                    issue = missing(need)
+                    yield PlacedIssue(issue, self._issue_span(placed, issue), placed)
 
     def _unclosed(self, placed: PlacedUnit, following: PlacedUnit) -> PlacedIssue:
         """Return what is wrong where a `}` is missing: a compiler sees it at the next kernel."""

@@ -2,12 +2,15 @@
 
 A translation unit is read declaration by declaration; what one says is a `Unit`. Everything in it counts
 tokens from the declaration's first one, so that a unit stays what it is when text before it changes.
+
+What owns points at what it owns; the way back is weak, so that a reading goes with its last reference.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum, IntFlag
+from weakref import ReferenceType, ref
 
 from clmap_lsp.index.types import Qualified
 from clmap_lsp.source.ir import Severity
@@ -48,7 +51,7 @@ class Role(IntFlag):
     """A type's name, a label, a member in an offset: neither read nor written."""
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Symbol:
     """One declaration of a name. Two symbols are equal only if they are the same object."""
 
@@ -61,9 +64,6 @@ class Symbol:
     """The first token of the declaration."""
     end: int
     """The token behind the declaration's last one."""
-    unit: Unit | None = None
-    parent: Symbol | None = None
-    """The function, record or enumeration that it belongs to."""
     is_definition: bool = True
     previous: Symbol | None = None
     """An earlier declaration of the same thing."""
@@ -81,6 +81,28 @@ class Symbol:
     macro: MacroDefinition | None = None
     overloads: Symbol | None = None
     """Another function of the name, declared before, that takes other arguments."""
+    members: list[Symbol] | None = None
+    """Of a struct or union that this defines."""
+    _unit: ReferenceType[Unit] | None = field(default=None, init=False, repr=False)
+    _parent: ReferenceType[Symbol] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def unit(self) -> Unit | None:
+        """The unit that declares it."""
+        return None if self._unit is None else self._unit()
+
+    @unit.setter
+    def unit(self, unit: Unit) -> None:
+        self._unit = ref(unit)
+
+    @property
+    def parent(self) -> Symbol | None:
+        """The function, record or enumeration that it belongs to."""
+        return None if self._parent is None else self._parent()
+
+    @parent.setter
+    def parent(self, parent: Symbol | None) -> None:
+        self._parent = None if parent is None else ref(parent)
 
     @property
     def root(self) -> Symbol:
@@ -152,7 +174,10 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace the tokens `[start, end)` by a text; where they are none, insert behind token `start - 1`."""
+    """Replace the tokens `[start, end)` by a text; where they are none, insert behind token `start - 1`.
+
+    A text that ends in a blank goes before token `start`, a directive on a line before it.
+    """
 
     start: int
     end: int
@@ -203,7 +228,17 @@ class Expected:
     type: Qualified
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What an extension has to be enabled for before this token."""
+
+    token: int
+    extension: str
+    what: str
+    severity: Severity = Severity.WARNING
+
+
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Unit:
     """What one top-level declaration says."""
 
@@ -218,7 +253,12 @@ class Unit:
     issues: list[Issue] = field(default_factory=list)
     members: list[MemberAccess] = field(default_factory=list)
     expected: list[Expected] = field(default_factory=list)
+    needs: list[Need] = field(default_factory=list)
     lookups: dict[tuple[bool, str], Symbol | None] = field(default_factory=dict)
     """File-scope names that it asked for, and what they were."""
+    near: dict[tuple[bool, str], str | None] = field(default_factory=dict)
+    """Names that nothing declares (true: types), and which name of the file was perhaps meant."""
+    near_of: int = 0
+    """The names among which it was looked for (`FileScope.names`)."""
     flow: list[tuple[Symbol | None, tuple[Symbol | None, ...]]] = field(default_factory=list)
     """Assignments: a symbol (a function: its result) and what its value depends on (`None`: work-items)."""

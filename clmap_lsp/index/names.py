@@ -12,9 +12,17 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """
     if len(name) < 2:
         return None
+    candidates = tuple(candidates)
     length = len(name)
+    first, last = name[0], name[-1]
     for candidate in candidates:
-        if abs(len(candidate) - length) <= 1 and len(candidate) > 1 and _is_one_slip(name, candidate):
+        # A slip leaves the first letter or the last: most candidates need no closer look.
+        if (
+            abs(len(candidate) - length) <= 1
+            and len(candidate) > 1
+            and (candidate[0] == first or candidate[-1] == last or length == 2)
+            and _is_one_slip(name, candidate)
+        ):
             return candidate
     folded = name.lower()
     return None if length < 3 else next((it for it in candidates if it.lower() == folded), None)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import compress, count
 
+from clmap_lsp import defaults
+from clmap_lsp.index import builtins
 from clmap_lsp.index.cursor import FileScope
 from clmap_lsp.index.index import Include, Index, PlacedUnit
 from clmap_lsp.index.model import Kind, MacroDefinition, Symbol, Unit
 from clmap_lsp.index.statements import read_unit
+from clmap_lsp.index.types import Enumeration, Record
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.lexer import NEW_LINE, NO_GAP, Token
@@ -52,12 +56,15 @@ def read_index(
         if source.files[path].text != text:
             source.files[path] = SourceFile.of(path, text)
         texts = [it[0] for it in source.tokens]
-        known = previous.kept if previous is not None and previous.options == options else {}
-        units, kept, scope = _units(source.tokens, texts, options, known)
+        read_as = replace(options, standard=options.standard or presumed_standard(texts))
+        is_like = previous is not None and previous.read_as == read_as
+        known = previous.kept if previous is not None and is_like else {}
+        units, kept, scope = _units(source.tokens, texts, read_as, known)
         macros, macro_uses = _macros(log)
         return Index(
             path,
             options,
+            read_as,
             source.files,
             source.tokens,
             texts,
@@ -72,6 +79,11 @@ def read_index(
         )
 
 
+def presumed_standard(texts: Iterable[str]) -> str:
+    """Return the OpenCL C version of a program whose build does not say: 2.0 if it needs that."""
+    return defaults.STANDARD if builtins.only_from_2_0().isdisjoint(texts) else "CL2.0"
+
+
 # ------------------------------------------------------------------------------------------------- units
 
 _Kept = dict[str, list[Unit]]
@@ -83,8 +95,9 @@ def _units(
     scope = FileScope()
     kept: _Kept = {}
     waiting = {key: list(units) for key, units in known.items()}
+    _forget_definitions(known)
     placed: list[PlacedUnit] = []
-    for start, end, is_cut in _declarations(tokens, texts, is_cpp=options.standard.startswith("CLC++")):
+    for start, end, is_cut in _declarations(tokens, texts, is_cpp=options.language.startswith("CLC++")):
         checkpoint()
         part = texts[start:end]
         key = "\0".join(part)
@@ -94,18 +107,46 @@ def _units(
         else:
             for is_tag, name, symbol in unit.names:
                 scope.put(is_tag, name, symbol)
+                if symbol.members is not None:
+                    _define(symbol)
         kept.setdefault(key, []).append(unit)
         placed.append(PlacedUnit(start, end, unit, is_cut))
     return placed, kept, scope
 
 
+def _forget_definitions(known: Mapping[str, list[Unit]]) -> None:
+    """Let structs that were declared before they were defined be undefined until their definition comes."""
+    for units in known.values():
+        for unit in units:
+            for is_tag, _, symbol in unit.names:
+                if is_tag and not symbol.is_definition:
+                    _define(symbol)
+
+
+def _define(symbol: Symbol) -> None:
+    base = symbol.type.base if symbol.type is not None else None
+    if isinstance(base, Record | Enumeration):
+        base.symbol = symbol
+
+
 def _reused(candidates: list[Unit] | None, scope: FileScope) -> Unit | None:
     """Return an earlier reading of the same text for which the names around mean the same."""
     for at, unit in enumerate(candidates or ()):
-        if all(scope.get(is_tag, name) is symbol for (is_tag, name), symbol in unit.lookups.items()):
+        if all(
+            scope.get(is_tag, name) is symbol for (is_tag, name), symbol in unit.lookups.items()
+        ) and _means_the_same(unit, scope):
             assert candidates is not None
             return candidates.pop(at)
     return None
+
+
+def _means_the_same(unit: Unit, scope: FileScope) -> bool:
+    """Tell whether the names that nothing declares are still near to the same names of the file."""
+    if unit.near and unit.near_of != scope.names:
+        if any(scope.near(name, is_type=is_type) != it for (is_type, name), it in unit.near.items()):
+            return False
+        unit.near_of = scope.names
+    return True
 
 
 def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Iterator[tuple[int, int, bool]]:

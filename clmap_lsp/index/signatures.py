@@ -8,6 +8,7 @@ from clmap_lsp.index import builtins
 from clmap_lsp.index.describe import comment_above, function_signature
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import CALLABLE, Call, Symbol
+from clmap_lsp.index.types import UNKNOWN, Qualified
 from clmap_lsp.source.record import record
 
 
@@ -67,7 +68,7 @@ def _call_at(index: Index, offset: int) -> tuple[Call, int] | None:
 
 def _of_builtin(builtin: builtins.Builtin, call: Call, active: int) -> Signatures:
     known = [it for it in call.arguments if it is not None]
-    best = builtins.resolve(builtin, known)
+    best = _best(builtin, known, active)
     shown: list[Signature] = []
     chosen = 0
     for overload in builtin.overloads[:12]:
@@ -79,6 +80,17 @@ def _of_builtin(builtin: builtins.Builtin, call: Call, active: int) -> Signature
         fitting = (at for at, it in enumerate(builtin.overloads[:12]) if len(it.parameters) > active)
         chosen = next(fitting, 0)
     return Signatures(tuple(shown), chosen, active)
+
+
+def _best(builtin: builtins.Builtin, known: list[Qualified], active: int) -> builtins.Resolved | None:
+    """Return the overload that fits the arguments so far best, with the fewest more."""
+    least = max(len(known), active + 1)
+    for count in sorted({len(known), *(len(it.parameters) for it in builtin.overloads)}):
+        if count >= least or count == len(known):
+            found = builtins.resolve(builtin, [*known, *[UNKNOWN] * (count - len(known))])
+            if found is not None:
+                return found
+    return None
 
 
 def _of_symbol(index: Index, symbol: Symbol, active: int) -> Signatures:

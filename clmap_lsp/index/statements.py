@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clmap_lsp.index import builtins
 from clmap_lsp.index.compatible import Value
 from clmap_lsp.index.cursor import (
     KEYWORDS,
@@ -10,9 +11,16 @@ from clmap_lsp.index.cursor import (
     FileScope,
     SyntaxFaultError,
 )
-from clmap_lsp.index.declarations import NO_KERNEL_PARAMETERS, DeclarationParser, Declarator, Specifiers
+from clmap_lsp.index.declarations import (
+    NO_KERNEL_PARAMETERS,
+    DeclarationParser,
+    Declarator,
+    Specifiers,
+    is_void,
+)
 from clmap_lsp.index.model import CALLABLE, Edit, Expected, Fix, Kind, Role, Symbol, Unit
 from clmap_lsp.index.types import (
+    TYPE_NAMES,
     UNKNOWN,
     Array,
     Function,
@@ -29,7 +37,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
 from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.source.types import AddressSpace, ScalarKind, ScalarType
+from clmap_lsp.source.types import AddressSpace, OpaqueType, ScalarType
 
 _JUMPS = frozenset({"return", "break", "continue", "goto"})
 _PLACED = frozenset({AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.CONSTANT})
@@ -190,7 +198,7 @@ class UnitParser(DeclarationParser):
         if not isinstance(function, Function) or self.is_cpp:
             return
         result = base_of(function.result)
-        if not isinstance(result, Unknown) and not _is_void(result):
+        if not isinstance(result, Unknown) and not is_void(result):
             self.issue("kernel-result", "kernel must have void return type", token=specifiers.start)
         for parameter in symbol.parameters:
             type_ = parameter.type or UNKNOWN
@@ -205,7 +213,7 @@ class UnitParser(DeclarationParser):
                 said += "'__local' address space"
                 self.issue("address-space", said, token=parameter.token, fix=fix)
             named = type_.base
-            name = named.name if isinstance(named, Named) else str(named)
+            name = named.name if isinstance(named, Named | ScalarType | OpaqueType) else ""
             if name in NO_KERNEL_PARAMETERS:
                 said = f"'{name}' cannot be used as the type of a kernel parameter"
                 self.issue("kernel-parameter", said, token=parameter.token)
@@ -223,7 +231,7 @@ class UnitParser(DeclarationParser):
         if ends or not isinstance(function, Function) or self.texts[self.at - 1] != "}":
             return
         result = base_of(function.result)
-        if isinstance(result, Unknown) or _is_void(result):
+        if isinstance(result, Unknown) or is_void(result):
             return
         said = "non-void function does not return a value in all control paths"
         if not any(it == "return" for it in self.texts[(symbol.body or (0, 0))[0] : self.at]):
@@ -339,7 +347,18 @@ class UnitParser(DeclarationParser):
                 return
             if self.at > before and text in _STARTS and self.texts[self.at - 1] in (")", ";", "}", "]"):
                 return
+            self._name_passed()
             self.at += 1
+
+    def _name_passed(self) -> None:
+        """Note what a name is that is gone past: half-typed text keeps its colours and can be asked about."""
+        if self.is_name() and self.texts[self.at - 1] not in (".", "->"):
+            symbol = self.lookup(self.text)
+            if symbol is not None:
+                calls = symbol.kind in CALLABLE and self.texts[self.at + 1] == "("
+                self.use(self.at, symbol, Role.CALLS if calls else Role.READS)
+            elif builtins.find(self.text) is not None or self.text in TYPE_NAMES:
+                self.use_builtin(self.at)
 
     def statement(self) -> bool:
         """Read a statement; return whether control never comes behind it. Raises: SyntaxFaultError."""
@@ -400,7 +419,8 @@ class UnitParser(DeclarationParser):
         name = self.texts[at]
         if name in self.labels:
             self.issue("redefinition", f"redefinition of label '{name}'", token=at)
-        symbol = Symbol(name, Kind.LABEL, None, at, at, self.at, self.unit, self.function)
+        symbol = Symbol(name, Kind.LABEL, None, at, at, self.at)
+        symbol.unit, symbol.parent = self.unit, self.function
         self.labels[name] = symbol
         self.unit.symbols.append(symbol)
         self.use(at, symbol, Role.DECLARES | Role.DEFINES)
@@ -425,7 +445,7 @@ class UnitParser(DeclarationParser):
         self.expect(")", opened)
         base = base_of(value.type)
         if not isinstance(base, Unknown) and not isinstance(base, Pointer | Array):
-            scalar = isinstance(base, ScalarType) and not _is_void(base)
+            scalar = isinstance(base, ScalarType) and not is_void(base)
             if not scalar and type(base).__name__ != "Enumeration":
                 said = "statement requires expression of scalar type"
                 if word == "switch":
@@ -561,17 +581,17 @@ class UnitParser(DeclarationParser):
         mark = len(self.reads)
         name = self.function.name if self.function is not None else ""
         if self.text == ";":
-            if not _is_void(base_of(result)) and not isinstance(base_of(result), Unknown):
+            if not is_void(base_of(result)) and not isinstance(base_of(result), Unknown):
                 said = f"non-void function '{name}' should return a value"
                 self.issue("wrong-return", said, token=at)
         else:
             self.unit.expected.append(Expected(self.at, result))
             value = self.expression()
-            if _is_void(base_of(result)) and not _is_void(base_of(value.type)):
+            if is_void(base_of(result)) and not is_void(base_of(value.type)):
                 if not isinstance(base_of(value.type), Unknown):
                     said = f"void function '{name}' should not return a value"
                     self.issue("wrong-return", said, token=at)
-            elif not _is_void(base_of(result)):
+            elif not is_void(base_of(result)):
                 self.check_conversion(result, value, "returning", value.start)
         self.unit.flow.append((self.function, (*self.reads[mark:], *self.controls)))
         self.expect_semicolon("after return statement")
@@ -603,10 +623,6 @@ class UnitParser(DeclarationParser):
             self.skip_brackets()
         self.accept(";")
         return False
-
-
-def _is_void(base: object) -> bool:
-    return isinstance(base, ScalarType) and base.kind is ScalarKind.VOID
 
 
 def _breaks(texts: list[str], *, of_switch: bool = False) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+from weakref import ReferenceType, ref
 
 from clmap_lsp.source.record import record
 from clmap_lsp.source.types import (
@@ -68,17 +69,37 @@ class Function:
 
 
 @dataclass(slots=True, eq=False)
-class Record:
-    """A struct or union; `members` is `None` until it is defined."""
+class _Declared:
+    """A type that a symbol declares; that symbol holds it, and not the other way round."""
 
     name: str
+    _symbol: ReferenceType[Symbol] | None = field(default=None, init=False, repr=False)
+
+    @property
+    def symbol(self) -> Symbol | None:
+        """The symbol that defines it, else declares it."""
+        return None if self._symbol is None else self._symbol()
+
+    @symbol.setter
+    def symbol(self, symbol: Symbol) -> None:
+        self._symbol = ref(symbol)
+
+
+@dataclass(slots=True, eq=False)
+class Record(_Declared):
+    """A struct or union."""
+
     is_union: bool
-    members: list[Symbol] | None = None
     is_packed: bool = False
     aligned: int | None = None
-    symbol: Symbol | None = field(default=None, repr=False)
     alias: str = ""
     """The typedef that names it where it has no tag."""
+
+    @property
+    def members(self) -> list[Symbol] | None:
+        """Its members; `None` until it is defined."""
+        symbol = self.symbol
+        return None if symbol is None else symbol.members
 
     @property
     def keyword(self) -> str:
@@ -87,11 +108,9 @@ class Record:
 
 
 @dataclass(slots=True, eq=False)
-class Enumeration:
+class Enumeration(_Declared):
     """An enumeration; its values are ints."""
 
-    name: str
-    symbol: Symbol | None = field(default=None, repr=False)
     alias: str = ""
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+
 from clmap_lsp.index.index import Index, PlacedIssue
 from clmap_lsp.index.model import CALLABLE, Symbol
 from clmap_lsp.source.ir import Severity
@@ -18,9 +21,23 @@ class TextEdit:
     text: str
 
 
+OF_THE_HOST_FROM = 3
+"""Places that use a name which nothing declares, from which it is taken for the host's though one in sight is
+near it: a slip of the hand stands once, or was copied."""
+
+
 def errors(index: Index) -> list[PlacedIssue]:
-    """Return what a compiler would refuse the program for."""
-    return [it for it in index.issues if it.issue.severity is Severity.ERROR]
+    """Return what a compiler would refuse the program for, whatever the host defines."""
+    found = [it for it in index.issues if it.issue.severity is Severity.ERROR]
+    unknown = {it.issue.name for it in found if it.issue.code == "undeclared" and it.issue.name}
+    if not unknown:
+        return found
+    used = Counter(filter(unknown.__contains__, index.texts))
+    used |= Counter(
+        filter(unknown.__contains__, re.findall(r"\w+", index.text))
+    )  # Branches that are inactive.
+    hosts = {name for name, count in used.items() if count >= OF_THE_HOST_FROM}
+    return [it for it in found if it.issue.code != "undeclared" or it.issue.name not in hosts]
 
 
 def broken_functions(index: Index, refused: list[PlacedIssue]) -> frozenset[str]:
@@ -54,7 +71,13 @@ def edits(index: Index, it: PlacedIssue) -> tuple[TextEdit, ...]:
     found: list[TextEdit] = []
     for edit in it.issue.fix.edits:
         start, end = it.unit.start + edit.start, it.unit.start + edit.end
-        if start < end or edit.text.endswith(" "):
+        if edit.text.startswith("#"):
+            place = span_of_token(index.tokens[start])
+            text = index.files[place.path].text
+            line = text.rfind("\n", 0, place.start) + 1
+            newline = "\r\n" if text[:line].endswith("\r\n") else "\n"
+            found.append(TextEdit(Span(place.path, line, line), edit.text + newline))
+        elif start < end or edit.text.endswith(" "):
             if start >= len(index.tokens) or index.tokens[start].use is not None:
                 return ()
             span = span_of_token(index.tokens[start])

@@ -45,8 +45,11 @@ def undefined_names(program: Program) -> Mapping[str, Name]:
 
 
 def hides_its_names(program: Program) -> bool:
-    """Tell whether names are undefined because a file is not found, or because the text is a template."""
-    return any(it.code in ("missing-include", "template-text") for it in program.problems)
+    """Tell whether names are undefined, or defined twice, because of what is not in the text.
+
+    A file may not be found, the text a template, or several programs in one file.
+    """
+    return any(it.code in ("missing-include", "template-text", "several-programs") for it in program.problems)
 
 
 def is_doubtful(program: Program) -> bool:

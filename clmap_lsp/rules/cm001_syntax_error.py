@@ -38,11 +38,13 @@ from clmap_lsp.rules.causes import syntax_problems
 from clmap_lsp.rules.context import RuleContext, from_issue, from_problem
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
+_DIRECTIVES = ("bad-directive", "bad-condition", "unclosed-macro")
+"""What is wrong before there is anything to be parsed."""
 RULE = RuleMeta(
     "CM001",
     "syntax-error",
     Severity.ERROR,
-    problems=("syntax-error", "bad-directive", "bad-condition"),
+    problems=("syntax-error", *_DIRECTIVES),
     scope=Scope.FILE,
 )
 
@@ -53,7 +55,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
     Where its structure was not found, undefined names may be the cause: one place, as information.
     """
     refused = context.refused()
-    codes = ("bad-directive", "bad-condition") if refused else RULE.problems
+    codes = _DIRECTIVES if refused else RULE.problems
     yield from (from_problem(RULE, it) for it in syntax_problems(context.program, codes))
     for it in refused:
         if it.issue.code == "syntax-error" and context.index is not None:

@@ -4,7 +4,8 @@
 
 Reports an `#include` whose file is neither beside the including file nor in an include folder. Where a file
 of that name lies in a folder above it in the workspace, or in one beside such a folder (`include`, `common`,
-`kernels`, ...), it is read, and the finding is only information that names it.
+`kernels`, ...), it is read, and the finding names it. It is information either way: hosts give folders, and
+put files together.
 
 ## Why is this bad?
 
@@ -44,7 +45,7 @@ from clmap_lsp.rules.meta import RuleMeta, Scope
 RULE = RuleMeta(
     "CM002",
     "missing-include",
-    Severity.WARNING,
+    Severity.INFORMATION,
     problems=("missing-include", "found-include"),
     scope=Scope.FILE,
 )

@@ -29,5 +29,5 @@ def check(context: RuleContext) -> Iterator[Finding]:
     claimed = {code for rule in all_rules() for code in rule.meta.problems}
     doubtful = is_doubtful(context.program)
     for it in context.program.problems:
-        if it.code not in claimed and not (doubtful and it.code == "unsupported"):
+        if it.code not in claimed and not (doubtful and it.code in ("unsupported", "vector-literal")):
             yield from_problem(RULE, it)

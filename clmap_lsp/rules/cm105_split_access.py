@@ -96,8 +96,10 @@ def _split(
     for access in kernel.accesses:
         if access.access.site in seen or not is_global(access, direction) or not is_scattered(access, device):
             continue
-        parts = {(it.access.offset - access.access.offset).value: it for it in neighbours(kernel, access)}
-        seen.update(it.access.site for it in parts.values())
+        # Without a cost, guards keep it from running in this launch.
+        near = [it for it in neighbours(kernel, access) if it.per_request is not None]
+        parts = {(it.access.offset - access.access.offset).value: it for it in near}
+        seen.update(it.access.site for it in near)
         size, apart = touched_bytes(access), abs(access.stride.bytes or 0)
         alike = all(touched_bytes(it) == size for it in parts.values())
         if (

@@ -56,7 +56,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules import wording
 from clmap_lsp.rules.meta import RuleMeta
-from clmap_lsp.source.types import AddressSpace
+from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType, Type
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
@@ -100,9 +100,36 @@ def _conflicts(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
         and access.access.direction is not Direction.ATOMIC
         and cost is not None
         and cost.unit == "wavefronts"
-        and cost.excess >= CONFLICT_FROM
+        and cost.mean >= CONFLICT_FROM * max(cost.ideal, _passes(access))
         and not swap_mends(kernel, access)
+        and not _is_part_of_vector(kernel, access)
     )
+
+
+def _passes(access: AccessAnalysis) -> float:
+    """Return the passes that elements of 8 and 16 bytes take anyway: half of a row each, or a quarter."""
+    return access.access.size / 4
+
+
+def _is_part_of_vector(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
+    """Tell whether an access is to a component of a vector whose others are used too: it moves whole."""
+    from clmap_lsp.rules.patterns import covered
+    from clmap_lsp.source.types import VectorType
+
+    whole = _element_of(access)
+    return (
+        isinstance(whole, VectorType)
+        and access.access.size < whole.size == abs(access.stride.bytes or 0)
+        and covered(kernel, access) >= 1.0
+    )
+
+
+def _element_of(access: AccessAnalysis) -> Type | None:
+    """Return the type of the elements that a buffer was declared with."""
+    kind = None if access.access.root is None else access.access.root.type
+    while isinstance(kind, ArrayType):
+        kind = kind.element
+    return kind.pointee if isinstance(kind, PointerType) else kind
 
 
 def _message(kernel: KernelAnalysis, group: Sequence[AccessAnalysis], device: DeviceModel) -> str:

@@ -129,6 +129,7 @@ def _is_within(span: Span, outer: Span) -> bool:
 _HELPED = frozenset(
     {
         "found-include",
+        "several-programs",
         "syntax-error",
         "template-text",
         "undefined-name",

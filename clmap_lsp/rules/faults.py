@@ -63,11 +63,11 @@ def _finding(
 
 def _other(fault: Fault) -> str:
     """Return what the other place of a fault is."""
-    if fault.other_role is None or fault.other_work_item is None or fault.other_work_group is None:
+    if fault.other_role is None or fault.other_work_group is None:
         return f"the other access{_of(fault.other_work_item)}"
-    item, group = (", ".join(map(str, it)) for it in (fault.other_work_item, fault.other_work_group))
-    what = fault.element or fault.buffer
-    return f"work-item ({item}) of group ({group}) {fault.other_role.value} `{what}` here"
+    item, group = (", ".join(map(str, it or ())) for it in (fault.other_work_item, fault.other_work_group))
+    who, what = f"work-item ({item})" if item else "the copy", fault.element or fault.buffer
+    return f"{who} of group ({group}) {fault.other_role.value} `{what}` here"
 
 
 def _of(item: tuple[int, int, int] | None) -> str:

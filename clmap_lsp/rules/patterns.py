@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.access.records import Direction
@@ -197,23 +197,46 @@ def covered(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
     apart = abs(access.stride.bytes or 0)
     if not 0 < apart <= SPLIT_BYTES:
         return 0.0
-    used: set[int] = set()
-    for it in neighbours(kernel, access):
-        start = (it.access.offset - access.access.offset).value or 0
-        used.update(at % apart for at in range(start, start + min(_walked(kernel, it), apart)))
-    return len(used) / apart
+    near = neighbours(kernel, access)
+    if not near:
+        return 0.0
+    known = _grouped.covered.get(id(near))
+    if known is None:
+        # Measured from any access of the group it is the same.
+        walks = {
+            ((it.access.offset.terms.get((), 0)) % apart, min(_walked(kernel, it), apart)) for it in near
+        }
+        used = {at % apart for start, length in walks for at in range(start, start + length)}
+        known = _grouped.covered[id(near)] = len(used) / apart
+    return known
 
 
 def neighbours(kernel: KernelAnalysis, access: AccessAnalysis) -> list[AccessAnalysis]:
     """Return the accesses of the same direction at constant distances from this one, and itself."""
-    own = access.access
-    return [
-        it
-        for it in kernel.accesses
-        if (it.access.buffer, it.access.direction) == (own.buffer, own.direction)
-        and it.stride.bytes == access.stride.bytes
-        and (it.access.offset - own.offset).value is not None
-    ]
+    if _grouped.kernel is not kernel:
+        _grouped.kernel, _grouped.groups, _grouped.covered = kernel, {}, {}
+        for it in kernel.accesses:
+            _grouped.groups.setdefault(_group(it), []).append(it)
+    return _grouped.groups.get(_group(access), [])
+
+
+def _group(it: AccessAnalysis) -> object:
+    """Return what accesses at constant distances have in common: all of the offset but its constant."""
+    moving = frozenset((mono, factor) for mono, factor in it.access.offset.terms.items() if mono)
+    return it.access.buffer, it.access.direction, it.stride.bytes, moving
+
+
+@dataclass(slots=True)
+class _Grouped:
+    """The groups of the kernel that was asked about last: each of its accesses asks for its own."""
+
+    kernel: KernelAnalysis | None = None
+    groups: dict[object, list[AccessAnalysis]] = field(default_factory=dict)
+    covered: dict[int, float] = field(default_factory=dict)
+    """What the accesses of a group cover together, by the group's identity."""
+
+
+_grouped = _Grouped()
 
 
 def _walked(kernel: KernelAnalysis, access: AccessAnalysis) -> int:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def expression(access: AccessAnalysis) -> str:
     """Return the access in the author's words: `A[row*N + k]`."""
-    return f"{access.access.buffer}[{access.access.index_text}]"
+    return access.access.place_text
 
 
 def number(value: float) -> str:

@@ -89,7 +89,7 @@ def solve(
     wanted = list(guards)
     if fail is not None:
         wanted.append(Guard(fail.directive, not fail.wanted))
-    names = [it for it in _free_names(wanted, macros) if it not in fixed]
+    names = [it for it in free_names(wanted, macros) if it not in fixed]
     if not names or len(names) > MAX_NAMES:
         return None
     values = _values(wanted)
@@ -163,7 +163,7 @@ def _kernels(chunk: Chunk, following: list[tuple[Chunk, tuple[Guard, ...]]]) -> 
             at += 1
 
 
-def _free_names(guards: Iterable[Guard], macros: dict[str, Macro]) -> list[str]:
+def free_names(guards: Iterable[Guard], macros: dict[str, Macro]) -> list[str]:
     """Return the names in conditions that no macro defines, directly or inside the macros they use."""
     names: dict[str, None] = {}
     waiting = [token for guard in guards for token in guard.directive.tokens[1:]]
@@ -175,7 +175,7 @@ def _free_names(guards: Iterable[Guard], macros: dict[str, Macro]) -> list[str]:
             continue
         seen.add(text)
         macro = macros.get(text)
-        if macro is None:
+        if macro is None or [it.text for it in macro.body] == [text]:
             names[text] = None
         else:
             waiting += macro.body

@@ -292,14 +292,13 @@ def _members(low: Lowering, node: Node) -> list[Member]:
 
 def _bit_field(low: Lowering, member: Member, clause: Node) -> Member:
     """Return a member with its width, which has to fit its type (ISO C 6.7.2.1p3)."""
-    bits = _integer(low, clause.children[-1]) or 0
+    bits = _integer(low, clause.children[-1])
     widest = member.type.bits if isinstance(member.type, ScalarType) and member.type.is_integer else None
     if widest is None:
         low.report("bit-field", Severity.ERROR, f"a bit-field of type `{member.type}`", low.span(clause))
         return member
-    if not 0 <= bits <= widest:
-        # The digits of a number may be as many as the file has room for.
-        width = str(bits) if abs(bits) < 1 << 64 else "more than 64"
+    if bits is None or not 0 <= bits <= widest:
+        width = "no known number of" if bits is None else str(bits)
         message = f"a bit-field of {width} bits in `{member.type}`; taken as {widest}"
         low.report("bit-field", Severity.ERROR, message, low.span(clause))
         bits = widest

@@ -253,7 +253,7 @@ def _flag(low: Lowering, name: str, arguments: list[Expression], span: Span) -> 
 
 # ------------------------------------------------------------------------------------------ synchronisation
 
-_LOCAL_FENCE, _GLOBAL_FENCE = 1, 2
+_LOCAL_FENCE, _GLOBAL_FENCE, _IMAGE_FENCE = 1, 2, 4
 
 
 @effect("barrier", "work_group_barrier", "sub_group_barrier")
@@ -262,8 +262,9 @@ def _barrier(low: Lowering, name: str, arguments: list[Expression], span: Span) 
     scope = BarrierScope.SUB_GROUP if name.startswith("sub") else BarrierScope.WORK_GROUP
     local = flags is None or bool(flags & _LOCAL_FENCE)
     global_ = flags is None or bool(flags & _GLOBAL_FENCE)
+    image = flags is None or bool(flags & _IMAGE_FENCE)
     open_ = arguments[0] if arguments and flags is None else None
-    low.emit(Barrier(low.site(), scope, local, global_, span, open_))
+    low.emit(Barrier(low.site(), scope, local, global_, span, open_, image))
     return void(name, span)
 
 
@@ -288,14 +289,18 @@ def _async_copy(low: Lowering, name: str, arguments: list[Expression], span: Spa
     count = integer_like(arguments[2])
     stride = integer_like(arguments[3]) if is_strided else None
     event = low.temporary(NAMED_TYPES["event_t"], span)
+    joins = arguments[-1] if arguments[-1].type == event.type else None
     load, store = low.site(), low.site()
-    low.emit(AsyncCopy(load, store, event, destination, source, count, stride, element, span))
+    low.emit(AsyncCopy(load, store, event, destination, source, count, stride, element, span, joins))
     return Read(event, span)
 
 
 @effect("wait_group_events")
 def _wait(low: Lowering, name: str, arguments: list[Expression], span: Span) -> Expression | None:
-    low.emit(WaitEvents(low.site(), span))
+    if len(arguments) == 2 and isinstance(arguments[1].type, PointerType):
+        low.emit(WaitEvents(low.site(), span, integer_like(arguments[0]), arguments[1]))
+    else:
+        low.emit(WaitEvents(low.site(), span))
     return void(name, span)
 
 

@@ -9,6 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Literal
 
 from clmap_lsp.source.span import Span
@@ -37,6 +38,8 @@ _PYTHON_TOKEN = re.compile(
     re.DOTALL,
 )
 _C_ESCAPE = re.compile(r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_LONGEST_ESCAPE = 10
+_ASSIGNED = re.compile(r'^[^\n;"#/]*(?<!\w)char(?!\w)[^\n;"#/]*=\s*"', re.MULTILINE)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
 
 
@@ -85,6 +88,37 @@ def find_embedded(text: str, language: HostLanguage) -> list[EmbeddedSource]:
     ]
     inside = [it for it in found if not any(that.start <= it.start < that.end for that in made)]
     return sorted((it for it in (*inside, *made) if _KERNEL.search(it.text)), key=lambda it: it.start)
+
+
+def kernels_of_host(text: str, path: str) -> tuple[str, int]:
+    """Return the OpenCL C in the strings of a host file, all else blanked, and how many strings that were.
+
+    Strings without a kernel count where they have several lines: hosts put them before the others. A text
+    that is no host's, or holds no kernel, comes back as it is, with 0; so does a `.cl` file without.
+    """
+    language = LANGUAGES.get(PurePath(path).suffix.lower(), "c" if _ASSIGNED.search(text) else None)
+    if language is None or not find_embedded(text, language):
+        return text, 0
+    found = _python(text) if language == "python" else _c(text, _CPP_TOKEN if language == "cpp" else _C_TOKEN)
+    programs = [it for it in found if _KERNEL.search(it.text) or "\n" in it.text]
+    blank = re.sub(r"[^\n]", " ", text)
+    parts: list[str] = []
+    at = 0
+    for it in programs:
+        parts += (blank[at : it.start], _in_place(it))
+        at = it.end
+    return "".join((*parts, blank[at:])), len(programs)
+
+
+def _in_place(source: EmbeddedSource) -> str:
+    """Return a string's text with each character where it stands in its file: of an escape, at its end."""
+    made = [" "] * (source.end - source.start)
+    hosts = (*source.host_starts[1:], source.end)
+    ends = (*source.text_starts[1:], len(source.text))
+    for start, end, host, stop in zip(source.text_starts, ends, source.host_starts, hosts, strict=True):
+        last = stop if end - start == 1 and stop - host <= _LONGEST_ESCAPE else host + end - start
+        made[last - (end - start) - source.start : last - source.start] = source.text[start:end]
+    return "".join(made)
 
 
 def _c(text: str, pattern: re.Pattern[str]) -> Iterator[EmbeddedSource]:

@@ -467,7 +467,8 @@ class Atomic:
 class AsyncCopy:
     """`async_work_group_copy` (or `_strided_copy`): `count` elements of `element`, by the whole group.
 
-    `stride` (elements) applies to the global side and is `None` for the plain copy.
+    `stride` (elements) applies to the global side and is `None` for the plain copy; `joins` is the event of
+    earlier copies that this one is to be waited for with, `None` where it is no event (a plain 0).
     """
 
     load_site: Site
@@ -479,14 +480,20 @@ class AsyncCopy:
     stride: Expression | None
     element: Type
     span: Span
+    joins: Expression | None = None
 
 
 @record(frozen=True, slots=True)
 class WaitEvents:
-    """`wait_group_events`: synchronises the work-group."""
+    """`wait_group_events`: the work-group waits for `count` events from the address `events` on.
+
+    Both are `None` in a call that no compiler would take.
+    """
 
     site: Site
     span: Span
+    count: Expression | None = None
+    events: Expression | None = None
 
 
 class BarrierScope(Enum):
@@ -506,7 +513,8 @@ class Barrier:
     fences_global: bool
     span: Span
     flags: Expression | None = None
-    """Which memory is fenced, where only a run can tell: `fences_local` and `fences_global` are true then."""
+    """Which memory is fenced, where only a run can tell: the `fences_` are true then."""
+    fences_image: bool = True
 
 
 @record(frozen=True, slots=True)
@@ -845,7 +853,8 @@ _EXPRESSIONS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
     Store: lambda it: (it.pointer, it.value),
     CopyObject: lambda it: (it.destination, it.source),
     Atomic: lambda it: (it.pointer, *it.operands),
-    AsyncCopy: lambda it: _present(it.destination, it.source, it.count, it.stride),
+    AsyncCopy: lambda it: _present(it.destination, it.source, it.count, it.stride, it.joins),
+    WaitEvents: lambda it: _present(it.count, it.events),
     Barrier: lambda it: _present(it.flags),
     ImageRead: lambda it: _present(it.image, it.sampler, it.coordinate),
     ImageWrite: lambda it: (it.image, it.coordinate, it.value),
@@ -1000,3 +1009,11 @@ def walk(block: Block) -> Iterator[Statement]:
                 break
         else:
             waiting.pop()
+
+
+_LEAVING = (Return, Break, Continue, Goto, Leave)
+
+
+def may_leave(statement: Statement) -> bool:
+    """True if some work-items may not come out at the end of a statement."""
+    return any(isinstance(it, _LEAVING) for it in walk((statement,)))

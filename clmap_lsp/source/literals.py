@@ -58,6 +58,8 @@ def _integer(body: str, suffix: str) -> tuple[Number, ScalarType] | None:
         value = int(body[2:], 2)
     else:
         value = int(body) if is_decimal else int(body, 8)
+    if value >> 64:
+        return None  # No type holds it.
     return value, _integer_type(value, suffix, is_decimal)
 
 

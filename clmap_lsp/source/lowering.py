@@ -183,7 +183,7 @@ class Unit:
     @property
     def has_generic_space(self) -> bool:
         """True where a pointer without address space is generic (OpenCL 2.0 and later)."""
-        return not self.options.standard.startswith("CL1")
+        return not self.options.language.startswith("CL1")
 
 
 ValueHandler = Callable[["Lowering", "Node"], Value]

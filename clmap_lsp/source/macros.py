@@ -56,6 +56,10 @@ class _Context:
         self.macro = macro
 
 
+MAX_UNCLOSED = 8
+"""Uses of macros that are not closed and are left as they are typed: each is followed to the file's end."""
+
+
 class Expander:
     """Expands macro uses in lists of tokens: `limit` tokens in all, `use_limit` for one use or list."""
 
@@ -66,6 +70,8 @@ class Expander:
         self._use_budget = self._use_limit
         self._depth = 0
         self.log: list[tuple[Token, Macro]] | None = None
+        self.unclosed: list[Token] = []
+        """Names of macros whose use in a file is not closed."""
         """Gets each token that named a macro, with it."""
 
     @property
@@ -178,9 +184,14 @@ class Expander:
             top = stack[-1]
             if top.at >= len(top.tokens) or top.tokens[top.at].text != "(":
                 return False
+            is_typed = len(stack) == 1 and self._depth == 0
+            opened = top.at
             top.at += 1
             arguments = self._arguments(macro, stack, refill)
             if arguments is None:
+                if is_typed and len(self.unclosed) < MAX_UNCLOSED:
+                    self._leave(name, macro, stack[0], opened)
+                    return False
                 return True
             body = _Substitution(self, macro, arguments, use).tokens()
         if self.log is not None:
@@ -194,6 +205,13 @@ class Expander:
         macro.is_disabled = True
         stack.append(_Context(body, 0, macro))
         return True
+
+    def _leave(self, name: Token, macro: Macro, base: _Context, opened: int) -> None:
+        """Leave a use that is not closed as it is typed; cpp drops it with all the rest of the file."""
+        self.unclosed.append(name)
+        if self.log is not None:
+            self.log.append((name, macro))
+        base.at = opened
 
     def _plain_body(self, macro: Macro, use: Use) -> list[Token]:
         if macro.has_operators:

@@ -18,12 +18,17 @@ class BuildOptions:
     defines: tuple[tuple[str, str], ...] = ()
     undefines: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
-    standard: str = defaults.STANDARD
-    """As after `-cl-std=`: `CL1.1`, `CL1.2`, `CL2.0`, `CL3.0`, `CLC++`, `CLC++2021`."""
+    standard: str | None = None
+    """As after `-cl-std=`: `CL1.1`, `CL1.2`, `CL2.0`, `CL3.0`, `CLC++`, `CLC++2021`; `None`: nobody said."""
     predefined: tuple[tuple[str, str], ...] = ()
     """Macros of the device, such as `__NV_CL_C_VERSION` or `__IMAGE_SUPPORT__`."""
     prelude: tuple[str, ...] = ()
     """Files that are read before each source, as `-include` does: what a host puts before its kernels."""
+
+    @property
+    def language(self) -> str:
+        """The version of OpenCL C that counts: the one that was said, else the default."""
+        return self.standard or defaults.STANDARD
 
 
 def defines_in(options: str) -> tuple[tuple[str, str], ...]:

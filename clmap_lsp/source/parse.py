@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -11,13 +11,14 @@ import tree_sitter_c
 from tree_sitter import Language, Parser, Point, Tree
 
 from clmap_lsp.interruption import checkpoint
-from clmap_lsp.source.branches import Assignment, guards_at, hidden_kernels, solve
+from clmap_lsp.source.branches import Assignment, free_names, guards_at, hidden_kernels, solve
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.dialect import AUTO_TYPE, plain
 from clmap_lsp.source.difference import difference
+from clmap_lsp.source.embedded import kernels_of_host
 from clmap_lsp.source.encoding import encoding_problems
 from clmap_lsp.source.ir import Guess, Problem, Severity
-from clmap_lsp.source.lexer import text_of
+from clmap_lsp.source.lexer import Token, text_of
 from clmap_lsp.source.normalise import Normalised, Roles, TokenSpans, normalise, typedef_names
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.preprocess import MacroLog, Preprocessed, preprocess
@@ -27,12 +28,14 @@ from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.source.syntax import SyntaxTree
 from clmap_lsp.source.templates import filled
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
-from clmap_lsp.source.wrapped import without_wrapping
+from clmap_lsp.source.wrapped import n_strings, without_wrapping
 
 _PIECE = 1 << 16
 MAX_CHARACTERS = 8 << 20
 """Longer files are not OpenCL C that a person wrote, and are refused with one problem."""
 
+MAX_ERROR_DIRECTIVES = 16
+"""`#error`s of one file that are got around: each costs a reading."""
 _CHARACTERS_A_STEP = 10
 _MAX_STEPS = 200_000
 """Of the parser, a hundred operations each. Programs take 0.02 a character, also with errors; its recovery
@@ -75,7 +78,8 @@ def _parse(
     previous: SyntaxTree | None,
     prepared: Prepared | None,
 ) -> SyntaxTree:
-    template = filled(without_wrapping(text), path)
+    unwrapped, n_programs = _unwrapped(text, path)
+    template = filled(unwrapped, path)
     if prepared is not None and prepared.holds(template.text, options):
         source, assumed = prepared.source, prepared.guesses
     else:
@@ -118,6 +122,7 @@ def _parse(
         (
             *encoding_problems(text, path),
             *template.problems,
+            *_several_programs(path, n_programs),
             *source.problems,
             *dialect.problems,
             *undefined.problems,
@@ -125,6 +130,25 @@ def _parse(
         (*assumed, *undefined.guesses),
         tuple(source.inactive),
     )
+
+
+def _unwrapped(text: str, path: str) -> tuple[str, int]:
+    """Return a text without what a host puts around its kernels, and how many strings they stand in.
+
+    Every character keeps its place.
+    """
+    hosted, count = kernels_of_host(text, path) if '"' in text else (text, 0)
+    if count:
+        return hosted, count
+    unwrapped = without_wrapping(text)
+    return unwrapped, 0 if unwrapped == text else n_strings(text)
+
+
+def _several_programs(path: str, count: int) -> Iterator[Problem]:
+    """Say that a file holds several strings: which of them a host puts together is not known."""
+    if count > 1:
+        message = f"kernels are read from {count} strings of this file as if they were one program"
+        yield Problem("several-programs", Severity.INFORMATION, message, Span(path, 0, 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +171,7 @@ def prepare(
     text: str, path: str, options: BuildOptions, read_file: Callable[[str], str | None] | None
 ) -> Prepared:
     """Preprocess a file as typed; one that is too long counts as empty."""
-    unwrapped = without_wrapping(text) if len(text) <= MAX_CHARACTERS else ""
+    unwrapped = _unwrapped(text, path)[0] if len(text) <= MAX_CHARACTERS else ""
     log = MacroLog()
     with paused_collector():
         source, guesses = preprocess_some_branch(unwrapped, path, options, read_file, log)
@@ -181,15 +205,52 @@ def preprocess_some_branch(
             assignment = solve(hidden.guards, source.macros, fixed=options.undefines)
             if assignment is not None:
                 source = reading.run(assignment, f"so that the kernel `{hidden.name}` is active")
-                return source, reading.guesses
-    for error in source.errors[:1]:
-        guards = guards_at(error.path, source.files[error.path].text, error.start)
-        assignment = None
-        if guards:
-            assignment = solve(guards[:-1], source.macros, fail=guards[-1], fixed=options.undefines)
-        if assignment is not None:
-            source = reading.run(assignment, "so that #error is not reached")
+                break
+    for _ in range(MAX_ERROR_DIRECTIVES):
+        assignment = _without_error(source, options)
+        if assignment is None or not reading.is_new(assignment):
+            break
+        source = reading.run(assignment, "so that #error is not reached")
+    _excuse_errors(source, reading.guesses)
     return source, reading.guesses
+
+
+def _without_error(source: Preprocessed, options: BuildOptions) -> Assignment | None:
+    """Return values for undefined names with which the first `#error` that they decide on is not reached."""
+    for error in source.errors:
+        guards = guards_at(error.path, source.files[error.path].text, error.start)
+        if guards:
+            found = solve(guards[:-1], source.macros, fail=guards[-1], fixed=options.undefines)
+            if found is not None:
+                return found
+    return None
+
+
+def _excuse_errors(source: Preprocessed, guesses: Sequence[Guess]) -> None:
+    """Say once, as information, that macros which the build defines decide on the `#error`s that are left."""
+    guessed = {it.name for it in guesses}
+
+    def rests_on_the_build(error: Token) -> bool:
+        guards = guards_at(error.path, source.files[error.path].text, error.start)
+        names = {token.text for it in guards for token in it.directive.tokens}
+        misses = any(
+            it.directive.name.endswith("ndef") == it.wanted for it in guards if it.directive.name != "if"
+        )
+        return misses or not guessed.isdisjoint(names) or bool(free_names(guards, source.macros))
+
+    # One is enough: what the file defines behind it, and tests further down, is then its authors' example.
+    excused = source.errors if any(map(rests_on_the_build, source.errors)) else []
+    kept: list[Problem] = []
+    is_said = False
+    for it in source.problems:
+        if not any(it.span.path == by.path and it.span.start <= by.start < it.span.end for by in excused):
+            kept.append(it)
+        elif not is_said:
+            is_said = True
+            cure = "name it with -D, or build.defines in clmap.toml"
+            message = f"{it.message}: what this file is built with is not known; {cure}"
+            kept.append(replace(it, severity=Severity.INFORMATION, message=message))
+    source.problems[:] = kept
 
 
 class _Reading:
@@ -211,6 +272,10 @@ class _Reading:
         self.guesses: list[Guess] = []
         self.problems: list[Problem] = []
 
+    def is_new(self, assumed: Assignment) -> bool:
+        """Tell whether preprocessing with further values may change anything."""
+        return any(it[1] is not None and it not in self.options.defines for it in assumed.items())
+
     def run(self, assumed: Assignment, why: str) -> Preprocessed:
         """Preprocess with further values, and say so.
 
@@ -229,6 +294,8 @@ class _Reading:
         return source
 
     def assume(self, name: str, value: str, why: str) -> None:
+        self.guesses = [it for it in self.guesses if it.name != name]
+        self.problems = [it for it in self.problems if f"`{name}` " not in it.message]
         place = re.search(rf"\b{re.escape(name)}\b", self.text)
         span = Span(self.path, *place.span()) if place else Span(self.path, 0, 0)
         self.guesses.append(Guess(name, Role.CONSTANT.value, value, span))

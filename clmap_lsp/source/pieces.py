@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from clmap_lsp.source.difference import difference
 from clmap_lsp.source.lexer import (
     CHARACTER,
     COMMENT,
@@ -150,23 +151,34 @@ _LINES = re.compile(rf"{COMMENT}|{STRING}|{CHARACTER}|{SPLICE}|\n{_LINE}|\r{_LIN
 _KEPT_FILES = 64
 _KEPT_CHARACTERS = 8 << 20
 """Where all of a text is cut, its tokens take about 70 bytes a character."""
-_kept: dict[str, LexedFile] = {}
-"""The last version of each file, that used last at the end."""
+_UNLIKE = 0.25
+"""Versions that differ in more of the text than this are kept both: editors read files whole, and in part."""
+_kept: dict[str, tuple[LexedFile, ...]] = {}
+"""The last version of each file, or the last two that are unlike; those used last at the end."""
 
 
 def lex(path: str, text: str) -> LexedFile:
-    """Return the chunks and directives of a file; never raises. The last version of a file is remembered."""
-    before = _kept.pop(path, None)
+    """Return the chunks and directives of a file; never raises. Its last versions are remembered."""
+    known = _kept.pop(path, ())
+    before = min(known, key=lambda it: _apart(it.text, text), default=None)
     if before is not None and before.text == text:
-        _kept[path] = before
-        return before
-    whole, typed = joined(text)
-    file = LexedFile(path, text, _items(_Origin(path, typed), whole), typed is not None)
-    if before is not None and not before.is_joined and not file.is_joined:
-        _share(before.items, file.items)
-    _kept[path] = file
+        file = before
+    else:
+        whole, typed = joined(text)
+        file = LexedFile(path, text, _items(_Origin(path, typed), whole), typed is not None)
+        if before is not None and not before.is_joined and not file.is_joined:
+            _share(before.items, file.items)
+    if before is not None and (before is file or _apart(before.text, text) <= _UNLIKE * len(text)):
+        known = tuple(it for it in known if it is not before)
+    _kept[path] = (*known[-1:], file)
     _forget()
     return file
+
+
+def _apart(old: str, new: str) -> int:
+    """Return in how many characters of the new text two texts differ."""
+    found = difference(old, new)
+    return max(found.new_end, found.old_end) - found.start
 
 
 def lex_fragment(path: str, text: str) -> list[Token]:
@@ -178,12 +190,17 @@ def lex_fragment(path: str, text: str) -> list[Token]:
 def _forget() -> None:
     """Keep what was used last; at least that."""
     files = list(_kept.items())  # Other threads may add to it.
-    size = sum(len(file.text) for _, file in files)
-    for at, (path, file) in enumerate(files[:-1]):
+    size = sum(len(file.text) for _, versions in files for file in versions)
+    for at, (path, versions) in enumerate(files[:-1]):
         if len(files) - at <= _KEPT_FILES and size <= _KEPT_CHARACTERS:
             break
         _kept.pop(path, None)
-        size -= len(file.text)
+        size -= sum(len(file.text) for file in versions)
+
+
+def forget(path: str) -> None:
+    """Drop what is remembered of a file."""
+    _kept.pop(path, None)
 
 
 def _items(origin: _Origin, text: str) -> list[Chunk | Directive]:

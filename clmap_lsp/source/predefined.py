@@ -110,7 +110,7 @@ def initial_macros(options: BuildOptions) -> tuple[dict[str, Macro], tuple[Sourc
     macros: dict[str, Macro] = {}
     problems: list[str] = []
     files: list[SourceFile] = []
-    texts = ((PREDEFINED_PATH, predefined_text(options.standard)), (OPTIONS_PATH, option_text(options)))
+    texts = ((PREDEFINED_PATH, predefined_text(options.language)), (OPTIONS_PATH, option_text(options)))
     for path, text in texts:
         if text:
             files.append(SourceFile.of(path, text))

@@ -27,6 +27,8 @@ from clmap_lsp.source.span import SourceFile, Span
 ReadFile = Callable[[str], str | None]
 
 MAX_INCLUDE_DEPTH = 64
+MAX_INCLUDES = 4_096
+"""Times that files are included, the same ones counted again: two in each of 64 would be 2^64."""
 MAX_TOKENS = 1_500_000
 """Tokens of a file and what it includes."""
 MAX_USE = 50_000
@@ -216,6 +218,7 @@ class _Preprocessor:
         """Whether what is left out has no effect on what stands behind it."""
         self.readers: list[_FileReader] = []
         self.included_characters = 0
+        self.n_included = 0
         self.outside: set[str] = set()
         """Files outside the workspace: what those include in turn is no news."""
         self.bomb: tuple[Token, Span] | None = None
@@ -354,7 +357,7 @@ class _Preprocessor:
                 "missing-include",
                 f"cannot find `{name}`; give -I FOLDER, or include under [build] in clmap.toml",
                 span,
-                Severity.WARNING,
+                Severity.INFORMATION,
             )
             return
         found_path, text = found
@@ -363,6 +366,12 @@ class _Preprocessor:
             return
         if len(self.including) >= MAX_INCLUDE_DEPTH:
             self.problem("include-depth", f"`{name}` includes itself, or includes nest too deeply", span)
+            return
+        self.n_included += 1
+        if self.n_included > MAX_INCLUDES:
+            if self.n_included == MAX_INCLUDES + 1:
+                what = f"files are included more than {MAX_INCLUDES:,} times; the rest is not read"
+                self.problem("include-depth", what, span)
             return
         self.included_characters += len(text)
         if len(self.out.tokens) > MAX_TOKENS or self.included_characters > MAX_INCLUDED_CHARACTERS:
@@ -668,8 +677,13 @@ class _FileReader:
         """Expand the macro use at `hit`; nothing stays of one that passes the limit."""
         owner = self.owner
         before = len(owner.out.tokens)
+        n_unclosed = len(owner.expander.unclosed)
         try:
-            return owner.expander.expand_use(tokens, hit, owner.out.tokens, refill)
+            end = owner.expander.expand_use(tokens, hit, owner.out.tokens, refill)
+            for name in owner.expander.unclosed[n_unclosed:]:
+                said = "unterminated function-like macro invocation"
+                owner.problem("unclosed-macro", said, Span(name.path, name.start, name.end))
+            return end
         except TooManyTokensError:
             del owner.out.tokens[before:]
             if owner.bomb is None:

@@ -71,7 +71,6 @@ class Keys:
     def __init__(self, tree: SyntaxTree, options: BuildOptions) -> None:
         self._tree = tree
         self._meanings: dict[str, list[FunctionKey]] = {}
-        self._whole: dict[str, FunctionKey] = {}
         self._names: dict[str, set[str]] = {}
         for guess in tree.guesses:
             self._meanings[guess.name] = [_guess_key(guess)]
@@ -93,8 +92,7 @@ class Keys:
             return (next(_TORN),)  # How the grammar recovers depends on what stands around: like no other.
         own = _text_key(self._tree, head.node.start_byte, head.node.end_byte)
         names = outer.union(self._in_head(head))
-        meanings = [self._meaning(it) for it in sorted(names) if it in self._meanings and it != head.name]
-        return (head.unique, *own, *meanings)
+        return (head.unique, *own, *self._meaning(it for it in names if it != head.name))
 
     def _in_head(self, head: Head) -> set[str]:
         """Return the names in a function's head that are more than what its parameters are called."""
@@ -105,19 +103,19 @@ class Keys:
         words.subtract(text[it.start_byte : it.end_byte] for it in nodes)
         return {name for name, count in words.items() if count > 0}
 
-    def _meaning(self, name: str) -> FunctionKey:
-        """Return a name's declarations with those of all names in them, however indirectly."""
-        known = self._whole.get(name)
-        if known is None:
-            reached = {name: None}
-            for step in iter(waiting := [name]):
-                for key in self._meanings[step]:
-                    words = self._named_in(str(key[0]))
-                    waiting += sorted(words - reached.keys())
+    def _meaning(self, names: Iterable[str]) -> FunctionKey:
+        """Return the declarations of names, with those of all names in them, however indirectly."""
+        reached = {it: None for it in names if it in self._meanings}
+        waiting, searched = list(reached), set[str]()
+        for step in waiting:
+            for key in self._meanings[step]:
+                text = str(key[0])
+                if text not in searched:  # One enumeration declares thousands.
+                    searched.add(text)
+                    words = self._named_in(text)
+                    waiting += words - reached.keys()
                     reached.update(dict.fromkeys(words))
-            known = tuple((it, *self._meanings[it]) for it in sorted(reached))
-            self._whole[name] = known
-        return known
+        return tuple((it, *self._meanings[it]) for it in sorted(reached))
 
     def _named_in(self, text: str) -> set[str]:
         """Return the names with a meaning in a declaration; long tables are searched once only."""

@@ -197,12 +197,17 @@ def _atomic(r: Rewriter, it: Atomic) -> Statement:
 def _async(r: Rewriter, it: AsyncCopy) -> Statement:
     load, store, x = r.site(it.load_site), r.site(it.store_site), r.expression
     to, from_, count, stride = x(it.destination), x(it.source), x(it.count), r.optional(it.stride)
-    return AsyncCopy(load, store, r.result(it.event), to, from_, count, stride, it.element, r.span(it.span))
+    event, joins = r.result(it.event), r.optional(it.joins)
+    return AsyncCopy(load, store, event, to, from_, count, stride, it.element, r.span(it.span), joins)
+
+
+def _wait(r: Rewriter, it: WaitEvents) -> Statement:
+    return WaitEvents(r.site(it.site), r.span(it.span), r.optional(it.count), r.optional(it.events))
 
 
 def _barrier(r: Rewriter, it: Barrier) -> Statement:
     site, flags = r.site(it.site), r.optional(it.flags)
-    return Barrier(site, it.scope, it.fences_local, it.fences_global, r.span(it.span), flags)
+    return Barrier(site, it.scope, it.fences_local, it.fences_global, r.span(it.span), flags, it.fences_image)
 
 
 def _image_read(r: Rewriter, it: ImageRead) -> Statement:
@@ -258,7 +263,7 @@ _STATEMENTS: dict[type, _StatementCopy] = {
     CopyObject: _copy,
     Atomic: _atomic,
     AsyncCopy: _async,
-    WaitEvents: lambda r, it: WaitEvents(r.site(it.site), r.span(it.span)),
+    WaitEvents: _wait,
     Barrier: _barrier,
     Fence: lambda r, it: Fence(r.site(it.site), r.span(it.span)),
     ImageRead: _image_read,

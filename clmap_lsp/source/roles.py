@@ -25,6 +25,8 @@ from clmap_lsp.source.vocabulary import (
 _LANES = re.compile(r"(?:[^\Wx\d])(16|2|3|4|8)(?:_t)?\Z")
 _ELEMENTS = ("double", "half", "uchar", "ushort", "ulong", "uint", "char", "short", "long", "int", "float")
 _SMALL = re.compile(r"VEC|VW|WPT|WIDTH|UNROLL|PER_|_PER|LANES|RADIUS|CHANNEL|DEPTH|FACTOR", re.IGNORECASE)
+_PADDING = re.compile(r"(?:^|_)PAD(?:DING)?$", re.IGNORECASE)
+_WHOLE_GROUP = re.compile(r"(?:THREADS|ITEMS)_PER_(?:WORK_?)?(?:GROUP|BLOCK|WG)", re.IGNORECASE)
 _GROUP = re.compile(r"WGS|WG|LOCAL|GROUP|BLOCK|TILE|THREADS|SIZE|DIM", re.IGNORECASE)
 _BEFORE_OPERANDS = frozenset(
     {
@@ -285,11 +287,17 @@ def _literal_lanes(name: str, texts: list[str], places: Iterable[int]) -> str:
 
 def _element(name: str) -> str:
     lowered = name.lower()
+    if "pixel" in lowered:
+        return "uchar"
     return next((it for it in _ELEMENTS if it in lowered and "_int" not in lowered), "float")
 
 
 def _constant(name: str, texts: list[str], places: Iterable[int]) -> str:
     """What is counted with gets a power of two that divides the usual sizes; a flag gets 1."""
+    if _PADDING.search(name):
+        return "1"
+    if _WHOLE_GROUP.search(name):
+        return "256"
     if _SMALL.search(name):
         return "4"
     if _GROUP.search(name):

@@ -1,13 +1,15 @@
 """Template text: what a host program fills in before it builds a kernel.
 
-`{{ type }}`, `${type}` and `%(type)s` become names of the same length, so that all else keeps its place and
-is read; statements of the template (`{% for ... %}`, lines that start with `%`) are blanked.
-Source: the syntaxes of Jinja 3, Mako 1.3 and Python's `%` operator.
+`{{ type }}`, `${type}`, `%(type)s` and `%TYPE` become names of the same length, so that all else keeps its
+place and is read; statements of the template (`{% for ... %}`, lines that start with `%`) are blanked.
+Source: the syntaxes of Jinja 3, Mako 1.3 and Python's `%` operator; `%TYPE` is clBLAS's.
 """
 
 from __future__ import annotations
 
 import re
+import sys
+from bisect import bisect_right
 from dataclasses import dataclass
 
 from clmap_lsp.source.ir import Problem, Severity
@@ -21,6 +23,9 @@ _MARKS = re.compile(
     r"|<%.*?%>|^[ \t]*%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b[^\n]*",
     re.DOTALL | re.MULTILINE,
 )
+_WORD = re.compile(r"%IF\([^()\n]*\)|%(?P<word>[A-Z]\w*)")
+_CERTAIN_WORD = re.compile(r"(?:[(,={;*&|<>+/!-]|(?<!\w)(?:__\w+|const|void|return|if|else))[ \t]*%[A-Z]\w*")
+"""A `%` before a word where no operand stands before it, so that it cannot be the remainder."""
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)', re.DOTALL)
 _HINTS = ("{{", "{%", "${", "%(", "<%", "% if ", "% for ", "%if ", "%for ")
 """Some of these are in every template; looking for them is fast."""
@@ -36,12 +41,17 @@ class Filled:
 
 def filled(text: str, path: str) -> Filled:
     """Put a name in place of each part of a template. A text without any comes back as it is."""
-    if not any(it in text for it in _HINTS):
+    has_words = "%" in text and _CERTAIN_WORD.search(text) is not None
+    if not has_words and not any(it in text for it in _HINTS):
         return Filled(text)
     comments = [it.span() for it in _COMMENT.finditer(text)]
-    found = [
-        it for it in _MARKS.finditer(text) if _is_template(text, it) and not _inside(it.start(), comments)
-    ]
+    has_words = has_words and any(not _inside(it.end(), comments) for it in _CERTAIN_WORD.finditer(text))
+    found = [it for it in _MARKS.finditer(text) if _is_template(text, it)]
+    if has_words:
+        spans = [it.span() for it in found]
+        found += [it for it in _WORD.finditer(text) if not _inside(it.start(), spans)]
+        found.sort(key=lambda it: it.start())
+    found = [it for it in found if not _inside(it.start(), comments)]
     if not found:
         return Filled(text)
     parts: list[str] = []
@@ -62,7 +72,7 @@ def filled(text: str, path: str) -> Filled:
 
 def _is_template(text: str, match: re.Match[str]) -> bool:
     """Tell `{{ name }}` from the initialiser of an array of arrays, `= {{x}}` or `{{x}, {y}}`."""
-    if match["jinja"] is None:
+    if match.groupdict().get("jinja") is None:
         return True
     before = text[: match.start()].rstrip()[-1:]
     after = text[match.end() :].lstrip()[:1]
@@ -70,13 +80,15 @@ def _is_template(text: str, match: re.Match[str]) -> bool:
 
 
 def _inside(at: int, spans: list[tuple[int, int]]) -> bool:
-    return any(start <= at < end for start, end in spans)
+    """Tell whether a place lies in one of several spans, which are in order."""
+    index = bisect_right(spans, (at, sys.maxsize)) - 1
+    return index >= 0 and spans[index][0] <= at < spans[index][1]
 
 
 def _replacement(text: str, match: re.Match[str]) -> str:
     """Return a name as long as the match, with the line ends of it; blanks for a statement."""
     whole = match.group()
-    inner = match["jinja"] or match["mako"] or match["python"]
+    inner = next((it for it in match.groups() if it is not None), None)
     if inner is None:
         return re.sub(r"[^\n]", " ", whole)
     name = re.sub(r"\W+", "_", inner).strip("_")[: len(whole)] or "_"

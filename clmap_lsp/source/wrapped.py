@@ -1,4 +1,4 @@
-"""Kernels inside of what C++ hosts put around them to make strings: `R"( )"`, and macros like `STRINGIFY( )`.
+"""Kernels inside of what hosts make strings with: `R"( )"`, macros like `STRINGIFY( )`, `char *x = "`.
 
 Every character keeps its place: what does not belong to the kernels is blanked.
 """
@@ -15,17 +15,34 @@ _STRING_MACRO = re.compile(
     r"[ \t]*\([ \t]*(?:\\n)?[ \t]*\r?$",
     re.MULTILINE,
 )
+_OPENS_LAST = re.compile(r"\([ \t]*(?:\\n)?[ \t]*\r?$", re.MULTILINE)
+"""The bracket that ends such a line: it is found much faster than the line."""
 _BRACKET = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)|[()]', re.DOTALL)
 _MOST_RAW_STRINGS = 1000
 """Each that is not closed is followed to the end of the text."""
 _KERNEL = re.compile(r"(?<!\w)(?:__)?kernel(?!\w)")
+_OPEN_STRING = re.compile(
+    r'^[^\n;"#/]*(?<!\w)char(?!\w)[^\n;"#/]*=[ \t]*"(?:\\n)?\\?[ \t]*\r?$'
+    r'(?P<inner>(?:(?!\s*(?:\\n)?[ \t]*";).*\n)*+)\s*(?:\\n)?[ \t]*";',
+    re.MULTILINE,
+)
+"""What a host's own tools close, line by line: C has no string of several lines."""
+_NOT_SPACE = re.compile(r"\S")
 _NEW_LINE = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z))|\\n')
 
 
+def n_strings(text: str) -> int:
+    """Return how many strings of a file hold kernels."""
+    found = (*_RAW_STRING.finditer(text), *_OPEN_STRING.finditer(text)) if '"' in text else ()
+    return sum(1 for it in found if _KERNEL.search(it[0])) + sum(1 for _ in stringified(text))
+
+
 def without_wrapping(text: str) -> str:
-    """Blank what makes a string of the kernels of a file."""
+    """Blank what makes strings of the kernels of a file."""
     if 0 < text.count('R"') <= _MOST_RAW_STRINGS:
         text = _RAW_STRING.sub(_without_delimiters, text)
+    if "char" in text and '"' in text:
+        text = _OPEN_STRING.sub(_without_quotes, text)
     for start, end in stringified(text):
         opening = text.rfind("\n", 0, start) + 1
         closing = end + 1
@@ -40,8 +57,10 @@ def without_wrapping(text: str) -> str:
 def stringified(text: str) -> Iterator[tuple[int, int]]:
     """Yield the arguments of macros that make strings of kernels, as (start, end)."""
     at = 0
-    while match := _STRING_MACRO.search(text, at):
-        start = at = match.end()
+    while bracket := _OPENS_LAST.search(text, at):
+        start = at = bracket.end()
+        if not _STRING_MACRO.match(text, text.rfind("\n", 0, bracket.start()) + 1):
+            continue
         end = _closing(text, start)
         if end is not None and _KERNEL.search(text, start, end):
             yield start, end
@@ -64,6 +83,14 @@ def _closing(text: str, start: int) -> int | None:
             if depth == 0:
                 return match.start()
     return None
+
+
+def _without_quotes(match: re.Match[str]) -> str:
+    """Blank a declaration but for what its string holds."""
+    if not _KERNEL.search(match["inner"]):
+        return match[0]
+    start, end = (it - match.start() for it in match.span("inner"))
+    return _NOT_SPACE.sub(" ", match[0][:start]) + match["inner"] + _NOT_SPACE.sub(" ", match[0][end:])
 
 
 def _without_delimiters(match: re.Match[str]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from index_reading import index_of, named
 
 from clmap_lsp.index.model import Kind, Role
 from clmap_lsp.index.types import members_layout, spelled
+from clmap_lsp.source.ir import Severity
 
 KERNEL = """\
 #define TILE 16
@@ -125,6 +128,51 @@ def test_an_edit_of_a_type_renews_what_uses_it():
     assert spelled(named(again, "place").symbol.type) == "float8"
 
 
+THROUGH_A_NAME = """\
+typedef struct S T;
+struct S { float /*member*/x; struct S *next; };
+__kernel void k(__global T *p) { p->/*use*/x = p->next->x; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("float /*member*/x", "int4 /*member*/x"), ("float /*member*/x", "int n; float /*member*/x")],
+)
+def test_an_edit_of_a_struct_renews_what_comes_to_it_by_a_name_declared_before(old: str, new: str):
+    again = index_of(THROUGH_A_NAME.replace(old, new), index_of(THROUGH_A_NAME))
+    assert named(again, "use").symbol is named(again, "member").symbol
+
+
+def test_a_struct_whose_definition_is_taken_away_has_no_members():
+    text = "\n".join(line for line in THROUGH_A_NAME.splitlines() if not line.startswith("struct"))
+    again, fresh = index_of(text, index_of(THROUGH_A_NAME)), index_of(text)
+    assert [it.issue.message for it in again.issues] == [it.issue.message for it in fresh.issues]
+    assert any("incomplete" in it.issue.message for it in again.issues)
+    back = index_of(THROUGH_A_NAME, again)
+    assert named(back, "use").symbol is named(back, "member").symbol
+
+
+def test_a_name_that_is_declared_near_an_unknown_one_is_what_was_meant():
+    text = "__kernel void k(__global float *p) { p[0] = factro; }"
+    more = "__constant float factor = 1.0f;\n" + text
+    again = index_of(more, index_of(text))
+    assert any("did you mean 'factor'" in it.issue.message for it in again.issues)
+
+
+def test_an_index_that_is_renewed_goes_with_its_last_reference():
+    index = index_of(KERNEL + THROUGH_A_NAME)
+    gc.collect()
+    gc.disable()
+    try:
+        for typed in ("i", "in", "int", "int v", "int v;"):
+            index = index_of(KERNEL + THROUGH_A_NAME.replace("{ p", f"{{ {typed} p"), index)
+            assert index.occurrences
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
 WORDS = [
     *(
         "int ",
@@ -157,6 +205,18 @@ WORDS = [
         "a.xyz",
         "case ",
     ),
+    *(
+        "typedef struct S T;",
+        "struct S { int x; };",
+        "T *p;",
+        "p->x;",
+        "sizeof(T)",
+        "xx",
+        "\r\n",
+        "\\\n",
+        "#if x\n",
+    ),
+    *("#endif\n", "/*", "*/", '"', "\U0001f600"),
 ]
 
 
@@ -179,3 +239,29 @@ def test_half_typed_text_has_an_index(cut):
     index = index_of(KERNEL[:cut])
     if cut > KERNEL.index("__local"):
         assert any(it.name == "mm" for _, it in index.symbols())
+
+
+def test_what_is_gone_past_behind_an_error_keeps_its_names():
+    text = "__kernel void k(__global float *o, int n)\n{\n    clamp(1.0f, )\n    /*o*/o[/*n*/n] = 2.0f;\n}\n"
+    index = index_of(text)
+    assert (named(index, "o").symbol.name, named(index, "n").symbol.name) == ("o", "n")
+    assert [it.issue.message for it in index.issues if it.issue.severity is Severity.ERROR] == [
+        "expected expression"
+    ]
+
+
+def test_a_macro_whose_use_is_being_typed_leaves_what_follows():
+    text = "#define AT(y, x) ((y) * 4 + (x))\n"
+    text += "__kernel void a(__global float *o, int n) {\n    o[/*use*/AT(n, \n}\n"
+    text += "__kernel void b(__global float *o) { o[/*o of b*/AT(1, 2)] = 1; }\n"
+    index = index_of(text)
+    assert {it.name for _, it in index.symbols() if it.kind is Kind.KERNEL} == {"a", "b"}
+    assert named(index, "use").symbol.name == "AT"
+    (told,) = [it for it in index.problems if it.code == "unclosed-macro"]
+    assert told.message == "unterminated function-like macro invocation"
+    assert index.text[told.span.start : told.span.end] == "AT"
+
+
+def test_many_uses_that_are_not_closed_take_time_in_proportion():
+    index = index_of("#define F(x) x\n" + "F( " * 20_000)
+    assert len([it for it in index.problems if it.code == "unclosed-macro"]) == 8

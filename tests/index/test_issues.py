@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from index_reading import messages
+from index_reading import index_of, messages
+
+from clmap_lsp.index.reading import read_index
+from clmap_lsp.index.verdict import edits
+from clmap_lsp.source.options import BuildOptions
 
 HEAD = "__kernel void k(__global float *o, __local float *l, int n) {\n"
 
@@ -40,6 +44,12 @@ CASES = {
     "__global float *p; p.x = 1;": (
         "2:21 error: member reference type '__global float *' is a pointer; did you mean to use '->'?"
     ),
+    "enum { A B } e; n = B;": "2:9 error: missing ',' between enumerators",
+    "void v;": "2:6 error: variable has incomplete type 'void'",
+    "void v[2];": "2:6 error: array has incomplete element type 'void'",
+    "__global void *p = o; *p = 1;": "2:26 error: incomplete type '__global void' is not assignable",
+    "__global void *p = o; p[0] = 1;": "2:28 error: incomplete type '__global void' is not assignable",
+    "__global void *p = o; n = *p;": "2:25 error: assigning to 'int' from incompatible type 'void'",
 }
 
 
@@ -69,6 +79,9 @@ def test_an_error_has_clangs_words_and_place(body):
             "1:33 warning: non-void function does not return a value in all control paths",
         ),
         ("struct S { int a; int b }\n;", "1:24 error: expected ';' at end of declaration list"),
+        ("void f(void x) {}", "1:13 error: argument may not have 'void' type"),
+        ("void f(int x, void) {}", "1:15 error: 'void' must be the first and only parameter if specified"),
+        ("struct S { void v; };", "1:17 error: field has incomplete type 'void'"),
         ("int table[2] = {1, 2};", "1:5 error: program scope variable must reside in constant address space"),
     ],
 )
@@ -96,3 +109,68 @@ def test_hints_are_for_what_is_not_used_or_reached():
     assert "2:5 hint: unused variable 'a'" in found
     assert "1:51 hint: unused parameter 'l'" in found
     assert any("hint: code will never be executed" in it for it in found)
+
+
+HALF = "half twice(half x) { return x + x; }\n__kernel void k(__global half *h) { h[0] = twice(h[1]); }\n"
+
+
+def enabling(extension: str, state: str = "enable") -> str:
+    return f"#pragma OPENCL EXTENSION {extension} : {state}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "standard", "wanted"),
+    [
+        (HALF, "CL1.2", 1),
+        (enabling("cl_khr_fp16") + HALF, "CL1.2", 0),
+        (enabling("cl_khr_fp16") + enabling("cl_khr_fp16", "disable") + HALF, "CL1.2", 1),
+        (HALF + enabling("cl_khr_fp16"), "CL1.2", 1),
+        ("__kernel void k(__global float *o) { double d = o[0]; o[1] = (float)d; }", "CL1.1", 1),
+        ("__kernel void k(__global float *o) { double d = o[0]; o[1] = (float)d; }", "CL1.2", 0),
+        (
+            enabling("cl_amd_fp64") + "__kernel void k(__global float *o, double2 d) { o[0] = (float)d.x; }",
+            "CL1.1",
+            0,
+        ),
+        (
+            "__kernel void k(write_only image3d_t i) { write_imagef(i, (int4)(0), (float4)(0)); }",
+            "CL1.2",
+            1,
+        ),
+        (
+            "__kernel void k(write_only image3d_t i) { write_imagef(i, (int4)(0), (float4)(0)); }",
+            "CL2.0",
+            0,
+        ),
+        ("__kernel void k(volatile __global long *p) { atom_add(p, 1L); atom_inc(p); }", "CL1.2", 1),
+        ("__kernel void k(volatile __global int *p) { atom_add(p, 1); }", "CL1.2", 0),
+    ],
+)
+def test_an_extension_that_nothing_enables_is_told_once(text, standard, wanted):
+    found = read_index(text, "k.cl", BuildOptions(standard=standard)).issues
+    assert sum(it.issue.code == "extension" for it in found) == wanted
+
+
+def test_the_pragma_goes_on_a_line_before_the_declaration_that_needs_it():
+    text = "// of halves\r\ntypedef int count;\r\n" + HALF.replace("\n", "\r\n")
+    index = index_of(text)
+    (needed,) = [it for it in index.issues if it.issue.code == "extension"]
+    (edit,) = edits(index, needed)
+    mended = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    assert "typedef int count;\r\n#pragma OPENCL EXTENSION cl_khr_fp16 : enable\r\nhalf twice" in mended
+    assert not [it for it in index_of(mended).issues if it.issue.code == "extension"]
+
+
+def test_constants_that_make_an_expression_double_are_written_as_float():
+    text = f"{HEAD}o[0] = 0.5 * o[1] + 1e-3;}}\n"
+    index = index_of(text)
+    (lossy,) = [it for it in index.issues if it.issue.code == "narrowing"]
+    for edit in reversed(edits(index, lossy)):
+        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    assert "0.5f * o[1] + 1e-3f" in text
+    assert not [it for it in index_of(text).issues if it.issue.code == "narrowing"]
+
+
+def test_of_several_words_that_are_as_near_each_process_names_the_same():
+    found = messages("__kernel void k(lobal float *a) { a[0] = 1; }\n")
+    assert "did you mean 'global'?" in str(found)

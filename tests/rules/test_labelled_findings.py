@@ -26,6 +26,19 @@ def test_each_names_its_place_and_why_it_is_what_it_is() -> None:
 
 def test_the_halves_follow_from_the_names_of_files() -> None:
     for it in labels():
+        if it.collected == "later":
+            continue
         name = it.repository.removeprefix("https://github.com/") + "|" + it.file
         even = int(hashlib.sha256(name.encode()).hexdigest(), 16) % 2 == 0
         assert it.half == ("open" if even else "closed")
+
+
+def test_later_ones_are_of_other_repositories_and_halved_by_repository() -> None:
+    found = list(labels())
+    later = [it for it in found if it.collected == "later"]
+    first = {it.repository for it in found if it.collected == "first"}
+    halves = {it.repository: it.half for it in later}
+    assert len(later) >= 80 and len(halves) >= 8
+    assert first.isdisjoint(halves)
+    assert all(halves[it.repository] == it.half for it in later)
+    assert sorted(halves.values()).count("closed") >= 4

@@ -1,0 +1,223 @@
+"""Which functions an edit touches, and the file without the bodies of all that these do not need.
+
+What is said of a function follows from its own text, from the functions that it calls and from what the file
+declares outside of functions. While a person types inside of one body, the others may be left out: in the
+reduced text each is a prototype, blanks stand for the rest, and every place is where it is in the whole text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clmap_lsp.index.model import CALLABLE, Symbol
+from clmap_lsp.source.difference import Difference, difference
+from clmap_lsp.source.lexer import Token, cut, joined
+from clmap_lsp.source.normalise import span_of_token
+
+if TYPE_CHECKING:
+    from clmap_lsp.index.index import Index, PlacedUnit
+
+SMALLEST = 12_000
+"""Characters from which on leaving bodies out saves more than it costs."""
+LARGEST_PART = 0.7
+"""The same of a text: what is left is no more than this part of it."""
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_FOR_ALL = re.compile(
+    r"(?m)^[ \t]*(?:/\*.*\*/[ \t]*)?#|clmap|\btypedef\b|\benum\b|\b(?:struct|union)\s+\w[^;,(){}]*\{"
+)
+"""Text in a body that says something of the rest of the file: directives, our comments, types with names."""
+_NOT_BLANK = re.compile(r"[^\r\n]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Function:
+    """A function as it stands in the file; places are offsets."""
+
+    name: str
+    start: int
+    opening: int
+    """Of the `{` of its body."""
+    end: int
+    """Behind its `}`."""
+    needs: frozenset[str]
+    """The names that it asks the file for."""
+    may_go: bool
+    """Nothing outside of it follows from its body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An edited text without what the edit leaves alone."""
+
+    text: str
+    """As long as the edited text, and with the same lines."""
+    functions: frozenset[str]
+    """The function that was edited, and those that call it, however indirectly."""
+    before: tuple[tuple[int, int], ...]
+    """Where these stood in the text before the edit: start and end."""
+    now: tuple[tuple[int, int], ...]
+    """Where they stand in the edited one."""
+
+
+class Layout:
+    """The functions of a file that was read, for the edits that come."""
+
+    def __init__(
+        self, text: str, functions: list[_Function], macros: Mapping[str, str], calls: frozenset[str]
+    ):
+        self._text = text
+        self._functions = functions
+        self._macros = macros
+        self._calls = calls
+        """Macros that take arguments: one that is not closed reads on behind the body."""
+
+    @classmethod
+    def of(cls, index: Index, guessed: Iterable[str]) -> Layout | None:
+        """Return the layout of a file; None where leaving bodies out would not pay.
+
+        Args:
+            guessed: names that nothing defines: what they are taken for follows from all of their uses.
+        """
+        text = index.text
+        if len(text) < SMALLEST or joined(text)[1] is not None:
+            return None
+        shared = {*guessed, *(it.issue.name for it in index.issues if it.issue.name is not None)}
+        functions = [
+            found for placed in index.units if (found := _function(index, placed, shared)) is not None
+        ]
+        macros = {it.name: it.macro.body for it in index.macros if it.macro is not None}
+        calls = frozenset(
+            it.name for it in index.macros if it.macro is not None and it.macro.parameters is not None
+        )
+        return cls(text, functions, macros, calls) if len(functions) > 1 else None
+
+    def part(self, text: str) -> Part | None:
+        """Return what an edit touches; None where it is not within one function, or most is touched."""
+        apart = difference(self._text, text)
+        edited = next(
+            (it for it in self._functions if it.opening < apart.start and apart.old_end < it.end), None
+        )
+        if edited is None:
+            return None
+        moved = len(text) - len(self._text)
+        body = text[edited.opening : edited.end + moved]
+        words = set(_WORD.findall(body))
+        callers = self._callers(edited.name)
+        needed = self._needed(callers, words)
+        gone = [it for it in self._functions if it.may_go and it.name not in needed]
+        left = len(text) - sum(it.end - it.opening for it in gone)
+        if left > LARGEST_PART * len(text) or not self._stays_inside(body, apart, text):
+            return None
+        touched = [it for it in self._functions if it.name in callers]
+        return Part(
+            _without(text, [_moved(it.opening, it.end, apart, moved) for it in gone]),
+            frozenset(callers),
+            tuple((it.start, it.end) for it in touched),
+            tuple(_moved(it.start, it.end, apart, moved) for it in touched),
+        )
+
+    def _callers(self, name: str) -> set[str]:
+        """Return a function and those that call it."""
+        found = {name}
+        grows = True
+        while grows:
+            more = {it.name for it in self._functions if not found.isdisjoint(it.needs)} - found
+            found |= more
+            grows = bool(more)
+        return found
+
+    def _needed(self, names: set[str], words: set[str]) -> set[str]:
+        """Return functions with all that they call; `words` are those of the edited body."""
+        by_name: dict[str, set[str]] = {}
+        for it in self._functions:
+            by_name.setdefault(it.name, set()).update(it.needs)
+        found: set[str] = set()
+        waiting = [*names, *words]
+        while waiting:
+            name = waiting.pop()
+            if name in found:
+                continue
+            found.add(name)
+            waiting += by_name.get(name, ())
+            if name in self._macros:
+                waiting += _WORD.findall(self._macros[name])
+        return found
+
+    def _stays_inside(self, body: str, apart: Difference, text: str) -> bool:
+        """Tell whether an edited body still ends where it did, and says nothing to the preprocessor."""
+        for changed, start, end in (
+            (self._text, apart.start, apart.old_end),
+            (text, apart.start, apart.new_end),
+        ):
+            lines = changed[changed.rfind("\n", 0, start) + 1 : _line_end(changed, end)]
+            if "#" in lines or "\\" in lines or "clmap" in lines:
+                return False
+        tokens = cut("", body, 0)
+        if not tokens or tokens[-1].end != len(body) or tokens[-1].text != "}":
+            return False
+        return self._is_closed(tokens)
+
+    def _is_closed(self, tokens: list[Token]) -> bool:
+        """Tell whether the last token is the first to close the first one, and no macro's use is open."""
+        depth = 0
+        opened: list[str] = []
+        before = ""
+        for at, it in enumerate(tokens):
+            match it.text:
+                case "{":
+                    depth += 1
+                case "}":
+                    depth -= 1
+                    if depth == 0 and at + 1 < len(tokens):
+                        return False
+                case "(":
+                    opened.append(before)
+                case ")" if opened:
+                    opened.pop()
+            before = it.text
+        return depth == 0 and self._calls.isdisjoint(opened)
+
+
+def _function(index: Index, placed: PlacedUnit, shared: set[str]) -> _Function | None:
+    """Return the function that a declaration of the file itself defines, if it does."""
+    made: list[Symbol] = [it for it in placed.unit.symbols if it.kind in CALLABLE and it.body is not None]
+    if len(made) != 1 or made[0].body is None or placed.is_cut:
+        return None
+    opening, behind = (placed.start + it for it in made[0].body)
+    braces = index.tokens[opening], index.tokens[behind - 1]
+    head = span_of_token(index.tokens[placed.start])
+    if any(it.path != index.path or it.use is not None for it in braces) or braces[1].text != "}":
+        return None
+    if head.path != index.path or head.start > braces[0].start:
+        return None
+    at, end = braces[0].start, braces[1].end
+    may_go = shared.isdisjoint(index.texts[opening:behind]) and not _FOR_ALL.search(index.text, at, end)
+    needs = frozenset(name for _, name in placed.unit.lookups)
+    return _Function(made[0].name, head.start, at, end, needs, may_go)
+
+
+def _moved(start: int, end: int, apart: Difference, by: int) -> tuple[int, int]:
+    """Return where a stretch is behind an edit that it holds, or that lies outside of it."""
+    return start + (by if start >= apart.old_end else 0), end + (by if end >= apart.old_end else 0)
+
+
+def _without(text: str, bodies: list[tuple[int, int]]) -> str:
+    """Return a text with bodies as `;` and blanks."""
+
+    def pieces() -> Iterator[str]:
+        at = 0
+        for start, end in bodies:
+            yield text[at:start]
+            yield ";" + _NOT_BLANK.sub(" ", text[start + 1 : end])
+            at = end
+        yield text[at:]
+
+    return "".join(pieces())
+
+
+def _line_end(text: str, at: int) -> int:
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end
