@@ -29,7 +29,7 @@ _TRUE = re.compile(
     r"|distinct_\w+|exclusive|all|dominator_enabled|reads_from\w*|writes_to\w*|atomic_has_taken_value)(?=\s*\()"
 )
 _RACES = frozenset({"data-race", "barrier-divergence"})
-_OTHER_OPTIONS = ("--only-intra-group", "--only-divergence", "--only-log", "--warp-sync", "--kernel-args")
+_OTHER_OPTIONS = ("--only-intra-group", "--only-divergence", "--only-log", "--kernel-args")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,7 @@ def verdict(path: Path, folder: Path) -> Verdict:
     names = re.findall(r"\b_*kernel\s+(?:__attribute__\s*\(\(.*?\)\)\s*)?void\s+(\w+)", text)
     macros = re.findall(r"-D(\S+)", options)
     defines = dict(it.split("=", 1) if "=" in it else (it, "1") for it in macros)
+    lockstep = re.search(r"--warp-sync=(\d+)", options)
     found: set[str] = set()
     refused = "" if names else "no kernel"
     for name in dict.fromkeys(names):
@@ -112,6 +113,7 @@ def verdict(path: Path, folder: Path) -> Verdict:
                 local_size=local_size,
                 defines=defines,
                 time_limit_s=2.0,
+                sub_group_synchronous=int(lockstep[1]) if lockstep else 0,
             ).result
         except UsageError as error:
             refused = str(error)

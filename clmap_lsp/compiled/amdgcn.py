@@ -112,10 +112,14 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+_BETWEEN_LANES = ("ds_bpermute", "ds_permute", "ds_swizzle")
+"""They pass through the hardware of local memory, and touch none."""
+
+
 def _memory(opcode: str) -> MemoryOp | None:
     if opcode.startswith(("s_load", "s_buffer_load")):
         return MemoryOp("load", "constant", _size(opcode))
-    if opcode.startswith("ds_"):
+    if opcode.startswith("ds_") and not opcode.startswith(_BETWEEN_LANES):
         name = "load" if "read" in opcode or "load" in opcode else "store"
         if not any(it in opcode for it in ("read", "load", "write", "store")):
             name = "atomic"
@@ -144,7 +148,7 @@ def _size(opcode: str) -> int:
 
 
 def _cost(opcode: str, memory: MemoryOp | None) -> tuple[Pipe, float, float]:
-    if memory is not None:
+    if memory is not None or opcode.startswith(_BETWEEN_LANES):
         return Pipe.MEMORY, 1.0, 60.0
     if opcode.startswith(("s_waitcnt", "s_nop", "s_branch", "s_cbranch", "s_endpgm", "s_barrier")):
         return Pipe.CONTROL, 1.0, 4.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict
 from dataclasses import dataclass
 
 from clmap_lsp.compiled import amdgcn, ptx
@@ -14,6 +13,7 @@ from clmap_lsp.compiled.probes import ProbedKernel, with_probes
 from clmap_lsp.compiled.ptxas import assemble
 from clmap_lsp.compiled.target import Target
 from clmap_lsp.source.ir import Initializer, Kernel
+from clmap_lsp.source.per_kernel import KeptByKernel
 from clmap_lsp.source.span import Span
 
 
@@ -32,25 +32,19 @@ class Compiled:
     """Functions whose cost is missing."""
 
 
-_KEPT = 64
-_kept: OrderedDict[tuple[int, str], tuple[Kernel, Compiled | str]] = OrderedDict()
+_kept: KeptByKernel[Compiled | str] = KeptByKernel(64)
 
 
 def compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled | str:
     """Return a kernel's machine code, or why there is none. Results are kept by kernel and target."""
-    key = (id(kernel), target.name)
-    hit = _kept.get(key)
-    if hit is not None and hit[0] is kernel:
-        _kept.move_to_end(key)
-        return hit[1]
+    known = _kept.get(kernel, target.name)
+    if known is not None:
+        return known
     try:
         found: Compiled | str = _compiled(kernel, target, constants)
     except (NotCompiledError, BackendError) as error:
         found = str(error)
-    _kept[key] = (kernel, found)
-    if len(_kept) > _KEPT:
-        _kept.popitem(last=False)
-    return found
+    return _kept.keep(kernel, target.name, found)
 
 
 def _compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled:

@@ -15,6 +15,7 @@ from typing import Any, assert_never, cast
 from llvmlite import ir as ll
 
 from clmap_lsp.compiled import math_shapes
+from clmap_lsp.compiled.collectives import sub_group_call
 from clmap_lsp.compiled.probes import ProbedKernel
 from clmap_lsp.compiled.target import Target
 from clmap_lsp.emulator import operators
@@ -355,6 +356,7 @@ class _Generator:
         self.scopes: dict[int, ll.Block] = {}
         self.labels: dict[str, ll.Block] = {}
         self.hints: list[_LoopHint] = []
+        self.in_memory = _addressed(self.kernel).intersection(self.kernel.parameters)
 
     # --------------------------------------------------------------------------------------------- frame
 
@@ -408,9 +410,7 @@ class _Generator:
             return pointer_kind(kind, self.target)
         if isinstance(kind, OpaqueType):
             return I64
-        if parameter.is_object:
-            return ll.ArrayType(I8, max(kind.size, 1))
-        return llvm_type(kind)
+        return _words(kind) if parameter in self.in_memory else llvm_type(kind)
 
     def _attributes(self, function: ll.Function) -> None:
         for argument, parameter in zip(function.args, self.kernel.parameters, strict=True):
@@ -472,7 +472,7 @@ class _Generator:
         assigned = _assigned(self.kernel)
         data = {it.variable: it for it in self.constants}
         for argument, parameter in zip(function.args, self.kernel.parameters, strict=True):
-            if parameter.is_object and not isinstance(parameter.type, OpaqueType | PointerType):
+            if parameter in self.in_memory:
                 place = self._stack(argument.type, parameter.type.alignment)
                 entry.store(argument, place)
                 self.ctx.objects[parameter] = place
@@ -592,8 +592,8 @@ class _Generator:
                 builder.branch(self._label(name))
             case ir.ImageRead() | ir.ImageWrite():
                 raise NotCompiledError("images are not compiled")
-            case ir.Collective(name=name):
-                raise NotCompiledError(f"{name} is not compiled")
+            case ir.Collective():
+                self._collective(statement)
             case ir.Call(function=name):
                 raise NotCompiledError(f"a call of {name} that was not inlined")
             case ir.OpaqueCall(name=name):
@@ -661,8 +661,7 @@ class _Generator:
         builder = self.ctx.builder
         align = max(kind.alignment, 1)
         if kind.size <= _COPIED_BY_VALUE:
-            word = min(align, 8)
-            shape = ll.ArrayType(ll.IntType(8 * word), kind.size // word)
+            shape = _words(kind)
             builder.store(builder.load(source, align=align, typ=shape), destination, align=align)
             return
         name = f"llvm.memcpy.p{destination.type.addrspace}.p{source.type.addrspace}.i64"
@@ -716,6 +715,13 @@ class _Generator:
             return
         self.ctx.builder.fence("acq_rel")
         self.ctx.call("llvm.amdgcn.s.barrier", ll.VoidType(), [])
+
+    def _collective(self, statement: ir.Collective) -> None:
+        values = [self.expressions.value(it) for it in statement.arguments]
+        found = sub_group_call(self.ctx, self.target, statement, values)
+        if found is None or statement.variable is None:
+            raise NotCompiledError(f"{statement.name} is not compiled")
+        self._assign(statement.variable, found)
 
     def _async_copy(self, statement: ir.AsyncCopy) -> None:
         """The work-items of the group take turns, element by element."""
@@ -864,6 +870,23 @@ def _make_volatile(instruction: Any) -> None:
         buffer[start] = buffer[start].replace(f"{name} ", f"{name} {_VOLATILE}", 1)
 
     instruction.descr = descr
+
+
+def _words(kind: Type) -> ll.Type:
+    """Return a type of memory as an array of the widest words that its alignment allows."""
+    word = min(max(kind.alignment, 1), 8)
+    return ll.ArrayType(ll.IntType(8 * word), max(kind.size // word, 1))
+
+
+def _addressed(kernel: ir.Kernel) -> set[ir.Variable]:
+    """Return what is reached through its address: structs, and whatever `&` is taken of."""
+    return {
+        node.variable
+        for statement in ir.walk(kernel.body)
+        for expression in ir.expressions(statement)
+        for node in ir.nodes(expression)
+        if isinstance(node, ir.ObjectAddress)
+    }
 
 
 def _assigned(kernel: ir.Kernel) -> set[ir.Variable]:

@@ -44,6 +44,21 @@ class Profile:
     """By identity of rows, the box that they are of."""
     note: str = ""
     """What of the launch was not followed."""
+    supposed: Mapping[int, str] = field(default_factory=dict)
+    """Sites, those of probes too, that are counted as if whoever may come there did, and why."""
+
+    def without_supposed(self, compiled: Compiled) -> Profile:
+        """Return the launch as if nobody took the branches that depend on data."""
+        number = compiled.probed.number_of_site
+        return dataclasses.replace(
+            self,
+            rows={site: rows for site, rows in self.rows.items() if site not in self.supposed},
+            probes={
+                it: 0.0 if it in {number(site) for site in self.supposed} else count
+                for it, count in self.probes.items()
+            },
+            supposed={},
+        )
 
 
 SAMPLED_GROUPS = 24
@@ -51,13 +66,19 @@ SAMPLED_GROUPS = 24
 
 
 def profile(
-    compiled: Compiled, launch: Launch, device: DeviceModel, constants: tuple[ir.Initializer, ...]
+    compiled: Compiled,
+    launch: Launch,
+    device: DeviceModel,
+    constants: tuple[ir.Initializer, ...],
+    *,
+    suppose_taken: bool = False,
 ) -> Profile | str:
     """Follow the launch symbolically; the answer is why not, if that cannot be done.
 
     Where the whole launch is over the budget, work-groups of it are followed and stand for the others.
+    With `suppose_taken`, branches that depend on data are counted as if whoever may come there did.
     """
-    found = _followed(compiled, launch, device, constants, boxes_of(launch), 1.0)
+    found = _followed(compiled, launch, device, constants, boxes_of(launch), 1.0, suppose_taken)
     if not isinstance(found, str):
         return found
     groups = 1
@@ -68,7 +89,7 @@ def profile(
     random = Random(0)
     ids = [random.randrange(low, high) for low, high in pairwise(edges)]
     boxes = [box_of_group(launch, it) for it in ids]
-    sample = _followed(compiled, launch, device, constants, boxes, groups / chosen)
+    sample = _followed(compiled, launch, device, constants, boxes, groups / chosen, suppose_taken)
     if isinstance(sample, str):
         return found
     return dataclasses.replace(sample, note=f"{chosen} of {groups} work-groups stand for all: {found}")
@@ -81,6 +102,7 @@ def _followed(
     constants: tuple[ir.Initializer, ...],
     boxes: list[Box],
     scale: float,
+    suppose_taken: bool,
 ) -> Profile | str:
     probed = compiled.probed
     spending = Spending(Budget())
@@ -93,11 +115,14 @@ def _followed(
             (*constants, probed.initializer),
             boxes,
             follow_ordinals=True,
+            suppose_taken=suppose_taken,
+            everybody_counts=True,
         )
         counter = Counter(device, spending)
         rows: dict[int, list[Rows]] = {}
         probes: dict[int, float] = {}
         doubts: dict[int, str] = {}
+        supposed: dict[int, str] = {}
         places: dict[int, int] = {}
         for place, machine in enumerate(machines):
             for one in machine.rows:
@@ -109,7 +134,7 @@ def _followed(
                 tally = counter.count(one)
                 probes[number] = probes.get(number, 0.0) + tally.requests * scale
             for doubt in machine.doubts:
-                doubts.setdefault(doubt.site, doubt.reason)
+                (supposed if doubt.is_counted else doubts).setdefault(doubt.site, doubt.reason)
     except BailError as error:
         return error.bail.reason
     except OverBudgetError as error:
@@ -122,7 +147,7 @@ def _followed(
         box.n_groups * -(-(box.local_size[0] * box.local_size[1] * box.local_size[2]) // width)
         for box in boxes_of(launch)
     )
-    return Profile(rows, probes, groups, doubts, scale, places)
+    return Profile(rows, probes, groups, doubts, scale, places, supposed=supposed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +211,9 @@ def _is_of(instruction: Instruction, found: Profile) -> bool:
     if memory is None or site is None:
         return False
     rows = found.rows.get(site)
-    if not rows or rows[0].op != memory.op:
+    if not rows:  # It was not followed, so that nothing can be held against what the instruction says.
+        return site in found.doubts
+    if rows[0].op != memory.op:
         return False
     return (_space(rows[0].space) == "local") == (memory.space == "local")
 

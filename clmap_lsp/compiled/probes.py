@@ -1,12 +1,14 @@
-"""A probe at the start of each block of statements: the same in the source's counts and in machine code.
+"""Probes where fewer work-items may go on: the same in the source's counts and in machine code.
 
-A probe is a load of a byte that no kernel has. The engines count it like any access, the code generator makes
-an LLVM pseudo-probe of it, and so every block of machine code tells how often it runs.
+They stand at the start of each block of statements and after each early exit. A probe is a load of a byte
+that no kernel has. The engines count it like any access, the code generator makes an LLVM pseudo-probe of it,
+and so every block of machine code tells how often it runs.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clmap_lsp.source import ir
@@ -38,7 +40,7 @@ class ProbedKernel:
 
 
 def with_probes(kernel: ir.Kernel) -> ProbedKernel:
-    """Return the kernel with a probe in each block that has a statement."""
+    """Return the kernel with a probe in each block that has a statement, and after each early exit."""
     return _Probes(kernel).run()
 
 
@@ -65,7 +67,18 @@ class _Probes:
         if not block and not always:
             return block
         span = block[0].span if block else self.kernel.name_span
-        return (self._probe(span), *(self._statement(it) for it in block))
+        return (self._probe(span), *self._statements(block))
+
+    def _statements(self, block: ir.Block) -> Iterator[ir.Statement]:
+        """Yield statements, with a probe after each that some work-items may not come out of."""
+        for number, statement in enumerate(block):
+            yield self._statement(statement)
+            if (
+                number + 1 < len(block)
+                and isinstance(statement, ir.If | ir.Switch)
+                and ir.may_leave(statement)
+            ):
+                yield self._probe(block[number + 1].span)
 
     def _probe(self, span: Span) -> ir.Load:
         kind = PointerType(UCHAR, AddressSpace.CONSTANT)
@@ -95,4 +108,4 @@ class _Probes:
                 return statement
 
     def _inside(self, block: ir.Block) -> ir.Block:
-        return tuple(self._statement(it) for it in block)
+        return tuple(self._statements(block))

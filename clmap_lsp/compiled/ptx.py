@@ -197,6 +197,8 @@ _TABLE: tuple[tuple[re.Pattern[str], Cost], ...] = tuple(
         ),
         (r"cvt\.[su]64", (Pipe.INT, 1.0, _ALU, ())),
         (r"(clz|popc|brev|bfind)", (Pipe.SPECIAL, 1.0, 12.0, ())),
+        (r"shfl", (Pipe.MEMORY, 1.0, 24.0, ())),  # By the pipeline of local memory, and about as late.
+        (r"vote", (Pipe.INT, 1.0, 12.0, ())),
         (r"bar", (Pipe.CONTROL, 1.0, 20.0, ())),
         (r"membar|fence", (Pipe.CONTROL, 1.0, 100.0, ())),
         (r"(bra|ret|exit|brx)", (Pipe.CONTROL, 1.0, 2.0, ())),

@@ -19,8 +19,8 @@ def block_weights(
 ) -> list[float]:
     """Return the executions of each block by SIMD groups.
 
-    `probes` has the executions of each probe; `entry` is how many SIMD groups start. `owners` has the
-    probe of each statement's block, by the numbers that instructions carry.
+    `probes` has the executions of each probe that ran; `entry` is how many SIMD groups start. `owners` has
+    the probe of each statement's block, by the numbers that instructions carry.
     """
     return _Weights(blocks, probes, entry, owners).run()
 
@@ -52,8 +52,8 @@ class _Weights:
         for depth in range(deepest + 1):
             for probe in sorted(holders):
                 where = holders[probe]
-                if max(self.blocks[it].loop_depth for it in where) == depth and probe in self.probes:
-                    self._share(where, probe, self.probes[probe])
+                if max(self.blocks[it].loop_depth for it in where) == depth:
+                    self._share(where, probe, self.probes.get(probe, 0.0))
             self._fill(depth)
         return [it if it is not None else self.entry for it in self.known]
 

@@ -10,16 +10,20 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 
-from clmap_lsp import defaults
-
 WORK_PER_S = 400_000_000
 """Units of work that a second of a time limit stands for. A unit takes about a nanosecond, so that processors
 less than half as fast still end by work."""
 _OPERATION = 0.3
 _UNTRACED_ACCESS = 3.0
-_TRACED_ACCESS = 10.0
+_TRACED_ACCESS = 8.0
 _START = 60.0
-_REQUEST_SHAPE = 6_000.0
+_UNTRACED_GROUP = 60.0
+_TRACED_GROUP = 400.0
+_TRACED_ROW = 60.0
+"""What the SIMD group costs, however few of its lanes there are."""
+_CLEARED_PER_UNIT = 32
+"""Bytes of private and local memory."""
+_REQUEST_SHAPE = 10_000.0
 """A pattern of a SIMD group's addresses that the metrics had not met lately costs microseconds."""
 _STEPS = 4_000_000
 _LEAST_STEPS, _MOST_STEPS = 1_000, 200_000
@@ -30,6 +34,25 @@ _SAMPLE_SHARE = 0.8
 _MOST_GROUPS = 256
 _BLIND_GROUPS = 16
 """Work-groups that are drawn where not even one has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """What a run has done so far."""
+
+    operations: int
+    accesses: int
+    turns: int
+    """Of loops."""
+    starts: int
+    """How often work-items were started, or went on after a barrier."""
+    groups: int
+    rows: int
+    """Accesses of SIMD groups that were traced."""
+    shapes: int
+    """Patterns of requests that were counted."""
+    cleared: int
+    """Bytes of private and local memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +67,13 @@ class WorkBudget:
         """Return the budget that a time limit stands for."""
         return cls(seconds * WORK_PER_S, traced)
 
-    def spent(self, operations: int, accesses: int, turns: int, starts: int, shapes: int) -> float:
-        """Return the units of what was executed.
-
-        `turns` are of loops, `starts` how often work-items were started or went on after a barrier, `shapes`
-        the patterns of requests that were counted.
-        """
-        each = _TRACED_ACCESS if self.traced else _UNTRACED_ACCESS
-        executed = _OPERATION * operations + each * accesses
-        return executed + turns + _START * starts + _REQUEST_SHAPE * shapes
+    def spent(self, it: Executed) -> float:
+        """Return the units of what was executed."""
+        access = _TRACED_ACCESS if self.traced else _UNTRACED_ACCESS
+        group = _TRACED_GROUP if self.traced else _UNTRACED_GROUP
+        executed = _OPERATION * it.operations + access * it.accesses + it.turns + _START * it.starts
+        counted = _TRACED_ROW * it.rows + _REQUEST_SHAPE * it.shapes
+        return executed + counted + group * it.groups + it.cleared / _CLEARED_PER_UNIT
 
 
 def slice_steps(operations: int) -> int:
@@ -70,7 +91,8 @@ def sample_size(left: float, spent: float, ended: int) -> int:
 class TimeBudget:
     """Seconds of processor time of this thread, for machines far slower than most.
 
-    The clock is the outermost bound, at `WALL_FACTOR` times as much.
+    The clock on the wall ends no run: it goes on while others have the processor. Whoever cannot wait, as an
+    editor, ends the process.
     """
 
     def __init__(self, limit_s: float) -> None:
@@ -87,5 +109,4 @@ class TimeBudget:
 
     def left(self) -> float:
         """Return the seconds left, 0 or less where there are none."""
-        wall = self._limit_s * defaults.WALL_FACTOR - self.by_the_clock()
-        return min(self._limit_s - self.used(), wall)
+        return self._limit_s - self.used()

@@ -17,7 +17,7 @@ from clmap_lsp.emulator.group_functions import is_known
 from clmap_lsp.emulator.layout import AT_COLLECTIVE, F_EXCHANGE, F_SITE
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, llvm_type, zero
-from clmap_lsp.source.ir import Barrier, Collective, Variable
+from clmap_lsp.source.ir import Collective, Variable
 
 EXCHANGE_WORDS = 16
 
@@ -41,7 +41,8 @@ def emit(
             value = resize(ctx, value, I64, signed=False)
         ctx.builder.store(value, ctx.frame_place(F_EXCHANGE + at), align=8)
         at += words
-    _wait(ctx, suspension, statement.site)
+    ctx.builder.store(ir.Constant(I64, statement.site), ctx.frame_place(F_SITE))
+    suspension.stop(AT_COLLECTIVE)
     if statement.variable is not None:
         kind = llvm_type(statement.variable.type)
         if isinstance(kind, ir.ArrayType) or not known:
@@ -49,13 +50,3 @@ def emit(
             assign(statement.variable, zero(kind))
             return
         assign(statement.variable, ctx.builder.load(ctx.frame_place(F_EXCHANGE), align=8, typ=kind))
-
-
-def sub_group_barrier(ctx: Context, suspension: Suspension, statement: Barrier) -> None:
-    """Emit a stop until the sub-group is complete."""
-    _wait(ctx, suspension, statement.site)
-
-
-def _wait(ctx: Context, suspension: Suspension, site: int) -> None:
-    ctx.builder.store(ir.Constant(I64, site), ctx.frame_place(F_SITE))
-    suspension.stop(AT_COLLECTIVE)

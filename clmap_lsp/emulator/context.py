@@ -28,6 +28,8 @@ class CodeOptions:
     uninitialised: bool = True
     control: bool = True
     """Count operations and branches."""
+    lockstep: bool = False
+    """Stop before each access of shared memory, so that work-items make it together."""
     sub_group_size: int = 32
     unwritten: frozenset[str] = frozenset()
     """Parameters whose buffers the host never wrote."""

@@ -11,16 +11,16 @@ from clmap_lsp.emulator.layout import (
     AT_COLLECTIVE,
     F_EXCHANGE,
     F_LINEAR,
-    F_PENDING,
     F_SITE,
     FAULT_OOB_READ,
     FAULT_OOB_WRITE,
     KIND_PRIVATE,
+    LAST_EVENT,
 )
 from clmap_lsp.emulator.memory import Memory, Target
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I1, I64, POINTER
-from clmap_lsp.source.ir import AsyncCopy, CopyObject
+from clmap_lsp.source.ir import AsyncCopy, CopyObject, WaitEvents
 
 
 def copy_object(memory: Memory, expressions: Expressions, statement: CopyObject) -> None:
@@ -63,8 +63,11 @@ def _copy_initialised(
 
 def async_copy(
     memory: Memory, expressions: Expressions, suspension: Suspension, statement: AsyncCopy
-) -> None:
-    """Emit a group's copy: every work-item comes to it with the same arguments; the first carries it out."""
+) -> ir.Value:
+    """Emit a group's copy and return its event.
+
+    Every work-item comes to it with the same arguments; the first carries it out.
+    """
     ctx = memory.ctx
     source = expressions.pointer(statement.source)
     destination = expressions.pointer(statement.destination)
@@ -81,13 +84,27 @@ def async_copy(
         stride,
         ir.Constant(I64, max(statement.element.size, 1)),  # Of nothing, any number would fit.
         ir.Constant(I64, statement.load_site | statement.store_site << 32),
+        ir.Constant(I64, 0) if statement.joins is None else expressions.value(statement.joins),
     ]
     for index, argument in enumerate(arguments):
         ctx.builder.store(argument, ctx.frame_place(F_EXCHANGE + index))
     ctx.builder.store(ir.Constant(I64, statement.load_site), ctx.frame_place(F_SITE))
-    ctx.builder.store(ir.Constant(I64, statement.load_site + 1), ctx.frame_place(F_PENDING))
     suspension.stop(AT_COLLECTIVE)
     first = ctx.builder.icmp_signed("==", ctx.constant_frame(F_LINEAR), ir.Constant(I64, 0))
     with ctx.rarely(first, "group.copy"):
         kept = [ctx.frame_word(F_EXCHANGE + index) for index in range(len(arguments))]
         ctx.call("copy_for_group", I64, [ctx.state, ctx.frame, *kept])
+    return ctx.state_word(LAST_EVENT)
+
+
+def wait_events(memory: Memory, expressions: Expressions, statement: WaitEvents) -> None:
+    """Emit the note of which events a work-item waits for."""
+    if statement.count is None or statement.events is None:
+        return
+    ctx = memory.ctx
+    pointer = expressions.pointer(statement.events)
+    target = memory.target(pointer)
+    count = resize(ctx, expressions.value(statement.count), I64, signed=True)
+    site = ir.Constant(I64, statement.site)
+    arguments = [target.base, target.size, pointer.offset, count, number_value(pointer), site]
+    ctx.call("wait_events", I64, [ctx.state, ctx.frame, *arguments])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import assert_never
 
 from llvmlite import ir
@@ -56,7 +56,16 @@ from clmap_lsp.source.ir import (
     WorkItemQuery,
     operands,
 )
-from clmap_lsp.source.types import ArrayType, PointerType, ScalarType, Type, VectorType, element_of, lanes_of
+from clmap_lsp.source.types import (
+    ArrayType,
+    PointerType,
+    ScalarType,
+    StructType,
+    Type,
+    VectorType,
+    element_of,
+    lanes_of,
+)
 
 
 class Expressions:
@@ -64,7 +73,8 @@ class Expressions:
 
     def __init__(self, ctx: Context) -> None:
         self.ctx = ctx
-        self._accessed: Expression | None = None
+        self._accessed: frozenset[int] = frozenset()
+        """By identity, the parts of the present address whose element is read or written, or a part of it."""
 
     # ------------------------------------------------------------------------------------------- entries
 
@@ -465,12 +475,9 @@ class Expressions:
 
     def accessed(self, address: Expression) -> Pointer:
         """Emit an address that is read or written: one past the end of an array will not do."""
-        inner = address
-        while isinstance(inner, FieldAddress):
-            inner = inner.pointer
-        self._accessed = inner
+        self._accessed = frozenset(map(id, _within(address)))
         found = self.pointer(address)
-        self._accessed = None
+        self._accessed = frozenset()
         return found
 
     def _check_index(self, expression: PointerOffset, index: ir.Value) -> None:
@@ -478,7 +485,7 @@ class Expressions:
         length = _inner_length(expression)
         if length is None:
             return
-        past = ">=" if expression is self._accessed else ">"
+        past = ">=" if id(expression) in self._accessed else ">"
         outside = self.ctx.builder.icmp_unsigned(past, index, ir.Constant(I64, length))
         with self.ctx.rarely(outside, "index"):
             self.ctx.fault(FAULT_INDEX, self.ctx.place(expression.span), index, ir.Constant(I64, length))
@@ -499,7 +506,7 @@ def _inner_length(expression: PointerOffset) -> int | None:
     The outermost dimension of an object needs no check of its own: its bounds are those of the object.
     """
     array = _array_at(expression.pointer)
-    if array is None or isinstance(expression.pointer, ObjectAddress):
+    if array is None or isinstance(expression.pointer, ObjectAddress) or _may_be_longer(expression.pointer):
         return None
     if not array.length or array.element.size != expression.stride:
         return None
@@ -507,6 +514,34 @@ def _inner_length(expression: PointerOffset) -> int | None:
     if isinstance(index, Constant) and 0 <= index.value < array.length:
         return None
     return array.length
+
+
+def _may_be_longer(array: Expression) -> bool:
+    """True for a last member of one element, with which sources write an array that the buffer ends."""
+    match array:
+        case FieldAddress(pointer=pointer, field=field) if isinstance(pointer.type, PointerType):
+            struct = pointer.type.pointee
+            is_last = isinstance(struct, StructType) and field.offset == struct.fields[-1].offset
+            return is_last and isinstance(field.type, ArrayType) and field.type.length == 1
+        case _:
+            return False
+
+
+def _within(address: Expression) -> Iterator[Expression]:
+    """Yield the offsets of an address whose element the access lies in: of `t[i].v[j][k]` all three."""
+    element: Expression | None = address
+    while element is not None:
+        match element:
+            case FieldAddress(pointer=pointer):
+                element = pointer
+            case PointerOffset(pointer=pointer, stride=stride):
+                yield element
+                array = _array_at(pointer)
+                element = pointer if array is not None and array.element.size == stride else None
+                if isinstance(element, PointerOffset) and element.stride == stride:
+                    element = None  # A sum of offsets in one array: only where it ends matters.
+            case _:
+                element = None
 
 
 def _array_at(address: Expression) -> ArrayType | None:

@@ -31,6 +31,7 @@ _KINDS = {
     at.FAULT_NO_COPY: FaultKind.WAIT_WITHOUT_COPY,
     at.FAULT_INDEX: FaultKind.INDEX_PAST_ARRAY,
     at.FAULT_INVALID: FaultKind.UNINITIALISED_READ,
+    at.FAULT_EVENTS: FaultKind.BARRIER_DIVERGENCE,
 }
 
 
@@ -109,35 +110,51 @@ def _logged(job: JitRun) -> Iterator[Fault]:
             buffer=buffer.name if buffer else None,
             offset=offset,
             other_span=job.code.places[other_site] if other_site >= 0 else None,
-            other_work_item=_item(job, other_item) if other_site >= 0 else None,
+            other_work_item=_item(job, other_item & ~at.COPY_ITEM) if other_site >= 0 else None,
             element=element,
         )
-        yield _race(job, fault, kind, writes, other_item) if kind in _RACES else fault
+        if kind in _RACES:
+            fault = replace(fault, other_work_group=_group_of(job, other_item & ~at.COPY_ITEM))
+            fault = _race(job, fault, kind, writes, (place, other_site))
+        yield fault
 
 
 _RACES = (at.FAULT_RACE_RW, at.FAULT_RACE_WW)
 
 
-def _race(job: JitRun, fault: Fault, kind: int, writes: int, other: int) -> Fault:
-    """Return a race with both of its sides."""
+def _race(job: JitRun, fault: Fault, kind: int, writes: int, sites: tuple[int, int]) -> Fault:
+    """Return a race with both of its sides, which `sites` made."""
+    copies = {it.site for it in job.sites if it.op.startswith("async-")}
+    here_copied, there_copied = (it in copies for it in sites)
     both = kind == at.FAULT_RACE_WW
     mine = Role.WRITES if both or writes else Role.READS
     others = Role.WRITES if both or not writes else Role.READS
-    group = _group_of(job, other)
+    group = fault.other_work_group
     verb = {Role.WRITES: "written", Role.READS: "read"}
     row = "" if fault.other_span is None else f" in line {_line(job, fault.other_span, fault.span)}"
-    values = "; the values differ" if both else ""
-    here = f"`{fault.element or fault.buffer}` is {verb[mine]} here by work-item {_triple(fault.work_item)}"
-    there = f"{verb[others]} by work-item {_triple(fault.other_work_item)}"
-    if group == fault.work_group:
-        where = f"of the same group {_triple(group)}{row}"
-        detail = f"{here} and {there} {where}, with no barrier between them{values}"
-    else:
+    by = "an asynchronous copy" if here_copied else f"work-item {_triple(fault.work_item)}"
+    by_other = "an asynchronous copy" if there_copied else f"work-item {_triple(fault.other_work_item)}"
+    here = f"`{fault.element or fault.buffer}` is {verb[mine]} here by {by}"
+    there = f"{verb[others]} by {by_other}"
+    values = "; the values differ" if both and not (here_copied or there_copied) else ""
+    if group != fault.work_group:
+        where = f"of group {_triple(fault.work_group)}"
         detail = (
-            f"{here} of group {_triple(fault.work_group)} and {there} of group {_triple(group)}{row}; "
-            f"nothing orders work-groups{values}"
+            f"{here} {where} and {there} of group {_triple(group)}{row}; nothing orders work-groups{values}"
         )
-    return replace(fault, detail=detail, role=mine, other_role=others, other_work_group=group)
+    else:
+        why = "with no barrier between them"
+        if there_copied:
+            why = "which is not waited for before"
+        detail = f"{here} and {there} of the same group {_triple(group)}{row}, {why}{values}"
+    return replace(
+        fault,
+        detail=detail,
+        role=mine,
+        other_role=others,
+        work_item=None if here_copied else fault.work_item,
+        other_work_item=None if there_copied else fault.other_work_item,
+    )
 
 
 def _line(job: JitRun, span: Span, beside: Span) -> str:
@@ -219,9 +236,13 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
         case at.FAULT_WRITE_ONLY:
             return f"reads from write-only memory, {where}", first
         case at.FAULT_UNWAITED:
-            return "the work-item ends without waiting for this copy", None
+            return "the work-group ends without waiting for this copy", None
+        case at.FAULT_NO_COPY if first:
+            return "the event was waited for before, which released it", None
         case at.FAULT_NO_COPY:
-            return "the work-item waits for an event, but started no copy", None
+            return "the event is that of no copy", None
+        case at.FAULT_EVENTS:
+            return "work-items of the group wait for different events, or for different numbers of them", None
         case at.FAULT_INVALID:
             return "what is used here depends on a value that was read out of bounds", None
         case at.FAULT_INDEX:
@@ -239,13 +260,15 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
 
 
 def _divergences(job: JitRun) -> Iterator[Fault]:
-    seen: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    for site, item, group, other in job.divergences:
-        seen.setdefault((site, other), []).append((item, group))
-    for (site, other), places in seen.items():
+    seen: dict[tuple[int, int, bool], list[tuple[int, int]]] = {}
+    for site, other, is_uneven, item, group in job.divergences:
+        seen.setdefault((site, other, is_uneven), []).append((item, group))
+    for (site, other, is_uneven), places in seen.items():
         item, group = places[0]
         detail = "not every work-item of the group reaches this barrier"
-        if other >= 0:
+        if is_uneven:
+            detail = "work-items of the group come here with different arguments"
+        elif other >= 0:
             detail = "other work-items of the group wait at another barrier"
         yield Fault(
             FaultKind.BARRIER_DIVERGENCE,

@@ -15,7 +15,7 @@ from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.types import DOUBLE, I1, I64, is_float
 
 _NORMALIZED, _ADDRESSING, _LINEAR = 1, 0xE, 0x20
-_CLAMP, _REPEAT, _MIRRORED = 4, 6, 8
+_NONE, _CLAMP, _REPEAT, _MIRRORED = 0, 4, 6, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,8 @@ class Texel:
 
     place: ir.Value
     is_border: ir.Value
+    is_outside: ir.Value | None = None
+    """Whether the coordinate is outside the image and the sampler has no rule for that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,11 @@ def _addressed(ctx: Context, place: ir.Value, extent: ir.Value, sampler: Sampler
     repeats = sampler.addresses_by(ctx, _REPEAT)
     kept = _clamped(ctx, builder.select(repeats, wrapped, place), extent)
     outside = builder.or_(below, beyond)
-    return Texel(kept, builder.and_(outside, sampler.addresses_by(ctx, _CLAMP)))
+    return Texel(
+        kept,
+        builder.and_(outside, sampler.addresses_by(ctx, _CLAMP)),
+        builder.and_(outside, sampler.addresses_by(ctx, _NONE)),
+    )
 
 
 def _clamped(ctx: Context, place: ir.Value, extent: ir.Value) -> ir.Value:

@@ -101,15 +101,22 @@ class _Reader:
     def __init__(self, memory: Memory, image: Variable, stored: ir.VectorType, site: int) -> None:
         self.memory, self.ctx, self.image, self.stored, self.site = memory, memory.ctx, image, stored, site
 
-    def texel(self, texels: Sequence[Texel], part: int = 0) -> ir.Value:
-        """Emit the read of one texel, given along each axis."""
+    def texel(self, texels: Sequence[Texel], part: int | None = None) -> ir.Value:
+        """Emit the read of one texel, given along each axis; `part` numbers those that are filtered.
+
+        One that is outside, with a sampler that promises that none is, is read out of bounds. Filtering
+        goes past the last texel with a weight of 0, which is let pass.
+        """
         ctx, builder = self.ctx, self.ctx.builder
         border = reduce(builder.or_, [it.is_border for it in texels])
         offset = _offset(ctx, self.image, [it.place for it in texels])
+        beyond = [it.is_outside for it in texels if it.is_outside is not None]
+        if beyond and part is None:
+            offset = builder.select(reduce(builder.or_, beyond), ir.Constant(I64, -TEXEL_BYTES), offset)
         pointer = Pointer(ctx.plan.numbers[self.image], offset, TEXEL_BYTES)
 
         def load() -> ir.Value:
-            return self.memory.load(pointer, self.stored, TEXEL_BYTES, TEXEL_BYTES, self.site, part)
+            return self.memory.load(pointer, self.stored, TEXEL_BYTES, TEXEL_BYTES, self.site, part or 0)
 
         return ctx.either(border, lambda: zero(self.stored), load, self.stored)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import AddressSpaceMap, build, with_pointed_objects
-from clmap_lsp.emulator.budget import ESTIMATE_AT, TimeBudget, WorkBudget, slice_steps
+from clmap_lsp.emulator.budget import ESTIMATE_AT, Executed, TimeBudget, WorkBudget, slice_steps
 from clmap_lsp.emulator.context import CodeOptions
 from clmap_lsp.emulator.kernel_code import KernelCode, generate
 from clmap_lsp.emulator.library import expand_function, run_function, settle_function, symbols
@@ -21,7 +21,7 @@ from clmap_lsp.emulator.machine_state import MachineState, plan_sizes
 from clmap_lsp.emulator.memory_limit import room_left
 from clmap_lsp.emulator.native.machine import Code, is_huge, load, optimising_s
 from clmap_lsp.emulator.recorder import Recorder
-from clmap_lsp.emulator.rendezvous import resolve
+from clmap_lsp.emulator.rendezvous import Divergence, resolve
 from clmap_lsp.emulator.result import Limit, Seconds
 from clmap_lsp.emulator.sampling import Sample, choose
 from clmap_lsp.emulator.settings import EmulationSettings
@@ -65,8 +65,7 @@ class JitRun:
     strides: StrideTallies = field(default_factory=StrideTallies)
     stopped: Limit | None = None
     """The limit that it came to before its end."""
-    divergences: list[tuple[int, int, int, int]] = field(default_factory=list)
-    """(site, work-item, group, other site or -1) of barriers that not every work-item reached."""
+    divergences: list[Divergence] = field(default_factory=list)
     compile_s: float = 0.0
     inputs_s: float = 0.0
     run_s: float = 0.0
@@ -123,7 +122,20 @@ class JitRun:
         else:
             # A step runs part of the kernel: at most all of it, and a third on the average of many kernels.
             operations, accesses = self.steps * _operations(self.code) // _UNCOUNTED, 0
-        return self.budget.spent(operations, accesses, self.steps, int(words[at.STEPS]), self.shapes)
+        groups = int(words[at.GROUP]) + 1
+        per_group = int(words[at.LOCAL_BYTES]) + int(words[at.INIT_BYTES]) * self.launch.group_items
+        return self.budget.spent(
+            Executed(
+                operations,
+                accesses,
+                turns=self.steps,
+                starts=int(words[at.STEPS]),
+                groups=groups,
+                rows=int(words[at.SUB_ROWS]),
+                shapes=self.shapes,
+                cleared=groups * per_group,
+            )
+        )
 
     @property
     def is_sampled(self) -> bool:
@@ -183,6 +195,7 @@ def run(
         read_only=settings.read_only,
         write_only=settings.write_only,
         follow_invalid=follow_invalid,
+        lockstep=settings.lockstep > 0,
     )
     kernel = with_pointed_objects(program, kernel)
     code, machine_code = _compiled(program, kernel, options)

@@ -130,8 +130,8 @@ F_ACCESSES = 13
 """Accesses since it started."""
 F_EXCHANGE = 14
 """128 bytes: operand and result of a collective."""
-F_PENDING = 30
-"""Site + 1 of an asynchronous copy that was not waited for; 0 before the first copy, -1 after a wait."""
+F_EVENTS = 30
+"""Sum over the events that it waits for, each hashed: work-items of a group must have the same."""
 F_OPERATIONS, F_MEMORY = 31, 32
 """Operations, and those of them that load or store, since the last barrier."""
 F_SAVED = 34
@@ -142,6 +142,8 @@ DONE = 2
 AT_COLLECTIVE = 3
 RING_FULL = 4
 OUT_OF_FUEL = 5
+AT_STEP = 6
+"""Before an access of shared memory, where work-items run in lockstep."""
 
 # --------------------------------------------------------------------------------------------- buffer table
 
@@ -182,6 +184,10 @@ SHADOW_WORDS = 7
 W_WRITER, W_READER, W_READERS, W_FOREIGN, W_SITES, W_ATOMIC, W_ATOMICS = range(7)
 ITEM_BITS = 32
 ITEM_MASK = (1 << 32) - 1
+COPY_ITEM = 1 << 31
+"""Marks what a group's copy did among the work-items' accesses: nothing orders it with any of them."""
+PENDING = (1 << 31) - 1
+"""The epoch of what a copy reads and writes until it is waited for: after all others."""
 
 # -------------------------------------------------------------------------------------------------- faults
 
@@ -204,8 +210,9 @@ FAULT_WORDS = 10
     FAULT_INDEX,
     FAULT_NO_COPY,
     FAULT_INVALID,
-) = range(17)
-FAULT_KINDS = 17
+    FAULT_EVENTS,
+) = range(18)
+FAULT_KINDS = 18
 FAULTS_PER_SITE = 8
 
 # ---------------------------------------------------------------------------------------- sub-rows and rows
@@ -234,8 +241,8 @@ GROUP_COPIES = 163
 """Address of words, one for each site: elements that asynchronous copies loaded or stored there."""
 GRANULE_SHIFT = 164
 UNINIT_ON, RACES_ON = 165, 166
-RACES_BETWEEN_SUB_GROUPS = 2
-"""Value of RACES_ON for kernels with `sub_group_barrier`, whose order within a sub-group is not followed."""
+RACES_IN_SUB_GROUPS = 2
+"""Value of RACES_ON for kernels with `sub_group_barrier`: accesses are stamped more finely than by epochs."""
 SIMT_LIST = 167
 """Words: the used slots of the table of diverged accesses."""
 ROW_PARTS_BUFFER = 168
@@ -282,5 +289,32 @@ SUB_CAPACITY = 191
 """Sub-rows for which there is memory; no table is ever filled beyond it."""
 SUB_LOST = 192
 """1 if a sub-row found no room, which `fitting_rows` rules out: every count is wrong then."""
+COPIES, N_COPIES = 193, 194
+"""Address of the records of the group's copies that were not waited for, and how many there are."""
+EVENTS_MADE, LAST_EVENT = 195, 196
+"""Events are numbered from 1 on; the one of the copy that was started last."""
+RELEASE_COPIES = 197
+"""1 if the copies that work-items wait for are to be taken as done before the group goes on."""
+EPOCH_IMAGE = 198
+SUB_EPOCHS = 199
+"""Address of three words for each SIMD group: when it last passed a barrier of its own with that fence."""
+SYNC_WIDTH = 200
+"""Work-items, in a row, that are taken to run in lockstep; 0 for none."""
+STEP_AT = 201
+"""In lockstep, 1 + where the work-items stand that are making a step; 0 between steps."""
+SUB_ROWS = 203
+"""Parts of rows, one for each SIMD group, that were taken out of the rings."""
+STEP_ITEM = 202
+"""The next of them."""
+C_EVENT, C_SITES, C_WAITED, C_COUNT, C_SIZE = range(5)
+C_FROM, C_FROM_AT, C_FROM_STEP, C_TO, C_TO_AT, C_TO_STEP = range(5, 11)
+COPY_WORDS = 11
+"""Event; load site | store site << 32; 1 once a work-item waits for it; elements and their bytes; buffer,
+byte offset and step of either side."""
+COPY_ROOM = 1024
+"""Copies that a group can have under way; more are taken as done when they are started."""
+FENCE_LOCAL, FENCE_GLOBAL, FENCE_IMAGE, FENCE_EVENTS = 1, 2, 4, 8
+"""What a work-item waits with: the fences of OpenCL, by their values; the last is a wait for events."""
+ALL_FENCES = FENCE_LOCAL | FENCE_GLOBAL | FENCE_IMAGE
 G_ACCESSES, G_OPERATIONS, G_PSL, GROUP_WORDS = 0, 1, 2, 13
 """Accesses of the group; operations of all groups so far; its mean entropies, 11 doubles."""

@@ -6,12 +6,12 @@ import ctypes
 from collections.abc import Callable
 from functools import cache
 
-from clmap_lsp.emulator import runtime_checks, runtime_groups, runtime_trace
+from clmap_lsp.emulator import runtime_checks, runtime_copies, runtime_groups, runtime_trace
 from clmap_lsp.emulator.native.compiler import compile_functions
 from clmap_lsp.emulator.native.machine import Code, load
 
-_MODULES = (runtime_trace, runtime_groups, runtime_checks)
-CHECKS = ("report", "shadow_read", "shadow_write", "private_read", "copy_for_group")
+_MODULES = (runtime_trace, runtime_groups, runtime_checks, runtime_copies)
+CHECKS = ("report", "shadow_read", "shadow_write", "private_read", "copy_for_group", "wait_events")
 """Functions that kernels call."""
 
 

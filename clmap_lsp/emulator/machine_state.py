@@ -157,7 +157,8 @@ class MachineState:
         w[at.TRACE_ON] = int(settings.trace)
         w[at.UNINIT_ON], w[at.RACES_ON] = int(settings.uninitialised), int(settings.races)
         if settings.races and code.plan.has_sub_group_barriers:
-            w[at.RACES_ON] = at.RACES_BETWEEN_SUB_GROUPS
+            w[at.RACES_ON] = at.RACES_IN_SUB_GROUPS
+        w[at.SYNC_WIDTH] = settings.lockstep
         w[at.GRANULE_SHIFT] = code.plan.granule.bit_length() - 1
         self.frames = self._array(at.FRAMES, sizes.items * sizes.frame_bytes // 8)
         self.ring = self._array(at.RING, sizes.items * sizes.ring_bytes // 8)
@@ -166,6 +167,8 @@ class MachineState:
         self._array(at.LOCAL_BASE, space.local_bytes // 8)
         w[at.LOCAL_BYTES] = space.local_bytes
         self.group_copies = self._array(at.GROUP_COPIES, code.plan.kernel.n_sites)
+        self.sub_epochs = self._array(at.SUB_EPOCHS, 3 * sizes.n_subs).reshape(-1, 3)
+        self._array(at.COPIES, (at.COPY_ROOM + 1) * at.COPY_WORDS)
         self.print_log = allocation.cleared(_PRINT_BYTES // 8)
         w[at.PRINT_AT] = self.print_log.ctypes.data
         w[at.PRINT_END] = self.print_log.ctypes.data + _PRINT_BYTES

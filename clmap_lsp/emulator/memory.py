@@ -24,6 +24,7 @@ from clmap_lsp.emulator.layout import (
     ENTRY_WORDS,
     EPOCH_GLOBAL,
     EPOCH_GROUP,
+    EPOCH_IMAGE,
     EPOCH_LOCAL,
     F_GLOBAL_LINEAR,
     FAULT_MISALIGNED,
@@ -31,6 +32,8 @@ from clmap_lsp.emulator.layout import (
     FAULT_OOB_WRITE,
     FAULT_WRITE_CONSTANT,
     FAULT_WRITE_ONLY,
+    FENCE_IMAGE,
+    FENCE_LOCAL,
     ITEM_BITS,
     KIND_CONSTANT,
     KIND_GLOBAL,
@@ -226,7 +229,8 @@ class Memory:
             self.ctx.fault(FAULT_WRITE_ONLY, site, pointer.offset, number_value(pointer))
         self._private_read(target, pointer, size, site)
         known = target.known
-        is_plain = not atomic and not self.ctx.plan.has_atomics and size == self.ctx.plan.granule
+        plan = self.ctx.plan
+        is_plain = not (atomic or plan.has_atomics or plan.has_sub_group_barriers) and size == plan.granule
         if known is None or not is_plain or not self._has_checks(known):
             self._shadow("shadow_read", target, pointer, size, site, atomic, None, None)
             return
@@ -245,8 +249,9 @@ class Memory:
         """
         ctx, builder = self.ctx, self.ctx.builder
         is_local = plan.kind == KIND_LOCAL
-        now = ctx.constant_state(EPOCH_LOCAL if is_local else EPOCH_GLOBAL)
-        me = self._reader_word(is_local, now)
+        epoch = EPOCH_LOCAL if is_local else EPOCH_IMAGE if plan.is_image else EPOCH_GLOBAL
+        now = ctx.constant_state(epoch)
+        me = self._reader_word(epoch, now)
         shift = ctx.plan.granule.bit_length() - 1
         index = builder.lshr(pointer.offset, ir.Constant(I64, shift))
         place = builder.add(target.shadow, builder.mul(index, ir.Constant(I64, SHADOW_WORDS * 8)))
@@ -274,12 +279,12 @@ class Memory:
             ctx.builder.store(me, others)
         return ctx.builder.not_(usual)
 
-    def _reader_word(self, is_local: bool, now: ir.Value) -> ir.Value:
+    def _reader_word(self, epoch: int, now: ir.Value) -> ir.Value:
         entry = self.ctx.entry
         item = self.ctx.constant_frame(F_GLOBAL_LINEAR)
         return self.ctx.once(
             "reader",
-            int(is_local),
+            epoch,
             lambda: entry.or_(entry.shl(now, ir.Constant(I64, ITEM_BITS)), item),
         )
 
@@ -320,7 +325,9 @@ class Memory:
             return
         if known is not None and not self.has_shadow(known):
             return
-        is_local = ir.Constant(I64, 1 if known is not None and known.kind == KIND_LOCAL else 0)
+        where = 0
+        if known is not None:
+            where = FENCE_LOCAL if known.kind == KIND_LOCAL else FENCE_IMAGE if known.is_image else 0
         flags = (1 if atomic else 0) | (0 if known is not None else 2)
         arguments = [
             ctx.state,
@@ -328,7 +335,7 @@ class Memory:
             target.shadow,
             pointer.offset,
             ir.Constant(I64, size | site << 32),
-            ctx.builder.or_(ir.Constant(I64, flags << 8), is_local),
+            ir.Constant(I64, flags << 8 | where),
             number_value(pointer),
         ]
         if function == "shadow_write":

@@ -54,6 +54,33 @@ def limited(mib: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
 
 
+@contextmanager
+def with_room(mib: int) -> Iterator[None]:
+    """Let this process have at least `mib` MiB for a library that ends it where there is too little."""
+    held = _held_bytes()
+    if held is None:
+        yield
+        return
+    import resource
+
+    before, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = held[0] + mib * _MIB
+    if before == resource.RLIM_INFINITY or before >= wanted:
+        yield
+        return
+    try:
+        resource.setrlimit(
+            resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+        )
+    except (OSError, ValueError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
+
+
 def room_left() -> int | None:
     """Return the bytes that this process may still ask for; None if there is no limit."""
     held = _held_bytes()

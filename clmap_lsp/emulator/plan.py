@@ -60,6 +60,11 @@ class BufferPlan:
     private_offset: int = 0
     """Of a private object, inside the private part of the frame."""
 
+    @property
+    def is_image(self) -> bool:
+        """True if its elements are texels."""
+        return isinstance(self.variable.type, OpaqueType) and self.variable.type.is_image
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:

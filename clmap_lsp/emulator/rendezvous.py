@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,23 +16,41 @@ from clmap_lsp.source.ir import AsyncCopy, Barrier, BarrierScope, Collective, Ke
 
 Words = NDArray[np.int64]
 _SITE = 0xFFFFFFFF
+_EPOCHS = {at.FENCE_LOCAL: at.EPOCH_LOCAL, at.FENCE_GLOBAL: at.EPOCH_GLOBAL, at.FENCE_IMAGE: at.EPOCH_IMAGE}
 
 
-def resolve(state: MachineState, code: KernelCode, kernel: Kernel) -> list[tuple[int, int, int, int]]:
-    """Let waiting work-items go on; return (site, work-item, group, other site) of divergent ones."""
+class Divergence(NamedTuple):
+    """Work-items of a group that did not come to a place together."""
+
+    site: int
+    other_site: int
+    """Where others of them wait; -1 where they have ended, or come with other arguments."""
+    is_uneven: bool
+    """All of them came, but not with the same arguments."""
+    work_item: int
+    group: int
+
+
+def resolve(state: MachineState, code: KernelCode, kernel: Kernel) -> list[Divergence]:
+    """Let waiting work-items go on; return what is wrong with how they came to where they wait."""
     words = state.words
     items = int(words[at.ITEMS])
     frames = state.frames.reshape(state.sizes.items, -1)[:items]
-    if _serve_collectives(state, frames, kernel) or _serve_divergent(state, frames, kernel):
+    incomplete: list[Divergence] = []
+    if _serve_collectives(state, frames, kernel, incomplete) or _serve_divergent(state, frames, kernel):
         words[at.PHASE] = at.PHASE_ROUND
-        return []
+        return incomplete
     status = frames[:, at.F_STATUS]
     waits = np.flatnonzero((status == at.AT_BARRIER) | (status == at.AT_COLLECTIVE))
     first = int(waits[0])
     sites = frames[waits, at.F_SITE] & _SITE
     different = sites[sites != sites[0]]
     other = int(different[0]) if len(different) else -1
-    divergent = [(int(sites[0]), int(frames[first, at.F_GLOBAL_LINEAR]), int(words[at.GROUP]), other)]
+    copies = {it.load_site for it in walk(kernel.body) if isinstance(it, AsyncCopy)}
+    # A barrier that all reach comes here only where their fences differ: it is taken for all of these.
+    uneven = other < 0 and len(waits) == items and (int(sites[0]) in copies or _all_at_barrier(status))
+    item, group = int(frames[first, at.F_GLOBAL_LINEAR]), int(words[at.GROUP])
+    divergent = [Divergence(int(sites[0]), other, uneven, item, group)]
     barriers = waits[status[waits] == at.AT_BARRIER]
     collectives = waits[status[waits] == at.AT_COLLECTIVE]
     fences = 0
@@ -40,18 +60,21 @@ def resolve(state: MachineState, code: KernelCode, kernel: Kernel) -> list[tuple
     else:
         # Those at a barrier go on waiting: the others may still come to it.
         # Incomplete collectives: each work-item takes its own operand for the result; copies are left out.
-        copies = [it.load_site for it in walk(kernel.body) if isinstance(it, AsyncCopy)]
-        skipped = waits[np.isin(frames[waits, at.F_SITE] & _SITE, copies)]
+        skipped = waits[np.isin(frames[waits, at.F_SITE] & _SITE, list(copies))]
         if len(skipped) < int(np.count_nonzero(status != at.DONE)):
             frames[skipped, at.F_EXCHANGE + 4] = 0
         frames[collectives, at.F_STATUS] = at.RUNNABLE
     words[at.PASSED] += 1
-    if fences & 1:
-        words[at.EPOCH_LOCAL] = words[at.PASSED]
-    if fences & 2:
-        words[at.EPOCH_GLOBAL] = words[at.PASSED]
+    for fence, epoch in _EPOCHS.items():
+        if fences & fence:
+            words[epoch] = words[at.PASSED]
+    words[at.RELEASE_COPIES] = int(bool(fences & at.FENCE_EVENTS))
     words[at.PHASE] = at.PHASE_ROUND
     return divergent
+
+
+def _all_at_barrier(status: Words) -> bool:
+    return bool((status == at.AT_BARRIER).all())
 
 
 def _serve_divergent(state: MachineState, frames: Words, kernel: Kernel) -> bool:
@@ -70,8 +93,13 @@ def _serve_divergent(state: MachineState, frames: Words, kernel: Kernel) -> bool
     return served
 
 
-def _serve_collectives(state: MachineState, frames: Words, kernel: Kernel) -> bool:
-    """Serve every complete collective; True if there was one."""
+def _serve_collectives(
+    state: MachineState, frames: Words, kernel: Kernel, incomplete: list[Divergence]
+) -> bool:
+    """Serve every complete collective; True if there was one.
+
+    Barriers of sub-groups of which work-items have ended are put into `incomplete`.
+    """
     width = state.sizes.width
     calls = {it.site: it for it in walk(kernel.body) if isinstance(it, Collective)}
     copies = {it.load_site for it in walk(kernel.body) if isinstance(it, AsyncCopy)}
@@ -90,11 +118,16 @@ def _serve_collectives(state: MachineState, frames: Words, kernel: Kernel) -> bo
         is_group_wide = site in copies or (call is not None and call.name.startswith("work_group_"))
         if is_group_wide != (len(members) == len(frames)) and len(frames) > width:
             continue
-        if site in scopes and scopes[site].scope is not BarrierScope.SUB_GROUP:
-            continue
+        if site in scopes:
+            if scopes[site].scope is not BarrierScope.SUB_GROUP:
+                continue
+            _pass_sub_group(state, frames, waits)
+            if len(live) != len(members):
+                item, group = int(frames[waits[0], at.F_GLOBAL_LINEAR]), int(state.words[at.GROUP])
+                incomplete.append(Divergence(site, -1, False, item, group))
         if site in copies:
             # The whole group makes one copy: everyone is there, with the same arguments.
-            arguments = frames[waits, at.F_EXCHANGE : at.F_EXCHANGE + 8]
+            arguments = frames[waits, at.F_EXCHANGE : at.F_EXCHANGE + 9]
             if len(waits) != len(frames) or (arguments != arguments[0]).any():
                 continue
         if call is not None:
@@ -102,6 +135,15 @@ def _serve_collectives(state: MachineState, frames: Words, kernel: Kernel) -> bo
         frames[waits, at.F_STATUS] = at.RUNNABLE
         served = True
     return served
+
+
+def _pass_sub_group(state: MachineState, frames: Words, waits: NDArray[np.intp]) -> None:
+    """Order what the work-items of a sub-group did before its barrier with what they do after it."""
+    fences = int(np.bitwise_or.reduce(frames[waits, at.F_SITE] >> 32))
+    state.words[at.PASSED] += 1
+    for place, fence in enumerate(_EPOCHS):
+        if fences & fence:
+            state.sub_epochs[int(waits[0]) // state.sizes.width, place] = state.words[at.PASSED]
 
 
 def _scopes_of(frames: Words, width: int) -> list[NDArray[np.intp]]:

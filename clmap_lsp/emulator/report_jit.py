@@ -259,8 +259,6 @@ def _notes(job: JitRun, *, is_unsure: bool) -> Iterable[str]:
             size = "x".join(map(str, sides[: dimensions(kind.name)]))
             how = "has" if argument.sides else "is taken to have"
             yield f"image `{buffer.name}` {how} {size} texels of four 32-bit channels"
-    if job.settings.races and job.code.plan.has_sub_group_barriers:
-        yield "races between work-items of one sub-group are not looked for: sub_group_barrier may order them"
     if not job.code.control.complete:
         yield f"only the first {MAX_BRANCHES} branches were recorded"
     if int(job.state.words[at.SIMT_SPLIT]):

@@ -1,10 +1,10 @@
-"""Run-time library: fault reports, race detection, initialisation, copies by the group.
+"""Run-time library: fault reports, race detection, initialisation.
 
 Compiled by `native`. A *granule* is the largest unit that every access of the kernel is a multiple of. Each
 granule of watched memory has seven words of shadow: the last plain writer, the first and a second plain
-reader since the last barrier, a reader of an earlier group, sites, and the last two atomic writers. A writer
-or reader is `epoch << 32 | work-item`; a new epoch starts at every group and at every barrier whose fences
-name the memory.
+reader since the last barrier, a reader of an earlier group or a copy under way, sites, and the last two
+atomic writers. A writer or reader is `epoch << 32 | work-item`; a new epoch starts at every group and at
+every barrier whose fences name the memory.
 """
 
 from __future__ import annotations
@@ -12,21 +12,18 @@ from __future__ import annotations
 from clmap_lsp.emulator.layout import (
     ABSENT,
     BUFFERS,
-    E_BASE,
+    COPY_ITEM,
     E_KIND,
     E_NOINIT,
-    E_SHADOW,
-    E_SIZE,
     ENTRY_WORDS,
     EPOCH_GLOBAL,
     EPOCH_GROUP,
+    EPOCH_IMAGE,
     EPOCH_LOCAL,
     F_GLOBAL_LINEAR,
     F_LINEAR,
     FAULT_COUNT,
     FAULT_KINDS,
-    FAULT_OOB_READ,
-    FAULT_OOB_WRITE,
     FAULT_RACE_RW,
     FAULT_RACE_WW,
     FAULT_ROOM,
@@ -35,21 +32,25 @@ from clmap_lsp.emulator.layout import (
     FAULT_WORDS,
     FAULTS,
     FAULTS_PER_SITE,
-    FUEL,
+    FENCE_IMAGE,
+    FENCE_LOCAL,
     GLOBAL_SIZE,
     GRANULE_SHIFT,
     GROUP,
-    GROUP_COPIES,
     GROUP_ID,
     GROUP_SIZE,
     ITEM_BITS,
     ITEM_MASK,
+    ITEMS,
     KIND_LOCAL,
-    KIND_PRIVATE,
     LOCAL_SIZE,
-    RACES_BETWEEN_SUB_GROUPS,
+    PASSED,
+    PENDING,
+    RACES_IN_SUB_GROUPS,
     RACES_ON,
     SHADOW_WORDS,
+    SUB_EPOCHS,
+    SYNC_WIDTH,
     UNINIT_ON,
     W_ATOMIC,
     W_ATOMICS,
@@ -60,7 +61,7 @@ from clmap_lsp.emulator.layout import (
     W_WRITER,
     WIDTH,
 )
-from clmap_lsp.emulator.native.words import Words, below, byte_pointer, words
+from clmap_lsp.emulator.native.words import Words, byte_pointer, words
 
 
 def report(s: Words, frame: Words, code: int, first: int, second: int) -> int:
@@ -86,8 +87,6 @@ def report_race(s: Words, frame: Words, kind: int, site: int, where: int, other:
 
     Bit 60 of `other` says that the present access is the one that writes.
     """
-    if s[RACES_ON] == RACES_BETWEEN_SUB_GROUPS and in_same_sub_group(s, frame, other & ITEM_MASK) != 0:
-        return 0
     tally = words(s[FAULT_TALLY])
     code = site * FAULT_KINDS + kind
     if tally[code] >= FAULTS_PER_SITE:
@@ -102,7 +101,10 @@ def report_race(s: Words, frame: Words, kind: int, site: int, where: int, other:
 
 
 def in_same_sub_group(s: Words, frame: Words, other: int) -> int:
-    """Return 1 if another work-item, by global linear id, is of the sub-group of the one that runs."""
+    """Return 1 if another work-item, by global linear id, is of the sub-group of the one that runs.
+
+    Where work-items run in lockstep, as many as do so are taken for one.
+    """
     rest = other
     local = 0
     step = 1
@@ -113,7 +115,8 @@ def in_same_sub_group(s: Words, frame: Words, other: int) -> int:
             return 0
         local += place % s[LOCAL_SIZE + d] * step
         step = step * s[GROUP_SIZE + d]
-    return int(local // s[WIDTH] == frame[F_LINEAR] // s[WIDTH])
+    width = s[SYNC_WIDTH] if s[SYNC_WIDTH] != 0 else s[WIDTH]
+    return int(local // width == frame[F_LINEAR] // width)
 
 
 def shadow_read(
@@ -121,17 +124,20 @@ def shadow_read(
 ) -> int:
     """Check a read of shared memory.
 
-    Bit 0 of `flags` is local memory, bit 8 an atomic; with bit 9 the buffer's number says which memory it is.
+    Bit 0 of `flags` is local memory, bit 2 an image, bit 8 an atomic, bit 10 a copy by the whole group; with
+    bit 9 the buffer's number says which memory it is.
     """
     granule = s[GRANULE_SHIFT]
     size = size_site & ITEM_MASK
     site = size_site >> 32
     is_local = lies_in_local(s, flags, number)
     atomic = (flags >> 8) & 1
-    now = epoch(s, is_local)
+    memory = is_local | (flags & FENCE_IMAGE)
+    now = epoch(s, memory)
+    since = sub_group_epoch(s, frame, memory)
     start = s[EPOCH_GROUP]
-    item = frame[F_GLOBAL_LINEAR]
-    me = (now << ITEM_BITS) | item
+    item = who(s, frame, flags)
+    me = (stamp(s, now) << ITEM_BITS) | item
     unset = 0
     quiet = is_misaligned(offset, granule)
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
@@ -144,20 +150,27 @@ def shadow_read(
             report(s, frame, site * FAULT_KINDS + FAULT_UNINITIALISED, offset, number)
             unset = 1
         if s[RACES_ON] != 0 and quiet == 0:
-            found = unordered(cell[W_WRITER], now, start, item, is_local)
+            found = unordered(s, frame, cell[W_WRITER], now, since, item, is_local)
             other_site = cell[W_SITES] & 0xFFFF
             if found == ABSENT and atomic == 0:
-                found = unordered(cell[W_ATOMIC], now, start, item, is_local)
+                found = unordered(s, frame, cell[W_ATOMIC], now, since, item, is_local)
                 if found == ABSENT:
-                    found = unordered(cell[W_ATOMICS], now, start, item, is_local)
+                    found = unordered(s, frame, cell[W_ATOMICS], now, since, item, is_local)
                 other_site = (cell[W_SITES] >> 32) & 0xFFFF
             if found != ABSENT:
                 place = (number << 48) | offset
                 report_race(s, frame, FAULT_RACE_RW, site, place, (other_site << 32) | found)
                 quiet = 1
         if atomic == 0 and cell[W_READER] != me:
-            note_reader(cell, me, now, start, site)
+            note_reader(s, cell, me, now, site)
     return 0
+
+
+def who(s: Words, frame: Words, flags: int) -> int:
+    """Return who makes an access: the work-item, or its group's copy where the group has others."""
+    if (flags >> 10) & 1 == 0 or s[ITEMS] == 1:
+        return frame[F_GLOBAL_LINEAR]
+    return frame[F_GLOBAL_LINEAR] | COPY_ITEM
 
 
 def is_misaligned(offset: int, granule: int) -> int:
@@ -173,11 +186,34 @@ def lies_in_local(s: Words, flags: int, number: int) -> int:
     return int(table[E_KIND] == KIND_LOCAL)
 
 
-def epoch(s: Words, is_local: int) -> int:
-    """Return the present epoch of local or global memory."""
-    if is_local != 0:
+def epoch(s: Words, memory: int) -> int:
+    """Return the present epoch of global memory (0), local memory or images (their fences)."""
+    if memory == FENCE_LOCAL:
         return s[EPOCH_LOCAL]
+    if memory == FENCE_IMAGE:
+        return s[EPOCH_IMAGE]
     return s[EPOCH_GLOBAL]
+
+
+def stamp(s: Words, now: int) -> int:
+    """Return when an access is made; at least its epoch, and more finely where sub-groups have barriers."""
+    if s[RACES_ON] == RACES_IN_SUB_GROUPS:
+        return s[PASSED]
+    return now
+
+
+def sub_group_epoch(s: Words, frame: Words, memory: int) -> int:
+    """Return what stamps earlier accesses by work-items of the same sub-group have that are ordered."""
+    if s[SYNC_WIDTH] != 0:
+        return PENDING
+    if s[RACES_ON] != RACES_IN_SUB_GROUPS:
+        return 0
+    epochs = words(s[SUB_EPOCHS] + frame[F_LINEAR] // s[WIDTH] * 24)
+    if memory == FENCE_LOCAL:
+        return epochs[0]
+    if memory == FENCE_IMAGE:
+        return epochs[2]
+    return epochs[1]
 
 
 def is_unwritten(s: Words, number: int) -> bool:
@@ -186,25 +222,32 @@ def is_unwritten(s: Words, number: int) -> bool:
     return table[E_NOINIT] != 0
 
 
-def unordered(access: int, now: int, start: int, item: int, is_local: int) -> int:
-    """Return the work-item of an access if it is another one's and no barrier lies between, else ABSENT."""
+def unordered(s: Words, frame: Words, access: int, now: int, since: int, item: int, is_local: int) -> int:
+    """Return the work-item of an access if it is another one's and no barrier lies between, else ABSENT.
+
+    `now` is the epoch, `since` that of the sub-group.
+    """
     when = access >> ITEM_BITS
-    if access == 0 or (access & ITEM_MASK) == item:
+    other = access & ITEM_MASK
+    if access == 0 or (other == item and when != PENDING):
         return ABSENT
-    if when >= now or (is_local == 0 and when < start):
-        return access & ITEM_MASK
-    return ABSENT
+    if when < now and (is_local != 0 or when >= s[EPOCH_GROUP]):
+        return ABSENT
+    if when < since and in_same_sub_group(s, frame, other) != 0:
+        return ABSENT
+    return other
 
 
-def note_reader(cell: Words, me: int, now: int, start: int, site: int) -> None:
+def note_reader(s: Words, cell: Words, me: int, now: int, site: int) -> None:
     """Remember a reader: the first of an epoch, another one of it, and one of an earlier group."""
     reader = cell[W_READER]
     when = reader >> ITEM_BITS
-    if when == now:
-        if cell[W_READERS] >> ITEM_BITS != now:
+    if when >= now:
+        # Where sub-groups have barriers the last one is kept, which is the least ordered.
+        if cell[W_READERS] >> ITEM_BITS < now or s[RACES_ON] == RACES_IN_SUB_GROUPS:
             cell[W_READERS] = me
         return
-    if reader != 0 and when < start:
+    if reader != 0 and when < s[EPOCH_GROUP] and cell[W_FOREIGN] >> ITEM_BITS != PENDING:
         cell[W_FOREIGN] = reader
     cell[W_READER] = me
     cell[W_SITES] = (cell[W_SITES] & ~0xFFFF0000) | (site << 16)
@@ -229,10 +272,11 @@ def shadow_write(
     site = size_site >> 32
     is_local = lies_in_local(s, flags, number)
     atomic = (flags >> 8) & 1
-    now = epoch(s, is_local)
-    start = s[EPOCH_GROUP]
-    item = frame[F_GLOBAL_LINEAR]
-    me = (now << ITEM_BITS) | item
+    memory = is_local | (flags & FENCE_IMAGE)
+    now = epoch(s, memory)
+    since = sub_group_epoch(s, frame, memory)
+    item = who(s, frame, flags)
+    me = (stamp(s, now) << ITEM_BITS) | item
     place = (number << 48) | offset
     quiet = is_misaligned(offset, granule)
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
@@ -240,11 +284,11 @@ def shadow_write(
         if quiet == 0 and s[RACES_ON] != 0:
             found = ABSENT
             if same == 0:
-                found = conflicting_writer(cell, now, start, item, is_local, atomic)
+                found = conflicting_writer(s, frame, cell, now, since, item, is_local, atomic)
             if found != ABSENT:
                 report_race(s, frame, FAULT_RACE_WW, site, place, found)
                 quiet = 1
-            found = conflicting_reader(cell, now, start, item, is_local)
+            found = conflicting_reader(s, frame, cell, now, since, item, is_local)
             if found != ABSENT and quiet == 0:
                 race = (((cell[W_SITES] >> 16) & 0xFFFF) << 32) | found | (1 << 60)
                 report_race(s, frame, FAULT_RACE_RW, site, place, race)
@@ -260,28 +304,32 @@ def shadow_write(
     return 0
 
 
-def conflicting_writer(cell: Words, now: int, start: int, item: int, is_local: int, atomic: int) -> int:
+def conflicting_writer(
+    s: Words, frame: Words, cell: Words, now: int, since: int, item: int, is_local: int, atomic: int
+) -> int:
     """Return site << 32 | work-item of a writer that is not ordered with this write, or ABSENT."""
-    found = unordered(cell[W_WRITER], now, start, item, is_local)
+    found = unordered(s, frame, cell[W_WRITER], now, since, item, is_local)
     if found != ABSENT:
         return ((cell[W_SITES] & 0xFFFF) << 32) | found
     if atomic != 0:
         return ABSENT
-    found = unordered(cell[W_ATOMIC], now, start, item, is_local)
+    found = unordered(s, frame, cell[W_ATOMIC], now, since, item, is_local)
     if found == ABSENT:
-        found = unordered(cell[W_ATOMICS], now, start, item, is_local)
+        found = unordered(s, frame, cell[W_ATOMICS], now, since, item, is_local)
     if found != ABSENT:
         return (((cell[W_SITES] >> 32) & 0xFFFF) << 32) | found
     return ABSENT
 
 
-def conflicting_reader(cell: Words, now: int, start: int, item: int, is_local: int) -> int:
+def conflicting_reader(
+    s: Words, frame: Words, cell: Words, now: int, since: int, item: int, is_local: int
+) -> int:
     """Return a work-item other than `item` that read the granule unordered with it, or ABSENT."""
-    found = unordered(cell[W_READER], now, start, item, is_local)
+    found = unordered(s, frame, cell[W_READER], now, since, item, is_local)
     if found == ABSENT:
-        found = unordered(cell[W_READERS], now, start, item, is_local)
-    if found == ABSENT and is_local == 0:
-        found = unordered(cell[W_FOREIGN], now, start, item, is_local)
+        found = unordered(s, frame, cell[W_READERS], now, since, item, is_local)
+    if found == ABSENT:
+        found = unordered(s, frame, cell[W_FOREIGN], now, since, item, is_local)
     return found
 
 
@@ -293,62 +341,4 @@ def private_read(s: Words, frame: Words, init: int, size_site: int, number: int,
         if state[index] == 0:
             report(s, frame, (size_site >> 32) * FAULT_KINDS + FAULT_UNINITIALISED, offset, number)
             return 0
-    return 0
-
-
-def copy_for_group(
-    s: Words,
-    frame: Words,
-    to: int,
-    to_offset: int,
-    origin: int,
-    origin_offset: int,
-    count: int,
-    stride: int,
-    size: int,
-    sites: int,
-) -> int:
-    """Copy `count` elements of `size` bytes; `stride` holds for the side in global memory."""
-    goal = words(s[BUFFERS] + to * ENTRY_WORDS * 8)
-    source = words(s[BUFFERS] + origin * ENTRY_WORDS * 8)
-    load_site = sites & ITEM_MASK
-    store_site = sites >> 32
-    to_step = size
-    origin_step = size
-    if goal[E_KIND] == KIND_LOCAL:
-        origin_step = size * stride
-    else:
-        to_step = size * stride
-    copies = words(s[GROUP_COPIES])
-    done = 0
-    # Private memory is each work-item's own: a group's copy has no place there, and its base is no address.
-    if source[E_KIND] == KIND_PRIVATE:
-        report(s, frame, load_site * FAULT_KINDS + FAULT_OOB_READ, origin_offset, (origin << 32) | size)
-        return 0
-    if goal[E_KIND] == KIND_PRIVATE:
-        report(s, frame, store_site * FAULT_KINDS + FAULT_OOB_WRITE, to_offset, (to << 32) | size)
-        return 0
-    while below(done, count):
-        at = origin_offset + done * origin_step
-        dest = to_offset + done * to_step
-        if not below(at, max(source[E_SIZE] - size + 1, 0)):
-            report(s, frame, load_site * FAULT_KINDS + FAULT_OOB_READ, at, (origin << 32) | size)
-            return 0
-        if not below(dest, max(goal[E_SIZE] - size + 1, 0)):
-            report(s, frame, store_site * FAULT_KINDS + FAULT_OOB_WRITE, dest, (to << 32) | size)
-            return 0
-        read = byte_pointer(source[E_BASE] + at)
-        write = byte_pointer(goal[E_BASE] + dest)
-        for index in range(size):
-            write[index] = read[index]
-        if source[E_SHADOW] != 0:
-            flags = int(source[E_KIND] == KIND_LOCAL)
-            shadow_read(s, frame, source[E_SHADOW], at, size | (load_site << 32), flags, origin)
-        if goal[E_SHADOW] != 0:
-            flags = int(goal[E_KIND] == KIND_LOCAL)
-            shadow_write(s, frame, goal[E_SHADOW], dest, size | (store_site << 32), flags, to, 0)
-        done += 1
-    copies[load_site] += done
-    copies[store_site] += done
-    s[FUEL] -= done
     return 0

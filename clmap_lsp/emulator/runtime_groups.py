@@ -13,6 +13,7 @@ from clmap_lsp.emulator.layout import (
     AIWC_SUM,
     AIWC_TOTAL,
     AT_BARRIER,
+    AT_STEP,
     BARRIERS,
     BUFFERS,
     COUNTERS,
@@ -24,6 +25,7 @@ from clmap_lsp.emulator.layout import (
     ENTRY_WORDS,
     EPOCH_GLOBAL,
     EPOCH_GROUP,
+    EPOCH_IMAGE,
     EPOCH_LOCAL,
     F_ACCESSES,
     F_COUNT,
@@ -33,13 +35,14 @@ from clmap_lsp.emulator.layout import (
     F_LOCAL_ID,
     F_MEMORY,
     F_OPERATIONS,
-    F_PENDING,
     F_RESUME,
     F_RING,
     F_SITE,
     F_STATUS,
-    FAULT_KINDS,
-    FAULT_UNWAITED,
+    FENCE_EVENTS,
+    FENCE_GLOBAL,
+    FENCE_IMAGE,
+    FENCE_LOCAL,
     FINISHED,
     FLUSH,
     FRAME_BYTES,
@@ -61,6 +64,7 @@ from clmap_lsp.emulator.layout import (
     INIT_BYTES,
     INIT_OFFSET,
     ITEM_BARRIERS,
+    ITEM_MASK,
     ITEMS,
     KERNEL,
     LEVELS,
@@ -88,6 +92,7 @@ from clmap_lsp.emulator.layout import (
     PSL_GROUP,
     RECORD,
     RECORDING,
+    RELEASE_COPIES,
     RING,
     RING_BYTES,
     RING_FULL,
@@ -97,14 +102,17 @@ from clmap_lsp.emulator.layout import (
     SEGMENT_SLOTS,
     SEGMENTS,
     SEGMENTS_LOST,
+    STEP_AT,
+    STEP_ITEM,
     STEPS,
     STUCK,
+    SYNC_WIDTH,
     TIMESTEPS,
     TRACE_ON,
     WEIGHTS,
 )
 from clmap_lsp.emulator.native.words import Words, call_kernel, doubles, words
-from clmap_lsp.emulator.runtime_checks import report
+from clmap_lsp.emulator.runtime_copies import end_copies, end_wait, release_copies
 from clmap_lsp.emulator.runtime_trace import close_requests, consume, fitting_rows, rows_ready, state_address
 
 
@@ -115,6 +123,9 @@ def run(s: Words) -> int:
             begin_group(s)
             s[PHASE] = PHASE_ROUND
         if s[PHASE] == PHASE_ROUND:
+            if s[RELEASE_COPIES] != 0:
+                s[RELEASE_COPIES] = 0
+                release_copies(s)
             if not run_round(s):
                 return PAUSED
             s[PHASE] = PHASE_CONSUME
@@ -138,6 +149,7 @@ def run(s: Words) -> int:
             end_segment(s)
             if waits == 0:
                 note_segments(s)
+                end_copies(s)
                 end_group(s)
                 s[GROUP] += 1
                 s[PHASE] = PHASE_START
@@ -164,26 +176,80 @@ def consume_all(s: Words) -> bool:
 
 def run_round(s: Words) -> bool:
     """Run every runnable work-item until it waits, ends or fills its ring; False if the fuel ran out."""
+    if s[SYNC_WIDTH] != 0:
+        return run_in_lockstep(s)
     while s[CURSOR] < s[ITEMS]:
         frame = words(s[FRAMES] + s[CURSOR] * s[FRAME_BYTES])
         if frame[F_STATUS] == RUNNABLE:
             if s[FUEL] <= 0:
                 return False
-            s[FUEL] -= 4
-            s[STEPS] += 1
-            status = call_kernel(s[KERNEL], s, frame)
-            if s[WEIGHTS] != 0:
-                note_work(s, frame)
+            status = run_item(s, frame)
             if status == OUT_OF_FUEL:
                 return False
-            if status == DONE and frame[F_PENDING] > 0:
-                report(s, frame, (frame[F_PENDING] - 1) * FAULT_KINDS + FAULT_UNWAITED, 0, 0)
             if status == RING_FULL:
                 s[RUNNING] += 1
             else:
                 frame[F_STATUS] = status
         s[CURSOR] += 1
     return True
+
+
+def run_item(s: Words, frame: Words) -> int:
+    """Run a work-item until it stops; return why."""
+    s[FUEL] -= 4
+    s[STEPS] += 1
+    status = call_kernel(s[KERNEL], s, frame)
+    if s[WEIGHTS] != 0:
+        note_work(s, frame)
+    return status
+
+
+def run_in_lockstep(s: Words) -> bool:
+    """As `run_round`, `SYNC_WIDTH` work-items in lockstep: those go on that stand earliest in the kernel.
+
+    So who leaves a branch or a loop waits for the others, and all make their next access together. Places are
+    numbered in the order of the source, loops from their test to their step.
+    """
+    while s[CURSOR] < s[ITEMS]:
+        last = min(s[CURSOR] + s[SYNC_WIDTH], s[ITEMS])
+        if s[STEP_AT] == 0:
+            s[STEP_AT] = earliest(s, s[CURSOR], last)
+            s[STEP_ITEM] = s[CURSOR]
+        if s[STEP_AT] == 0:
+            s[CURSOR] = last
+        while s[STEP_AT] != 0 and s[STEP_ITEM] < last:
+            frame = words(s[FRAMES] + s[STEP_ITEM] * s[FRAME_BYTES])
+            if frame[F_STATUS] == RUNNABLE and frame[F_RESUME] + 1 == s[STEP_AT]:
+                if s[FUEL] <= 0:
+                    return False
+                status = run_item(s, frame)
+                if status == OUT_OF_FUEL:
+                    return False
+                if status != AT_STEP:
+                    frame[F_STATUS] = status
+            s[STEP_ITEM] += 1
+        s[STEP_AT] = 0
+    return True
+
+
+def earliest(s: Words, first: int, last: int) -> int:
+    """Return 1 + the earliest place at which one of some work-items can go on; 0 if none can.
+
+    Those whose rings are full go on when these have been emptied.
+    """
+    found = 0
+    for item in range(first, last):
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        if frame[F_STATUS] == RUNNABLE and (found == 0 or frame[F_RESUME] + 1 < found):
+            found = frame[F_RESUME] + 1
+    if found != 0:
+        return found
+    for item in range(first, last):
+        frame = words(s[FRAMES] + item * s[FRAME_BYTES])
+        if frame[F_STATUS] == RING_FULL:
+            frame[F_STATUS] = RUNNABLE
+            s[RUNNING] += 1
+    return 0
 
 
 def note_work(s: Words, frame: Words) -> None:
@@ -246,7 +312,10 @@ def waiting(s: Words) -> int:
 def release(s: Words) -> None:
     """Let everyone pass the barrier that all wait at: the memory that its fences name is in order now."""
     first = words(s[FRAMES])
-    pass_barrier(s, first[F_SITE] >> 32)
+    fences = first[F_SITE] >> 32
+    if (fences & FENCE_EVENTS) != 0:
+        end_wait(s, first[F_SITE] & ITEM_MASK)
+    pass_barrier(s, fences)
     s[BARRIERS] += 1
     note_segments(s)
     for item in range(s[ITEMS]):
@@ -256,12 +325,14 @@ def release(s: Words) -> None:
 
 
 def pass_barrier(s: Words, fences: int) -> None:
-    """Start a new epoch; bit 0 of `fences` is local memory, bit 1 global memory."""
+    """Start a new epoch of the memory that `fences` name."""
     s[PASSED] += 1
-    if (fences & 1) != 0:
+    if (fences & FENCE_LOCAL) != 0:
         s[EPOCH_LOCAL] = s[PASSED]
-    if (fences & 2) != 0:
+    if (fences & FENCE_GLOBAL) != 0:
         s[EPOCH_GLOBAL] = s[PASSED]
+    if (fences & FENCE_IMAGE) != 0:
+        s[EPOCH_IMAGE] = s[PASSED]
 
 
 def end_segment(s: Words) -> None:
@@ -296,6 +367,7 @@ def begin_group(s: Words) -> None:
     s[EPOCH_GROUP] = s[PASSED]
     s[EPOCH_LOCAL] = s[PASSED]
     s[EPOCH_GLOBAL] = s[PASSED]
+    s[EPOCH_IMAGE] = s[PASSED]
     for item in range(s[ITEMS]):
         begin_item(s, item)
     local = words(s[LOCAL_BASE])
@@ -317,7 +389,6 @@ def begin_item(s: Words, item: int) -> None:
     frame[F_RESUME] = 0
     frame[F_STATUS] = RUNNABLE
     frame[F_COUNT] = 0
-    frame[F_PENDING] = 0
     frame[F_ACCESSES] = 0
     frame[F_OPERATIONS] = 0
     frame[F_MEMORY] = 0

@@ -75,6 +75,7 @@ from clmap_lsp.emulator.layout import (
     SUB_REL,
     SUB_REQUESTS,
     SUB_ROOM,
+    SUB_ROWS,
     SUB_SITE,
     SUB_STORE,
     SUB_TABLE,
@@ -91,6 +92,7 @@ def consume(s: Words, rows: int) -> None:
     """Take the first `rows` entries out of every ring of the group."""
     n_subs = s[N_SUBS]
     parts = words(s[ROW_PARTS_BUFFER])
+    s[SUB_ROWS] += rows * n_subs
     for sub in range(n_subs):
         consume_sub(s, sub, rows, n_subs)
     for row in range(rows):

@@ -25,7 +25,7 @@ class EmulationSettings:
     """For requests, sectors and wavefronts; None counts requests of 32 lanes only."""
     time_limit_s: float = defaults.TIME_LIMIT_S
     """How much may be run, as work: a second stands for `budget.WORK_PER_S` units. The run also ends after so
-    much processor time, and after `WALL_FACTOR` times as much by the clock."""
+    much processor time."""
     memory_limit_mib: int = defaults.MEMORY_LIMIT_MIB
     max_steps: int = 1 << 40
     """Loop turns and work-item starts."""
@@ -43,6 +43,8 @@ class EmulationSettings:
     watch_global: bool = True
     """Look for races on global memory too."""
     uninitialised: bool = True
+    lockstep: int = 0
+    """So many work-items in a row run in lockstep, as kernels expect that have no barriers within a warp."""
     control: bool = True
     """Count branches and operations."""
     strides: bool = True

@@ -18,18 +18,25 @@ from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.expressions import Expressions, decode, encode, number_value
 from clmap_lsp.emulator.invalid import Origins
 from clmap_lsp.emulator.layout import (
+    ALL_FENCES,
     AT_BARRIER,
-    F_PENDING,
+    AT_COLLECTIVE,
+    AT_STEP,
     F_SITE,
-    FAULT_NO_COPY,
     FAULT_UNKNOWN_FUNCTION,
     FAULT_UNSUPPORTED,
+    FENCE_EVENTS,
+    FENCE_GLOBAL,
+    FENCE_IMAGE,
+    FENCE_LOCAL,
     KEY_FACTOR,
     KEY_SHIFT,
+    KIND_PRIVATE,
     OUT_OF_FUEL,
     RING_FULL,
 )
 from clmap_lsp.emulator.memory import Memory
+from clmap_lsp.emulator.plan import pointer_target
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, POINTER, llvm_type, zero
 from clmap_lsp.source.ir import (
@@ -109,29 +116,29 @@ class Statements:
             case Load():
                 self._load(statement)
             case Store():
+                self._step(statement.pointer)
                 pointer = self.expressions.accessed(statement.pointer)
                 stored = value(statement.value)
                 self.origins.check(statement.pointer, statement.site)
                 self.origins.check(statement.value, statement.site)
                 self.memory.store(pointer, stored, statement.size, statement.alignment, statement.site)
             case CopyObject():
+                self._step(statement.source, statement.destination)
                 copies.copy_object(self.memory, self.expressions, statement)
             case Atomic():
+                self._step(statement.pointer)
                 old = atomics.emit(self.memory, self.expressions, self.origins, statement)
                 if statement.variable is not None:
                     self.assign(statement.variable, old, origin=self.memory.origin)
             case AsyncCopy():
-                copies.async_copy(self.memory, self.expressions, self.suspension, statement)
+                event = copies.async_copy(self.memory, self.expressions, self.suspension, statement)
                 if statement.event is not None:
-                    self.assign(statement.event, zero(llvm_type(statement.event.type)))
+                    self.assign(statement.event, event)
             case Barrier():
                 self._barrier(statement)
             case WaitEvents(site=site):
-                pending = ctx.frame_word(F_PENDING)
-                with ctx.rarely(ctx.builder.icmp_signed("==", pending, ir.Constant(I64, 0)), "no.copy"):
-                    ctx.fault(FAULT_NO_COPY, site)
-                ctx.builder.store(ir.Constant(I64, -1), ctx.frame_place(F_PENDING))
-                self._wait(site, ir.Constant(I64, 3))
+                copies.wait_events(self.memory, self.expressions, statement)
+                self._wait(site, ir.Constant(I64, ALL_FENCES | FENCE_EVENTS))
             case Fence():
                 pass
             case ImageRead():
@@ -215,7 +222,18 @@ class Statements:
             start = Pointer(ctx.plan.numbers[variable], ir.Constant(I64, 0))
             self.memory.fill(self.memory.target(start).init, ir.Constant(I64, variable.type.size), 0)
 
+    def _step(self, *pointers: Expression) -> None:
+        """In lockstep, stop before an access of memory that others may see: all of them make it together."""
+        plan = self.ctx.plan
+        if not self.ctx.options.lockstep:
+            return
+        targets = {pointer_target(it, plan.targets, plan.numbers) for it in pointers}
+        private = {it.number for it in plan.buffers if it.kind == KIND_PRIVATE}
+        if not targets <= private:
+            self.suspension.stop(AT_STEP)
+
     def _load(self, statement: Load) -> None:
+        self._step(statement.pointer)
         pointer = self.expressions.accessed(statement.pointer)
         self.origins.check(statement.pointer, statement.site)
         kind = llvm_type(statement.variable.type)
@@ -225,22 +243,25 @@ class Statements:
     # -------------------------------------------------------------------------------------- synchronising
 
     def _barrier(self, statement: Barrier) -> None:
+        fences = self._fences(statement)
         if statement.scope is BarrierScope.SUB_GROUP:
-            collectives.sub_group_barrier(self.ctx, self.suspension, statement)
-            return
+            self._wait(statement.site, fences, AT_COLLECTIVE)
+        else:
+            self._wait(statement.site, fences)
+
+    def _fences(self, statement: Barrier) -> ir.Value:
         if statement.flags is not None:
             flags = resize(self.ctx, self.expressions.value(statement.flags), I64, signed=False)
-            # CLK_LOCAL_MEM_FENCE and CLK_GLOBAL_MEM_FENCE are 1 and 2, as the run-time library's fences.
-            self._wait(statement.site, self.ctx.builder.and_(flags, ir.Constant(I64, 3)))
-            return
-        fences = int(statement.fences_local) | int(statement.fences_global) << 1
-        self._wait(statement.site, ir.Constant(I64, fences))
+            return self.ctx.builder.and_(flags, ir.Constant(I64, ALL_FENCES))
+        fences = FENCE_LOCAL if statement.fences_local else 0
+        fences |= FENCE_GLOBAL if statement.fences_global else 0
+        return ir.Constant(I64, fences | (FENCE_IMAGE if statement.fences_image else 0))
 
-    def _wait(self, site: int, fences: ir.Value) -> None:
+    def _wait(self, site: int, fences: ir.Value, status: int = AT_BARRIER) -> None:
         builder = self.ctx.builder
         packed = builder.or_(builder.shl(fences, ir.Constant(I64, 32)), ir.Constant(I64, site))
         builder.store(packed, self.ctx.frame_place(F_SITE))
-        self.suspension.stop(AT_BARRIER)
+        self.suspension.stop(status)
         self.counters.enter()
 
     # ------------------------------------------------------------------------------------------- branches

@@ -309,6 +309,17 @@ def _async(it: ir.AsyncCopy) -> bool:
         and _is_pointer(it.destination.type)
         and _is_index(it.count.type)
         and (it.stride is None or _is_index(it.stride.type))
+        and (it.joins is None or isinstance(it.joins.type, OpaqueType))
+    )
+
+
+def _barrier(it: ir.Barrier) -> bool:
+    return it.flags is None or _is_index(it.flags.type)
+
+
+def _wait(it: ir.WaitEvents) -> bool:
+    return (it.count is None or _is_index(it.count.type)) and (
+        it.events is None or _is_pointer(it.events.type)
     )
 
 
@@ -350,6 +361,8 @@ _STATEMENTS: dict[type, Callable[..., bool]] = {
     ir.CopyObject: _copy,
     ir.Atomic: _atomic,
     ir.AsyncCopy: _async,
+    ir.Barrier: _barrier,
+    ir.WaitEvents: _wait,
     ir.ImageRead: _image_read,
     ir.ImageWrite: _image_write,
     ir.Collective: _arguments,

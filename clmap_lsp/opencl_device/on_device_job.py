@@ -216,7 +216,7 @@ def _includes(program: Program, options: BuildOptions) -> tuple[tuple[str, str],
 def _options(options: BuildOptions) -> tuple[str, ...]:
     defines = tuple(f"-D{name}={value}" for name, value in options.defines)
     undefines = tuple(f"-U{name}" for name in options.undefines)
-    standard = () if options.standard == "CL1.2" else (f"-cl-std={options.standard}",)
+    standard = () if options.language == "CL1.2" else (f"-cl-std={options.language}",)
     return (*standard, *defines, *undefines)
 
 

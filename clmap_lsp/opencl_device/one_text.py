@@ -122,7 +122,7 @@ def _asked_about(text: str) -> set[str]:
 
 
 def _definitions(options: BuildOptions) -> Iterator[tuple[str, str]]:
-    for line in predefined_text(options.standard).splitlines():
+    for line in predefined_text(options.language).splitlines():
         name, _, body = line.partition(" ")
         if name.isidentifier():
             yield name, body

@@ -218,3 +218,69 @@ def test_amd_code_is_read_into_loops() -> None:
     made = built(source, "k", amd("gfx942"))
     assert any(block.loop_depth == 1 and block.probes for block in made.code.blocks)
     assert amdgcn.read(made.code.text, "k").registers == made.code.registers
+
+
+def test_a_struct_argument_is_read_as_words_and_its_fields_without_memory_requests() -> None:
+    source = """typedef struct { int stride; float scale; double far; } Params;
+        kernel void k(global float *p, global const float *a, Params par, int n) {
+        int i = get_global_id(0);
+        if (i < n) p[i] = a[i * par.stride] * par.scale + (float)par.far; }"""
+    for target in (nvidia("sm_90"), amd("gfx90a")):
+        made = built(source, "k", target)
+        memory = [
+            it.memory
+            for block in made.code.blocks
+            for it in block.instructions
+            if it.memory is not None and it.memory.space == "global"
+        ]
+        assert sorted((it.op, it.size) for it in memory) == [("load", 4), ("store", 4)]
+        assert not made.code.private_bytes
+
+
+def test_a_load_whose_address_depends_on_data_is_not_called_removed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "gather.cl"
+    path.write_text(
+        """kernel void k(global const float *x, global const int *at, global float *y) {
+        int i = get_global_id(0); y[i] = x[at[i]]; }""",
+        "utf-8",
+    )
+    cli.main(["analyze", str(path), "--as-compiled", "--device", "nvidia-hopper"])
+    text = capsys.readouterr().out
+    assert "x[at[i]]: 1 x 4 bytes; unknown in " in text
+    assert "removed" not in text
+
+
+@pytest.mark.parametrize(
+    ("call", "shuffles", "votes"),
+    [
+        ("sub_group_reduce_add(x)", 5, 0),
+        ("sub_group_scan_inclusive_max(x)", 5, 0),
+        ("sub_group_scan_exclusive_add(x)", 6, 0),
+        ("sub_group_broadcast(x, 3)", 1, 0),
+        ("sub_group_shuffle_xor(x, 1)", 1, 0),
+        ("as_float(sub_group_any(x > 0))", 0, 1),
+        ("as_float(sub_group_ballot(x > 0).x)", 0, 1),
+        ("(float)sub_group_reduce_add((double)x)", 10, 0),
+        ("(float)sub_group_reduce_min((short)x)", 5, 0),
+    ],
+)
+def test_sub_group_functions_have_the_shuffles_of_a_tree(call: str, shuffles: int, votes: int) -> None:
+    source = f"kernel void k(global float *a) {{ int i = get_global_id(0); float x = a[i]; a[i] = {call}; }}"
+    texts = [
+        it.text for block in built(source, "k").code.blocks for it in block.instructions if it.memory is None
+    ]
+    assert sum(it.startswith("shfl") for it in texts) == shuffles
+    assert sum(it.startswith("vote") for it in texts) == votes
+    found = built(source, "k", amd("gfx90a")).code.blocks
+    spaces = {it.memory.space for block in found for it in block.instructions if it.memory is not None}
+    assert "local" not in spaces
+    permutes = sum(it.text.startswith("ds_bpermute") for block in found for it in block.instructions)
+    assert permutes >= 5 or shuffles < 2  # Single ones become moves that need no other unit.
+
+
+def test_what_the_whole_work_group_shares_is_not_compiled() -> None:
+    source = "kernel void k(global float *a) { a[get_global_id(0)] = work_group_reduce_add(a[0]); }"
+    program = read_program(source, "k.cl")
+    assert compiled(program.kernels[0], nvidia("sm_90"), ()) == "work_group_reduce_add is not compiled"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from dataclasses import replace
 
 import pytest
@@ -26,10 +28,10 @@ SPIN = """__kernel void k(__global const int *n, __global float *y) {
 ONE_SPINS = SPIN.replace("while (", "while (get_global_id(0) == 5000 && ")
 
 
-def run(source: str, items: int = 8192, **changes: object) -> EmulationResult:
+def run(source: str, items: int = 8192, group: int = 64, **changes: object) -> EmulationResult:
     program = read_program(source, "k.cl")
     arguments = {"n": f"formula({items},(i//64*2654435761)%97*20)", "y": f"zeros({items})"}
-    launch = Launch("k", (items,), (64,), {name: parse_argument(it) for name, it in arguments.items()})
+    launch = Launch("k", (items,), (group,), {name: parse_argument(it) for name, it in arguments.items()})
     settings = EmulationSettings(engine=Engine.JIT, time_limit_s=0.1)
     return emulate(program, program.kernels[0], launch, replace(settings, **changes))  # type: ignore[arg-type]
 
@@ -50,6 +52,26 @@ def test_a_slower_machine_gets_the_same_answer(source: str, monkeypatch: pytest.
     first = run(source)
     monkeypatch.setattr(jit, "_upgrade", lambda *_: True)  # Several times slower: unoptimised to the end.
     assert told(run(source)) == told(first)
+
+
+@pytest.mark.parametrize("source", [ROWS, SPIN])
+def test_the_clock_on_the_wall_decides_nothing(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run(source)
+    hours = itertools.count(step=3600.0)
+    monkeypatch.setattr(time, "perf_counter", lambda: next(hours))  # Others have the processor meanwhile.
+    assert told(run(source)) == told(first)
+
+
+def test_a_row_of_one_lane_is_weighed_like_a_full_one() -> None:
+    """A SIMD group takes the emulator as long, however few work-items it has."""
+    lone, full = (_work(group) for group in (1, 64))
+    assert 8 * full < lone < 64 * full
+
+
+def _work(group: int) -> float:
+    program = read_program("__kernel void k(__global int *y) { y[get_global_id(0)] = 1; }", "k.cl")
+    launch = Launch("k", (8192,), (group,), {"y": parse_argument("zeros(8192)")})
+    return jit.run(program, program.kernels[0], launch, EmulationSettings(engine=Engine.JIT)).work
 
 
 @pytest.mark.usefixtures("patient")

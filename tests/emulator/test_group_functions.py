@@ -110,13 +110,33 @@ def test_what_is_not_known_is_said() -> None:
     assert any("sub_group_reduce_add" in it for it in result.notes)
 
 
-def test_sub_group_barriers_leave_races_between_sub_groups_only() -> None:
-    body = """__local int t[64]; int l = get_local_id(0);
-      t[l] = l; sub_group_barrier(CLK_LOCAL_MEM_FENCE); o[i] = t[l ^ DISTANCE];"""
-    inside = run(body.replace("DISTANCE", "1"), (64,))
-    assert not inside.faults
-    assert any("sub_group_barrier" in it for it in inside.notes)
-    across = run(body.replace("DISTANCE", "32"), (64,))
-    assert {it.kind for it in across.faults} == {FaultKind.DATA_RACE}
-    plain = run(body.replace("DISTANCE", "1").replace("sub_group_barrier(CLK_LOCAL_MEM_FENCE);", ""), (64,))
-    assert {it.kind for it in plain.faults} >= {FaultKind.DATA_RACE}
+SHARED = "__local int t[64]; int l = get_local_id(0); t[l] = v; "
+
+
+@pytest.mark.parametrize(
+    ("body", "kinds"),
+    [
+        ("sub_group_barrier(CLK_LOCAL_MEM_FENCE); o[i] = t[l ^ 1];", set()),
+        ("sub_group_barrier(CLK_LOCAL_MEM_FENCE); o[i] = t[l ^ 32];", {FaultKind.DATA_RACE}),
+        ("sub_group_barrier(CLK_GLOBAL_MEM_FENCE); o[i] = t[l ^ 1];", {FaultKind.DATA_RACE}),
+        ("o[i] = t[l ^ 1]; sub_group_barrier(CLK_LOCAL_MEM_FENCE);", {FaultKind.DATA_RACE}),
+        ("sub_group_barrier(CLK_LOCAL_MEM_FENCE); o[i] = t[l ^ 1]; t[l] = i;", {FaultKind.DATA_RACE}),
+        ("o[i] = v; sub_group_barrier(CLK_GLOBAL_MEM_FENCE); o[i ^ 1] += i;", set()),
+        ("o[i] = v; sub_group_barrier(CLK_GLOBAL_MEM_FENCE); o[i ^ 32] = i;", {FaultKind.DATA_RACE}),
+        ("o[i] = sub_group_reduce_add(v) + t[l ^ 1];", {FaultKind.DATA_RACE}),
+        ("if (lane > 4) return; sub_group_barrier(CLK_LOCAL_MEM_FENCE);", {FaultKind.BARRIER_DIVERGENCE}),
+        (
+            "for (int d = 16; d; d /= 2) { sub_group_barrier(1); int x = lane < d ? t[l + d] : 0;"
+            "sub_group_barrier(1); if (lane < d) t[l] += x; } o[i] = t[l];",
+            set(),
+        ),
+        (
+            "for (int d = 16; d; d /= 2) { sub_group_barrier(1); if (lane < d) t[l] += t[l + d]; }"
+            "o[i] = t[l - lane];",
+            {FaultKind.DATA_RACE},
+        ),
+    ],
+)
+def test_a_barrier_of_the_sub_group_orders_its_work_items(body: str, kinds: set[FaultKind]) -> None:
+    found = {it.kind for it in run(SHARED + body, (64,)).faults}
+    assert found - {FaultKind.UNINITIALISED_READ} == kinds

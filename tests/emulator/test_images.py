@@ -232,3 +232,38 @@ def test_images_are_inferred_with_a_texel_for_each_work_item() -> None:
     assert not result.faults
     assert result.metrics.accesses == 2 * launch.work_items  # One texel and one store each.
     assert "image(" in as_comment(launch)
+
+
+FAULTS = [
+    ("write_only", "write_imagef(im, (int2)(0, 0), (float4)(i));", {"data-race"}),
+    ("write_only", "write_imagef(im, (int2)(i % 8, i / 8), (float4)(i));", set()),
+    ("write_only", "write_imagef(im, (int2)(i, 0), (float4)(i));", {"out-of-bounds-write"}),
+    ("read_only", "out[i] = read_imagef(im, (int2)(i, 0));", {"out-of-bounds-read"}),
+    ("read_only", "out[i] = read_imagef(im, 0x10, (int2)(i, 0));", {"out-of-bounds-read"}),
+    ("read_only", "out[i] = read_imagef(im, 0x10, (int2)(i % 8, i / 8));", set()),
+    ("read_only", "out[i] = read_imagef(im, 0x14, (int2)(i, 0));", set()),
+    ("read_only", "out[i] = read_imagef(im, 0x20, (float2)(i % 8, i / 8));", set()),
+    ("read_write", "write_imagef(im, (int2)(i % 8, i / 8), read_imagef(im, (int2)(i % 8, i / 8)));", set()),
+    (
+        "read_write",
+        "write_imagef(im, (int2)(i % 8, i / 8), read_imagef(im, (int2)(i % 8, 0)));",
+        {"data-race"},
+    ),
+    ("read_write", "WRITE work_group_barrier(CLK_IMAGE_MEM_FENCE); READ", set()),
+    ("read_write", "WRITE work_group_barrier(CLK_GLOBAL_MEM_FENCE); READ", {"data-race"}),
+    ("read_write", "WRITE int f = 1 << 2; work_group_barrier(f); READ", set()),
+    ("read_write", "out[i ^ 1] = i; work_group_barrier(CLK_IMAGE_MEM_FENCE); out[i] = i;", {"data-race"}),
+]
+
+
+@pytest.mark.parametrize(("access", "body", "kinds"), FAULTS)
+def test_faults_of_images_are_those_of_buffers(access: str, body: str, kinds: set[str]) -> None:
+    body = body.replace("WRITE", "write_imagef(im, (int2)(i % 8, i / 8), (float4)(i));")
+    body = body.replace("READ", "out[i] = read_imagef(im, (int2)(7 - i % 8, i / 8));")
+    text = (
+        f"__kernel void k({access} image2d_t im, __global float4 *out) {{ int i = get_global_id(0); {body} }}"
+    )
+    program = read_program(text, "k.cl")
+    arguments = {"im": parse_argument("image(8,8)"), "out": parse_argument("zeros(64)")}
+    result = emulate(program, program.kernels[0], Launch("k", (64,), (64,), arguments))
+    assert {it.kind.value for it in result.faults} == kinds

@@ -40,7 +40,7 @@ KINDS = {
 }
 DIFFERENCES = {
     "async_copy/async_copy_unwaited": "the copy is carried out, so it also races with the kernel's writes",
-    "wait_event/wait_event_divergent": "a wait is for all copies of the group, not for single events",
+    "wait_event/wait_event_divergent": "different events are told once; all of them are waited for then",
 }
 OTHER_LINES = DIFFERENCES | {
     "memcheck/async_copy_out_of_bounds": "the copy itself is named, not the wait that completes it",

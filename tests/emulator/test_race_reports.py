@@ -127,6 +127,15 @@ __kernel void k(__global int *p) {
     assert not races(run(source.replace("CLK_GLOBAL", "CLK_LOCAL"))[0])
 
 
+def test_fences_that_differ_between_work_items_are_told() -> None:
+    source = """__kernel void k(__global float *p) {
+  barrier(get_local_id(0) ? CLK_LOCAL_MEM_FENCE : CLK_GLOBAL_MEM_FENCE);
+}"""
+    (fault,) = run(source)[0].faults
+    assert fault.kind is FaultKind.BARRIER_DIVERGENCE
+    assert fault.detail == "work-items of the group come here with different arguments"
+
+
 def test_an_element_past_an_inner_array_is_told() -> None:
     source = """typedef struct { int a[4]; int b[4]; } S;
 __kernel void k(__global int *p) {
@@ -136,6 +145,33 @@ __kernel void k(__global int *p) {
 }"""
     assert {it.kind for it in run(source)[0].faults} == {FaultKind.INDEX_PAST_ARRAY}
     assert run(source.replace("i & 4", "i & 3"))[0].faults == ()
+
+
+NESTED = """typedef struct { int a[4][3]; int b; } S;
+typedef struct { S s[3]; int n[1]; } T;
+__kernel void k(__global T *p, int i, int j, int k) { if (get_global_id(0) == 0) ACCESS }"""
+
+
+@pytest.mark.parametrize(
+    ("access", "at", "is_past"),
+    [
+        ("p[1].s[i].b = 1;", (2, 0, 0), False),
+        ("p[1].s[i].b = 1;", (3, 0, 0), True),
+        ("p[1].s[i].a[1][1] = 1;", (3, 0, 0), True),
+        ("p[1].s[i].a[j][1] = 1;", (1, 4, 0), True),
+        ("p[1].s[i].a[j][k] = 1;", (1, 1, 3), True),
+        ("p[1].s[i].a[j][k] = 1;", (2, 3, 2), False),
+        ("{ __global int *q = p[1].s[i].a[j]; p[1].n[0] = q[k]; }", (1, 4, -1), False),
+        ("{ __global S *q = p[1].s + i; p[1].n[0] = q[-1].b; }", (3, 0, 0), False),
+        ("p[1].n[i] = 1;", (5, 0, 0), False),
+    ],
+)
+def test_arrays_inside_structs_end(access: str, at: tuple[int, int, int], is_past: bool) -> None:
+    program = read_program(NESTED.replace("ACCESS", access), "k.cl")
+    i, j, k = (parse_argument(str(it)) for it in at)
+    launch = Launch("k", (64,), (64,), {"p": parse_argument("zeros(8)"), "i": i, "j": j, "k": k})
+    found = {it.kind for it in emulate(program, program.kernels[0], launch).faults}
+    assert found == ({FaultKind.INDEX_PAST_ARRAY} if is_past else set())
 
 
 def test_misaligned_neighbours_are_no_race() -> None:

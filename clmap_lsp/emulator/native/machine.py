@@ -23,12 +23,16 @@ from typing import Any
 
 from llvmlite import binding
 
+from clmap_lsp.emulator.memory_limit import with_room
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.reading import safe_read
 
 _LOCK = threading.RLock()
 _PIPELINE = 4
 """Raised whenever the passes change."""
+_COMPILING_MIB = 1024
+"""LLVM ends its process where it gets no memory. What is compiled is bounded by its size: 440,000 characters
+of loops in loops took 507 MB, most texts of that size a tenth."""
 _LARGE_TEXT = 400_000
 """Characters of IR: about 10 000 instructions."""
 _HUGE_TEXT = 600_000
@@ -49,7 +53,7 @@ def load(text: str, names: tuple[str, ...], optimisation: int, symbols: Mapping[
 
     `optimisation` is 0 (fast to compile) to 3; `symbols` are addresses of external functions.
     """
-    with _LOCK:
+    with _LOCK, with_room(_COMPILING_MIB):
         for name, address in symbols.items():
             binding.add_symbol(name, address)
         machine = _machine(optimisation)

@@ -4,8 +4,8 @@
 launch, or the reason why this engine cannot tell.
 """
 
-from clmap_lsp.emulator.symbolic.control import Bail, Budget
+from clmap_lsp.emulator.symbolic.control import Bail, Budget, Spending
 from clmap_lsp.emulator.symbolic.counts import SiteCount, SymbolicResult, Total, count
 from clmap_lsp.emulator.symbolic.measure import measure
 
-__all__ = ["Bail", "Budget", "SiteCount", "SymbolicResult", "Total", "count", "measure"]
+__all__ = ["Bail", "Budget", "SiteCount", "Spending", "SymbolicResult", "Total", "count", "measure"]

@@ -31,6 +31,8 @@ class Budget:
     """Loop turns run one by one, over all boxes."""
     boxes: int = 2_048
     """Boxes of work-groups looked at."""
+    statements: int = 1 << 18
+    """Statements run, in each box and turn anew; two seconds. 480 public kernels take 135,977 at most."""
     mask_cells: int = 1 << 12
     """Up to so many elements, a mask over groups and lanes is taken to cost less than splitting a box; with
     0, boxes are always split, and loops as well."""
@@ -40,7 +42,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Spending:
-    """What has been spent of a budget so far."""
+    """What has been spent of a budget so far, in one count or in several that share it."""
 
     budget: Budget
     cells: int = 0
@@ -48,6 +50,37 @@ class Spending:
     patterns: int = 0
     turns: int = 0
     boxes: int = 0
+    statements: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """True if more has been spent than the budget of one count."""
+        budget = self.budget
+        return (
+            self.cells > budget.work_cells
+            or self.computed > budget.computed_cells
+            or self.patterns > budget.patterns
+            or self.turns > budget.turns
+            or self.boxes > budget.boxes
+            or self.statements > budget.statements
+        )
+
+    def step(self) -> None:
+        """Note a statement that is run. Raises: OverBudgetError."""
+        self.statements += 1
+        if self.statements > self.budget.statements:
+            raise OverBudgetError(
+                f"more than {self.budget.statements:,} statements that are run one by one", by_size=False
+            )
+
+    def add(self, other: Spending) -> None:
+        """Note what another count spent, whatever it comes to."""
+        self.cells += other.cells
+        self.computed += other.computed
+        self.patterns += other.patterns
+        self.turns += other.turns
+        self.boxes += other.boxes
+        self.statements += other.statements
 
     def compute(self, cells: int) -> None:
         """Note the elements of an array that an expression gives. Raises: OverBudgetError."""

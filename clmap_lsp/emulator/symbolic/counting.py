@@ -139,7 +139,8 @@ class Counter:
     ) -> tuple[Tally, ...]:
         if self._cache is None:
             self._cache = {}
-        self.spending.spend(cells=addresses.size * len(found) if addresses.size > _CHEAP_CELLS else 0)
+        cells = len(addresses) * _whole_groups(addresses.shape[1], self.device.simd_width)
+        self.spending.spend(cells=cells * len(found) if cells > _CHEAP_CELLS else 0)
         key = (
             addresses.tobytes(),
             mask.tobytes(),
@@ -178,11 +179,11 @@ class Counter:
     def _simd(self, array: Any) -> Any:
         """Cut (rows, lanes) into SIMD groups: (rows * groups, width); the last is filled up, inactive."""
         width = self.device.simd_width
-        n_rows, n_lanes = array.shape
-        n_groups = -(-n_lanes // width)
-        if n_groups * width != n_lanes:
-            array = np.pad(array, ((0, 0), (0, n_groups * width - n_lanes)))
-        return array.reshape(n_rows * n_groups, width)
+        n_lanes = array.shape[1]
+        whole = _whole_groups(n_lanes, width)
+        if whole != n_lanes:
+            array = np.pad(array, ((0, 0), (0, whole - n_lanes)))
+        return array.reshape(-1, width)
 
     def _units(
         self, rows: Rows, size: int, addresses: Ints, active: NDArray[np.bool_]
@@ -224,6 +225,11 @@ class Counter:
             return np.minimum(distinct, 1)
         best = _ideal_table(self.device, rows.space is AddressSpace.LOCAL, size, op)
         return np.zeros(len(distinct), np.int64) if best is None else best[distinct]
+
+
+def _whole_groups(lanes: int, width: int) -> int:
+    """Return the lanes of as many SIMD groups as a work-group takes, the idle ones of the last included."""
+    return -(-lanes // width) * width
 
 
 def is_uniform_in_group(value: Sym) -> bool:

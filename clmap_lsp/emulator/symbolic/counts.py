@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
 
 from clmap_lsp.devices.model import CachedLocal, DeviceModel
 from clmap_lsp.emulator.moved import Moved
@@ -32,6 +30,7 @@ from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.contents import numpy_dtype
 from clmap_lsp.launch.model import Launch, ScalarArgument
 from clmap_lsp.source.ir import Initializer, Kernel, Site, Variable
+from clmap_lsp.source.per_kernel import KeptByKernel
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace, ScalarType, Type, VectorType
 
@@ -110,8 +109,7 @@ class SymbolicResult:
 
 
 DEFAULT_BUDGET = Budget()
-_CACHE_SIZE = 64
-_cache: OrderedDict[tuple[Any, ...], tuple[Kernel, SymbolicResult]] = OrderedDict()
+_cache: KeptByKernel[tuple[SymbolicResult, Spending]] = KeptByKernel(64)
 
 
 def count(
@@ -121,36 +119,47 @@ def count(
     *,
     budget: Budget = DEFAULT_BUDGET,
     constants: Iterable[Initializer] = (),
+    shared: Spending | None = None,
 ) -> SymbolicResult:
     """Return what every access of a kernel costs in a launch.
 
     Exact where the kernel's addresses and branches follow from ids, arguments, the `constants` of
     the program) and given inputs that it does not change; elsewhere unknown with the reason, site by site.
-    Results are cached by kernel, launch and device.
+    Results are cached by kernel, launch and device. Several launches that are compared with one may have
+    `shared` what one may cost: what is spent is added to it, and beyond its budget nothing is counted.
     """
-    key = (id(kernel), launch.fingerprint(), device, budget)
-    hit = _cache.get(key)
-    if hit is not None and hit[0] is kernel:
-        _cache.move_to_end(key)
-        return hit[1]
-    result = _count(kernel, launch, device, budget, tuple(constants))
-    _cache[key] = (kernel, result)
-    if len(_cache) > _CACHE_SIZE:
-        _cache.popitem(last=False)
-    return result
+    asked = launch.fingerprint(), device, budget
+    hit = _cache.get(kernel, asked)
+    if hit is None:
+        if shared is not None and shared.is_over:
+            return SymbolicResult({}, {}, Bail("launches before it were too costly", kernel.name_span))
+        spending = Spending(budget)
+        found = _count(kernel, launch, device, spending, tuple(constants))
+        hit = _cache.keep(kernel, asked, (found, spending))
+    if shared is not None:
+        shared.add(hit[1])
+    return hit[0]
 
 
 def _count(
-    kernel: Kernel, launch: Launch, device: DeviceModel, budget: Budget, constants: tuple[Initializer, ...]
+    kernel: Kernel,
+    launch: Launch,
+    device: DeviceModel,
+    spending: Spending,
+    constants: tuple[Initializer, ...],
 ) -> SymbolicResult:
     try:
-        return _count_boxes(kernel, launch, device, Spending(budget), constants, boxes_of(launch))
+        return _count_boxes(kernel, launch, device, spending, constants, boxes_of(launch))
     except BailError as error:
         return SymbolicResult({}, {}, error.bail)
     except OverBudgetError as error:
         if not error.by_size:
             return SymbolicResult({}, {}, Bail(error.reason, kernel.name_span))
-        return _count_sample(kernel, launch, device, budget, constants, error.reason)
+        again = Spending(spending.budget)
+        try:
+            return _count_sample(kernel, launch, device, again, constants, error.reason)
+        finally:
+            spending.add(again)
 
 
 def _count_boxes(
@@ -189,7 +198,7 @@ def _count_sample(
     kernel: Kernel,
     launch: Launch,
     device: DeviceModel,
-    budget: Budget,
+    spending: Spending,
     constants: tuple[Initializer, ...],
     reason: str,
 ) -> SymbolicResult:
@@ -200,7 +209,7 @@ def _count_sample(
     n_groups = 1
     for size in launch.num_groups:
         n_groups *= size
-    n_sampled = min(budget.sampled_groups, n_groups)
+    n_sampled = min(spending.budget.sampled_groups, n_groups)
     bail = Bail(reason, kernel.name_span)
     if not n_sampled or n_sampled == n_groups:
         return SymbolicResult({}, {}, bail)
@@ -212,7 +221,7 @@ def _count_sample(
             kernel,
             launch,
             device,
-            Spending(budget),
+            spending,
             constants,
             [box_of_group(launch, it) for it in chosen],
             Fraction(n_groups, n_sampled),
@@ -310,8 +319,12 @@ def run_boxes(
     boxes: Iterable[Box],
     *,
     follow_ordinals: bool = False,
+    suppose_taken: bool = False,
+    everybody_counts: bool = False,
 ) -> list[Machine]:
     """Run a kernel for boxes of work-groups, splitting them until each can be followed.
+
+    With `suppose_taken`, rows have the branches that depend on data as if whoever may come there did.
 
     Raises: BailError, OverBudgetError.
     """
@@ -323,7 +336,9 @@ def run_boxes(
     while waiting:
         box = waiting.pop()
         spending.spend(boxes=1)
-        machine = Machine(kernel, Space(box, launch, simd_width, spending), needs, data, follow_ordinals)
+        space = Space(box, launch, simd_width, spending)
+        machine = Machine(kernel, space, needs, data, follow_ordinals, suppose_taken)
+        machine.everybody_counts = everybody_counts
         try:
             machine.run(scalars)
         except SplitError as split:

@@ -116,7 +116,7 @@ class Evaluator:
 
     def _read(self, expression: ir.Read) -> Value:
         value = self.env.get(expression.variable)
-        return Unknown(f"`{expression.variable.name}` has no value here") if value is None else value
+        return Unknown(f"`{expression.variable.name}`, whose value is not known") if value is None else value
 
     def _object(self, expression: ir.ObjectAddress) -> Value:
         return Pointer(expression.variable, Sym(0))

@@ -65,8 +65,11 @@ def add_region(totals: AddressTotals, parts: Sequence[Progressions], copies: int
     start = low - low % BLOCK
     unit = gcd(unit, low - start)
     length = (high - start) // unit + 1
-    if length > _FLAT and any(_add_windows(totals, parts, start, unit, it, copies) for it in _windows(parts)):
-        return True
+    if length > _FLAT:
+        # What is worked on grows with the number of windows and with their length.
+        periods = sorted(_windows(parts), key=lambda it: length * unit // it + _LENGTH_WEIGHT * (it // unit))
+        if any(_add_windows(totals, parts, start, unit, it, copies) for it in periods):
+            return True
     if length > MAX_LENGTH:
         return False
     counts = np.zeros(length, np.int64)
@@ -83,7 +86,7 @@ def add_region(totals: AddressTotals, parts: Sequence[Progressions], copies: int
 
 
 def _windows(parts: Sequence[Progressions]) -> list[int]:
-    """Return periods to try, in bytes: multiples of a block that steps fit in whole numbers, short first."""
+    """Return periods to try, in bytes: multiples of a block that steps fit in whole numbers."""
     found = {BLOCK}
     for part in parts:
         for coef, count in part.dims:
@@ -91,9 +94,10 @@ def _windows(parts: Sequence[Progressions]) -> list[int]:
                 found.add(lcm(abs(coef), BLOCK))
         rows = np.unique(np.diff(np.unique(part.lanes)))
         found.update(lcm(int(it), BLOCK) for it in rows[-1:].tolist() if it >= BLOCK)
-    return sorted(it for it in found if it <= _LONGEST)
+    return [it for it in found if it <= _LONGEST]
 
 
+_LENGTH_WEIGHT = 8
 _LONGEST = 1 << 23
 """Bytes of a window."""
 
@@ -133,7 +137,7 @@ def _add_windows(
             begin = first + sum(min(c // period * (n - 1), 0) for c, n in outer)
             steps = tuple((abs(c) // period, n) for c, n in outer)
             _accumulate(times[number], Progressions(np.array([begin], np.int64), steps, factor), 0, 1)
-    kinds, windows_of = np.unique(times, axis=1, return_counts=True)
+    kinds, windows_of = _alike(times)
     if kinds.shape[1] * slots > 8 * _WORK_SLOTS:
         return False
     for kind, windows in zip(kinds.T, windows_of.tolist(), strict=True):
@@ -142,6 +146,22 @@ def _add_windows(
             counts = sum(int(kind[it]) * kept[it] for it in used.tolist())
             totals.take(np.asarray(counts, np.int64), unit, copies * windows)
     return True
+
+
+def _alike(columns: Ints) -> tuple[Ints, Ints]:
+    """Return the different columns, and how many there are of each.
+
+    Sorting numbers made of the columns is several times as fast as sorting columns; where two columns have
+    the same number, they are sorted after all.
+    """
+    factors = np.random.default_rng(1).integers(1, 1 << 62, len(columns), np.int64) | 1
+    _, first, number, counts = np.unique(
+        factors @ columns, return_index=True, return_inverse=True, return_counts=True
+    )
+    kinds = columns[:, first]
+    if not np.array_equal(kinds[:, number], columns):
+        kinds, counts = np.unique(columns, axis=1, return_counts=True)
+    return kinds, counts
 
 
 def _near(part: Progressions, period: int) -> list[Progressions]:

@@ -52,13 +52,15 @@ _MAX_DIMENSIONS = 24
 _UNREACHABLE = 1 << 40
 
 
-def run_loop(machine: Machine, loop: ir.Loop, entry: Live) -> Live:
-    """Run a loop; return who goes on after it."""
+def run_loop(machine: Machine, loop: ir.Loop, entry: Live, *, is_tested: bool = False) -> Live:
+    """Run a loop, whose condition may just have been tested; return who goes on after it."""
     from clmap_lsp.emulator.symbolic.machine import LOOP, Frame
 
+    if entry.why is not None and machine.suppose_taken:
+        return _supposed(machine, loop, entry, entry.why, is_tested=is_tested)
     frame = Frame(LOOP)
     machine.frames.append(frame)
-    current = _test(machine, loop, entry) if loop.tests_first else entry
+    current = _test(machine, loop, entry) if loop.tests_first and not is_tested else entry
     attempts = _Attempts(tested=loop.tests_first)
     while not current.is_empty:
         if current.why is not None:
@@ -72,9 +74,28 @@ def run_loop(machine: Machine, loop: ir.Loop, entry: Live) -> Live:
             attempts.may_end = _may_end(machine, loop)
         if attempts.left:
             attempts.seen = [*attempts.seen[-1:], dict(machine.evaluator.env)]
-        current = _turn(machine, loop, frame, current)
-        attempts.tested = True
+        before = _Saved.of(machine) if machine.suppose_taken and machine.supposed is None else None
+        later = _turn(machine, loop, frame, current)
+        if before is not None and later.why is not None:  # Somebody may have left.
+            before.restore(machine)
+            _supposed(machine, loop, current, later.why, is_tested=True)
+            break
+        current, attempts.tested = later, True
     machine.frames.pop()
+    return machine.rejoined(entry)
+
+
+def _supposed(machine: Machine, loop: ir.Loop, entry: Live, why: str, *, is_tested: bool) -> Live:
+    """Run a loop as if whoever may come here did, and forget afterwards what it changed."""
+    from clmap_lsp.emulator.symbolic.machine import Live, Supposed
+
+    around = machine.supposed
+    machine.supposed = Supposed(why, len(machine.frames))
+    try:
+        run_loop(machine, loop, Live(entry.mask), is_tested=is_tested)
+    finally:
+        machine.supposed = around
+    machine.havoc(ir.walk(loop.test + loop.body + loop.step), why)
     return machine.rejoined(entry)
 
 
@@ -140,9 +161,12 @@ def _doubtful_turn(machine: Machine, loop: ir.Loop, live: Live) -> None:
     inside = list(ir.walk(loop.test + loop.body + loop.step))
     reason = live.why or "data"
     machine.havoc(inside, reason)
-    machine.block(loop.body, live)
-    machine.block(loop.step, live)
-    machine.block(loop.test, live)
+    machine.endless += 1
+    try:
+        for block in (loop.body, loop.step, loop.test):
+            machine.block(block, live)
+    finally:
+        machine.endless -= 1
     machine.havoc(inside, reason)
 
 

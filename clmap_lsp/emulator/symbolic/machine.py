@@ -69,22 +69,44 @@ class Doubt:
     moved: Moved
     span: Span
     reason: str
+    is_counted: bool = False
+    """There is a row of it, which supposes that whoever may come here does."""
+
+
+@dataclass(slots=True)
+class Supposed:
+    """What is walked as if whoever may come here did: a loop in a branch that depends on data."""
+
+    why: str
+    depth: int
+    """How many frames stand around it: leaving one of those is in doubt."""
 
 
 @dataclass(slots=True)
 class Machine:
-    """One run of one box."""
+    """One run of one box.
+
+    With `suppose_taken`, accesses in branches that depend on data become rows as well, as if whoever may come
+    there did; only the turns of a loop that ends by data stay without.
+    """
 
     kernel: ir.Kernel
     space: Space
     needs: Needs
     data: KnownData
     follow_ordinals: bool = False
+    suppose_taken: bool = False
+    supposed: Supposed | None = None
+    endless: int = 0
+    """How many loops stand around, of which nobody knows how many turns they take."""
     rows: list[Rows] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     private: dict[Variable, Cells | None] = field(default_factory=dict)
     evaluator: Evaluator = field(init=False)
+    everybody_counts: bool = False
+    """Ordinals count what the program makes, for work-items that leave it out too: a ragged launch's turns
+    are alike. For the order of accesses; AIWC's timesteps count each work-item's own."""
     ordinal: Sym = field(default_factory=lambda: Sym(0))
     segment: Sym = field(default_factory=lambda: Sym(0))
 
@@ -115,6 +137,7 @@ class Machine:
                 return live
             step = _STATEMENTS.get(type(statement))
             if step is not None:
+                self.space.spending.step()
                 live = step(self, statement, live)
         return live
 
@@ -291,20 +314,14 @@ class Machine:
         space = root_space(where.root)
         if space is AddressSpace.PRIVATE:
             return where
-        if live.why is not None:
-            self.doubts.append(
-                Doubt(
-                    site,
-                    op,
-                    where.root,
-                    space,
-                    size,
-                    self.needs.moved[site],
-                    span,
-                    f"whether it runs depends on {live.why}",
-                )
-            )
-            return where
+        why = live.why or (self.supposed and self.supposed.why)
+        if why is not None:
+            counted = self.suppose_taken and not self.endless
+            reason = f"whether it runs depends on {why}"
+            moved = self.needs.moved[site]
+            self.doubts.append(Doubt(site, op, where.root, space, size, moved, span, reason, counted))
+            if not counted:
+                return where
         if where.root is SEVERAL and self.follow_ordinals:
             raise BailError(Bail("a pointer that points to one of several buffers", span))
         ordinals = (self.ordinal, self.segment) if self.follow_ordinals else (None, None)
@@ -332,7 +349,8 @@ class Machine:
         """Count accesses of every work-item; an atomic is a load and a store."""
         if self.follow_ordinals:
             later = add(self.ordinal, Sym(2 if op == "atomic" else 1))
-            merged = later if live.mask is True else self.evaluator.merge(live.mask, later, self.ordinal)
+            all_count = live.mask is True or self.everybody_counts
+            merged = later if all_count else self.evaluator.merge(live.mask, later, self.ordinal)
             assert isinstance(merged, Sym)
             self.ordinal = merged
 
@@ -376,16 +394,24 @@ class Machine:
         return self._leave(next(it for it in reversed(self.frames) if it.label == statement.label), live)
 
     def _leave(self, frame: Frame, live: Live) -> Live:
-        if live.why is not None:
-            frame.why = live.why
+        around = self.supposed
+        if around is not None and any(it is frame for it in self.frames[: around.depth]):
+            frame.why = live.why or around.why
+        elif live.why is not None:
+            self._may_leave(frame, live.why)
         else:
             frame.left = either(frame.left, live.mask)
         return Live(False)
 
+    def _may_leave(self, frame: Frame, why: str) -> None:
+        """Note that somebody may be gone; in a supposed loop all are taken to stay."""
+        if self.supposed is None:
+            frame.why = why
+
     def _continue(self, statement: ir.Continue, live: Live) -> Live:
         loop = next(it for it in reversed(self.frames) if it.label == LOOP)
         if live.why is not None:
-            loop.why = live.why
+            self._may_leave(loop, live.why)
         else:
             loop.continued = either(loop.continued, live.mask)
         return Live(False)
@@ -401,7 +427,8 @@ class Machine:
         mask = entry.mask
         for frame in self.frames:
             mask = without(mask, either(frame.left, frame.continued))
-        return Live(mask, entry.why or next((it.why for it in self.frames if it.why is not None), None))
+        inside = self.frames[self.supposed.depth if self.supposed is not None else 0 :]
+        return Live(mask, entry.why or next((it.why for it in inside if it.why is not None), None))
 
     def _switch(self, statement: ir.Switch, live: Live) -> Live:
         value = self.evaluator.value(statement.value)
