@@ -363,7 +363,7 @@ class _Reader:
         ):
             is_global = not isinstance(address, Pointer) or address.space is not AddressSpace.LOCAL
             index = poly(element) * (stride if is_global else ONE)
-            moved = self.expressions.moved(address, index, it.element.size, False)
+            moved = self.expressions.moved(address, index, it.element.size)
             touch = _Touch(it, site, direction, it.element, it.element.size, it.element.alignment)
             self._emit(touch, moved, state)
         self.nest = outer
@@ -616,6 +616,7 @@ class _Reader:
             unit=unit,
             alignment=what.alignment,
             subscripts=pointer.subscripts,
+            within=pointer.within,
             loops=self.nest,
             guard=guard,
             names=self.names,

@@ -34,6 +34,7 @@ from clmap_lsp.access.values import (
     Subscript,
     Value,
     Vector,
+    Within,
     choose,
     unknown_pointer,
 )
@@ -42,6 +43,7 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, CompareOp, Expression, UnaryOp, Variable
 from clmap_lsp.source.types import (
     AddressSpace,
+    Field,
     OpaqueType,
     PointerType,
     ScalarKind,
@@ -56,6 +58,8 @@ Environment = dict[object, Value]
 """Registers by variable; tracked private memory by (variable, byte offset, size)."""
 
 _LARGE: Final = 1 << 16
+MAX_SUBSCRIPTS: Final = 8
+"""Steps of a pointer that count as dimensions of what it points to; more are arithmetic."""
 """Coefficients from here on may make 32-bit arithmetic wrap; smaller ones are trusted not to."""
 _LARGE_OF_64: Final = 1 << 48
 """The same for 64-bit arithmetic."""
@@ -542,24 +546,29 @@ class Expressions:
         kind = it.index.type
         if isinstance(kind, ScalarType) and kind.bits < 64 and not kind.is_signed:
             index = self.placed(index, kind)
-        return self.moved(pointer, index, it.stride, isinstance(it.pointer, ir.Read))
+        return self.moved(pointer, index, it.stride, _component(it))
 
-    def moved(self, pointer: Address, index: Polynomial, stride: int, starts: bool) -> Address:
+    def moved(
+        self, pointer: Address, index: Polynomial, stride: int, component: str | None = None
+    ) -> Address:
         """Return a pointer `index` steps of `stride` bytes on."""
         if isinstance(pointer, PointerChoice):
             return PointerChoice(
                 pointer.condition,
-                self.moved(pointer.if_true, index, stride, starts),
-                self.moved(pointer.if_false, index, stride, starts),
+                self.moved(pointer.if_true, index, stride, component),
+                self.moved(pointer.if_false, index, stride, component),
             )
         step = index.scaled(stride)
         offset = algebra.add(pointer.offset, step, self.facts) if pointer.offset else step
-        plain = not pointer.offset or pointer.subscripts
+        plain = (not pointer.offset or pointer.subscripts) and len(pointer.subscripts) < MAX_SUBSCRIPTS
         subscripts = (*pointer.subscripts, Subscript(index, stride)) if plain else ()
-        return Pointer(pointer.root, pointer.space, offset, subscripts, pointer.path, pointer.reason)
+        within = pointer.within and pointer.within.then(component or index)
+        return Pointer(pointer.root, pointer.space, offset, subscripts, pointer.path, pointer.reason, within)
 
     def _field_address(self, it: ir.FieldAddress) -> Value:
-        return _member(self.address(it.pointer), it.field.name, it.field.offset)
+        kind = it.pointer.type
+        size = kind.pointee.size if isinstance(kind, PointerType) else 0
+        return _member(self.address(it.pointer), it.field, size)
 
     def _builtin(self, it: ir.Builtin) -> Value:
         values = [self.value(argument) for argument in it.arguments]
@@ -719,14 +728,34 @@ def _lane_name(lane: int, lanes: int) -> str:
     return "xyzw"[lane] if lanes <= 4 else f"s{lane:x}"
 
 
-def _member(pointer: Address, name: str, offset: int) -> Address:
+def _member(pointer: Address, member: Field, size: int) -> Address:
+    """Return the address of a member of a struct of `size` bytes; one without a name is passed through."""
     if isinstance(pointer, PointerChoice):
-        return PointerChoice(
-            pointer.condition, _member(pointer.if_true, name, offset), _member(pointer.if_false, name, offset)
-        )
-    moved = pointer.offset + offset if offset else pointer.offset
-    path = f"{pointer.path}.{name}" if name else pointer.path
-    return Pointer(pointer.root, pointer.space, moved, pointer.subscripts, path, pointer.reason)
+        sides = (_member(it, member, size) for it in (pointer.if_true, pointer.if_false))
+        return PointerChoice(pointer.condition, *sides)
+    moved = pointer.offset + member.offset if member.offset else pointer.offset
+    within = pointer.within or Within(pointer.offset, size, ())
+    step = f".{member.name}" if member.name else ""
+    return Pointer(
+        pointer.root,
+        pointer.space,
+        moved,
+        pointer.subscripts,
+        pointer.path + step,
+        pointer.reason,
+        within.then(step) if step else within,
+    )
+
+
+def _component(it: ir.PointerOffset) -> str | None:
+    """Return `.x` where a pointer goes to one component of a member that is a vector."""
+    base, index = it.pointer, it.index
+    if not isinstance(base, ir.FieldAddress) or not isinstance(index, ir.Constant):
+        return None
+    kind, number = base.field.type, int(index.value)
+    if not isinstance(kind, VectorType) or it.stride != kind.element.size:
+        return None
+    return f".{'xyzw'[number]}" if number < min(kind.lanes, 4) else f".s{number:x}"
 
 
 def _space_of(kind: Type) -> AddressSpace:

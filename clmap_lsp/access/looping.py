@@ -81,7 +81,7 @@ MAX_TRIALS: Final = 3
 """Trial readings inside each other. Each nest of loops is read twice, so a deeper limit would double the time
 with every level; a trial that stops early only loses what an outer turn makes of an inner loop's result."""
 
-MAX_TRIAL_STATEMENTS: Final = 10_000
+MAX_TRIAL_STATEMENTS: Final = 4_000
 """Statements of a kernel that are read on trial. Of n loops inside each other about n³/6 are, each with its
 body."""
 

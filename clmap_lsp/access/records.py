@@ -16,7 +16,7 @@ from clmap_lsp.access.polynomial import (
     Unknown,
     WorkItemSymbol,
 )
-from clmap_lsp.access.values import Subscript
+from clmap_lsp.access.values import Subscript, Within
 from clmap_lsp.access.wording import Names, words
 from clmap_lsp.source.ir import CallFrame, Kernel, Site, Variable
 from clmap_lsp.source.span import Span
@@ -61,6 +61,8 @@ class Access:
     """Bytes that the language promises of the address."""
     subscripts: tuple[Subscript, ...]
     """As written, outermost first, where the source has them."""
+    within: Within | None
+    """Where in a struct it is, if it is in one."""
     loops: tuple[LoopSymbol, ...]
     """The loops around it, outermost first."""
     guard: tuple[Polynomial, ...]
@@ -92,6 +94,16 @@ class Access:
     def index_text(self) -> str:
         """The index in the author's words: `y*N + x`."""
         return "?" if self.unknown is not None else words(self.index, self.names)
+
+    @property
+    def place_text(self) -> str:
+        """The access in the author's words: `A[y*N + x]`, `bodies[i].pos.x`."""
+        within = self.within
+        struct = None if within is None else within.offset.exact_quotient(Polynomial.constant(within.size))
+        if self.unknown is not None or within is None or struct is None:
+            return f"{self.buffer}[{self.index_text}]"
+        way = (it if isinstance(it, str) else f"[{words(it, self.names)}]" for it in within.way)
+        return f"{self.buffer}[{words(struct, self.names)}]{''.join(way)}"
 
     @property
     def affine(self) -> bool:

@@ -22,6 +22,22 @@ class Subscript:
 
 
 @dataclass(frozen=True, slots=True)
+class Within:
+    """A place inside a struct: where the struct is, and the way from there."""
+
+    offset: Polynomial
+    """Bytes from the start of the buffer to the struct."""
+    size: int
+    """Bytes of the struct."""
+    way: tuple[str | Polynomial, ...]
+    """Members (`.pos`) and subscripts."""
+
+    def then(self, step: str | Polynomial) -> Within:
+        """Return a place one step further in."""
+        return Within(self.offset, self.size, (*self.way, step))
+
+
+@dataclass(frozen=True, slots=True)
 class Pointer:
     """An address: `offset` bytes after the start of the object or buffer `root`.
 
@@ -37,6 +53,7 @@ class Pointer:
     path: str = ""
     """Members passed on the way, as in `.width`."""
     reason: str = ""
+    within: Within | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from clmap_lsp.analysis.costs import NEVER, LaunchCosts, SiteCost
 from clmap_lsp.devices.model import DeviceModel, Unknown
 from clmap_lsp.devices.rules import local_wavefronts
-from clmap_lsp.emulator.symbolic import SiteCount
+from clmap_lsp.emulator.symbolic import SiteCount, Spending
 from clmap_lsp.emulator.symbolic import count as count_symbolically
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
@@ -18,10 +18,17 @@ from clmap_lsp.source.ir import Initializer, Kernel
 
 
 def count(
-    kernel: Kernel, launch: Launch, device: DeviceModel, constants: Iterable[Initializer] = ()
+    kernel: Kernel,
+    launch: Launch,
+    device: DeviceModel,
+    constants: Iterable[Initializer] = (),
+    shared: Spending | None = None,
 ) -> LaunchCosts:
-    """Return the cost of every site: exact, or unknown with the reason."""
-    result = count_symbolically(kernel, launch, device, constants=constants)
+    """Return the cost of every site: exact, or unknown with the reason.
+
+    Counts that have `shared` one spending together cost about as much as one may.
+    """
+    result = count_symbolically(kernel, launch, device, constants=constants, shared=shared)
     if result.bail is not None:
         return LaunchCosts({}, bail=result.bail.reason, notes=(f"not counted: {result.bail.reason}",))
     return LaunchCosts(

@@ -56,6 +56,7 @@ def _unknown(summary: AccessSummary, statement: ir.Statement, touch: ir.Touch) -
         unit=1,
         alignment=touch.alignment,
         subscripts=(),
+        within=None,
         loops=(),
         guard=(ZERO,),
         names=summary.names,

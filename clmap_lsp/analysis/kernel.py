@@ -18,6 +18,8 @@ from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotal
 from clmap_lsp.analysis.rests_on import rests_on
 from clmap_lsp.analysis.stride import stride
 from clmap_lsp.analysis.swap import swapped
+from clmap_lsp.emulator.symbolic import Spending
+from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET
 from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
@@ -69,7 +71,9 @@ def analyse_kernel(
     accesses = (*map(joined, classified), *(it for it in found if not it.is_never_executed))
     if len(unreached) < len(found):
         accesses = tuple(sorted(accesses, key=lambda it: it.access.site))
-    counted = partial(_variant, accesses=everything, device=device, constants=constants)
+    counted = partial(
+        _variant, accesses=everything, device=device, constants=constants, shared=Spending(DEFAULT_BUDGET)
+    )
     return KernelAnalysis(
         kernel,
         launch,
@@ -229,8 +233,9 @@ def _variant(
     accesses: Sequence[Access],
     device: DeviceModel,
     constants: tuple[ir.Initializer, ...],
+    shared: Spending,
 ) -> Variant:
-    costs = count(kernel, launch, device, constants)
+    costs = count(kernel, launch, device, constants, shared)
     figures = {
         site: cost.count / cost.requests
         for site, cost in costs.sites.items()

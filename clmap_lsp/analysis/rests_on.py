@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
 
 if TYPE_CHECKING:
@@ -57,6 +56,8 @@ def _macros(kernel: Kernel) -> Iterator[RestsOn]:
 def _launch(launch: Launch, kernel: Kernel) -> Iterator[RestsOn]:
     yield RestsOn("global", "global size", _sizes(launch.global_size), _origin(launch, "global"))
     yield RestsOn("local", "local size", _sizes(launch.local_size), _origin(launch, "local"))
+    from clmap_lsp.emulator.symbolic.needs import needs_of  # NumPy is not needed to start.
+
     asked = {it.name for it in needs_of(kernel).variables}  # What addresses and branches depend on.
     for name, argument in launch.arguments.items():
         if isinstance(argument, ScalarArgument) and name in asked:

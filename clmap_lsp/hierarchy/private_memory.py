@@ -76,14 +76,51 @@ _Definitions = Mapping[ir.Variable, ir.Expression]
 """What variables are assigned that one statement only gives a value."""
 
 
+MAX_NODES: Final = 256
+"""Of a value, with the values of the variables in it in their places."""
+
+
 def assigned_once(body: ir.Block) -> _Definitions:
-    """Return the values of the variables that one assignment only gives a value."""
+    """Return the values of the variables that one assignment only gives a value.
+
+    Whoever follows them comes to an end soon: values that lead back to their variable, and those that grow
+    beyond `MAX_NODES` as the variables in them are replaced, are left out.
+    """
     values: dict[ir.Variable, ir.Expression | None] = {}
     for it in ir.walk(body):
         for variable in ir.written(it):
             only = isinstance(it, ir.Assign) and variable not in values
             values[variable] = it.value if isinstance(it, ir.Assign) and only else None
-    return {variable: value for variable, value in values.items() if value is not None}
+    return _small({variable: value for variable, value in values.items() if value is not None})
+
+
+def _small(values: _Definitions) -> _Definitions:
+    """Return the values that stay small, each with those of the variables in it in their places."""
+    reads = {
+        variable: [it.variable for it in ir.nodes(value) if isinstance(it, ir.Read) and it.variable in values]
+        for variable, value in values.items()
+    }
+    small: dict[ir.Variable, ir.Expression] = {}
+    weights: dict[ir.Variable, int] = {}
+    begun: set[ir.Variable] = set()
+    waiting = list(values)
+    while waiting:
+        variable = waiting[-1]
+        missing = [it for it in reads[variable] if it not in weights]
+        if variable in weights or (missing and variable in begun):
+            waiting.pop()
+            weights.setdefault(variable, 1)  # It leads back to itself.
+            continue
+        begun.add(variable)
+        if missing:
+            waiting += missing
+            continue
+        own = sum(1 for _ in ir.nodes(values[variable]))
+        weight = own + sum(weights[it] for it in reads[variable] if it in small)
+        if weight <= MAX_NODES:
+            small[variable] = values[variable]
+        weights[variable] = weight if weight <= MAX_NODES else 1
+    return small
 
 
 def _visit(
@@ -129,19 +166,23 @@ def _judge(
             found.setdefault(pointer.variable, name)
 
 
-def _moving(index: ir.Expression, constants: frozenset[ir.Variable], definitions: _Definitions) -> str | None:
+def _moving(
+    index: ir.Expression, constants: frozenset[ir.Variable], definitions: _Definitions, depth: int = 0
+) -> str | None:
     """Return what keeps an index from being a constant."""
+    if depth > _DEEPEST:
+        return "a value without a start"
     match index:
         case ir.Read(variable=variable):
             if variable in constants:
                 return None
             if variable in definitions:
-                return _moving(definitions[variable], constants, definitions)
+                return _moving(definitions[variable], constants, definitions, depth + 1)
             return f"`{variable.name}`" if not variable.is_temporary else "a value that was read"
         case ir.WorkItem(query=query):
             return f"`{query.value}`"
         case _:
-            parts = (_moving(part, constants, definitions) for part in ir.operands(index))
+            parts = (_moving(part, constants, definitions, depth + 1) for part in ir.operands(index))
             return next((name for name in parts if name), None)
 
 
@@ -160,20 +201,29 @@ def _unrolled_counters(loop: ir.Loop, definitions: _Definitions) -> frozenset[ir
     return frozenset()
 
 
-def _constant(expression: ir.Expression, definitions: _Definitions) -> float | None:
+_DEEPEST = 64
+"""Definitions that are followed for a constant: one may lead back to itself, as `i = i + 1` does."""
+
+
+def _constant(expression: ir.Expression, definitions: _Definitions, depth: int = 0) -> float | None:
     """Return the value of an expression of constants, as far as bounds of loops need it."""
+    if depth > _DEEPEST:
+        return None
     match expression:
         case ir.Constant(value=value):
             return value
         case ir.Convert():
-            return _constant(ir.operands(expression)[0], definitions)
+            return _constant(ir.operands(expression)[0], definitions, depth + 1)
         case ir.Read(variable=variable) if variable in definitions:
-            return _constant(definitions[variable], definitions)
+            return _constant(definitions[variable], definitions, depth + 1)
         case ir.Binary(op=op, left=left, right=right) if op in _FOLDED:
-            parts = _constant(left, definitions), _constant(right, definitions)
+            parts = tuple(_constant(it, definitions, depth + 1) for it in (left, right))
             if parts[0] is None or parts[1] is None:
                 return None
-            return _FOLDED[op](parts[0], parts[1])
+            try:
+                return _FOLDED[op](parts[0], parts[1])
+            except OverflowError:
+                return None
         case _:
             return None
 

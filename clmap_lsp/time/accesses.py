@@ -41,6 +41,8 @@ class AccessDemand:
     l2_lines: float = 0.0
     hits: Hits | None = None
     """Of the first level; `None`: nothing is known, and all is taken to wait."""
+    is_guessed: bool = False
+    """Its addresses depend on data: its lanes are taken to be side by side."""
 
     @property
     def least_cycles(self) -> float:
@@ -60,6 +62,18 @@ class AccessDemand:
             line_cycles=self.least_cycles,
             l2_sectors=min(self.l2_sectors, self.requests * self.size),
             l2_lines=min(self.l2_lines, self.requests * max(self.size / 4.0, 1.0)),
+        )
+
+    def scattered(self, lanes: int) -> AccessDemand:
+        """Return the same requests if each lane went to a line, or to a row of one bank, of its own."""
+        if not self.is_guessed:
+            return self
+        pieces = -(-self.size // SECTOR_BYTES)
+        return dataclasses.replace(
+            self,
+            line_cycles=max(self.line_cycles, float(lanes) * self.requests),
+            l2_sectors=max(self.l2_sectors, float(lanes * pieces) * self.requests),
+            l2_lines=max(self.l2_lines, float(lanes) * self.requests),
         )
 
 
@@ -146,6 +160,7 @@ def _unknown(one: MachineAccess, memory: MemoryOp) -> AccessDemand | None:
         max(memory.size / 4, 1) * one.requests,
         memory.size * one.requests,
         one.requests,
+        is_guessed=True,
     )
 
 

@@ -99,6 +99,15 @@ class Demand:
         """Bytes that are touched at least once."""
         return footprint_of(self.places, self.accesses)
 
+    @property
+    def has_unknown_addresses(self) -> bool:
+        """True if the addresses of some access depend on data."""
+        return any(it.is_guessed for it in self.accesses)
+
+    def scattered(self, lanes: int) -> Demand:
+        """Return the launch if lanes whose addresses depend on data were far from each other."""
+        return dataclasses.replace(self, accesses=tuple(it.scattered(lanes) for it in self.accesses))
+
     def wasted_cycles(self, sites: Collection[int] | None = None) -> float:
         """Return cycles of the first level beyond those of requests whose lanes are side by side."""
         some = (it for it in self.accesses if sites is None or it.site in sites)
@@ -183,7 +192,7 @@ def demand(
         path if best == accesses else _path(run, best, facts, private, warps),
         _barriers(run, warps),
         atomic_demand(accesses, found, made, launch),
-        _caveats(made, found),
+        _caveats(made, found, accesses),
     )
 
 
@@ -207,9 +216,13 @@ def _path(
     }
 
 
-def _caveats(made: Compiled, found: Profile) -> tuple[str, ...]:
+def _caveats(made: Compiled, found: Profile, accesses: tuple[AccessDemand, ...]) -> tuple[str, ...]:
     notes = [found.note] if found.note else []
     notes += [f"the cost of {name} is not known" for name in made.unknown]
+    branches = (reason.removeprefix("whether it runs ") for reason in found.supposed.values())
+    notes += dict.fromkeys(f"as if every branch were taken that {it}" for it in branches)
+    if any(it.is_guessed for it in accesses):
+        notes.append("as if addresses that depend on data were side by side")
     return tuple(notes)
 
 

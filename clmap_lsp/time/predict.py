@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+import dataclasses
 from typing import TYPE_CHECKING
 
 from clmap_lsp.launch.model import LocalArgument
+from clmap_lsp.source.per_kernel import KeptByKernel
 from clmap_lsp.source.types import PointerType
 from clmap_lsp.time.facts import TimeFacts, time_facts
 from clmap_lsp.time.model import Prediction, predict
@@ -21,8 +22,7 @@ NO_LLVM = "LLVM is missing: pip install 'clmap-lsp[emulate]'"
 _OPERATIONS = "sm_75"
 """A machine whose instructions stand for a CPU's operations: they are counted, never timed as its own."""
 
-_KEPT = 128
-_kept: OrderedDict[tuple[int, str, str], tuple[Kernel, Prediction | str]] = OrderedDict()
+_kept: KeptByKernel[Prediction | str] = KeptByKernel(128)
 
 
 def time_of(
@@ -34,17 +34,26 @@ def time_of(
     facts = time_facts(device.id)
     if facts is None:
         return _without_facts(device)
-    key = (id(kernel), repr(launch), device.id)
-    hit = _kept.get(key)
-    if hit is not None and hit[0] is kernel:
-        _kept.move_to_end(key)
-        return hit[1]
-    found = demand_of(kernel, launch, device, constants, facts)
-    result = found if isinstance(found, str) else predict(found, facts)
-    _kept[key] = (kernel, result)
-    if len(_kept) > _KEPT:
-        _kept.popitem(last=False)
-    return result
+    asked = repr(launch), device.id
+    known = _kept.get(kernel, asked)
+    if known is not None:
+        return known
+    return _kept.keep(kernel, asked, _predicted(kernel, launch, device, constants, facts))
+
+
+def _predicted(
+    kernel: Kernel,
+    launch: Launch,
+    device: DeviceModel,
+    constants: tuple[Initializer, ...],
+    facts: TimeFacts,
+) -> Prediction | str:
+    """Return the time as if branches that depend on data ran, with a range that holds if none or all does."""
+    cases = _cases(kernel, launch, device, constants, facts)
+    if isinstance(cases, str):
+        return cases
+    found = [predict(it, facts) for it in cases]
+    return dataclasses.replace(found[0], low=min(it.low for it in found), high=max(it.high for it in found))
 
 
 def _without_facts(device: DeviceModel) -> str:
@@ -64,6 +73,23 @@ def demand_of(
     facts: TimeFacts,
 ) -> Demand | str:
     """Return what a launch asks of a device, or why that is not known."""
+    found = _cases(kernel, launch, device, constants, facts)
+    return found if isinstance(found, str) else found[0]
+
+
+def _cases(
+    kernel: Kernel,
+    launch: Launch,
+    device: DeviceModel,
+    constants: tuple[Initializer, ...],
+    facts: TimeFacts,
+) -> list[Demand] | str:
+    """Return what a launch asks for, first as it is likely, then at the least and at the most.
+
+    The likely one takes the branches that depend on data, since one work-item in a SIMD group is enough for
+    that, and finds addresses that depend on data side by side. At the least no such branch is taken; at the
+    most the lanes of such an address are scattered.
+    """
     try:
         import llvmlite.binding  # noqa: F401
     except ImportError:
@@ -80,14 +106,20 @@ def demand_of(
     made = compiled(kernel, target, constants)
     if isinstance(made, str):
         return made
-    found = profile(made, launch, device, constants)
+    found = profile(made, launch, device, constants, suppose_taken=True)
     if isinstance(found, str):
         return found
+    local = _local_arguments(kernel, launch)
     try:
-        run = executed(made, found, device)
-        return demand(made, found, run, launch, device, facts, _local_arguments(kernel, launch))
+        cases = [demand(made, found, executed(made, found, device), launch, device, facts, local)]
+        if found.supposed:
+            least = found.without_supposed(made)
+            cases.append(demand(made, least, executed(made, least, device), launch, device, facts, local))
+        if cases[0].has_unknown_addresses:
+            cases.append(cases[0].scattered(device.simd_width))
     except OverBudgetError as error:
         return error.reason
+    return cases
 
 
 def _local_arguments(kernel: Kernel, launch: Launch) -> int:

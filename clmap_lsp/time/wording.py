@@ -56,7 +56,7 @@ def bound_text(bound: str) -> str:
 
 
 def time_line(found: Prediction | str | None) -> str | None:
-    """Return `1.9 ms (1.5 ms to 2.4 ms), bound by first-level cache; alone: latency 0.4 ms`."""
+    """Return `1.9 ms (1.5 ms to 2.4 ms), bound by first-level cache; alone: latency 0.4 ms`, and caveats."""
     if found is None:
         return None
     if isinstance(found, str):
@@ -65,8 +65,10 @@ def time_line(found: Prediction | str | None) -> str | None:
     then = ", ".join(f"{bound_text(name)} {seconds_text(value)}" for name, value in rest)
     whole = f"{seconds_text(found.seconds)} ({seconds_text(found.low)} to {seconds_text(found.high)})"
     if found.bound == "launch" and found.seconds < _MOSTLY_LAUNCH_S:
-        return f"{whole}, mostly the launch itself"
-    return f"{whole}, bound by {bound_text(found.bound)}; alone: {then}"
+        what = f"{whole}, mostly the launch itself"
+    else:
+        what = f"{whole}, bound by {bound_text(found.bound)}; alone: {then}"
+    return "; ".join((what, *found.caveats))
 
 
 def parts_text(found: Prediction) -> Iterator[tuple[str, float, str]]:

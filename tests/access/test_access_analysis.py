@@ -410,3 +410,36 @@ def test_a_loop_that_never_starts_has_no_turns(head: str) -> None:
     (loop,) = summary_of(body(f"for ({head}) A[i] = 0;")).loops
     assert loop.trip is not None
     assert loop.trip.value == 0
+
+
+BODIES = """typedef struct { float x, y; } Pair;
+typedef struct { float4 pos; float mass; Pair uv[3]; struct { int a, b; }; uint8 tail; } Body;
+__kernel void k(__global Body *p, __global float *o, __constant Body *c, int n, int m) {
+  int i = get_global_id(0), j = get_global_id(1);
+  __global Body *r = p + 2 * i;
+  __global char *raw = (__global char *)p + 6;
+  %s
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "text"),
+    [
+        ("o[0] = p[i].mass;", "p[i].mass"),
+        ("p[j * n + i].pos.y = 1;", "p[j*n + i].pos.y"),
+        ("p[i].pos = 1;", "p[i].pos"),
+        ("p[i].tail.s5 = 1;", "p[i].tail.s5"),
+        ("p[i].uv[m].y = 1;", "p[i].uv[m].y"),
+        ("(p + i)->uv[j + 1].x = 1;", "p[i].uv[j + 1].x"),
+        ("r->b = 1;", "p[i*2].b"),
+        ("r[1].mass = 1;", "p[i*2 + 1].mass"),
+        ("o[0] = c->mass;", "c[0].mass"),
+        ("((__global Body *)(raw + 1))->mass = 1;", None),
+        ("o[i] = 1;", "o[i]"),
+        ("(&p[i].mass)[1] = 1;", "p[i].mass[1]"),
+    ],
+)
+def test_members_are_shown_as_members(statement: str, text: str | None) -> None:
+    access = next(it for it in summary_of(BODIES % statement) if it.buffer != "o" or it.index_text == "i")
+    assert access.place_text == (text or f"p[{access.index_text}]")

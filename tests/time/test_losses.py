@@ -135,11 +135,11 @@ def test_an_editor_need_not_wait_for_times() -> None:
 
     file = open_it(text)
     assert file.times(waits=False) == {}
-    assert all(it.time is None for it in file.findings(Selection.of(), waits=False))
+    assert all(it.time is None for it in file.findings(Selection.of(), predicts=False))
     assert file.times()
     moved = open_it(f"// a line more\n{text}")
     assert moved.times(waits=False)  # An edit elsewhere leaves them alone.
-    assert any(it.time for it in moved.findings(Selection.of(), waits=False))
+    assert any(it.time for it in moved.findings(Selection.of(), predicts=False))
 
 
 def test_every_part_says_what_it_is_made_of() -> None:

@@ -245,3 +245,73 @@ def test_loads_that_vectors_hide_count_for_the_loads_of_the_source() -> None:
         c[i] = (float2)(x.x * y.x - x.y * y.y, x.x * y.y + x.y * y.x); }"""
     found = predicted(source, size=(n,), local=(256,), a=f"random({n})", b=f"random({n})", c=f"zeros({n})")
     assert found.demand.footprint.held == pytest.approx(3 * 8 * n)
+
+
+BRANCHES = {
+    "a branch": "if (x[i] > 0) y[i] = w[i];",
+    "an early return": "if (x[i] <= 0) return; y[i] = w[i];",
+    "a loop in a branch": "if (x[i] > 0) { y[i] = 0; for (int k = 0; k < 40; k++) y[i] += w[k*n+i]; }",
+    "a loop after a return": "if (x[i] <= 0) return; for (int k = 0; k < n / 64; k++) y[k * n + i] = k;",
+    "a branch in a loop": "float b = 0; for (int k = 0; k < 40; k++) if (x[k] > 0) b += w[k * 3]; y[i] = b;",
+    "a switch": "switch (x[i]) { case 0: y[i] = 1; break; case 1: y[i] = w[i]; break; default: y[i] = 3; }",
+    "a branch out of a loop": "for (int k = 0; k < 40; k++) { if (x[i] < 0) break; y[k * n + i] = w[k]; }",
+    "both ways": "if (x[i] > 0) y[i] = w[i]; else y[i] = w[2 * i];",
+}
+"""Control flow on data, and what taking all of it comes to: with `x` of ones, all but `both ways` runs."""
+
+
+def _kernel(body: str) -> str:
+    return (
+        "kernel void k(global const int *x, global const float *w, global float *y, int n) {"
+        f"int i = get_global_id(0); {body} }}"
+    )
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_branches_on_data_have_a_time_that_says_what_it_supposes(name: str) -> None:
+    found = predicted(_kernel(BRANCHES[name]), size=(4096,), local=(64,), n=4096)
+    assert any("every branch were taken that depends on data in `x`" in it for it in found.caveats)
+    assert found.low <= found.seconds <= found.high
+    assert found.high > found.low
+
+
+@pytest.mark.parametrize("name", sorted(set(BRANCHES) - {"a switch", "both ways"}))
+def test_supposing_that_branches_run_is_what_contents_that_take_them_give(name: str) -> None:
+    """Two ways to one answer: nothing known of the contents, and contents with which every branch runs."""
+    source = _kernel(BRANCHES[name])
+    size = {"size": (4096,), "local": (64,), "n": 4096}
+    supposed, known = predicted(source, **size), predicted(source, x="formula(262144,1)", **size)
+    assert not known.caveats
+    assert supposed.seconds == pytest.approx(known.seconds, rel=0.02)
+
+
+def test_a_launch_where_nobody_takes_a_branch_is_not_below_the_range() -> None:
+    for name in ("a branch", "an early return", "a loop in a branch", "a loop after a return"):
+        source = _kernel(BRANCHES[name])
+        size = {"size": (1 << 18,), "local": (64,), "n": 1 << 18}
+        if name == "a loop after a return":
+            source, size["n"] = source.replace("n / 64", "32"), 1 << 18
+        supposed, none = predicted(source, **size), predicted(source, x="formula(262144,-1)", **size)
+        assert supposed.low <= none.seconds * 1.02
+        assert none.seconds < supposed.seconds
+
+
+def test_turns_that_data_decide_have_no_time() -> None:
+    program = read_program(_kernel("for (int k = 0; k < x[i]; k++) y[k] = k;"), "k.cl")
+    launch = resolve(
+        program, program.kernels[0], given=PartialLaunch(None, (4096,), (64,), arguments={"n": "4096"})
+    )
+    assert isinstance(launch, Launch)
+    found = time_of(program.kernels[0], launch, load_model("nvidia-h200"), program.constants)
+    assert isinstance(found, str)
+    assert "data in `x`" in found
+
+
+def test_addresses_that_depend_on_data_widen_the_range_as_far_as_scattered_ones() -> None:
+    gather = "y[i] = w[x[i]];"
+    size = {"size": (1 << 20,), "local": (256,), "n": 1 << 20}
+    found = predicted(_kernel(gather), **size)
+    assert any("addresses that depend on data" in it for it in found.caveats)
+    scattered = predicted(_kernel("y[i] = w[(i * 4099) & (n - 1)] + x[i];"), **size)
+    assert found.low <= predicted(_kernel("y[i] = w[i] + x[i];"), **size).seconds <= found.high
+    assert found.high >= 0.8 * scattered.seconds
