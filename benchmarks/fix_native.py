@@ -248,13 +248,13 @@ def _natively(figures: Figures, trials: Any, verified: Any) -> None:
         case = member.case
         if not all(it.holds(case) for it in proposal.assumptions):
             continue
-        relaunched = proposal.relaunch(case.launch) if proposal.relaunch else case.launch
+        relaunched = proposal.launched(case.launch)
         try:
             one = _run(subject.text, subject, case, case.launch)
-        except Exception:  # The original does not build here: there is nothing to compare with.
+        except Exception:  # The original does not build here, or takes images: nothing to compare with.
             return
         try:
-            other = _run(after, subject, case, relaunched)
+            other = proposal.restored(case.launch, _bytes_of(_run(after, subject, case, relaunched)))
         except Exception as error:
             figures.uncompiled.append(f"{proposal.title} on {member.text}: {str(error)[:200]}")
             return
@@ -283,8 +283,9 @@ def _run(text: str, subject: Any, case: Any, launch: Any) -> dict[str, Any]:
 
     from clmap_lsp.launch.contents import buffer_contents, scalar_bytes
     from clmap_lsp.launch.model import BufferArgument, LocalArgument, ScalarArgument
+    from clmap_lsp.source.types import PointerType
 
-    options = [f"-cl-std={case.options.standard}", *(f"-D{n}={v}" for n, v in case.options.defines)]
+    options = [f"-cl-std={case.options.language}", *(f"-D{n}={v}" for n, v in case.options.defines)]
     folder = str(Path(subject.path).parent)
     program = cl.Program(_context(), text).build([*options, "-I", folder])
     run = cl.Kernel(program, subject.analysis.name)
@@ -294,6 +295,8 @@ def _run(text: str, subject: Any, case: Any, launch: Any) -> dict[str, Any]:
     for at, parameter in enumerate(subject.analysis.kernel.parameters):
         argument = launch.arguments[parameter.name]
         match argument:
+            case BufferArgument() if not isinstance(parameter.type, PointerType):
+                raise NotImplementedError("an image, which is no buffer")
             case BufferArgument():
                 if parameter.name in same:
                     run.set_arg(at, buffers[same[parameter.name]][0])
@@ -314,6 +317,12 @@ def _run(text: str, subject: Any, case: Any, launch: Any) -> dict[str, Any]:
         cl.enqueue_copy(queue, found[name], buffer)
     queue.finish()
     return found
+
+
+def _bytes_of(buffers: dict[str, Any]) -> dict[str, Any]:
+    import numpy as np
+
+    return {name: it.view(np.uint8).reshape(-1) for name, it in buffers.items()}
 
 
 def _differs(one: dict[str, Any], other: dict[str, Any], subject: Any, reorders: bool) -> str:

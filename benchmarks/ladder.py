@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.buffers import described
 from benchmarks.ladder_cases import CASES, FIXTURES, Case
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.launch.model import Argument, Launch
     from clmap_lsp.source.ir import Kernel
-    from clmap_lsp.source.types import Type
 
 NOT_A_STEP = frozenset({"qualify-pointers"})
 """Kinds that promise nothing about traffic are timed on their own only."""
@@ -221,7 +221,7 @@ def _launch(case: Case, kernel: Kernel, launch: Launch, original: Launch) -> dic
         "local": list(launch.local_size),
         "flops": _work(case.flops, values),
         "bytes": _work(case.useful_bytes, values),
-        "arguments": [_argument(it.name, it.type, launch.arguments[it.name]) for it in kernel.parameters],
+        "arguments": [described(it.name, it.type, launch.arguments[it.name]) for it in kernel.parameters],
     }
 
 
@@ -229,28 +229,6 @@ def _work(expression: str, values: Mapping[str, float]) -> int:
     from clmap_lsp.launch.expression import evaluate
 
     return int(evaluate(expression, values)) if expression else 0
-
-
-def _argument(name: str, kind: Type, argument: Argument) -> dict[str, Any]:
-    from clmap_lsp.launch.contents import buffer_bytes, numpy_dtype, scalar_bytes, scalar_leaves
-    from clmap_lsp.launch.model import BufferArgument, LocalArgument, ScalarArgument
-    from clmap_lsp.source.types import PointerType
-
-    if isinstance(argument, ScalarArgument):
-        return {"name": name, "kind": "scalar", "hex": scalar_bytes(argument, kind).hex()}
-    assert isinstance(kind, PointerType), f"{name} has a buffer"
-    if isinstance(argument, LocalArgument):
-        return {"name": name, "kind": "local", "bytes": argument.count * kind.pointee.size}
-    assert isinstance(argument, BufferArgument), f"{name} has no argument"
-    dtype = numpy_dtype(next(iter(scalar_leaves(kind.pointee)))[1])
-    return {
-        "name": name,
-        "kind": "buffer",
-        "dtype": dtype.str,
-        "scalars": buffer_bytes(argument, kind) // dtype.itemsize,
-        "fill": argument.fill.value if argument.fill.value in ("zeros", "iota") else "random",
-        "seed": argument.seed,
-    }
 
 
 if __name__ == "__main__":

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.buffers import agreement, contents
+
 WARM_UPS = 2
 LEAST_RUNS = 5
 MOST_RUNS = 30
@@ -17,9 +19,6 @@ METHOD = (
     f"OpenCL profiling events (start to end), median of {LEAST_RUNS} to {MOST_RUNS} runs "
     f"(about {SECONDS_A_KERNEL} s a kernel) after {WARM_UPS} warm-ups; buffers on the device"
 )
-TOLERANCE = 2e-3
-"""Outputs of a step may differ from the first step's by this part of the largest value: sums are reordered by
-compilers too."""
 
 
 def run(document: Mapping[str, Any], size: str, only: str = "") -> dict[str, Any]:
@@ -87,7 +86,7 @@ def _steps(cl: Any, context: Any, queue: Any, steps: Sequence[Mapping[str, Any]]
             "runs": len(times),
             "gflops": launch["flops"] / median / 1e6 if launch["flops"] else None,
             "gbytes_per_s": launch["bytes"] / median / 1e6 if launch["bytes"] else None,
-            "outputs": _agreement(reference, outputs),
+            "outputs": agreement(reference, outputs),
         }
         for name, other in (("speedup", base), ("speedup_over_first", found[0] if found else None)):
             if other is not None and "milliseconds" in other:
@@ -132,35 +131,6 @@ def _timed(
     for buffer, _ in buffers.values():
         buffer.release()
     return times, outputs
-
-
-def contents(argument: Mapping[str, Any]) -> NDArray[Any]:
-    """Return a buffer's scalars at launch."""
-    count, dtype = argument["scalars"], np.dtype(argument["dtype"])
-    if argument["fill"] == "zeros":
-        return np.zeros(count, dtype)
-    if argument["fill"] == "iota":
-        return np.arange(count).astype(dtype)
-    rng = np.random.default_rng(argument["seed"])
-    if dtype.kind == "f":
-        return np.asarray(rng.random(count, np.float32), dtype)
-    bounds = np.iinfo(dtype)
-    return np.asarray(rng.integers(bounds.min, bounds.max, count, dtype, endpoint=True))
-
-
-def _agreement(first: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]) -> str:
-    """Return how the buffers that both versions have agree after one launch."""
-    worst = 0.0
-    shared = [name for name, data in first.items() if name in outputs and outputs[name].size == data.size]
-    if not shared:
-        return "not compared: the buffers are laid out otherwise"
-    for name in shared:
-        expected, found = first[name].astype(np.float64), outputs[name].astype(np.float64)
-        scale = float(np.abs(expected).max()) or 1.0
-        worst = max(worst, float(np.abs(expected - found).max()) / scale)
-    if worst > TOLERANCE:
-        return f"DIFFER by {worst:.1e} of the largest value"
-    return "equal bit for bit" if not worst else f"within {worst:.1e} of the largest value"
 
 
 def table(document: Mapping[str, Any]) -> str:

@@ -12,17 +12,19 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.buffers import described
+
 if TYPE_CHECKING:
     from benchmarks.optimise_cases import Case
-    from clmap_lsp.fixes.optimise import Step
-    from clmap_lsp.launch.model import Argument
-    from clmap_lsp.source.types import Type
+    from clmap_lsp.fixes.optimise import Found, Step
 
 DEVICE = "nvidia-h200"
 OTHERS = 5
@@ -40,9 +42,18 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--device", default=DEVICE, help="device model")
     parser.add_argument("--budget", type=float, default=60.0, metavar="S", help="processor seconds a kernel")
     parser.add_argument("--only", default="")
+    parser.add_argument("--fixtures", action="store_true", help="all fixtures, at their own small launches")
+    parser.add_argument("--search", metavar="NAME", help="print the versions of one case")
+    parser.add_argument("--jobs", type=int, default=1, help="processes that search")
     args = parser.parse_args(argv)
-    if args.prepare:
-        prepare(args.prepare, args.corpus, args.device, args.budget, args.only)
+    from benchmarks.optimise_cases import CASES, fixtures
+
+    if args.search:
+        case = next(it for it in (*CASES, *fixtures()) if it.name == args.search)
+        sys.stdout.write(json.dumps(_versions(case, args.corpus, args.device, args.budget)))
+    elif args.prepare:
+        cases = fixtures() if args.fixtures else CASES
+        prepare(args.prepare, args.corpus, args.device, args.budget, args.only, args.jobs, cases)
     elif args.run:
         from benchmarks.optimise_run import run
 
@@ -53,34 +64,46 @@ def main(argv: list[str] | None = None) -> int:
     return 0
 
 
-def prepare(out: Path, corpus: Path | None, device: str, budget: float, only: str) -> None:
-    """Write every case's versions to a file, case by case: what is there already is kept."""
-    from benchmarks.optimise_cases import CASES
-
-    document = {"schema": 1, "device": device, "cases": []}
+def prepare(
+    out: Path, corpus: Path | None, device: str, budget: float, only: str, jobs: int, cases: Sequence[Case]
+) -> None:
+    """Write every case's versions to a file: what is there already is kept. Each is searched in a process."""
+    document: dict[str, Any] = {"schema": 1, "device": device, "cases": []}
     if out.exists():
         document = json.loads(out.read_text(encoding="utf-8"))
     known = {it["name"] for it in document["cases"]}
-    for case in CASES:
-        if case.name in known or only not in case.name or not (case.is_own or corpus):
-            continue
-        try:
-            found = _versions(case, corpus, device, budget)
-        except Exception as error:  # One kernel that cannot be had leaves the others alone; it is said.
-            print(f"{case.name}: {error!r}"[:300], file=sys.stderr, flush=True)
-            continue
-        document["cases"].append(found)
-        out.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    asked = [
+        it for it in cases if it.name not in known and only in it.name and (it.is_own or corpus is not None)
+    ]
+
+    def searched(case: Case) -> dict[str, Any] | None:
+        options = ["--device", device, "--budget", str(budget), "--search", case.name]
+        options += [] if corpus is None else ["--corpus", str(corpus)]
+        words = [sys.executable, "-m", "benchmarks.optimise", *options]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:  # One kernel that cannot be had leaves the others alone; it is said.
+            print(f"{case.name}: {done.returncode}, {done.stderr[-300:]}", file=sys.stderr, flush=True)
+            return None
+        found: dict[str, Any] = json.loads(done.stdout)
         first, best = found["versions"][:2]
-        gain = f"{first['predicted'] / best['predicted']:.1f}x" if first["predicted"] else "time unknown"
-        steps = " + ".join(best["kinds"])
-        print(f"{case.name}: {gain}, {steps}, {found['seconds']:.1f} s", file=sys.stderr, flush=True)
+        gained = f"{first['predicted'] / best['predicted']:.1f}x" if first["predicted"] else "time unknown"
+        steps, took = " + ".join(best["kinds"]), found["seconds"]
+        line = f"{case.name}: {gained}, {steps}, {took:.1f} s, 90 % after {found['nearly']:.1f} s"
+        print(line, file=sys.stderr, flush=True)
+        return found
+
+    with ThreadPoolExecutor(jobs) as pool:
+        document["cases"] += [it for it in pool.map(searched, asked) if it is not None]
+    order = [it.name for it in cases]
+    document["cases"].sort(key=lambda it: order.index(it["name"]))
+    out.write_text(json.dumps(document) + "\n", encoding="utf-8")
 
 
 def _versions(case: Case, corpus: Path | None, device: str, budget: float) -> dict[str, Any]:
     from clmap_lsp.commands import optimise as command
     from clmap_lsp.commands.options import SettingsSource, open_file
-    from clmap_lsp.fixes.optimise import optimise
+    from clmap_lsp.fixes import gain
+    from clmap_lsp.fixes.optimise import Watcher, optimise
     from clmap_lsp.sources import read_source
     from clmap_lsp.workbench import Workbench
 
@@ -97,8 +120,14 @@ def _versions(case: Case, corpus: Path | None, device: str, budget: float) -> di
     subject = opened.subject(next(it for it in opened.analysis.kernels if it.name == kernel.name))
     settings = opened.emulation_settings()
     start = time.process_time()
-    found = optimise(subject, settings, budget_s=budget)
+    better: list[tuple[float, float]] = []
+
+    def improved(now: Found) -> None:
+        better.append((time.process_time() - start, gain.ratio(now.steps[0].figures, now.steps[-1].figures)))
+
+    found = optimise(subject, settings, budget_s=budget, watcher=Watcher(improved=improved))
     seconds = time.process_time() - start
+    last = gain.ratio(found.steps[0].figures, found.steps[-1].figures)
     ways = [found.steps[:1], found.steps, *found.others[:OTHERS]]
     return {
         "name": case.name,
@@ -107,6 +136,8 @@ def _versions(case: Case, corpus: Path | None, device: str, budget: float) -> di
         "kernel": case.kernel,
         "options": [it for it in case.options if it.startswith("-D")],
         "seconds": seconds,
+        # When what was best by then was 90 % of the answer.
+        "nearly": next((at for at, gained in better if gained >= 0.9 * last), 0.0),
         "looked_at": found.n_versions,
         "complete": found.complete,
         "versions": [_version(case, it) for it in ways],
@@ -130,31 +161,8 @@ def _version(case: Case, steps: tuple[Step, ...]) -> dict[str, Any]:
         "global": list(last.launch.global_size),
         "local": list(last.launch.local_size),
         "arguments": [
-            _argument(it.name, it.type, last.launch.arguments[it.name]) for it in kernel.parameters
+            described(it.name, it.type, last.launch.arguments[it.name]) for it in kernel.parameters
         ],
-    }
-
-
-def _argument(name: str, kind: Type, argument: Argument) -> dict[str, Any]:
-    from clmap_lsp.launch.contents import buffer_bytes, numpy_dtype, scalar_bytes, scalar_leaves
-    from clmap_lsp.launch.model import BufferArgument, LocalArgument, ScalarArgument
-    from clmap_lsp.source.types import PointerType
-
-    if isinstance(argument, ScalarArgument):
-        return {"name": name, "kind": "scalar", "hex": scalar_bytes(argument, kind).hex()}
-    assert isinstance(kind, PointerType), f"{name} has a buffer"
-    if isinstance(argument, LocalArgument):
-        return {"name": name, "kind": "local", "bytes": argument.count * kind.pointee.size}
-    assert isinstance(argument, BufferArgument), f"{name} has no argument"
-    dtype = numpy_dtype(next(iter(scalar_leaves(kind.pointee)))[1])
-    return {
-        "name": name,
-        "kind": "buffer",
-        "dtype": dtype.str,
-        "scalars": buffer_bytes(argument, kind) // dtype.itemsize,
-        "fill": argument.fill.value,
-        "text": argument.text,
-        "seed": argument.seed,
     }
 
 

@@ -7,6 +7,7 @@ FOLDER/OWNER/NAME. Arguments are those of the command line.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 HANDS_ON = "HandsOnOpenCL/Exercises-Solutions/"
 NVIDIA = "sschaetz/nvidia-opencl-examples/OpenCL/src/"
@@ -14,25 +15,31 @@ AMD = "OpenCL/AMD_APP_samples/"
 SHOC = "vetter/shoc/src/opencl/level1/"
 RODINIA = "yuhc/gpu-rodinia/opencl/"
 POLYBENCH = "cavazos-lab/PolyBench-ACC/OpenCL/"
+PARBOIL = "abduld/Parboil/benchmarks/"
 _SQUARE = "N=2048 A=random(N*N) B=random(N*N,1) C=zeros(N*N)"
 _ODD = "N=1000 A=random(N*N) B=random(N*N,1) C=zeros(N*N)"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One kernel and launch; `path` starts at `fixtures/`, or at the folder of checkouts."""
+    """One kernel and launch; `path` starts at `fixtures/`, or at the folder of checkouts.
+
+    Without sizes the launch is that of the source's comment.
+    """
 
     name: str
     path: str
     kernel: str
-    size: str
-    group: str
-    arguments: str
+    size: str = ""
+    group: str = ""
+    arguments: str = ""
     options: tuple[str, ...] = ()
 
     @property
     def command(self) -> list[str]:
         """The options of the command line that give the launch."""
+        if not self.size:
+            return ["--kernel", self.kernel]
         given = [f"--arg={it}" for it in self.arguments.split()]
         return ["--kernel", self.kernel, "--global", self.size, "--local", self.group, *given, *self.options]
 
@@ -337,5 +344,129 @@ CASES = (
         "32,8",
         "ni=4096 nj=4096 A=random(16777216) B=zeros(16777216)",
     ),
+    # From here on: kernels that nobody had looked at while the rewrites were made.
+    Case(
+        "PolyBench 2mm 1",
+        f"{POLYBENCH}linear-algebra/kernels/2mm/2mm.cl",
+        "mm2_kernel1",
+        "2048,2048",
+        "32,8",
+        "ni=2048 nj=2048 nk=2048 nl=2048 alpha=1.5 beta=0.5 tmp=zeros(4194304) A=random(4194304) "
+        "B=random(4194304,1)",
+    ),
+    Case(
+        "PolyBench 2mm 2, N = 1000",
+        f"{POLYBENCH}linear-algebra/kernels/2mm/2mm.cl",
+        "mm2_kernel2",
+        "1024,1000",
+        "32,8",
+        "ni=1000 nj=1000 nk=1000 nl=1000 alpha=1.5 beta=0.5 tmp=random(1000000) C=random(1000000,1) "
+        "D=random(1000000,2)",
+    ),
+    Case(
+        "PolyBench gesummv",
+        f"{POLYBENCH}linear-algebra/kernels/gesummv/gesummv.cl",
+        "gesummv_kernel",
+        "8192",
+        "256",
+        "n=8192 alpha=1.5 beta=0.5 a=random(67108864) b=random(67108864,1) x=random(8192,2) y=zeros(8192) "
+        "tmp=zeros(8192)",
+    ),
+    Case(
+        "PolyBench syr2k",
+        f"{POLYBENCH}linear-algebra/kernels/syr2k/syr2k.cl",
+        "syr2k_kernel",
+        "1024,1024",
+        "32,8",
+        "ni=1024 nj=1024 alpha=1.5 beta=0.5 a=random(1048576) b=random(1048576,1) c=random(1048576,2)",
+    ),
+    Case(
+        "PolyBench covariance mean",
+        f"{POLYBENCH}datamining/covariance/covariance.cl",
+        "mean_kernel",
+        "8192",
+        "256",
+        "m=8192 n=8192 float_n=8192 data=random(67108864) mean=zeros(8192)",
+    ),
+    Case(
+        "PolyBench correlation std",
+        f"{POLYBENCH}datamining/correlation/correlation.cl",
+        "std_kernel",
+        "8192",
+        "256",
+        "m=8192 n=8192 float_n=8192 eps=0.005 data=random(67108864) mean=random(8192,1) std=zeros(8192)",
+    ),
+    Case(
+        "PolyBench correlation reduce",
+        f"{POLYBENCH}datamining/correlation/correlation.cl",
+        "reduce_kernel",
+        "4096,4096",
+        "32,8",
+        "m=4096 n=4096 float_n=4096 data=random(16777216) mean=random(4096,1) std=random(4096,2)",
+    ),
+    Case(
+        "PolyBench jacobi2D 1",
+        f"{POLYBENCH}stencils/jacobi-2d-imper/jacobi2D.cl",
+        "runJacobi2D_kernel1",
+        "4096,4096",
+        "32,8",
+        "n=4096 A=random(16777216) B=zeros(16777216)",
+    ),
+    Case(
+        "PolyBench fdtd 3",
+        f"{POLYBENCH}stencils/fdtd-2d/fdtd2d.cl",
+        "fdtd_kernel3",
+        "4096,4096",
+        "32,8",
+        "nx=4096 ny=4096 ex=random(16777216) ey=random(16777216,1) hz=random(16777216,2)",
+    ),
+    Case(
+        "PolyBench 3DConvolution",
+        f"{POLYBENCH}stencils/convolution-3d/3DConvolution.cl",
+        "Convolution3D_kernel",
+        "4096,4096",
+        "32,8",
+        "ni=3 nj=4096 nk=4096 i=1 A=random(50331648) B=zeros(50331648)",
+    ),
+    Case(
+        "Parboil sgemm",
+        f"{PARBOIL}sgemm/src/opencl_base/kernel.cl",
+        "mysgemmNT",
+        "2048,2048",
+        "16,16",
+        "lda=2048 ldb=2048 ldc=2048 k=2048 alpha=1.5 beta=0.5 A=random(4194304) B=random(4194304,1) "
+        "C=random(4194304,2)",
+    ),
+    Case(
+        "Rodinia hotspot3D",
+        f"{RODINIA}hotspot3D/hotspotKernel.cl",
+        "hotspotOpt1",
+        "2048,2048",
+        "64,4",
+        "nx=2048 ny=2048 nz=8 sdc=0.1 ce=0.1 cw=0.1 cn=0.1 cs=0.1 ct=0.1 cb=0.1 cc=0.3 p=random(33554432) "
+        "tIn=random(33554432,1) tOut=zeros(33554432)",
+    ),
+    Case(
+        "AMD FastWalshTransform",
+        f"{AMD}cl/FastWalshTransform/FastWalshTransform_Kernels.cl",
+        "fastWalshTransform",
+        "8388608",
+        "256",
+        "step=1024 tArray=random(16777216)",
+    ),
 )
 """Sizes are those that keep a large GPU busy for a while, and fit into 1 GB."""
+
+
+def fixtures() -> tuple[Case, ...]:
+    """Return every kernel of the fixtures, on the launch of its comment: small enough for CPUs."""
+    from clmap_lsp.source.options import BuildOptions
+    from clmap_lsp.source.read import read_program
+
+    root = Path(__file__).resolve().parent.parent
+    found = []
+    for path in sorted((root / "fixtures").rglob("*.cl")):
+        program = read_program(path.read_text(encoding="utf-8"), str(path), BuildOptions())
+        name = path.relative_to(root).as_posix()
+        found += [Case(f"{path.stem}: {it.name}", name, it.name) for it in program.kernels]
+    return tuple(found)

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.buffers import agreement, contents
+
 WARM_UPS = 2
 ROUNDS = 15
 SECONDS_A_CASE = 6.0
@@ -17,8 +19,6 @@ METHOD = (
     f"OpenCL profiling events (start to end), medians of up to {ROUNDS} rounds in which every version of a "
     f"kernel runs once, after {WARM_UPS} warm-ups; buffers on the device, outputs compared after one run"
 )
-TOLERANCE = 2e-3
-"""Of the largest value, where sums are taken in another order."""
 
 
 def run(document: Mapping[str, Any], only: str = "") -> dict[str, Any]:
@@ -72,7 +72,7 @@ def _timed(cl: Any, context: Any, queue: Any, case: Mapping[str, Any]) -> list[d
         for name, (buffer, dtype, size) in buffers.items():
             outputs[name] = np.empty(size, dtype)
             cl.enqueue_copy(queue, outputs[name], buffer)
-        result["outputs"] = _agreement(reference, outputs) if reference else "the reference"
+        result["outputs"] = agreement(reference, outputs) if reference else "the reference"
         reference = reference or outputs
         runs.append((result, enqueue, [it[0] for it in buffers.values()]))
     for _ in range(WARM_UPS):
@@ -127,39 +127,6 @@ def _made(
         return float(event.profile.end - event.profile.start) * 1e-6
 
     return once, buffers
-
-
-def contents(argument: Mapping[str, Any]) -> NDArray[Any]:
-    """Return a buffer's scalars at launch."""
-    count, dtype = argument["scalars"], np.dtype(argument["dtype"])
-    if argument["fill"] == "zeros":
-        return np.zeros(count, dtype)
-    if argument["fill"] == "iota":
-        return np.arange(count).astype(dtype)
-    if argument["fill"] == "formula":
-        indices = np.arange(count, dtype=np.int64)
-        # Formulas of the cases themselves: sums, products and remainders of i.
-        return np.asarray(eval(argument["text"], {"__builtins__": {}}, {"i": indices}) + 0 * indices, dtype)
-    rng = np.random.default_rng(argument["seed"])
-    if dtype.kind == "f":
-        return np.asarray(rng.random(count, np.float32), dtype)
-    bounds = np.iinfo(dtype)
-    return np.asarray(rng.integers(bounds.min, bounds.max, count, dtype, endpoint=True))
-
-
-def _agreement(first: Mapping[str, NDArray[Any]], outputs: Mapping[str, NDArray[Any]]) -> str:
-    worst = 0.0
-    for name, data in first.items():
-        if name not in outputs or outputs[name].size != data.size:
-            return "laid out otherwise"
-        if np.array_equal(data, outputs[name], equal_nan=data.dtype.kind == "f"):
-            continue
-        scale = float(np.abs(data.astype(np.float64)).max()) or 1.0
-        apart = np.abs(data.astype(np.float64) - outputs[name].astype(np.float64))
-        worst = max(worst, float(np.nan_to_num(apart, nan=np.inf).max()) / scale)
-    if worst > TOLERANCE:
-        return f"DIFFER by {worst:.1e}"
-    return "equal" if not worst else f"within {worst:.0e}"
 
 
 def _line(case: Mapping[str, Any]) -> str:

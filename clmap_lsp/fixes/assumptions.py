@@ -114,6 +114,13 @@ def apart(one: str, other: str) -> Assumption:
     )
 
 
+def not_shared(name: str) -> Assumption:
+    """Return the assumption that no other argument is the same buffer, nor a part of it."""
+    return Assumption(
+        f"no other argument is {name}", lambda case: not any(name in pair for pair in case.shared)
+    )
+
+
 def no_offset(n_dimensions: int) -> Assumption:
     """Return the assumption that ids start at 0."""
     text = " && ".join(f"get_global_offset({it}) == 0" for it in range(n_dimensions))

@@ -57,13 +57,20 @@ class Elements:
 
     def assumptions(self, launch: Launch, count: int) -> tuple[Assumption, ...]:
         """Return what must hold so that the same elements are handled, `count` a work-item."""
-        if count == 1:
-            return ()
-        if self.bound is None:
-            items = count * launch.local_size[0]
-            return no_offset(1), multiple(_SIZE, "get_global_size(0)", items)
-        text = f"get_global_size(0) >= {spelt(self.bound, {})}"
-        return no_offset(1), positive(_SIZE - self.bound + 1, text)
+        items = count if self.bound is not None else count * launch.local_size[0]
+        return () if count == 1 else (no_offset(1), *covered(self.bound, items))
+
+
+def covered(bound: Polynomial | None, count: int) -> tuple[Assumption, ...]:
+    """Return what must hold so that work-items rounded up to a multiple of `count` handle the same elements.
+
+    Those beyond `bound` handle none; without a bound there must be as many as before.
+    """
+    if count == 1:
+        return ()
+    if bound is None:
+        return (multiple(_SIZE, "get_global_size(0)", count),)
+    return (positive(_SIZE - bound + 1, f"get_global_size(0) >= {spelt(bound, {})}"),)
 
 
 def relaunched(launch: Launch, count: int) -> Launch:
@@ -91,10 +98,10 @@ def elements(scope: Scope) -> Elements | None:
     returns = [it for it in ir.walk(kernel.body) if isinstance(it, ir.Return)]
     if len(returns) > len(_RETURN.findall(scope.shown, scope.body.start, scope.body.end)):
         return None
-    return Elements(_bound(scope))
+    return Elements(bound(scope))
 
 
-def _bound(scope: Scope) -> Polynomial | None:
+def bound(scope: Scope) -> Polynomial | None:
     """Return what the id stays below wherever memory is touched; `None` if nothing."""
     shared: set[Polynomial] | None = None
     for access in facts.accesses(scope.subject.analysis):

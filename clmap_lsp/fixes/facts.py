@@ -92,9 +92,6 @@ def opaque(kernel: ir.Kernel) -> bool:
     return any(isinstance(it, kinds) for it in ir.walk(kernel.body))
 
 
-_LEAVING = (ir.Return, ir.Break, ir.Continue, ir.Goto, ir.Leave)
-
-
 def in_every_turn(block: ir.Block, site: int) -> bool:
     """True if a block makes the access of a site whenever it runs: under no condition and in no inner loop.
 
@@ -106,7 +103,7 @@ def in_every_turn(block: ir.Block, site: int) -> bool:
         if isinstance(statement, ir.Scope):
             if in_every_turn(statement.body, site):
                 return True
-        elif any(isinstance(it, _LEAVING) for it in ir.walk((statement,))):
+        elif ir.may_leave(statement):
             return False
     return False
 

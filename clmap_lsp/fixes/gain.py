@@ -6,10 +6,10 @@ traffic (passes through the first level of memory) stands for it, and is called 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from clmap_lsp.fixes.model import Figures, Verified
+    from clmap_lsp.fixes.model import Verified
 
 LEAST = 1.1
 """A rewrite that is taken without being asked for gains a tenth at least."""
@@ -18,14 +18,30 @@ LEAST_FASTER = 1.05
 """Rewrites that are offered for their time alone gain so much at least."""
 
 
-def time_ratio(before: Figures, after: Figures) -> float | None:
+class Measures(Protocol):
+    """What versions are compared by; see `model.Figures`."""
+
+    @property
+    def seconds(self) -> float | None:
+        """Predicted, where the device has timing facts."""
+
+    @property
+    def cost(self) -> int:
+        """Passes through the first level of memory."""
+
+    @property
+    def requests(self) -> int:
+        """SIMD groups' accesses."""
+
+
+def time_ratio(before: Measures, after: Measures) -> float | None:
     """Return the predicted time after a rewrite over that before; `None` where no model of time knows it."""
     if before.seconds is None or after.seconds is None:
         return None
     return after.seconds / before.seconds
 
 
-def ratio(before: Figures, after: Figures) -> float:
+def ratio(before: Measures, after: Measures) -> float:
     """Return how many times better `after` is, by time if known, else by traffic; 1 is no better."""
     known = time_ratio(before, after)
     if known:
@@ -35,7 +51,7 @@ def ratio(before: Figures, after: Figures) -> float:
     return before.cost / after.cost if after.cost else float(max(before.cost, 1))
 
 
-def does_not_pay(before: Figures, after: Figures) -> str | None:
+def does_not_pay(before: Measures, after: Measures) -> str | None:
     """Return why a rewrite that lowers no traffic is not offered; `None` where it gains a twentieth."""
     known = time_ratio(before, after)
     if known is None:
@@ -44,17 +60,18 @@ def does_not_pay(before: Figures, after: Figures) -> str | None:
 
 
 def pays(verified: Verified) -> bool:
-    """True if a rewrite gains a tenth in time or traffic."""
-    larger = verified.proposal.pays_in_larger
-    return ratio(verified.before, verified.after) >= LEAST and not larger
+    """True if a rewrite gains a tenth in time or traffic, on the launch and with the buffers at hand."""
+    asked = verified.proposal.pays_in_larger or verified.proposal.moves_data
+    return ratio(verified.before, verified.after) >= LEAST and not asked
 
 
 def rank(verified: Verified) -> tuple[float, int]:
-    """Return what sorts rewrites of one kernel, the best first."""
-    return -ratio(verified.before, verified.after), verified.after.requests
+    """Return what sorts rewrites of one kernel, the best first; those that move the host's data come last."""
+    gained = ratio(verified.before, verified.after)
+    return (1 / gained if verified.proposal.moves_data else -gained), verified.after.requests
 
 
-def words(before: Figures, after: Figures) -> str:
+def words(before: Measures, after: Measures) -> str:
     """Return the gain on the one scale of all titles: `4.2x less traffic`; empty where there is none."""
     known = time_ratio(before, after)
     if known is not None:

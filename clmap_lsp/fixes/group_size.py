@@ -29,9 +29,18 @@ def required_size(scope: Scope) -> tuple[Edit, ...] | None:
 
 def requires(scope: Scope, size: tuple[int, ...]) -> tuple[Edit, ...]:
     """Return the edits that make a work-group size the required one of a kernel that has none yet."""
+    return _attributed(scope, "reqd_work_group_size", size)
+
+
+def hints(scope: Scope, size: tuple[int, ...]) -> tuple[Edit, ...]:
+    """Return the edits that tell compiler and readers which size a kernel is meant for; none is refused."""
+    return _attributed(scope, "work_group_size_hint", size)
+
+
+def _attributed(scope: Scope, name: str, size: tuple[int, ...]) -> tuple[Edit, ...]:
     subject = scope.subject
     sizes = ", ".join(map(str, (*size, 1, 1)[:3]))
-    attribute = f"__attribute__((reqd_work_group_size({sizes})))"
+    attribute = f"__attribute__(({name}({sizes})))"
     at = subject.analysis.span.start
     line = scope.text.rfind("\n", 0, at) + 1
     if re.fullmatch(r"(?:__)?kernel\s+", scope.shown[line:at]):

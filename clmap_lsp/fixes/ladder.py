@@ -69,7 +69,7 @@ def _best(
     usable = [
         (verified, fix)
         for verified, fix in offers(subject, settings)
-        if (sketches or fix.safety is not FixSafety.DISPLAY)
+        if (sketches or (fix.safety is not FixSafety.DISPLAY and not verified.proposal.moves_data))
         and (kinds is None or verified.proposal.kind in kinds)
         and verified.after.beats(verified.before)
     ]

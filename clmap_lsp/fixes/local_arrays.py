@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.reaching import Reached, reached
 from clmap_lsp.fixes.scope import Scope, as_typed
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
@@ -29,11 +30,14 @@ class LocalArray:
     """Empty where the host gives the size."""
     declared: tuple[tuple[int, int], ...]
     uses: tuple[tuple[tuple[int, int], ...], ...]
+    """Empty where the array is reached from other places than the kernel's own text, too."""
     accesses: tuple[Access, ...]
+    reached: Reached | None = None
+    """Those places, of an array with one dimension."""
 
 
 def local_arrays(scope: Scope) -> Iterator[LocalArray]:
-    """Yield the local arrays and pointers that are used by plain subscripts only."""
+    """Yield the local arrays and pointers that are used by plain subscripts only, in the kernel or not."""
     kernel = scope.subject.analysis.kernel
     if facts.opaque(kernel):
         return
@@ -43,6 +47,7 @@ def local_arrays(scope: Scope) -> Iterator[LocalArray]:
             found = _declared_array(scope, variable, variable.type)
         elif isinstance(variable.type, PointerType) and variable.type.space is AddressSpace.LOCAL:
             found = _with_uses(scope, variable, variable.type.pointee, (), ())
+            found = found or _elsewhere(scope, variable, variable.type.pointee, (), ())
         if found is not None:
             yield found
 
@@ -55,10 +60,31 @@ def _declared_array(scope: Scope, variable: ir.Variable, array: ArrayType) -> Lo
             return None
         lengths.append(inner.length)
         inner = inner.element
-    if not as_typed(variable.span, scope.subject.path) or len(lengths) > 2:
+    if not as_typed(variable.span, scope.subject.path):
         return None
-    declared = _brackets(scope, variable.span.end, len(lengths))
-    return None if declared is None else _with_uses(scope, variable, inner, tuple(lengths), declared)
+    declared = scope.subscripts(variable.span.end, len(lengths))
+    if declared is None:
+        return None
+    found = _with_uses(scope, variable, inner, tuple(lengths), declared)
+    return found or _elsewhere(scope, variable, inner, tuple(lengths), declared)
+
+
+def _elsewhere(
+    scope: Scope,
+    variable: ir.Variable,
+    element: Type,
+    lengths: tuple[int, ...],
+    declared: tuple[tuple[int, int], ...],
+) -> LocalArray | None:
+    """Return an array that macros or functions reach, too: row by row, or by one index that is in sight."""
+    accesses = tuple(it for it in facts.accesses(scope.subject.analysis) if it.root is variable)
+    if not accesses or any(it.size != element.size for it in accesses):
+        return None
+    if len(lengths) > 1:
+        by_rows = all(len(it.subscripts) == len(lengths) for it in accesses)
+        return LocalArray(variable, element, lengths, declared, (), accesses) if by_rows else None
+    found = reached(scope, variable, element)
+    return None if found is None else LocalArray(variable, element, lengths, declared, (), accesses, found)
 
 
 def _with_uses(
@@ -78,28 +104,11 @@ def _with_uses(
         return None
     uses = []
     for at in sorted(starts):
-        found = _brackets(scope, at + len(variable.name), max(len(lengths), 1))
+        found = scope.subscripts(at + len(variable.name), max(len(lengths), 1))
         if found is None or any(_has_effects(scope.shown[a:b]) for a, b in found):
             return None
         uses.append(found)
     return LocalArray(variable, element, lengths, declared, tuple(uses), accesses)
-
-
-def _brackets(scope: Scope, at: int, count: int) -> tuple[tuple[int, int], ...] | None:
-    """Return the insides of the `[…][…]` that follow an offset."""
-    found = []
-    for _ in range(count):
-        while scope.shown[at : at + 1].isspace():
-            at += 1
-        if scope.shown[at : at + 1] != "[":
-            return None
-        depth, end = 1, at + 1
-        while depth:
-            depth += {"[": 1, "]": -1}.get(scope.shown[end], 0)
-            end += 1
-        found.append((at + 1, end - 1))
-        at = end
-    return tuple(found)
 
 
 def _has_effects(text: str) -> bool:

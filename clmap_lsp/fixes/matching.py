@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Fix
 from clmap_lsp.fixes.gain import rank
+from clmap_lsp.hosts.changes import LaunchChange
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -30,12 +31,15 @@ class Offer:
     """The accesses that it is meant for; empty means the whole kernel."""
     rank: tuple[float, int] = (0.0, 0)
     """Sorts the rewrites of one kernel, the best first; see `gain.rank`."""
+    change: LaunchChange | None = None
+    """What host code must change, where it is known what that means there."""
 
     @property
-    def lowers_traffic(self) -> bool:
-        """Tell whether the rewritten kernel moves less than the one as it is."""
+    def is_preferable(self) -> bool:
+        """Tell whether the kernel moves less after it, and nobody else has to lay data out otherwise."""
         before = (self.fix.verified or {}).get("before", {})
-        return self.cost < int(before.get("lines", 0)) + int(before.get("wavefronts", 0))
+        lower = self.cost < int(before.get("lines", 0)) + int(before.get("wavefronts", 0))
+        return lower and self.rank[0] < -1
 
     def answers(self, finding: Finding) -> bool:
         """Tell whether it is a fix of this finding of the same kernel."""
@@ -50,7 +54,7 @@ def offer_of(subject: Subject, proof: Verified, fix: Fix) -> Offer:
     proposal = proof.proposal
     spans = {it.access.span for it in subject.analysis.accesses if it.access.site in proposal.sites}
     codes = frozenset(proposal.codes)
-    return Offer(fix, proposal.kind, proof.after.cost, codes, frozenset(spans), rank(proof))
+    return Offer(fix, proposal.kind, proof.after.cost, codes, frozenset(spans), rank(proof), proposal.change)
 
 
 def attached(findings: Sequence[Finding], kernel: str, offers: Iterable[Offer]) -> tuple[Finding, ...]:

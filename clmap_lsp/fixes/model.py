@@ -68,8 +68,9 @@ STAGING_GAIN = 1.25
 """What staging must gain at least. On an H200 a convolution with 1.2 times less traffic became 11 % slower, a
 matrix multiply with 1.3 times less 20 % faster."""
 
-Restore = Callable[["Mapping[str, NDArray[np.uint8]]"], "Mapping[str, NDArray[np.uint8]]"]
-"""From the bytes of the rewritten kernel's buffers to those of the original's, both by parameter name."""
+Restore = Callable[["Launch", "Mapping[str, NDArray[np.uint8]]"], "Mapping[str, NDArray[np.uint8]]"]
+"""From the bytes of the rewritten kernel's buffers, after the original's launch, to those of the original's:
+both by parameter name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +111,26 @@ class Proposal:
     """It pays in larger launches than the one at hand only; nobody takes it without being asked."""
     choice: str = ""
     """Of proposals of one kernel with the same non-empty choice only the first verified one is offered."""
+    repack: Callable[[Launch], Launch] | None = None
+    """For rewrites that lay buffers out otherwise: the launch with the same data laid out so."""
     restore: Restore | None = None
-    """For rewrites that lay buffers out otherwise: gives the original's buffers from the rewritten one's."""
+    """The way back: gives the original's buffers from the rewritten one's."""
+
+    @property
+    def moves_data(self) -> bool:
+        """True if all who use a buffer must lay it out otherwise: the last resort, and never unasked."""
+        return self.restore is not None
+
+    def launched(self, launch: Launch) -> Launch:
+        """Return the launch of the rewritten kernel that does the same as this one of the original."""
+        after = self.relaunch(launch) if self.relaunch is not None else launch
+        return self.repack(after) if self.repack is not None else after
+
+    def restored(
+        self, launch: Launch, buffers: Mapping[str, NDArray[np.uint8]]
+    ) -> Mapping[str, NDArray[np.uint8]]:
+        """Return the rewritten kernel's buffers laid out as the original's, after a launch of that."""
+        return buffers if self.restore is None else self.restore(launch, buffers)
 
     @property
     def safety(self) -> FixSafety:

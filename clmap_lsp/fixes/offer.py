@@ -19,6 +19,7 @@ from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
 from clmap_lsp.fixes.scope import Scope
 from clmap_lsp.fixes.trials import Trials
+from clmap_lsp.fixes.unused import without_unused
 from clmap_lsp.fixes.verification import baseline, verify
 from clmap_lsp.launch.comment import pinned, resized
 from clmap_lsp.launch.problem import LaunchError
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.model import Proposal, Subject
 
-_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|el|endif)", re.MULTILINE)
-"""Text that is there in some builds only is not written anew."""
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|el|endif|define|undef)", re.MULTILINE)
+"""Text that is there in some builds only, or that macros change their meaning in, is not written anew."""
 log = logging.getLogger(__name__)
 
 
@@ -78,10 +79,11 @@ def proposals(subject: Subject, failed: list[Failure] | None = None) -> Iterator
     if use is Use.CALLED:
         return
     wide = general(subject)
+    scope = Scope.of(wide.subject)
     for propose in kinds():
         try:
             for proposal in propose(wide.subject):
-                typed = wide.typed(proposal)
+                typed = wide.typed(proposal if scope is None else without_unused(scope, proposal))
                 if typed is None or (use is Use.DECLARED and _of_parameters(subject, typed)):
                     continue
                 if not any(_CONDITION.search(subject.text, it.span.start, it.span.end) for it in typed.edits):
@@ -255,6 +257,7 @@ def _evidence(verified: Verified) -> dict[str, Any]:
         "after_launch": verified.after_launch.describe(),
         "outputs": verified.compared,
         "tested_on": list(verified.tested_on),
+        **({"moves_data": True} if verified.proposal.moves_data else {}),
         **({"expected": verified.proposal.promise} if verified.proposal.promise else {}),
         "before": _totals(verified.before),
         "after": _totals(verified.after),

@@ -26,6 +26,8 @@ _DIRECTIVE = re.compile(r"^[ \t]*#(?![ \t]*pragma\b[^\n]*[^\\\n]$)", re.MULTILIN
 _CONDITION = re.compile(
     r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif|else|endif)\b(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE
 )
+_DEFINITION = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)\b(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+"""Directives that say nothing of the structure themselves."""
 _PREFIX = re.compile(r"#[^\n]*|__attribute__\b\s*(?=\()")
 _HEADED = ("if", "for", "while", "switch")
 _PAIRS = {"(": ")", "[": "]", "{": "}"}
@@ -89,6 +91,7 @@ def outline(shown: str, start: int, end: int) -> Node | None:
     Args:
         shown: the text of the file `of_one_build`.
     """
+    shown = _DEFINITION.sub(lambda it: re.sub(r"[^\n]", " ", it.group()), shown)
     body = shown.find("{", _after_parameters(shown, start), end)
     if body < 0 or _DIRECTIVE.search(shown[body:end].replace("\r", " ")):
         return None

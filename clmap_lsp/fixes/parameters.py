@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.fixes.edits import insert
 from clmap_lsp.source.types import PointerType
 
 if TYPE_CHECKING:
+    from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.scope import Scope
     from clmap_lsp.source import ir
+
+GLOBAL = r"\b(?:__)?global\b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +29,21 @@ class TypedParameter:
     def word(self, scope: Scope, pattern: str) -> re.Match[str] | None:
         """Return the first match of a pattern in the declaration, with offsets of the file."""
         return re.compile(pattern).search(scope.shown, self.start, self.end)
+
+
+def read_alone(scope: Scope, names: Collection[str]) -> Iterator[Edit]:
+    """Yield edits that promise compilers of some pointers that nothing they point to changes meanwhile.
+
+    For rewrites that assume it anyway: loads may then be under way across barriers.
+    """
+    for parameter in pointer_parameters(scope):
+        if parameter.variable.name not in names:
+            continue
+        space, star = parameter.word(scope, GLOBAL), parameter.word(scope, r"\*\s*")
+        if space is not None and parameter.word(scope, r"\bconst\b") is None:
+            yield insert(scope.subject.path, space.end(), " const")
+        if star is not None and parameter.word(scope, r"\b(?:__)?restrict\b") is None:
+            yield scope.replaced(star.start(), star.end(), "*restrict ")
 
 
 def pointer_parameters(scope: Scope) -> Iterator[TypedParameter]:

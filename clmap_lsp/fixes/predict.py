@@ -65,13 +65,16 @@ def rewritten(subject: Subject, edits: Iterable[Edit]) -> Program | str:
     return new[0].message if new else program
 
 
-def predicted(subject: Subject, edits: Iterable[Edit]) -> Figures | None:
-    """Return what the kernel would cost after some edits; `None` where that cannot be told."""
+def predicted(subject: Subject, edits: Iterable[Edit], launch: Launch | None = None) -> Figures | None:
+    """Return what the kernel would cost after some edits, on its launch or another.
+
+    `None` where that cannot be told of more than the kernel as it is: both then lack what data decide.
+    """
     program = rewritten(subject, edits)
     if isinstance(program, str):
         return None
     kernel = program.kernel(subject.analysis.name)
     if kernel is None:
         return None
-    found = figures_of(program, kernel, subject.launch, subject.device)
-    return found if found.totals.complete else None
+    found = figures_of(program, kernel, launch or subject.launch, subject.device)
+    return found if found.totals.complete or not subject.analysis.totals.complete else None

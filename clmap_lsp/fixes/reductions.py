@@ -189,27 +189,29 @@ def tree(
     lane: str,
     size: int,
     *,
+    element: str = "[{lane}]",
     fences_global: bool = False,
 ) -> list[str]:
     """Return the lines that join the totals of a group's work-items, so that all of them have it afterwards.
 
-    The arrays have `size` elements, a power of two.
-
     Args:
+        size: how many totals become one; a power of two.
+        element: the index of a work-item's total in its array, with `{lane}` for its place among those.
         fences_global: what work-items loaded before it may be overwritten by another one behind it.
     """
     unit, step = scope.unit, scope.fresh("step")
     pairs = list(zip(found, arrays, strict=True))
-    joins = [it.joined(f"{array}[{lane}]", f"{array}[{lane} + {step}]") for it, array in pairs]
+    mine, other, first = (element.format(lane=it) for it in (lane, f"{lane} + {step}", "0"))
+    joins = [it.joined(f"{array}{mine}", f"{array}{other}") for it, array in pairs]
     inner = [f"if ({lane} < {step}) {{", *(unit + it for it in joins), "}"]
     if len(joins) == 1:
         inner = [f"if ({lane} < {step})", unit + joins[0]]
     return [
-        *(f"{array}[{lane}] = {it.name};" for it, array in pairs),
+        *(f"{array}{mine} = {it.name};" for it, array in pairs),
         f"for (int {step} = {size // 2}; {step} > 0; {step} /= 2) {{",
         f"{unit}barrier(CLK_LOCAL_MEM_FENCE);",
         *(unit + it for it in inner),
         "}",
         f"barrier(CLK_LOCAL_MEM_FENCE{' | CLK_GLOBAL_MEM_FENCE' if fences_global else ''});",
-        *(f"{it.name} = {array}[0];" for it, array in pairs),
+        *(f"{it.name} = {array}{first};" for it, array in pairs),
     ]

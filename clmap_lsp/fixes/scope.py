@@ -164,11 +164,16 @@ class Scope:
     # ------------------------------------------------------------------------------------------ names
 
     def fresh(self, name: str) -> str:
+        """Return the name, or one like it that nothing has yet, and keep it."""
+        found = self.unused(name)
+        self.taken.add(found)
+        return found
+
+    def unused(self, name: str) -> str:
         """Return the name, or one like it that nothing has yet."""
         candidate, n = name, 2
         while candidate in self.taken:
             candidate, n = f"{name}_{n}", n + 1
-        self.taken.add(candidate)
         return candidate
 
     def declared_before(self, at: int) -> frozenset[str]:
@@ -244,6 +249,22 @@ class Scope:
         text = self.shown[start : self.body.end]
         return [start + it.start() for it in _WORD.finditer(text) if it.group() == name]
 
+    def subscripts(self, at: int, count: int) -> tuple[tuple[int, int], ...] | None:
+        """Return the insides of the `[…][…]` that follow an offset."""
+        found = []
+        for _ in range(count):
+            while self.shown[at : at + 1].isspace():
+                at += 1
+            if self.shown[at : at + 1] != "[":
+                return None
+            depth, end = 1, at + 1
+            while depth:
+                depth += {"[": 1, "]": -1}.get(self.shown[end], 0)
+                end += 1
+            found.append((at + 1, end - 1))
+            at = end
+        return tuple(found)
+
     def is_typed(self, access: Access) -> bool:
         """True if an access stands in the kernel's own text: not in a helper, not out of a macro."""
         return not access.frames and as_typed(access.span, self.subject.path)
@@ -276,8 +297,8 @@ def spelt(value: Polynomial, names: Names) -> str | None:
 
 
 def tight(text: str) -> str:
-    """Return an expression so that it can stand in a product or sum: parenthesised unless it is one word."""
-    return text if re.fullmatch(r"[\w.]+", text) else f"({text})"
+    """Return an expression as an operand of a sum or product: parenthesised unless it is one already."""
+    return text if re.fullmatch(r"[\w.]+(?:\[[^\[\]]*\])?|(?:\(int\))?get_\w+\(\d\)", text) else f"({text})"
 
 
 _INDEX_SUM = re.compile(

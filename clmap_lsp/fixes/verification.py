@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.family import Member
+    from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.program import Program
 
 RELATIVE_TOLERANCE = 1e-4
@@ -123,7 +124,7 @@ class _Comparison:
             return Rejected(proposal, reason)
         if proposal.cures in _UNDEFINED and any(it.kind is proposal.cures for it in before.faults):
             return f"no {proposal.cures.value} is left; what the original gave was undefined"
-        compared = _compare(before, after, proposal)
+        compared = _compare(before, after, proposal, home.case.launch)
         return Rejected(proposal, "the outputs differ") if compared is None else compared
 
     def elsewhere(self) -> tuple[str, ...] | Rejected:
@@ -143,13 +144,13 @@ class _Comparison:
                 continue
             if reason := _new_fault(before, after, self.edited):
                 return Rejected(proposal, f"on {member.text}: {reason}")
-            if _compare(before, after, proposal) is None:
+            if _compare(before, after, proposal, member.case.launch) is None:
                 return Rejected(proposal, f"on {member.text}: the outputs differ")
             tested.append(member.text)
         return tuple(tested)
 
     def _after(self, member: Member) -> EmulationResult | None:
-        launch = self.proposal.relaunch(member.case.launch) if self.proposal.relaunch else None
+        launch = self.proposal.launched(member.case.launch)
         return self.trials.run(self.text, self.program, member.case, launch)
 
 
@@ -187,15 +188,15 @@ def _still_faulty(proposal: Proposal, after: EmulationResult) -> str | None:
     )
 
 
-def _compare(before: EmulationResult, after: EmulationResult, proposal: Proposal) -> str | None:
+def _compare(
+    before: EmulationResult, after: EmulationResult, proposal: Proposal, launch: Launch
+) -> str | None:
     """Return how the outputs agree, or `None` where they do not.
 
     A buffer may have grown: what the original lacks is not compared.
     """
     worst = 0.0
-    outputs = {name: it.data for name, it in after.buffers.items()}
-    if proposal.restore is not None:
-        outputs = dict(proposal.restore(outputs))
+    outputs = proposal.restored(launch, {name: it.data for name, it in after.buffers.items()})
     for name, mine in before.buffers.items():
         other = outputs.get(name)
         if other is None or mine.data.size > other.size:

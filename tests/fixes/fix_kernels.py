@@ -324,3 +324,137 @@ ACROSS = MATMUL.replace("get_global_id(1)", "get_global_id(2)").replace(
 )
 ACROSS = ACROSS.replace("get_global_id(2)", "get_global_id(0)")
 """Neighbours have rows of their own."""
+
+# Rows that neighbours walk down.
+BY_ROWS = """\
+// clmap: global=256 local=64 rows=random(8192) sums=zeros(256) n=250 width=31
+__kernel void row_sums(__global const float *rows, __global float *sums, const int n, const int width)
+{
+    const int i = get_global_id(0);
+    if (i >= n)
+        return;
+    float sum = 0.0f;
+    for (int k = 0; k < width; k++)
+        sum = 0.5f * sum + fabs(rows[i * width + k]);
+    sums[i] = sum;
+}
+"""
+BINS = """\
+// clmap: global=1024 local=64 parts=random(1024)
+__kernel void parts_of_groups(__global const uint *keys, __global uint *parts)
+{
+    const int l = get_local_id(0);
+    parts[l * get_num_groups(0) + get_group_id(0)] = keys[get_global_id(0)] * 3;
+}
+"""
+PLANES = """\
+// clmap: global=4,64 local=1,64 a=random(8192) rows=64 width=32 step=2
+__kernel void planes(__global float *a, const int rows, const int width, const int step)
+{
+    const int p = get_global_id(0), r = get_global_id(1);
+    if (p < 4 && r < rows)
+        for (int c = 0; c < width; c++)
+            a[p * rows * width + r * width + c] *= step;
+}
+"""
+LOOKED_UP = """\
+// clmap: global=256 local=64 table=random(4096) at=iota(256) out=zeros(256) rows=256
+__kernel void looked_up(__global const float *table, __global const int *at, __global float *out,
+                        const int rows)
+{
+    const int i = get_global_id(0);
+    out[i] = table[i * 16 + 3] + table[(at[i] & 255) * 16 + 5];
+}
+"""
+NARROW = """\
+// clmap: global=256,64 local=4,16 in=random(16384) out=zeros(16384) w=256
+__kernel void scaled(__global const float *in, __global float *out, const int w)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    out[y * w + x] = 2.0f * in[y * w + x];
+}
+"""
+
+# Local arrays that functions reach, too.
+COMPARED = """\
+void order(__local uint *one, __local uint *other)
+{
+    if (*one > *other) {
+        const uint kept = *one;
+        *one = *other;
+        *other = kept;
+    }
+}
+
+// clmap: global=256 local=128 data=random(512)
+__kernel void sorted_in_steps(__global uint *data)
+{
+    __local uint keys[256];
+    const int l = get_local_id(0), first = get_group_id(0) * 256;
+    keys[l] = data[first + l];
+    keys[l + 128] = data[first + l + 128];
+    for (int step = 128; step > 0; step /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const int at = 2 * l - (l & (step - 1));
+        order(&keys[at], &keys[at + step]);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    data[first + l] = keys[l];
+    data[first + l + 128] = keys[l + 128];
+}
+"""
+HANDED_OVER = """\
+float every_other(__local float *part, const int l)
+{
+    return part[2 * l] + part[2 * l + 1];
+}
+
+float twice(__local float *part, const int l)
+{
+    return 2.0f * every_other(part, l);
+}
+
+// clmap: global=256 local=64 data=random(512) out=zeros(256)
+__kernel void pairs(__global const float *data, __global float *out)
+{
+    __local float part[128];
+    const int l = get_local_id(0), first = get_group_id(0) * 128;
+    part[l] = data[first + l];
+    part[l + 64] = data[first + l + 64];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = twice(part, l);
+}
+
+__kernel void others(__global float *out)
+{
+    __local float own[128];
+    own[get_local_id(0)] = own[get_local_id(0) + 64] = get_local_id(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = every_other(own, get_local_id(0));
+}
+"""
+GIVEN_LOCAL = """\
+// clmap: global=250 local=50 data=random(500) part=local(100) out=zeros(250)
+__kernel void given(__global const float *data, __local float *part, __global float *out)
+{
+    const int l = get_local_id(0), first = get_group_id(0) * 100;
+    part[l] = data[first + l];
+    part[l + 50] = data[first + l + 50];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = part[2 * l] - part[2 * l + 1];
+}
+"""
+IN_MACRO = """\
+#define AT(row, column) tile[row][column]
+// clmap: global=64,64 local=16,16 in=random(4096) out=zeros(4096)
+__kernel void turned(__global const float *in, __global float *out)
+{
+    __local float tile[16][16];
+    const int lx = get_local_id(0), ly = get_local_id(1);
+    AT(ly, lx) = in[get_global_id(1) * 64 + get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+#define OTHER AT(lx, ly)
+    out[(get_group_id(0) * 16 + ly) * 64 + get_group_id(1) * 16 + lx] = OTHER;
+#undef OTHER
+}
+"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from elsewhere import BROKEN, all_offers, same
+from elsewhere import BROKEN, all_offers, laid_out_as_before, same
 from fixing import SETTINGS, offered, subject_of
 
 from benchmarks import awkward
@@ -65,10 +65,10 @@ def _case(text: str, other: awkward.Other) -> Case:
 
 
 def _after(text: str, trials: Trials, proposal: Proposal, case: Case):
-    launch = proposal.relaunch(case.launch) if proposal.relaunch else None
     rewritten = apply(text, proposal.edits, "k.cl")
-    options = trials.subject.options
-    return trials.run(rewritten, read_program(rewritten, "k.cl", options), case, launch)
+    program = read_program(rewritten, "k.cl", trials.subject.options)
+    found = trials.run(rewritten, program, case, proposal.launched(case.launch))
+    return None if found is None else laid_out_as_before(found, proposal, case.launch)
 
 
 def test_a_kernel_that_another_function_calls_is_left_alone() -> None:

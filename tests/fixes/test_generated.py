@@ -15,7 +15,7 @@ from hypothesis import event, given, settings
 from running import Version, context, outputs
 
 from clmap_lsp.fixes.edits import apply
-from clmap_lsp.fixes.model import Rejected, Verified
+from clmap_lsp.fixes.model import Rejected, Subject, Verified
 from clmap_lsp.fixes.offer import proposals
 from clmap_lsp.fixes.verification import baseline, verify
 from clmap_lsp.source.options import BuildOptions
@@ -46,13 +46,14 @@ def test_verified_fixes_keep_the_outputs(text: str):
     found = outputs(
         [
             Version(text, subject.analysis.kernel, subject.launch),
-            *(_version(text, subject.analysis.name, it) for it in proofs),
+            *(_version(text, subject, it) for it in proofs),
         ]
     )
     before = found[0]
     for proof, outcome in zip(proofs, found[1:], strict=True):
         proposal = proof.proposal
-        after = outcome if proposal.restore is None else proposal.restore(outcome)
+        restored = proposal.restored(subject.launch, outcome)
+        after = {name: restored[name][: data.size] for name, data in before.items()}  # It may have grown.
         for name, data in before.items():
             message = f"{proposal.title}: `{name}` differs\n{apply(text, proposal.edits, 'k.cl')}"
             if proposal.reorders_sums:
@@ -81,11 +82,11 @@ def _proofs(text: str) -> Iterator[Verified]:
                 yield proof
 
 
-def _version(text: str, name: str, proof: Verified) -> Version:
+def _version(text: str, subject: Subject, proof: Verified) -> Version:
     after = apply(text, proof.proposal.edits, "k.cl")
-    kernel = read_program(after, "k.cl", BuildOptions()).kernel(name)
+    kernel = read_program(after, "k.cl", BuildOptions()).kernel(subject.analysis.name)
     assert kernel is not None
-    return Version(after, kernel, proof.after_launch)
+    return Version(after, kernel, proof.proposal.launched(subject.launch))
 
 
 def _count(what: str) -> None:

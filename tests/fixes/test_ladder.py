@@ -79,12 +79,9 @@ def test_the_end_of_the_ladder_is_written_as_a_person_would(tmp_path: Path, capf
     """From the simple matrix multiply at N = 2048: the comment keeps its formulas, and paddings add up."""
     path = tmp_path / "mm.cl"
     path.write_text(LARGE)
-    assert main(["check", str(path), "--fix", "--unsafe-fixes"]) == 1
+    assert main(["check", str(path), "--fix", "--unsafe-fixes"]) == 0
     text, (out, said) = path.read_text(), capfd.readouterr()
-    # Eight work-items' vectors of 16 bytes fill all banks, so that rows of the group which read the same ones
-    # take turns of their own.
-    assert re.findall(r"\bCM\d+\b", out) == ["CM201"]
-    assert "`B_tile[k*33 + c*4 + lx]` needs 4 wavefronts a request where 2 would do" in out
+    assert not re.findall(r"\bCM\d+\b", out), "what it writes draws no finding"
     assert text.startswith("// clmap: global=256,256 local=16,16 N=2048 A=random(N*N)")
     assert text.count("[128 + 4] __attribute__((aligned(16)));") == 2 and "+ 1 + 1" not in text
     assert "the host must change too: launch 16 work-items for every 128 results" in said

@@ -73,6 +73,26 @@ MUTANTS = {
         "[ly ^ lx]",
         "[ly ^ (lx & 15)]",
     ),
+    "function with the old index": (
+        kernels.HANDED_OVER,
+        "pad-local",
+        "part[(2 * l) ^ ((2 * l) >> 5 & 31)] +",
+        "part[2 * l] +",
+    ),
+    "function that is called with the old layout": (
+        kernels.HANDED_OVER,
+        "pad-local",
+        "every_other_conflict_free(part, l);",
+        "every_other(part, l);",
+    ),
+    "handed over by its old place": (
+        kernels.COMPARED,
+        "pad-local",
+        "order(&keys[at ^ (at >> 5 & 31)]",
+        "order(&keys[at]",
+    ),
+    "padded by another row": (kernels.GIVEN_LOCAL, "pad-local", "part[l + (l >> 5)]", "part[l + (l >> 4)]"),
+    "padded array as long as before": (kernels.COMPARED, "pad-local", "256 + 256 / 32", "256"),
     # Exchange through a tile.
     "mirrored read not mirrored": (
         kernels.NAIVE_TRANSPOSE,
@@ -144,6 +164,11 @@ MUTANTS = {
         "i += get_global_size(0)",
         "i += 2 * get_global_size(0)",
     ),
+    "columns by their own number": (kernels.BY_ROWS, "transpose-buffer", "k * n + i", "k * width + i"),
+    "rows still by rows": (kernels.PLANES, "transpose-buffer", "c * rows + r", "r * width + c"),
+    "planes overlap": (kernels.PLANES, "transpose-buffer", "p * rows * width", "p * rows"),
+    "one place is left as it was": (kernels.LOOKED_UP, "transpose-buffer", " / 16]", " / 15]"),
+    "groups counted by another size": (kernels.BINS, "transpose-buffer", "get_local_size(0)", "32"),
     "member of another name": (
         kernels.PARTICLES,
         "structure-of-arrays",
@@ -243,6 +268,7 @@ ELSEWHERE = {
         "in[i * get_global_size(0)",
         "in[i * 1024",
     ),
+    "number of rows as a number": (kernels.BY_ROWS, "transpose-buffer", "k * n + i", "k * 250 + i"),
     "end as a number": (kernels.OWN_RANGE, "stride-order", "i < n;", "i < 1000;"),
     "step as a number": (kernels.OWN_RANGE, "stride-order", "i += get_global_size(0)", "i += 128"),
     "sum stored for one size only": (

@@ -11,9 +11,10 @@ from fixing import SETTINGS, subject_of
 
 from clmap_lsp.devices import load_model
 from clmap_lsp.fixes import gain, measured
+from clmap_lsp.fixes import optimise as search
 from clmap_lsp.fixes.limits import in_the_way
 from clmap_lsp.fixes.measured import key_of, measure
-from clmap_lsp.fixes.optimise import WORTH_ALL, Found, optimise
+from clmap_lsp.fixes.optimise import WORTH_ALL, Found, Watcher, optimise
 from clmap_lsp.opencl_device.versions import Timed
 from clmap_lsp.report import optimised
 
@@ -130,3 +131,27 @@ def test_versions_are_timed_on_a_device(tmp_path):
     taken = times.of(found.steps[0])
     assert taken is not None and 0 < taken < 10
     assert list(tmp_path.iterdir())
+
+
+def test_a_search_goes_on_from_what_an_earlier_one_learnt(monkeypatch: pytest.MonkeyPatch):
+    """What it answers it has tested itself; what it would cost it need not find again."""
+    subject, notes = subject_of(STREAM, device=H200), {}
+    first = optimise(subject, SETTINGS, budget_s=60, notes=notes)
+    assert len(notes) == first.n_versions - 1
+    asked: list[object] = []
+    monkeypatch.setattr(search, "figures_of", lambda *given: asked.append(given))
+    again = optimise(subject, SETTINGS, budget_s=60, notes=notes)
+    assert [it.text for it in again.steps] == [it.text for it in first.steps]
+    assert not asked
+
+
+def test_whoever_watches_hears_what_is_best_so_far(rows: Found):
+    told: list[Found] = []
+    shares: list[float] = []
+    watcher = Watcher(lambda _text, share: shares.append(share), told.append)
+    found = optimise(subject_of(ROW, device=H200), SETTINGS, budget_s=120, watcher=watcher)
+    assert [it.text for it in told[-1].steps] == [it.text for it in found.steps]
+    assert not told[-1].complete and found.complete
+    best = [it.steps[-1].figures.seconds or 0.0 for it in told]
+    assert best == sorted(best, reverse=True)
+    assert shares == sorted(shares) and shares[-1] <= 1.0

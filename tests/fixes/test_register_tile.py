@@ -53,7 +53,7 @@ def test_a_product_keeps_16_results_in_registers():
     assert fix.safety is FixSafety.UNSAFE
     assert "get_global_size(1) >= M" in fix.assumptions
     assert not any("overlap" in it for it in fix.assumptions)
-    assert "in groups of 16x16" in str(fix.host_change)
+    assert "in groups of 16x8" in str(fix.host_change)
 
 
 @pytest.mark.parametrize(("text"), [GUARDED, SCALED, EXCHANGED], ids=["guarded", "scaled", "ids exchanged"])
@@ -93,3 +93,13 @@ def test_it_is_right_on_another_launch():
 )
 def test_what_is_no_product_is_left_alone(text: str):
     assert offered(text, "register-tile") == []
+
+
+def test_past_the_ends_nothing_is_loaded_but_the_last_again():
+    """A condition for each element keeps loads from being under way together."""
+    text, _ = offered(GUARDED, "register-tile")[0]
+    assert "const int k_end = N > 0 && M > 0 ? K : 0;" in text or "M > 0 && N > 0 ? K : 0;" in text
+    assert "min(row0 + r, M - 1) * K" in text
+    unsigned = GUARDED.replace("const int M", "const uint M")
+    text, _ = offered(unsigned, "register-tile")[0]
+    assert "(row0 + r < M ? row0 + r : M - 1) * K" in text

@@ -166,6 +166,9 @@ __kernel void reduce(__global const int *in, __global int *sums, const uint n, _
     if (tid == 0) sums[get_group_id(0)] = part[0];
 }
 """
+BY_COLUMNS = ROWS.replace("A[row * n + k]", "A[k * rows + row]")
+COLUMNS_IN_A_BLOCK = BY_COLUMNS.replace("    if (row >= rows)\n        return;\n", "    if (row < rows) {\n")
+COLUMNS_IN_A_BLOCK = COLUMNS_IN_A_BLOCK.replace("    y[row] = sum;\n", "    y[row] = sum;\n    }\n")
 PLAIN_ROWS = ROWS.replace("    if (row >= rows)\n        return;\n", "").replace(
     "=256 local=64", "=254 local=2"
 )
@@ -173,6 +176,9 @@ PLAIN_ROWS = PLAIN_ROWS.replace("rows=250", "rows=254")
 PLAIN_SOFTMAX = SOFTMAX.replace("    if (row >= rows) return;\n", "").replace("rows=90", "rows=96")
 CASES = {
     "rows": (ROWS, "row-to-group"),
+    "columns": (BY_COLUMNS, "row-to-group"),
+    "columns in a block": (COLUMNS_IN_A_BLOCK, "row-to-group"),
+    "columns with a start": (BY_COLUMNS.replace("sum = 0.0f", "sum = y[row]"), "row-to-group"),
     "rows without a guard": (PLAIN_ROWS, "row-to-group"),
     "softmax without a guard": (PLAIN_SOFTMAX, "row-to-group"),
     "rows with a start": (SCALED_ROWS, "row-to-group"),
@@ -259,6 +265,23 @@ def test_a_row_is_walked_side_by_side_and_added_up_by_a_tree():
     assert "const int row = get_group_id(0);" in text
     assert "for (int k = lane; k < n; k += 128)" in text
     assert "    if (lane == 0)\n        y[row] = sum;\n" in text
+
+
+def test_columns_stay_side_by_side_and_all_come_to_the_barriers():
+    text = text_of("columns")
+    assert "const int column = get_local_id(0) % 32;" in text
+    assert "__local float sum_parts[32][32];" in text
+    assert "const int row = get_group_id(0) * 32 + column;" in text
+    assert "const bool inside = !(row >= rows);" in text and "return;" not in text
+    assert "    if (lane == 0 && inside)\n        y[row] = sum;\n" in text
+    assert "    const bool inside = row < rows;\n    {\n" in text_of("columns in a block")
+    assert "float sum = inside ? y[row] : 0;" in text_of("columns with a start")
+
+
+def test_short_rows_go_several_to_a_group():
+    text = text_of("rows", 3)
+    assert "__attribute__((reqd_work_group_size(256, 1, 1)))" in text
+    assert "__local float sum_parts[8][32];" in text
 
 
 def test_what_a_sum_starts_from_counts_once():

@@ -7,7 +7,7 @@ around them, and pairs of these. Only what the emulator then sees without a race
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import FaultKind
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 KIND = "add-barrier"
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
+MOST_TRIED = 40
+"""Each is a run of the kernel; one that races in ever so many places lacks more than barriers."""
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
@@ -37,17 +39,17 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         for edit in _places(scope, race.span, race.other_span or race.span):
             places.setdefault(edit.span.start, edit)
     edits = list(places.values())
-    for count in (1, 2, 3):
-        for chosen in combinations(edits, count):
-            yield Proposal(
-                KIND,
-                "Add the missing barrier" if count == 1 else f"Add the {count} missing barriers",
-                chosen,
-                ("CM302",),
-                cures=FaultKind.DATA_RACE,
-                choice=KIND,
-                lowers_traffic=False,
-            )
+    tried = (chosen for count in (1, 2, 3) for chosen in combinations(edits, count))
+    for chosen in islice(tried, MOST_TRIED):
+        yield Proposal(
+            KIND,
+            "Add the missing barrier" if len(chosen) == 1 else f"Add the {len(chosen)} missing barriers",
+            chosen,
+            ("CM302",),
+            cures=FaultKind.DATA_RACE,
+            choice=KIND,
+            lowers_traffic=False,
+        )
 
 
 def _places(scope: Scope, one: Span, other: Span) -> Iterator[Edit]:

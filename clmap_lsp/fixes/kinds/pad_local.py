@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, TypedDict
 
 from clmap_lsp.access.records import Access
 from clmap_lsp.devices.model import BankedLocal
@@ -20,16 +21,25 @@ from clmap_lsp.fixes.local_arrays import LocalArray, local_arrays
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.predict import predicted
 from clmap_lsp.fixes.scope import Scope, tight
+from clmap_lsp.hosts.changes import LaunchChange, Resize
+from clmap_lsp.launch.model import LocalArgument
 
 if TYPE_CHECKING:
     from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.launch.model import Launch
 
 KIND = "pad-local"
-PADDINGS = (1, 2, 3, 4, 8)
+PADDINGS = (1, 2, 3, 4, 8, 16)
 """Elements more in a row."""
 CONFLICT = 1.01
 """Times the ideal from which an access has conflicts."""
+
+
+class _Asked(TypedDict, total=False):
+    relaunch: Callable[[Launch], Launch]
+    host_change: str
+    change: LaunchChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +48,24 @@ class _Candidate:
     edits: tuple[Edit, ...]
     extra_bytes: int
     assumptions: tuple[Assumption, ...] = ()
+    argument: tuple[str, int] | None = None
+    """An argument that the host makes longer by one element in so many."""
+
+    @property
+    def kind(self) -> str:
+        """Of each kind only the best is proposed."""
+        return self.title.split()[0]
+
+    def relaunched(self, launch: Launch) -> Launch:
+        """Return the launch with the local memory that it needs."""
+        if self.argument is None:
+            return launch
+        name, row = self.argument
+        old = launch.arguments[name]
+        if not isinstance(old, LocalArgument):
+            return launch
+        longer = LocalArgument(old.count + -(-old.count // row))
+        return replace(launch, arguments={**launch.arguments, name: longer})
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
@@ -50,12 +78,12 @@ def propose(subject: Subject) -> Iterator[Proposal]:
             continue
         counted = []
         for candidate in _candidates(scope, array, subject.device.local_rule):
-            found = predicted(subject, candidate.edits)
+            found = predicted(subject, candidate.edits, candidate.relaunched(subject.launch))
             if found is not None and found.totals.wavefronts < subject.analysis.totals.wavefronts:
                 counted.append((found.totals.wavefronts, candidate.extra_bytes, candidate))
         best: dict[str, tuple[int, int, _Candidate]] = {}
         for it in sorted(counted, key=lambda it: it[:2]):
-            best.setdefault(it[2].title.split()[0], it)
+            best.setdefault(it[2].kind, it)
         for _, extra, candidate in sorted(best.values(), key=lambda it: it[:2]):
             if extra <= facts.room(subject):
                 yield Proposal(
@@ -65,7 +93,20 @@ def propose(subject: Subject) -> Iterator[Proposal]:
                     ("CM201",),
                     candidate.assumptions,
                     sites=frozenset(it.site for it in array.accesses),
+                    **_asked(candidate),
                 )
+
+
+def _asked(candidate: _Candidate) -> _Asked:
+    """Return what a proposal asks of the host: local memory for the padding of an argument."""
+    if candidate.argument is None:
+        return {}
+    name, row = candidate.argument
+    return {
+        "relaunch": candidate.relaunched,
+        "host_change": f"give `{name}` one element of local memory more in {row}, rounded up",
+        "change": LaunchChange(local_bytes={name: Resize(times=row + 1, over=row)}),
+    }
 
 
 def _conflicts(scope: Scope, access: Access) -> bool:
@@ -76,47 +117,68 @@ def _conflicts(scope: Scope, access: Access) -> bool:
 def _candidates(scope: Scope, array: LocalArray, banks: BankedLocal) -> Iterator[_Candidate]:
     name, size = array.variable.name, array.element.size
     row = banks.banks * banks.bank_bytes // size
-    if len(array.lengths) == 2:
-        rows, width = array.lengths
-        start, end = array.declared[1]
+    if len(array.lengths) > 1:
+        rows, width = prod(array.lengths[:-1]), array.lengths[-1]
+        start, end = array.declared[-1]
         for extra in PADDINGS:
             text = _longer(scope.text[start:end], extra)
             noun = "element" if extra == 1 else "elements"
-            yield _Candidate(
-                f"Pad the rows of `{name}` by {extra} {noun}",
-                (scope.replaced(start, end, text),),
-                extra * rows * size,
-            )
-        if _is_power_of_two(width):
-            yield _Candidate(f"Swizzle the columns of `{name}` with xor", tuple(_swizzled(scope, array)), 0)
+            why = f"// {extra} {noun} more a row: what conflicted lies in different banks of local memory."
+            edits = [*_noted(scope, array, why), scope.replaced(start, end, text)]
+            title = f"Pad the rows of `{name}` by {extra} {noun}"
+            yield _Candidate(title, tuple(edits), extra * rows * size)
+        if _is_power_of_two(width) and len(array.lengths) == 2 and array.uses:
+            why = f"// Columns of {name} are mixed by their row, so that one lies in different banks."
+            edits = [*_noted(scope, array, why), *_swizzled(scope, array)]
+            yield _Candidate(f"Swizzle the columns of `{name}` with xor", tuple(edits), 0)
         return
     if row < 2 or not _is_power_of_two(row):
         return
     shift = row.bit_length() - 1
+
+    why = f"// {name}[i] lies at i + i / {row}: strides of powers of two meet in different banks."
+
+    def padded(index: str) -> str:
+        return f"{_sum_text(index)} + ({tight(index)} >> {shift})"
+
     if array.lengths:
         (start, end), length = array.declared[0], array.lengths[0]
         whole = _sum_text(scope.text[start:end])
         edits = [scope.replaced(start, end, f"{whole} + {tight(whole)} / {row}")]
-        edits += _each(scope, array, lambda it: f"{_sum_text(it)} + ({tight(it)} >> {shift})")
+        edits += [*_noted(scope, array, why), *_each(scope, array, padded)]
         yield _Candidate(f"Pad `{name}` by one element in {row}", tuple(edits), length // row * size)
-    if not _length(scope, array) % row:
-        edits = _each(scope, array, lambda it: f"{tight(it)} ^ ({tight(it)} >> {shift} & {row - 1})")
-        # A row that the host cuts short would be left: its last elements change places with ones beyond it.
-        asked = () if array.lengths else (local_elements(name, row),)
-        yield _Candidate(f"Swizzle the elements of `{name}` with xor", tuple(edits), 0, asked)
+    else:
+        more = -(-_length(scope, array) // row) * size
+        edits = [*_noted(scope, array, why), *_each(scope, array, padded)]
+        yield _Candidate(f"Pad `{name}` by one element in {row}", tuple(edits), more, argument=(name, row))
+    # A row that the host cuts short would be left: its last elements change places with ones beyond it.
+    for rows, xor in ((1, f"{{}} >> {shift} & {row - 1}"), (2, f"{{}} >> 1 & {row // 2}")):
+        if not _length(scope, array) % (rows * row):
+            why = f"// {name}[i] lies at i ^ ({xor.format('i')}): strides meet in different banks."
+            edits = _noted(scope, array, why)
+            edits += _each(scope, array, lambda it, xor=xor: f"{tight(it)} ^ ({xor.format(tight(it))})")  # type: ignore[misc]
+            asked = () if array.lengths else (local_elements(name, rows * row),)
+            yield _Candidate(f"Swizzle the elements of `{name}` with xor", tuple(edits), 0, asked)
 
 
 def _length(scope: Scope, array: LocalArray) -> int:
-    from clmap_lsp.launch.model import LocalArgument
-
     if array.lengths:
         return array.lengths[0]
     argument = scope.subject.launch.arguments.get(array.variable.name)
     return argument.count if isinstance(argument, LocalArgument) else 1
 
 
+def _noted(scope: Scope, array: LocalArray, why: str) -> list[Edit]:
+    """Return the edit that says before an array's declaration why it is as it is."""
+    at = array.variable.span.start
+    declaration = scope.top_level(at, at) if array.lengths else scope.body.children[0]
+    return [] if declaration is None else [scope.before(declaration, [why])]
+
+
 def _each(scope: Scope, array: LocalArray, written: Callable[[str], str]) -> list[Edit]:
     """Return the edits of all subscripts; the elements of the first row stay where they are."""
+    if array.reached is not None:
+        return array.reached.edits(scope, written)
     found = [(a, b, scope.text[a:b]) for ((a, b),) in array.uses]
     return [scope.replaced(a, b, written(it)) for a, b, it in found if it.strip() not in ("0", "1")]
 

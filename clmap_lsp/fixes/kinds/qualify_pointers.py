@@ -13,7 +13,7 @@ from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import overlaps
 from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.model import Proposal
-from clmap_lsp.fixes.parameters import pointer_parameters
+from clmap_lsp.fixes.parameters import GLOBAL, pointer_parameters
 from clmap_lsp.fixes.scope import Scope
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 KIND = "qualify-pointers"
-_SPACE = r"\b(?:__)?global\b"
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
@@ -40,7 +39,7 @@ def _const(scope: Scope) -> Iterator[Proposal]:
     edits: list[Edit] = []
     names = []
     for parameter in pointer_parameters(scope):
-        space = parameter.word(scope, _SPACE)
+        space = parameter.word(scope, GLOBAL)
         if parameter.variable in readable and space and not parameter.word(scope, r"\bconst\b"):
             if _copied(scope, parameter.variable):
                 continue  # A pointer without const that takes its value would lose it.

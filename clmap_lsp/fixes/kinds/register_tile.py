@@ -1,11 +1,13 @@
 """Compute several results a work-item from tiles in local memory: products of rows and columns.
 
 For loops like a matrix multiply, of which one operand follows one dimension of ids and the turn, the
-other the other dimension and the turn. A group computes a square of results; each work-item keeps some of
+other the other dimension and the turn. A group computes a block of results; each work-item keeps some of
 each dimension in registers, so that every element read from local memory is used several times. Without it a
-tiled product is bound by local memory: on an H200, N = 2048, tiles of 16 give 6.5 TFLOP/s, 64 with 4 x 4
-results a work-item 21. Tiles are filled side by side whichever way the operands lie, and with zeros past
-their ends, so that sizes need not be multiples of anything; each sum is taken in the order that it had.
+tiled product is bound by local memory: on an H200, N = 2048, tiles of 16 give 6.5 TFLOP/s, 128 with 8 x 8
+results a work-item 40. What fills the next tile is loaded into registers while this one is used. Tiles are
+filled side by side whichever way the operands lie. Sizes need not be multiples of anything: past the last
+turn tiles are zero, past the last row or column it is loaded again, for results that nobody stores; with a
+condition for each element 1000 x 1000 took a third longer. Each sum is taken in the order that it had.
 """
 
 from __future__ import annotations
@@ -32,7 +34,8 @@ from clmap_lsp.fixes.assumptions import Assumption, finite, multiple, no_offset,
 from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
-from clmap_lsp.fixes.scope import Scope, spelt, tidy
+from clmap_lsp.fixes.parameters import read_alone
+from clmap_lsp.fixes.scope import Scope, spelt, tidy, tight
 from clmap_lsp.fixes.sums import factors_of, sum_of
 from clmap_lsp.hosts.changes import LaunchChange, Resize
 from clmap_lsp.source import ir
@@ -46,14 +49,34 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
 
 KIND = "register-tile"
-SIDE = 16
-"""Work-items of a group in each dimension."""
-FORMS = ((4, 32), (8, 8))
-"""Results a work-item in each dimension and turns in a tile: the fastest on an H200, small and large."""
 VECTOR = 4
 """Elements that are read from a tile at once; a work-item's results come in such blocks."""
 _VECTORS = ("float", "int", "uint")
 """Types that come by fours: 16 bytes, the widest that a work-item reads at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A work-item's results, turns in a tile, and work-items of a group in columns and rows."""
+
+    rows: int
+    columns: int
+    turns: int
+    group: tuple[int, int]
+
+    @property
+    def sides(self) -> tuple[int, int]:
+        """Rows and columns of results of a work-group."""
+        return self.rows * self.group[1], self.columns * self.group[0]
+
+    @property
+    def items(self) -> int:
+        """Work-items of a work-group."""
+        return self.group[0] * self.group[1]
+
+
+FORMS = (Form(4, 4, 16, (16, 8)), Form(8, 4, 16, (16, 16)), Form(8, 8, 8, (16, 16)))
+"""The fastest of a hundred on an H200: the first two for products of 1000 x 1000, the last for 2048."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,35 +124,36 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     product = _product(scope, found[0])
     if product is None:
         return
-    for results, turns in FORMS:
-        proposal = _proposal(scope, product, results, turns)
+    for form in FORMS:
+        proposal = _proposal(scope, product, form)
         if proposal is not None:
             yield proposal
 
 
-def _proposal(scope: Scope, product: _Product, results: int, turns: int) -> Proposal | None:
-    side = SIDE * results
-    element = product.rows.access.size + product.columns.access.size
-    if turns * (side + VECTOR) * element > facts.room(scope.subject):
+def _proposal(scope: Scope, product: _Product, form: Form) -> Proposal | None:
+    operands = (product.rows, product.columns)
+    sides = {it.dimension: side for it, side in zip(operands, form.sides, strict=True)}
+    room = sum(form.turns * (sides[it.dimension] + VECTOR) * it.access.size for it in operands)
+    launch = scope.subject.launch
+    if room > facts.room(scope.subject) or any(launch.global_size[d] < side for d, side in sides.items()):
         return None
-    if any(size < side for size in scope.subject.launch.global_size):
-        return None
-    edits = _Writer(Scope.of(scope.subject) or scope, product, results, turns).edits()
+    edits = _Writer(Scope.of(scope.subject) or scope, product, form).edits()
     if edits is None:
         return None
 
     def relaunched(launch: Launch) -> Launch:
-        sizes = tuple(-(-it // side) * SIDE for it in launch.global_size)
-        return replace(launch, global_size=sizes, local_size=(SIDE, SIDE))
+        sizes = tuple(-(-it // sides[d]) * form.group[d] for d, it in enumerate(launch.global_size))
+        return replace(launch, global_size=sizes, local_size=form.group)
 
     kernel = scope.subject.analysis.kernel
+    across, down = form.group
     return Proposal(
         KIND,
-        f"Compute {results} x {results} results a work-item from tiles",
+        f"Compute {form.rows} x {form.columns} results a work-item from tiles",
         edits,
         ("CM101", "CM104", "CM401", "CM509", "CM510"),
         (
-            *(_covered(product, dimension, side) for dimension in (0, 1)),
+            *(_covered(product, dimension, sides[dimension]) for dimension in (0, 1)),
             no_offset(2),
             *(finite(it) for it in product.factors),
             *overlaps(
@@ -140,10 +164,10 @@ def _proposal(scope: Scope, product: _Product, results: int, turns: int) -> Prop
         ),
         sites=frozenset((product.rows.access.site, product.columns.access.site)),
         relaunch=relaunched,
-        host_change=f"launch {SIDE} work-items for every {side} results in each dimension, rounded up, "
-        f"in groups of {SIDE}x{SIDE}",
+        host_change=f"launch {across} work-items for every {sides[0]} results in dimension 0, {down} for "
+        f"every {sides[1]} in dimension 1, rounded up, in groups of {across}x{down}",
         change=LaunchChange(
-            global_size=dict.fromkeys((0, 1), Resize(over=side, each=SIDE)), local_size=(SIDE, SIDE)
+            global_size={d: Resize(over=sides[d], each=form.group[d]) for d in (0, 1)}, local_size=form.group
         ),
         least_gain=STAGING_GAIN,
     )
@@ -347,49 +371,81 @@ def _by_fours(operand: _Operand) -> bool:
 class _Writer:
     """Writes the whole body anew."""
 
-    def __init__(self, scope: Scope, product: _Product, results: int, turns: int) -> None:
-        self.scope, self.product, self.results, self.turns = scope, product, results, turns
-        self.side = SIDE * results
+    def __init__(self, scope: Scope, product: _Product, form: Form) -> None:
+        self.scope, self.product, self.form = scope, product, form
         fresh = scope.fresh
         self.k = product.loop.name
         self.base, self.i, self.r, self.c = fresh(f"{self.k}0"), fresh("i"), fresh("r"), fresh("c")
         self.t = fresh("t")
-        self.lx, self.ly = fresh("lx"), fresh("ly")
+        some = (spelt(it, {}) or "" for it in product.bounds.values())
+        self.some = [it for it in dict.fromkeys(some) if it != product.loop.bound]
+        self.end = fresh(f"{self.k}_end") if self.some else product.loop.bound
+        self.item, self.lx, self.ly = fresh("item"), fresh("lx"), fresh("ly")
         self.sum = fresh(f"{product.sum_name}s")
-        self.first = {it.dimension: fresh(f"{it.id_name}0") for it in (product.rows, product.columns)}
-        self.tiles = {
-            it.dimension: fresh(f"{it.access.buffer}_tile") for it in (product.rows, product.columns)
-        }
-        self.values = {
-            it.dimension: fresh(f"{it.access.buffer}_values") for it in (product.rows, product.columns)
-        }
+        rows, columns = form.sides
+        self.sides = {product.rows.dimension: rows, product.columns.dimension: columns}
+        self.first = {it.dimension: fresh(f"{it.id_name}0") for it in self._operands}
+        self.tiles = {it.dimension: fresh(f"{it.access.buffer}_tile") for it in self._operands}
+        self.next = {it.dimension: fresh(f"{it.access.buffer}_next") for it in self._operands}
+        self.values = {it.dimension: fresh(f"{it.access.buffer}_values") for it in self._operands}
+
+    @property
+    def _operands(self) -> tuple[_Operand, _Operand]:
+        return self.product.rows, self.product.columns
+
+    @property
+    def _by_item(self) -> tuple[tuple[_Operand, str, str, int, int], ...]:
+        """For rows and columns: the counter of a work-item's results, its place, results, work-items."""
+        form = self.form
+        return (
+            (self.product.rows, self.r, self.ly, form.rows, form.group[1]),
+            (self.product.columns, self.c, self.lx, form.columns, form.group[0]),
+        )
 
     def edits(self) -> tuple[Edit, ...] | None:
         """Return the edits; `None` where an element cannot be written for another work-item."""
-        product, scope = self.product, self.scope
-        fills = [self._fill(it) for it in (product.rows, product.columns)]
+        product, scope, form = self.product, self.scope, self.form
+        first = [self._loads(it, "0") for it in self._operands]
+        later = [self._loads(it, f"{self.base} + {form.turns}") for it in self._operands]
         body = scope.body
-        if any(it is None for it in fills):
+        if any(it is None for it in first):
             return None
-        n, side, unit = self.results, self.side, scope.unit
+        unit = scope.unit
+        across = form.group[0]
         lines = [
-            f"// A work-group computes {side} x {side} results, a work-item {n} x {n} of them in registers.",
+            f"// A work-group computes {form.sides[0]} x {form.sides[1]} results, a work-item "
+            f"{form.rows} x {form.columns} of them in registers.",
             *(
-                f"__local {it.access.type} {self.tiles[it.dimension]}[{self.turns}][{side} + "
+                f"__local {it.access.type} {self.tiles[it.dimension]}[{form.turns}]"
+                f"[{self.sides[it.dimension]} + "
                 + (f"{VECTOR}] __attribute__((aligned(16)));" if _by_fours(it) else "1];")
-                for it in (product.rows, product.columns)
+                for it in self._operands
             ),
-            f"const int {self.lx} = get_local_id(0);",
-            f"const int {self.ly} = get_local_id(1);",
+            # Two by two neighbours read the same of the columns' tile, so that banks serve 128 different
+            # bytes of it in one pass; side by side, another pass would serve them a second time.
+            f"const int {self.item} = get_local_id(1) * {across} + get_local_id(0);",
+            f"const int {self.lx} = {self.item} / 2 % {across};",
+            f"const int {self.ly} = {self.item} / {2 * across} * 2 + {self.item} % 2;",
             *(
-                f"const int {self.first[it.dimension]} = (int)get_group_id({it.dimension}) * {side};"
-                for it in (product.rows, product.columns)
+                f"const int {self.first[it.dimension]} = (int)get_group_id({it.dimension}) * "
+                f"{self.sides[it.dimension]};"
+                for it in self._operands
             ),
-            f"{product.sum_type} {self.sum}[{n}][{n}] = {{{{0}}}};",
+            *self._end(),
+            f"{product.sum_type} {self.sum}[{form.rows}][{form.columns}] = {{{{0}}}};",
             *self._each(product.before),
-            f"for (int {self.base} = 0; {self.base} < {product.loop.bound}; {self.base} += {self.turns}) {{",
-            *(unit + line for fill in fills if fill is not None for line in fill),
+            *(
+                f"{it.access.type} {self.next[it.dimension]}[{self._turns_to_fill(it)}];"
+                for it in self._operands
+            ),
+            *(line for fill in first for line in fill or ()),
+            f"for (int {self.base} = 0; {self.base} < {self.end}; {self.base} += {form.turns}) {{",
+            *(unit + line for it in self._operands for line in self._stores(it)),
             f"{unit}barrier(CLK_LOCAL_MEM_FENCE);",
+            # On their way while this tile is used.
+            f"{unit}if ({self.base} + {form.turns} < {self.end}) {{",
+            *(unit * 2 + line for fill in later for line in fill or ()),
+            f"{unit}}}",
             *(unit + it for it in self._turns()),
             f"{unit}barrier(CLK_LOCAL_MEM_FENCE);",
             "}",
@@ -397,45 +453,76 @@ class _Writer:
         ]
         start, end = body.children[0].start, body.children[-1].end
         text = f"{scope.newline}{scope.indent(start)}".join(lines)
-        return (self._required(), scope.replaced(start, end, text))
+        read = {it.access.buffer for it in self._operands}
+        return (self._required(), *read_alone(scope, read), scope.replaced(start, end, text))
 
     def _required(self) -> Edit:
+        across, down = self.form.group
         at = self.scope.subject.analysis.span.start
         return insert(
             self.scope.subject.path,
             at,
-            f"__attribute__((reqd_work_group_size({SIDE}, {SIDE}, 1))){self.scope.newline}",
+            f"__attribute__((reqd_work_group_size({across}, {down}, 1))){self.scope.newline}",
         )
 
-    def _fill(self, operand: _Operand) -> list[str] | None:
-        """Return the loop that loads a tile, neighbours side by side, with zeros past the ends."""
-        scope, unit = self.scope, self.scope.unit
-        own, first = self.r, self.first[operand.dimension]
+    def _turns_to_fill(self, operand: _Operand) -> int:
+        """Return how many elements of a tile a work-item loads."""
+        return self.form.turns * self.sides[operand.dimension] // self.form.items
+
+    def _filling(self, operand: _Operand) -> list[str]:
+        """Return the head of a loop over a work-item's share of a tile, neighbours side by side."""
+        unit = self.scope.unit
         along_turns = operand.access.index.coefficient(self.product.loop.symbol) == ONE
-        inner = self.turns if along_turns else self.side
-        quick, slow = (self.k, own) if along_turns else (own, self.k)
-        by = {operand.id_name: f"({first} + {own})", self.k: f"({self.base} + {self.k})"}
+        inner = self.form.turns if along_turns else self.sides[operand.dimension]
+        quick, slow = (self.k, self.r) if along_turns else (self.r, self.k)
+        return [
+            # A fixed number of turns: compilers then have all loads under way at once.
+            f"for (int {self.t} = 0; {self.t} < {self._turns_to_fill(operand)}; {self.t}++) {{",
+            f"{unit}const int {self.i} = {self.t} * {self.form.items} + {self.item};",
+            f"{unit}const int {slow} = {self.i} / {inner}, {quick} = {self.i} % {inner};",
+        ]
+
+    def _loads(self, operand: _Operand, base: str) -> list[str] | None:
+        """Return the loop that loads a tile's elements from a turn on, zeros past the ends."""
+        scope, unit = self.scope, self.scope.unit
+        turn = self.k if base == "0" else f"({base} + {self.k})"
+        by = {operand.id_name: self._place(operand), self.k: turn}
         element, count = scope.substituted(operand.access.span.start, operand.access.span.end, by)
         if count < 2:
             return None
-        tests = [f"{self.base} + {self.k} < {self.product.loop.bound}"]
-        bound = self.product.bounds.get(operand.dimension)
-        if bound is not None:
-            tests.insert(0, f"{first} + {own} < {spelt(bound, {})}")
-        total, step = self.turns * self.side, SIDE * SIDE
-        tile = f"{self.tiles[operand.dimension]}[{self.k}][{own}]"
-        return [
-            # A fixed number of turns: compilers then have all loads under way at once.
-            f"for (int {self.t} = 0; {self.t} < {total // step}; {self.t}++) {{",
-            f"{unit}const int {self.i} = {self.t} * {step} + {self.ly} * {SIDE} + {self.lx};",
-            f"{unit}const int {slow} = {self.i} / {inner}, {quick} = {self.i} % {inner};",
-            f"{unit}{tile} = {' && '.join(tests)} ? {tidy(element)} : 0;",
-            "}",
-        ]
+        test = f"{turn.removeprefix('(').removesuffix(')')} < {self.end}"
+        place = f"{self.next[operand.dimension]}[{self.t}]"
+        return [*self._filling(operand), f"{unit}{place} = {test} ? {tidy(element)} : 0;", "}"]
+
+    def _place(self, operand: _Operand) -> str:
+        """Return the row or column of an element that is loaded; the last one again past the end."""
+        place, bound = (
+            f"{self.first[operand.dimension]} + {self.r}",
+            self.product.bounds.get(operand.dimension),
+        )
+        if bound is None:
+            return f"({place})"
+        types = {it.name: str(it.type) for it in self.scope.subject.analysis.kernel.parameters}
+        if all(isinstance(it, Parameter) and types.get(it.name) == "int" for it in bound.leaves):
+            return f"min({place}, {spelt(bound - 1, {})})"
+        return f"({place} < {spelt(bound, {})} ? {place} : {spelt(bound - 1, {})})"
+
+    def _end(self) -> list[str]:
+        """Return where the turns end: at once if there are no rows or columns of which to load the last."""
+        if not self.some:
+            return []
+        some, loop = " && ".join(f"{tight(it)} > 0" for it in self.some), self.product.loop
+        return [f"const {loop.type} {self.end} = {some} ? {loop.bound} : 0;"]
+
+    def _stores(self, operand: _Operand) -> list[str]:
+        """Return the loop that puts loaded elements into their tile."""
+        tile = f"{self.tiles[operand.dimension]}[{self.k}][{self.r}]"
+        place = f"{self.next[operand.dimension]}[{self.t}]"
+        return [*self._filling(operand), f"{self.scope.unit}{tile} = {place};", "}"]
 
     def _turns(self) -> list[str]:
         """Return the loop over a tile's turns."""
-        product, scope, unit, n = self.product, self.scope, self.scope.unit, self.results
+        product, scope, unit, form = self.product, self.scope, self.scope.unit, self.form
         rows, columns = product.rows, product.columns
         a, b = self.values[rows.dimension], self.values[columns.dimension]
         changes = {
@@ -448,26 +535,27 @@ class _Writer:
             at = product.turn.start + found.start()
             changes[at, at + len(product.sum_name)] = f"{self.sum}[{self.r}][{self.c}]"
         turn = scope.rewritten(product.turn.start, product.turn.end, changes)
-        lines = [f"for (int {self.k} = 0; {self.k} < {self.turns}; {self.k}++) {{"]
-        lines.append(f"{unit}{rows.access.type} {a}[{n}];")
-        lines.append(f"{unit}{columns.access.type} {b}[{n}];")
-        for name, operand, counter, lid in ((a, rows, self.r, self.ly), (b, columns, self.c, self.lx)):
+        lines = [f"for (int {self.k} = 0; {self.k} < {form.turns}; {self.k}++) {{"]
+        lines.append(f"{unit}{rows.access.type} {a}[{form.rows}];")
+        lines.append(f"{unit}{columns.access.type} {b}[{form.columns}];")
+        for operand, counter, lid, results, items in self._by_item:
+            name = self.values[operand.dimension]
             place = f"{self.tiles[operand.dimension]}[{self.k}]"
             if _by_fours(operand):
                 kind = f"{operand.access.type}{VECTOR}"
-                lines.append(f"{unit}for (int {counter} = 0; {counter} < {n}; {counter} += {VECTOR})")
-                four = f"*(__local const {kind} *)&{place}[{SIDE} * {counter} + {VECTOR} * {lid}]"
+                lines.append(f"{unit}for (int {counter} = 0; {counter} < {results}; {counter} += {VECTOR})")
+                four = f"*(__local const {kind} *)&{place}[{items} * {counter} + {VECTOR} * {lid}]"
                 lines.append(f"{unit * 2}vstore{VECTOR}({four}, 0, {name} + {counter});")
             else:
-                lines.append(f"{unit}for (int {counter} = 0; {counter} < {n}; {counter}++)")
-                lines.append(f"{unit * 2}{name}[{counter}] = {place}[{lid} + {SIDE} * {counter}];")
-        lines.append(f"{unit}for (int {self.r} = 0; {self.r} < {n}; {self.r}++)")
-        lines.append(f"{unit * 2}for (int {self.c} = 0; {self.c} < {n}; {self.c}++)")
+                lines.append(f"{unit}for (int {counter} = 0; {counter} < {results}; {counter}++)")
+                lines.append(f"{unit * 2}{name}[{counter}] = {place}[{lid} + {items} * {counter}];")
+        lines.append(f"{unit}for (int {self.r} = 0; {self.r} < {form.rows}; {self.r}++)")
+        lines.append(f"{unit * 2}for (int {self.c} = 0; {self.c} < {form.columns}; {self.c}++)")
         return [*lines, f"{unit * 3}{turn}", "}"]
 
     def _each(self, nodes: tuple[Node, ...]) -> list[str]:
         """Return statements that are made for each result, under the kernel's own conditions."""
-        product, scope, unit = self.product, self.scope, self.scope.unit
+        product, scope, unit, form = self.product, self.scope, self.scope.unit, self.form
         statements = []
         for node in nodes:
             text = scope.source(node)
@@ -479,11 +567,11 @@ class _Writer:
         if not statements:
             return []
         tests, ids = [], []
-        for operand, counter, lid in ((product.rows, self.r, self.ly), (product.columns, self.c, self.lx)):
-            place = f"{self.first[operand.dimension]} + {lid} + {SIDE} * {counter}"
+        for operand, counter, lid, _, items in self._by_item:
+            place = f"{self.first[operand.dimension]} + {lid} + {items} * {counter}"
             if _by_fours(operand):
                 block = (
-                    f"{SIDE} * ({counter} - {counter} % {VECTOR}) + {VECTOR} * {lid} + {counter} % {VECTOR}"
+                    f"{items} * ({counter} - {counter} % {VECTOR}) + {VECTOR} * {lid} + {counter} % {VECTOR}"
                 )
                 place = f"{self.first[operand.dimension]} + {block}"
             ids.append(f"{unit * 2}const int {operand.id_name} = {place};")
@@ -491,8 +579,8 @@ class _Writer:
             if bound is not None:
                 tests.append(f"{operand.id_name} < {spelt(bound, {})}")
         lines = [
-            f"for (int {self.r} = 0; {self.r} < {self.results}; {self.r}++)",
-            f"{unit}for (int {self.c} = 0; {self.c} < {self.results}; {self.c}++) {{",
+            f"for (int {self.r} = 0; {self.r} < {form.rows}; {self.r}++)",
+            f"{unit}for (int {self.c} = 0; {self.c} < {form.columns}; {self.c}++) {{",
             *ids,
         ]
         if not tests:

@@ -72,7 +72,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
             is_sketch=True,
             sites=frozenset(it.site for it in facts.accesses(subject.analysis) if it.buffer == name),
             relaunch=lambda launch, plan=plan: _apart(launch, plan),  # type: ignore[misc]
-            restore=lambda buffers, plan=plan: _together(buffers, plan),  # type: ignore[misc]
+            restore=lambda _, buffers, plan=plan: _together(buffers, plan),  # type: ignore[misc]
             host_change=f"keep {arrays} as buffers of their own instead of `{name}`",
         )
 

@@ -192,7 +192,7 @@ def _length(scope: Scope, text: str) -> int | None:
     words = rf"\b{text}\s*=\s*get_local_size\s*\(\s*0\s*\)\s*;"
     if re.search(words, scope.shown[scope.body.start : scope.body.end]):
         return scope.subject.launch.local_size[0]
-    macro = re.search(rf"(?m)^[ \t]*#[ \t]*define[ \t]+{text}[ \t]+\(?(\d+)\)?[ \t\r]*$", scope.shown)
+    macro = re.search(rf"(?m)^[ \t]*#[ \t]*define[ \t]+{text}[ \t]+\(?(\d+)\)?[ \t\r]*$", scope.text)
     return int(macro[1]) if macro is not None else None
 
 

@@ -32,7 +32,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     scope = Scope.of(subject)
     if scope is None:
         return
-    arrays = [it for it in local_arrays(scope) if it.lengths]
+    arrays = [it for it in local_arrays(scope) if it.lengths and it.uses]
     for array in arrays:
         own = _is_own(array)
         edits = None if own is None else _edits(scope, array)

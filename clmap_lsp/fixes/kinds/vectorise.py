@@ -127,7 +127,7 @@ def _tests(scope: Scope, loop: CountingLoop, loads: Sequence[Access]) -> list[st
 
 def _aligned(scope: Scope, accesses: Sequence[Access]) -> tuple[Assumption, ...]:
     """Return that the buffers are aligned, where the host may pass pointers: from OpenCL 2.0 on."""
-    if scope.subject.options.standard in ("CL1.0", "CL1.1", "CL1.2"):
+    if scope.subject.options.language in ("CL1.0", "CL1.1", "CL1.2"):
         return ()
     return unique(aligned(it.buffer, it.size * LANES) for it in accesses)
 

@@ -1,0 +1,92 @@
+"""Launch in work-groups of another shape, so that a SIMD group's work-items walk along rows.
+
+For kernels whose results know nothing of work-groups: no local memory, no barrier, no work-item function but
+global ids and sizes. The kernel's text gets the shape as a hint, which binds nobody; the host launches so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING
+
+from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.group_size import hints
+from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.predict import figures_of
+from clmap_lsp.fixes.scope import Scope
+from clmap_lsp.hosts.changes import LaunchChange
+from clmap_lsp.source import ir
+from clmap_lsp.source.ir import WorkItemQuery as Query
+from clmap_lsp.source.types import AddressSpace
+
+if TYPE_CHECKING:
+    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.launch.model import Launch
+
+KIND = "group-shape"
+SHAPES = {
+    1: ((64,), (128,), (256,)),
+    2: ((32, 8), (64, 4), (16, 16), (32, 4), (256, 1), (8, 32)),
+    3: ((32, 4, 2), (32, 8, 1), (64, 4, 1), (8, 8, 4)),
+}
+"""By the number of dimensions; of those that move as little, the first."""
+GAIN = 1.1
+_ALIKE = frozenset({Query.GLOBAL_ID, Query.GLOBAL_SIZE, Query.GLOBAL_OFFSET, Query.WORK_DIM})
+"""What a work-item gets whatever group it is in."""
+
+
+def propose(subject: Subject) -> Iterator[Proposal]:
+    """Yield the shapes that move less, the best first."""
+    scope = Scope.of(subject)
+    attributes = subject.analysis.kernel.attributes
+    if scope is None or attributes.reqd_work_group_size or attributes.work_group_size_hint:
+        return
+    if not subject.analysis.totals.complete or not _knows_no_groups(subject.analysis.kernel):
+        return
+    counted = []
+    for shape in SHAPES.get(len(subject.launch.global_size), ()):
+        launch = shaped(subject.launch, shape)
+        if launch != subject.launch and prod(shape) <= (subject.device.limits.max_work_group_size or 256):
+            after = figures_of(subject.program, subject.analysis.kernel, launch, subject.device)
+            if after.totals.complete:
+                counted.append((after.cost, shape))
+    for _, shape in sorted(counted, key=lambda it: it[0])[:2]:
+        text = "x".join(map(str, shape))
+        yield Proposal(
+            KIND,
+            f"Launch in work-groups of {text}",
+            hints(scope, shape),
+            ("CM101", "CM102", "CM103", "CM104"),
+            sites=frozenset(it.site for it in facts.accesses(subject.analysis)),
+            relaunch=partial(shaped, shape=shape),
+            host_change=f"launch in work-groups of {text}",
+            change=LaunchChange(local_size=shape),
+            least_gain=GAIN,
+            choice=KIND,
+        )
+
+
+def shaped(launch: Launch, shape: tuple[int, ...]) -> Launch:
+    """Return a launch in groups of another shape; the same one where they do not fill it."""
+    fits = all(size % group == 0 for size, group in zip(launch.global_size, shape, strict=True))
+    return replace(launch, local_size=shape) if fits else launch
+
+
+def _knows_no_groups(kernel: ir.Kernel) -> bool:
+    """True if a kernel does the same in work-groups of any shape."""
+    local = any(
+        it.kind is ir.VariableKind.LOCAL_OBJECT or getattr(it.type, "space", None) is AddressSpace.LOCAL
+        for it in (*kernel.variables, *kernel.parameters)
+    )
+    if local or facts.opaque(kernel) or facts.synchronises(kernel.body):
+        return False
+    return all(
+        it.query in _ALIKE
+        for statement in ir.walk(kernel.body)
+        for value in ir.expressions(statement)
+        for it in ir.nodes(value)
+        if isinstance(it, ir.WorkItem)
+    )
