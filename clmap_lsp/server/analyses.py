@@ -2,6 +2,10 @@
 
 Each document has at most one analysis under way. A newer text ends it, unless nothing has been published of
 the document for a while: then it goes on to the end, so that findings come in steady typing too.
+
+While a person types inside of one function of a large file, only what that touches is read at each key
+(`index/touched.py`); the rest is as it was, and the whole is read when typing pauses. What takes longest, to
+hold findings against all plausible launches, waits for such a pause too.
 """
 
 from __future__ import annotations
@@ -10,28 +14,37 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pygls.exceptions import JsonRpcContentModified
 
+from clmap_lsp.server.included import reads_otherwise
 from clmap_lsp.server.turns import Band, EndedError, Turn, Turns, Urgency
 
 if TYPE_CHECKING:
-    from clmap_lsp.config import Settings
+    from clmap_lsp.hosts.changes import LaunchChange
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.documents import Document
-    from clmap_lsp.server.engine import Engine
-    from clmap_lsp.server.snapshot import Snapshot
+    from clmap_lsp.server.engine import Engine, HostChanges
+    from clmap_lsp.server.snapshot import Snapshot, Touched
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
+KEPT_SNAPSHOTS = 24
+"""Documents of which all is kept, those used last. The others are analysed again when somebody asks."""
 OVERDUE_S = 0.25
 """Where nothing was published of a document for so long, a newer text does not end its analysis..."""
 LONGEST_S = 2.0
-"""... unless that takes longer than this."""
+"""... unless that takes longer than this, and longer than analyses of it do."""
+PAUSE_S = 0.3
+"""Without a change for so long, a document is read whole, and judged."""
+WHOLE_S = 2.0
+"""In steady typing, too, a document is read whole that often."""
 
 
 @dataclass(slots=True, eq=False)
@@ -42,6 +55,8 @@ class _Job:
     turn: Turn[Snapshot]
     began: float
     generation: int
+    changed: set[str] = field(default_factory=set)
+    """Files that were opened, edited or closed since: it may have read them as they were."""
 
 
 @dataclass(slots=True, eq=False)
@@ -69,7 +84,18 @@ class Analyses:
         self._published: dict[str, float] = {}
         """When each document was last published, or began to be edited after that."""
         self._edits: dict[str, int] = {}
+        self._parts: dict[str, Turn[Touched | None]] = {}
+        """Readings under way of what edits touch."""
+        self._touched: dict[str, Touched] = {}
+        """The last one of each document that is newer than its snapshot."""
+        self._pauses: dict[str, asyncio.TimerHandle] = {}
+        """When documents are read whole, unless they are edited before."""
+        self._read_at: dict[str, float] = {}
+        """When each document was last read whole."""
+        self._took: dict[str, float] = {}
+        """How long the last analysis of each document took, in seconds."""
         self._n_edits = 0
+        self._n_dropped = 0
         self._generation = 0
 
     @property
@@ -88,7 +114,7 @@ class Analyses:
     # ------------------------------------------------------------------------------------- answers
 
     def latest(self, uri: str) -> Snapshot | None:
-        """Return the last snapshot, whatever its version."""
+        """Return the last snapshot, whatever its version; None where there is none, or none any more."""
         return self._kept.get(uri)
 
     def current(self, document: Document) -> Snapshot | None:
@@ -101,6 +127,7 @@ class Analyses:
 
         Raises: JsonRpcContentModified if the text changes before it is there.
         """
+        self._used(document.uri)
         ready = self.current(document)
         if ready is not None:
             return ready
@@ -117,17 +144,45 @@ class Analyses:
 
         The first snapshot of a document is waited for.
         """
+        self._used(document.uri)
         ready = self.current(document)
         if ready is not None:
             return ready
         latest = self._kept.get(document.uri)
         if latest is None:
-            return await self.of(document)
+            return await self._first(document)
+        if document.uri in self._parts or document.uri in self._touched:
+            return latest.seen_in(document)  # The whole is read when typing pauses.
         try:
             return await asyncio.wait_for(self.of(document), patience_s)
         except (TimeoutError, JsonRpcContentModified):
             present = self._server.documents.get(document.uri) or document
             return latest.seen_in(present)
+
+    async def _first(self, document: Document) -> Snapshot | None:
+        """Return the first snapshot of a document, of whatever text that is."""
+        while True:
+            try:
+                return await self.of(document)
+            except JsonRpcContentModified:
+                present = self._server.documents.get(document.uri)
+                if present is None:
+                    return None
+                if (latest := self._kept.get(document.uri)) is not None:
+                    return latest.seen_in(present)
+                document = present
+
+    async def shown(self, document: Document, patience_s: float) -> Sequence[Snapshot]:
+        """Return what is known of a document soon: its snapshot, or those of what was edited and the rest."""
+        if (part := self._parts.get(document.uri)) is not None and self.current(document) is None:
+            done = asyncio.wrap_future(part.future)
+            done.add_done_callback(lambda it: it.cancelled() or it.exception())  # `_part_done` looks at it.
+            await asyncio.wait({done}, timeout=patience_s)
+        touched = self._touched.get(document.uri)
+        if touched is not None and touched.document is document and self.current(document) is None:
+            return touched.part, touched.rest
+        snapshot = await self.soon(document, patience_s)
+        return () if snapshot is None else (snapshot,)
 
     # ---------------------------------------------------------------------------------------- work
 
@@ -139,8 +194,25 @@ class Analyses:
         if uri not in self._jobs:
             self._published[uri] = now
 
+    def renew_touched(self, document: Document) -> None:
+        """See to it that a text that was edited is analysed, at once at least what the edits touched."""
+        uri = document.uri
+        self._end_pause(uri)
+        whole = self._kept.get(uri)
+        settings = self._server.settings_for(document)
+        if whole is None or whole.layout is None or uri in self._outdated or whole.settings != settings:
+            self.renew(document)
+            return
+        job = self._jobs.get(uri)
+        if job is not None and job.document is not document and not self._is_due(uri):
+            self._turns.end(job.turn)
+            del self._jobs[uri]
+        if uri not in self._parts:
+            self._begin_part(document, whole)
+
     def renew(self, document: Document) -> None:
         """See to it that the present text of a document is analysed."""
+        self._end_pause(document.uri)
         job = self._jobs.get(document.uri)
         if job is not None:
             is_same = job.document is document and job.generation == self._generation
@@ -160,10 +232,14 @@ class Analyses:
             if not self._server.holds_kernels(document):
                 continue
             self._outdated.add(document.uri)
+            self._turns.submit(Urgency(Band.REQUEST), partial(self._reread, document.path))
             job = self._jobs.get(document.uri)
             if job is not None:
                 self._turns.end(job.turn)
             self._begin(document)
+
+    def _reread(self, path: str) -> None:
+        self.engine().reread(path)
 
     async def predict(self, document: Document) -> None:
         """Predict the times of a document's kernels, after everything else, and show what they change."""
@@ -179,6 +255,22 @@ class Analyses:
             return
         if is_news and self._server.documents.get(document.uri) is document:
             self.renew_all({document.uri})
+
+    async def host_edits(self, document: Document, kernel: str, change: LaunchChange) -> HostChanges:
+        """Return how host code changes every launch of a kernel; see `Engine`."""
+        settings = self._server.settings_for(document)
+        ask = partial(self.engine().host_edits, document, settings, kernel, change)
+        turn = self._turns.submit(Urgency(Band.REQUEST), ask)
+        try:
+            return await asyncio.wrap_future(turn.future)
+        except EndedError:
+            return {}
+
+    def file_changed(self, path: str) -> None:
+        """Note that a file is not what analyses under way may have read of it."""
+        for job in self._jobs.values():
+            if job.document.path != path:
+                job.changed.add(path)
 
     def host_files_changed(self, paths: Sequence[str] | None = None) -> None:
         """Analyse those documents anew that changed host files launch otherwise; see `Engine`."""
@@ -203,38 +295,70 @@ class Analyses:
         self._kept.pop(document_uri, None)
         self._published.pop(document_uri, None)
         self._edits.pop(document_uri, None)
+        self._took.pop(document_uri, None)
+        self._read_at.pop(document_uri, None)
+        self._touched.pop(document_uri, None)
+        self._end_pause(document_uri)
+        if (part := self._parts.pop(document_uri, None)) is not None:
+            self._turns.end(part)
         self._outdated.discard(document_uri)
         self._give_up(document_uri)
-        self._turns.submit(Urgency(Band.REQUEST), lambda: self.engine().forget(path))
+        self._turns.submit(Urgency(Band.REQUEST), partial(self._forget_path, path))
 
     def _may_go_on(self, job: _Job) -> bool:
         """Tell whether an analysis of an older text is let go on to its end."""
         if job.generation != self._generation or job.document.uri in self._outdated:
             return False
+        uri = job.document.uri
+        if uri not in self._kept:
+            return True  # Without a first one, later texts would cost as much.
         now = asyncio.get_running_loop().time()
-        since = now - self._published.get(job.document.uri, now)
-        return since > OVERDUE_S and now - job.began < LONGEST_S
+        since = now - self._published.get(uri, now)
+        longest = max(
+            LONGEST_S, 2 * self._took.get(uri, 0.0)
+        )  # Where the machine is busy, everything takes long.
+        return since > OVERDUE_S and now - job.began < longest
 
-    def _begin(self, document: Document) -> None:
+    def _begin(self, document: Document, *, judges: bool = False) -> None:
         loop = asyncio.get_running_loop()
         settings = self._server.settings_for(document)
         count = self._edits.get(document.uri)
-        urgency = Urgency.opened(len(document.text)) if count is None else Urgency.edited(count)
+        urgency = Urgency.opened(len(document.text)) if count is None else Urgency.edited(2 * count)
         is_first = document.uri not in self._kept
 
         def progress(partial_: Snapshot) -> None:
             loop.call_soon_threadsafe(self._partly_done, document, partial_)
 
-        turn = self._turns.submit(
-            urgency, partial(self._analyse, document, settings, progress if is_first else None)
-        )
-        job = self._jobs[document.uri] = _Job(document, turn, loop.time(), self._generation)
-        turn.future.add_done_callback(lambda _: _soon(loop, self._done, job))
+        def analyse() -> Snapshot:
+            return self.engine().analyse(document, settings, progress if is_first else None, judges=judges)
 
-    def _analyse(
-        self, document: Document, settings: Settings, progress: Callable[[Snapshot], None] | None
-    ) -> Snapshot:
-        return self.engine().analyse(document, settings, progress)
+        turn = self._turns.submit(urgency, analyse)
+        job = self._jobs[document.uri] = _Job(document, turn, loop.time(), self._generation)
+        turn.future.add_done_callback(lambda _: _soon(loop, partial(self._done, job)))
+
+    def _begin_part(self, document: Document, whole: Snapshot) -> None:
+        loop = asyncio.get_running_loop()
+        urgency = Urgency.edited(2 * self._edits.get(document.uri, 0) + 1)  # Before any reading of the whole.
+        turn = self._turns.submit(urgency, lambda: self.engine().touch(document, whole))
+        self._parts[document.uri] = turn
+        turn.future.add_done_callback(lambda _: _soon(loop, partial(self._part_done, document, turn, whole)))
+
+    def _plan_whole(self, document: Document, wait_s: float) -> None:
+        """Read a document whole when it was not edited for a while."""
+        uri = document.uri
+        self._end_pause(uri)
+
+        def pause() -> None:
+            self._pauses.pop(uri, None)
+            present = self._server.documents.get(uri)
+            if present is document and uri not in self._jobs:
+                self._begin(document, judges=True)
+
+        self._pauses[uri] = asyncio.get_running_loop().call_later(wait_s, pause)
+
+    def _end_pause(self, uri: str) -> None:
+        if (timer := self._pauses.pop(uri, None)) is not None:
+            timer.cancel()
 
     # ---------------------------------------------------------------------- in the event loop again
 
@@ -249,7 +373,8 @@ class Analyses:
         is_present = self._jobs.get(uri) is job
         if is_present:
             del self._jobs[uri]
-        snapshot, has_failed = _result(job.turn.future)
+        result = _result(job.turn.future)
+        snapshot, has_failed = result
         document = self._server.documents.get(uri)
         if document is None or not is_present:
             return  # Closed, or a newer job has taken its place.
@@ -258,17 +383,82 @@ class Analyses:
             return
         if snapshot is not None and job.generation == self._generation:
             self._outdated.discard(uri)
+            self._took[uri] = asyncio.get_running_loop().time() - job.began
             self._keep(snapshot)
-        if document is not job.document or (snapshot is None and self._is_wanted(uri)):
+            # Other documents were asked when these files changed; this one was not known then.
+            if job.changed and reads_otherwise(snapshot, self._server.present_texts(job.changed)):
+                self.renew_all({uri})
+            if document is job.document and not snapshot.is_judged:
+                self._plan_whole(document, PAUSE_S if uri in self._edits else 0.0)
+        if (document is not job.document or snapshot is None) and self._is_wanted(uri):
             self._begin(document)
+        elif document is not job.document:
+            self.renew_touched(document)
+
+    def _part_done(self, document: Document, turn: Turn[Touched | None], whole: Snapshot) -> None:
+        uri = document.uri
+        if self._parts.get(uri) is not turn:
+            return
+        del self._parts[uri]
+        touched, has_failed = _result(turn.future)
+        present = self._server.documents.get(uri)
+        if present is None:
+            return
+        kept = self._kept.get(uri)
+        if kept is not whole:
+            if kept is None or self.current(present) is None:
+                self.renew_touched(present)
+            return
+        if touched is None or has_failed:
+            self._touched.pop(uri, None)
+            self.renew(present)
+            return
+        self._touched[uri] = touched
+        for listener in self._server.on_touched:
+            listener(touched)
+        if present is not document:
+            self.renew_touched(present)
+        if uri not in self._jobs:
+            if self._is_due(uri):
+                self._begin(present)
+            elif present is document:
+                self._plan_whole(present, PAUSE_S)
+
+    def _is_due(self, uri: str) -> bool:
+        """Tell whether a document should be read whole though a person types in it."""
+        return asyncio.get_running_loop().time() - self._read_at.get(uri, 0.0) > WHOLE_S
 
     def _keep(self, snapshot: Snapshot) -> None:
         uri = snapshot.document.uri
+        self._kept.pop(uri, None)
         self._kept[uri] = snapshot
-        self._published[uri] = asyncio.get_running_loop().time()
+        self._touched.pop(uri, None)
+        self._published[uri] = self._read_at[uri] = asyncio.get_running_loop().time()
         for listener in self._server.on_snapshot:
             listener(snapshot)
         self._tell(uri)
+        self._drop_oldest()
+
+    def _used(self, uri: str) -> None:
+        """Note that a snapshot is of use: those that are not are dropped first."""
+        if (snapshot := self._kept.pop(uri, None)) is not None:
+            self._kept[uri] = snapshot
+
+    def _drop_oldest(self) -> None:
+        """Drop the snapshots that were not used for longest; their diagnostics stay with the client."""
+        for uri in list(self._kept)[: max(0, len(self._kept) - KEPT_SNAPSHOTS)]:
+            if uri in self._jobs or uri in self._parts or uri in self._waiting or uri in self._pauses:
+                continue
+            path = self._kept.pop(uri).document.path
+            self._touched.pop(uri, None)
+            self._turns.submit(Urgency(Band.REQUEST), partial(self._forget_path, path))
+            self._n_dropped += 1
+            if self._n_dropped % KEPT_SNAPSHOTS == 0:
+                for listener in self._server.on_dropped:
+                    listener()
+
+    def _forget_path(self, path: str) -> None:
+        self.engine().forget(path)
 
     def _tell(self, uri: str) -> None:
         """Answer those who wait for a document: with its snapshot, or that its text has changed."""
@@ -301,7 +491,7 @@ class Analyses:
         return uri in self._waiting
 
 
-def _result(future: Future[Snapshot]) -> tuple[Snapshot | None, bool]:
+def _result(future: Future[T]) -> tuple[T | None, bool]:
     """Return what an analysis gave, None where it was ended; and whether it failed by an error of ours."""
     if future.cancelled():
         return None, False
@@ -314,8 +504,8 @@ def _result(future: Future[Snapshot]) -> tuple[Snapshot | None, bool]:
     return None, True
 
 
-def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[_Job], None], job: _Job) -> None:
+def _soon(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
     try:
-        loop.call_soon_threadsafe(call, job)
+        loop.call_soon_threadsafe(call)
     except RuntimeError:
         logger.debug("an analysis ended after the session")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,7 @@ from clmap_lsp.version import __version__
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
     from clmap_lsp.server.emulations import Emulations
-    from clmap_lsp.server.snapshot import Snapshot
+    from clmap_lsp.server.snapshot import Snapshot, Touched
 
 logger = logging.getLogger(__name__)
 
@@ -50,6 +50,12 @@ class ClmapServer(LanguageServer):
         """Called in the event loop with each new snapshot."""
         self.on_partial_snapshot: list[Callable[[Snapshot], None]] = []
         """Called with what is known so far of a document whose first analysis takes long."""
+        self.on_opened: list[Callable[[str], None]] = []
+        """Called with the URI of each document that is opened."""
+        self.on_dropped: list[Callable[[], None]] = []
+        """Called when documents that were not used lately take much memory no longer."""
+        self.on_touched: list[Callable[[Touched], None]] = []
+        """Called with what is known of a large document by what its last edits touch."""
         self.on_emulated: list[Callable[[Snapshot], None]] = []
         """Called when the worker has said something new of a document's kernels."""
         self.on_configuration: list[Callable[[Document], None]] = []
@@ -130,8 +136,22 @@ class ClmapServer(LanguageServer):
             return None
         return await self.analyses.soon(document, patience_s)
 
+    async def shown(self, uri: str, patience_s: float) -> Sequence[Snapshot]:
+        """Return what is known of a document's present version soon: one snapshot, or those of its parts."""
+        document = self.documents.get(uri)
+        if document is None or not self.holds_kernels(document):
+            return ()
+        return await self.analyses.shown(document, patience_s)
+
+    def present_texts(self, paths: Collection[str]) -> dict[str, str | None]:
+        """Return the texts of those files that are open, `None` for the others."""
+        return dict.fromkeys(paths) | {it.path: it.text for it in self.documents if it.path in paths}
+
     def included_changed(self, path: str, text: str | None = None) -> None:
         """Analyse the documents anew that include a file, or look for it, and read another text than this."""
+        if text is None:
+            text = next((it.text for it in self.documents if it.path == path), None)
+        self.analyses.file_changed(path)
         users = self.included.users_of(path, text)
         if users:
             self.analyses.renew_all(users)

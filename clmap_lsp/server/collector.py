@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import sys
 
@@ -28,8 +29,8 @@ class QuietCollector:
             self._timer.cancel()
         self._timer = asyncio.get_running_loop().call_later(QUIET_S, self._collect)
 
-    def closed(self) -> None:
-        """A document is closed: at the next quiet moment its memory goes back to the system."""
+    def freed(self) -> None:
+        """Much is let go of: at the next quiet moment its memory goes back to the system."""
         self._is_full = True
         self.changed()
 
@@ -38,6 +39,7 @@ class QuietCollector:
         if self._is_full:
             self._is_full, self._is_first = False, False
             gc.unfreeze()
+            clear_caches()
             gc.collect()
             gc.freeze()
             give_back()
@@ -47,6 +49,17 @@ class QuietCollector:
             gc.freeze()
         else:
             gc.collect(1)
+
+
+def clear_caches() -> None:
+    """Empty the bounded caches of functions: what they know of texts that are gone holds on to those."""
+    for it in gc.get_objects():
+        if not isinstance(it, functools._lru_cache_wrapper) or not str(it.__module__).startswith(
+            "clmap_lsp."
+        ):
+            continue
+        if it.cache_parameters()["maxsize"] not in (None, 1):
+            it.cache_clear()
 
 
 def give_back() -> None:

@@ -14,6 +14,7 @@ from clmap_lsp.server.documents import Document
 from clmap_lsp.server.headline import headline
 from clmap_lsp.server.shift import Shift
 from clmap_lsp.source.span import SourceFile, Span
+from clmap_lsp.worker.messages import as_data
 
 if TYPE_CHECKING:
     from clmap_lsp.fixes.matching import Offer
@@ -108,8 +109,14 @@ def diagnostic(finding: Finding, places: Places, offers: Sequence[Offer] = ()) -
 
 
 def offer_data(offer: Offer, places: Places) -> dict[str, Any]:
-    """Return a verified fix as plain data; `cost` is what the rewritten kernel moves."""
-    return {**fix_data(offer.fix, places), "kind": offer.kind, "cost": offer.cost}
+    """Return a verified fix as plain data; `rank` sorts those of one kernel, the best first."""
+    return {
+        **fix_data(offer.fix, places),
+        "kind": offer.kind,
+        "rank": list(offer.rank),
+        "preferable": offer.is_preferable,
+        "change": None if offer.change is None else as_data(offer.change),
+    }
 
 
 def fix_data(fix: Fix, places: Places) -> dict[str, Any]:
@@ -127,12 +134,21 @@ def fix_data(fix: Fix, places: Places) -> dict[str, Any]:
 def edit_data(edit: Edit, places: Places) -> dict[str, Any]:
     """Return an edit as plain data: a URI, a range, the new text."""
     location = places.location(edit.span)
-    start, end = location.range.start, location.range.end
+    return _edit_data(location.uri, location.range, edit.text)
+
+
+def document_edit(document: Document, edit: Edit) -> dict[str, Any]:
+    """Return an edit of an open document as plain data."""
+    return _edit_data(document.uri, document.range(edit.span.start, edit.span.end), edit.text)
+
+
+def _edit_data(uri: str, where: lsp.Range, text: str) -> dict[str, Any]:
+    start, end = where.start, where.end
     return {
-        "uri": location.uri,
+        "uri": uri,
         "range": {
             "start": {"line": start.line, "character": start.character},
             "end": {"line": end.line, "character": end.character},
         },
-        "newText": edit.text,
+        "newText": text,
     }

@@ -22,6 +22,8 @@ def workspace_edit(
     versions: Mapping[str, int],
     host_change: str | None = None,
     assumptions: Sequence[str] = (),
+    *,
+    confirm: bool = False,
 ) -> lsp.WorkspaceEdit:
     """Return edits as one workspace edit.
 
@@ -29,6 +31,7 @@ def workspace_edit(
         versions: what the edits hold for, by URI; documents that are not open have none.
         host_change: what the user must change elsewhere.
         assumptions: what must hold of launches, builds and buffers.
+        confirm: the user sees the edits before they are made, if the client can show them.
     """
     workspace = capabilities.workspace
     can = workspace.workspace_edit if workspace else None
@@ -42,8 +45,10 @@ def workspace_edit(
         )
     notes = [] if host_change is None else [host_change]
     notes += [f"it assumes: {', '.join(assumptions)}"] if assumptions else []
-    annotate = bool(notes) and can.change_annotation_support is not None
-    label = "It holds under assumptions" if host_change is None else "The host must change too"
+    annotate = (bool(notes) or confirm) and can.change_annotation_support is not None
+    label = "The host must change too"
+    if host_change is None:
+        label = "It holds under assumptions" if notes else "Nothing is assumed"
     changes = [
         lsp.TextDocumentEdit(
             lsp.OptionalVersionedTextDocumentIdentifier(uri, versions.get(uri)),
@@ -53,7 +58,7 @@ def workspace_edit(
     ]
     annotations = {
         HOST_CHANGE: lsp.ChangeAnnotation(
-            label, needs_confirmation=host_change is not None, description="; ".join(notes)
+            label, needs_confirmation=confirm or host_change is not None, description="; ".join(notes)
         )
     }
     return lsp.WorkspaceEdit(document_changes=changes, change_annotations=annotations if annotate else None)

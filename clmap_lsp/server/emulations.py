@@ -22,17 +22,20 @@ from clmap_lsp.rules.runner import judged
 from clmap_lsp.server.fixing import offers_in, time_for_fixes
 from clmap_lsp.server.progress import Progress
 from clmap_lsp.server.settings import selection_of
+from clmap_lsp.worker import cache
 from clmap_lsp.worker.keys import content_key, significant
 from clmap_lsp.worker.messages import (
     BadMessageError,
     MeasuredOnDevice,
     Offered,
+    Optimised,
     Ran,
     as_data,
     from_data,
     kernel_task,
 )
 from clmap_lsp.worker.pool import Task, TaskFailedError, WorkerCrashedError, WorkerPool, WorkerState
+from clmap_lsp.worker.tasks import optimised_key
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -45,6 +48,8 @@ logger = logging.getLogger(__name__)
 
 DEVICE_TIME_LIMIT_S = 60.0
 """Measuring on a device may take so long."""
+OPTIMISE_S = 20.0
+"""Processor seconds of one search for the best version: what `clmap-lsp optimise` takes, too."""
 KEPT = 512
 """Results that are kept in memory; the worker keeps more on disk."""
 
@@ -233,6 +238,23 @@ class Emulations:
         _keep(self._measured, _key(snapshot, kernel), measured.on_device)
         return measured.text
 
+    async def optimise(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Optimised | str:
+        """Search for the best version of a kernel, because a person asked; or say why there is none.
+
+        A search that the user cancels leaves what was best until then, and the next one goes on from there.
+        """
+        try:
+            reply = await self._ask("optimise", f"Optimising {kernel.name}", snapshot, kernel)
+            if reply is None:
+                reply = await asyncio.to_thread(cache.load, optimised_key(_key(snapshot, kernel)))
+            return (
+                "nothing better was found until it was cancelled"
+                if reply is None
+                else from_data(reply, Optimised, kernel.span)
+            )
+        except (TaskFailedError, WorkerCrashedError, BadMessageError) as error:
+            return str(error)
+
     def measured(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Mapping[str, Any] | None:
         """Return what a device made of a kernel as it is now, as JSON (`OnDevice.as_json`)."""
         return self._measured.get(_key(snapshot, kernel)) if self._measured else None
@@ -273,6 +295,9 @@ class Emulations:
         if kind == "fixes":
             message = replace(message, deadline_s=time_for_fixes(message.limits.time_limit_s))
             limit += message.deadline_s
+        if kind == "optimise":
+            message = replace(message, deadline_s=OPTIMISE_S)
+            limit += OPTIMISE_S * WALL_FACTOR
         if kind == "measure":
             message = replace(message, device_time_limit_s=DEVICE_TIME_LIMIT_S)
             limit += DEVICE_TIME_LIMIT_S + 10
@@ -314,7 +339,14 @@ def _place(fault: Mapping[str, Any]) -> tuple[object, ...]:
 
 def _key(snapshot: Snapshot, kernel: KernelAnalysis, *, to_the_letter: bool = True) -> str:
     device = snapshot.analysis.device
-    return content_key(snapshot.program, kernel, snapshot.settings, device, to_the_letter=to_the_letter)
+    return content_key(
+        snapshot.program,
+        kernel,
+        snapshot.settings,
+        device,
+        to_the_letter=to_the_letter,
+        around=snapshot.around,
+    )
 
 
 def _text(snapshot: Snapshot, kernel: KernelAnalysis) -> str:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+from weakref import ref
 
 from clmap_lsp.analysis.model import FileAnalysis
+from clmap_lsp.index.touched import Layout
 from clmap_lsp.rules.cm008_not_understood import RULE as CM008
 from clmap_lsp.server.embedding import kernel_text
 from clmap_lsp.server.settings import selection_of
-from clmap_lsp.server.snapshot import Snapshot
+from clmap_lsp.server.snapshot import Snapshot, Touched
 from clmap_lsp.source.span import Span
 from clmap_lsp.sources import Reader, include_reader
 from clmap_lsp.workbench import OpenedFile, Workbench
@@ -22,9 +25,14 @@ from clmap_lsp.workbench import OpenedFile, Workbench
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.config import Settings
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.hosts.changes import LaunchChange
     from clmap_lsp.index.index import Index
     from clmap_lsp.server.documents import Document, Documents
 
+HostChanges: TypeAlias = "dict[str, tuple[str, tuple[Edit, ...]]]"
+KEPT_READINGS = 24
+"""Documents of which a reading is kept, for the next edit."""
 KEPT_KERNELS = 96
 """Versions of kernels that are kept, so that undoing an edit costs nothing; each takes about 0.1 MiB."""
 PARTLY_S = 0.7
@@ -39,7 +47,9 @@ class Engine:
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._workbench = Workbench(self._includes, kept_kernels=KEPT_KERNELS, remembers=True)
+        self._workbench = Workbench(
+            self._includes, kept_kernels=KEPT_KERNELS, kept_readings=KEPT_READINGS, remembers=True
+        )
 
     @property
     def n_analysed(self) -> int:
@@ -50,9 +60,29 @@ class Engine:
         """Drop what is kept of a closed document."""
         self._workbench.forget(path)
 
+    def reread(self, path: str) -> None:
+        """Look for what a document includes anew: a file may be there now that was missing."""
+        self._workbench.reread(path)
+
     def host_files_changed(self, paths: Sequence[str] | None) -> tuple[str, ...]:
         """Return the kernel files that host code says something else of, as host files changed."""
         return self._workbench.host_files_changed(paths)
+
+    def host_edits(
+        self, document: Document, settings: Settings, kernel: str, change: LaunchChange
+    ) -> HostChanges:
+        """Return what changes every launch of a kernel in host code: by path the file's text and edits of it.
+
+        Empty where the launches are not known.
+        """
+        opened = self._workbench.open_text(document.path, kernel_text(document), settings)
+        facts = opened.facts
+        edits = () if facts.edits is None else facts.edits(kernel, change).edits
+        return {
+            path: (text, mine)
+            for path, text in facts.places.items()
+            if (mine := tuple(it for it in edits if it.span.path == path))
+        }
 
     def index(self, document: Document, settings: Settings) -> Index:
         """Return what a document declares and uses; the same object as long as nothing of it changes."""
@@ -60,31 +90,47 @@ class Engine:
         return self._workbench.index(document.path, text, settings)
 
     def analyse(
-        self, document: Document, settings: Settings, progress: Callable[[Snapshot], None] | None = None
+        self,
+        document: Document,
+        settings: Settings,
+        progress: Callable[[Snapshot], None] | None = None,
+        *,
+        judges: bool = True,
     ) -> Snapshot:
         """Return the snapshot of a document; never raises on its text.
 
         Args:
             progress: called now and then with what is known so far, where it takes long.
+            judges: hold findings that rest on guesses against other launches, also where that takes long.
         """
         if len(document.text) > MAX_CHARACTERS:
             return self._too_large(document, settings)
-        opened = self._workbench.open_text(document.path, kernel_text(document), settings)
+        text = kernel_text(document)
+        opened = self._workbench.open_text(document.path, text, settings)
         if progress is not None:
             opened.on_kernel = _Progress(document, opened, progress).add
-        findings = opened.findings(selection_of(settings), waits=False)
-        includes = opened.index.includes if opened.index is not None else ()
-        times = opened.times(waits=False)
-        return Snapshot(
-            document,
-            settings,
-            opened.program,
-            opened.analysis,
-            findings,
-            opened.host_files,
-            tuple(includes),
-            {name: it for name, it in times.items() if not isinstance(it, str)},
-        )
+        snapshot = _snapshot(document, opened, judges=judges)
+        if text is not document.text or settings.recorded is not None or opened.index is None:
+            return snapshot
+        guessed = (it.name for it in opened.program.guesses)
+        return replace(snapshot, layout=Layout.of(opened.index, guessed))
+
+    def touch(self, document: Document, whole: Snapshot) -> Touched | None:
+        """Return what is known of a document by the functions alone that edits have touched since.
+
+        None where only a reading of the whole text can tell.
+        """
+        part = None if whole.layout is None else whole.layout.part(document.text)
+        if part is None:
+            return None
+        opened = self._workbench.open_text(document.path, part.text, whole.settings, is_part=True)
+        found = _snapshot(document, opened, judges=False)
+        starts = {it.span.start for it in found.program.kernels}
+        if len(part.now) == 1 and part.now[0][0] in starts:
+            found = replace(
+                found, around=whole.program
+            )  # A kernel: what the others share with it is as before.
+        return Touched(document, found.only(part), whole.without(part).seen_in(document))
 
     def predict(self, document: Document, settings: Settings) -> bool:
         """Predict the times of a document's kernels; tells whether a new analysis would know more."""
@@ -112,6 +158,23 @@ class Engine:
         return next((it.text for it in self._documents if it.path == path), None)
 
 
+def _snapshot(document: Document, opened: OpenedFile, *, judges: bool) -> Snapshot:
+    findings = opened.findings(selection_of(opened.settings), waits=judges, predicts=False)
+    times = opened.times(waits=False)
+    return Snapshot(
+        document,
+        opened.settings,
+        opened.program,
+        opened.analysis,
+        findings,
+        opened.host_files,
+        tuple(opened.index.includes) if opened.index is not None else (),
+        {name: it for name, it in times.items() if not isinstance(it, str)},
+        None if opened.index is None else ref(opened.index),
+        opened.is_judged,
+    )
+
+
 class _Progress:
     """Tells what is known of a file while its kernels are analysed."""
 
@@ -130,6 +193,6 @@ class _Progress:
             return
         opened = self._opened
         analysis = FileAnalysis(opened.program.path, opened.device, tuple(self._kernels))
-        findings = opened.findings_of(analysis, self._selection)
+        findings = opened.findings_of(analysis, self._selection, predicts=False, waits=False)
         self._tell(Snapshot(self._document, opened.settings, opened.program, analysis, findings))
         self._told = time.thread_time()

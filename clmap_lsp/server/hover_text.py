@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.analysis.rests_on import GUESSED
 from clmap_lsp.escaping import code_span, markdown
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Origin
@@ -51,8 +52,19 @@ def access_text(
     if emulation is not None and emulation.result is not None and kernel is not None:
         lines += _emulated_lines(snapshot, kernel, accesses[0], emulation)
     if kernel is not None and kernel.launch is not None:
+        lines += _guessed_lines(kernel)
         lines += ["", f"*{markdown(kernel.launch.describe())} on {snapshot.analysis.device.id}*"]
     return "\n".join(lines)
+
+
+def _guessed_lines(kernel: KernelAnalysis) -> Iterator[str]:
+    """Yield what of a kernel's figures hangs on guesses, and what is known of its launch, by its origin."""
+    by_origin: dict[str, list[str]] = {}
+    for it in kernel.rests_on:
+        if it.kind in ("macro", "scalar", "global", "local", "contents"):
+            by_origin.setdefault(it.origin, []).append(it.describe())
+    for origin in sorted(by_origin, key=lambda it: it != GUESSED):
+        yield f"- {origin}: {markdown(', '.join(by_origin[origin]))}"
 
 
 def _cost_lines(kernel: KernelAnalysis | None, it: AccessAnalysis) -> Iterator[str]:
@@ -96,6 +108,7 @@ def kernel_text(snapshot: Snapshot, kernel: KernelAnalysis, emulation: Emulation
         lines.append("no launch: " + markdown("; ".join(kernel.launch_problems or ("none was found",))))
         return "\n".join(lines)
     lines.append(f"- launch: {markdown(_launch_text(kernel.launch))}")
+    lines += _guessed_lines(kernel)
     lines += _time_lines(snapshot.times.get(kernel.name))
     totals = kernel.totals
     at_least = "" if totals.complete else "at least "

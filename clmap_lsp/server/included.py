@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Related, Severity
 from clmap_lsp.server.headline import WIDTH, headline
+from clmap_lsp.source.program import Program
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -43,6 +44,19 @@ class InHeader:
         return f"{PurePath(self.user.document.path).name}:{row}"
 
 
+def reads_otherwise(snapshot: Snapshot, texts: Mapping[str, str | None]) -> bool:
+    """Tell whether a document reads one of these files with another text, or looks for its name in vain."""
+    files, own = snapshot.program.files, snapshot.document.path
+    missing = {PurePath(it).name for it in _missing(snapshot)}
+    for path, text in texts.items():
+        if path == own:
+            continue
+        known = files.get(path)
+        if (known is not None and known.text != text) or (missing and PurePath(path).name in missing):
+            return True
+    return False
+
+
 class Included:
     """What the open documents include, by their URIs."""
 
@@ -53,7 +67,7 @@ class Included:
     def take(self, snapshot: Snapshot) -> set[str]:
         """Take a document's snapshot; return the files of which other things are to be shown now."""
         before = self._snapshots.get(snapshot.document.uri)
-        self._snapshots[snapshot.document.uri] = snapshot
+        self._snapshots[snapshot.document.uri] = _without_itself(snapshot)
         for path in _read_by(snapshot):
             self._stamps[path] = _stamp(path)
         return _headers(before) | _headers(snapshot)
@@ -71,16 +85,7 @@ class Included:
         Args:
             text: what it says now: documents that read the same are left out.
         """
-        name = PurePath(path).name
-        users = set()
-        for uri, it in self._snapshots.items():
-            if path == it.document.path:
-                continue
-            known = it.program.files.get(path)
-            is_read = known is not None and known.text != text
-            if is_read or any(PurePath(missing).name == name for missing in _missing(it)):
-                users.add(uri)
-        return users
+        return {uri for uri, it in self._snapshots.items() if reads_otherwise(it, {path: text})}
 
     def beside(self, path: str) -> set[str]:
         """Return the documents beside which a `.sim` file lies."""
@@ -101,6 +106,18 @@ class Included:
             for it in in_headers(snapshot)
             if it.header.path == path
         ]
+
+
+def _without_itself(snapshot: Snapshot) -> Snapshot:
+    """Return what a snapshot says of included files: it is kept as long as the document is open."""
+    whole, own = snapshot.program, snapshot.document.path
+    return replace(
+        snapshot,
+        program=Program(whole.path, whole.files, {}, (), ()),
+        analysis=replace(snapshot.analysis, kernels=()),
+        findings=tuple(it for it in snapshot.findings if it.span.path != own),
+        layout=None,
+    )
 
 
 def in_headers(snapshot: Snapshot) -> Iterator[InHeader]:

@@ -13,6 +13,7 @@ from clmap_lsp.index.model import Symbol
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.server.convert import Places
 from clmap_lsp.server.embedding import OPENCL_SUFFIXES
+from clmap_lsp.server.shift import Shift
 from clmap_lsp.server.turns import Band, Urgency
 from clmap_lsp.source.span import Span
 from clmap_lsp.sources import UnreadableError, include_reader, read_source
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.documents import Document
+    from clmap_lsp.server.snapshot import Snapshot
     from clmap_lsp.source.options import BuildOptions
 
 T = TypeVar("T")
@@ -56,8 +58,7 @@ class Indexes:
     def __init__(self, server: ClmapServer) -> None:
         self._server = server
         self._kept: dict[str, Indexed] = {}
-        # An analysis may have learnt more of how the file is built; its index is at hand then.
-        server.on_snapshot.append(lambda it: self.forget(it.document.uri))
+        server.on_snapshot.append(self._analysed)
         self._files: dict[Path, tuple[float, BuildOptions, Index]] = {}
 
     async def of(self, uri: str) -> Indexed | None:
@@ -77,6 +78,23 @@ class Indexes:
                 self._kept[document.uri] = kept
         return kept
 
+    async def last(self, uri: str, position: lsp.Position) -> tuple[Indexed, int, Shift | None] | None:
+        """Return an index with the offset of a position in its text, and how that has moved on since.
+
+        It is the last one as long as nothing was edited at the place, else that of the present text.
+        """
+        document = self._server.documents.get(uri)
+        if document is None:
+            return None
+        kept = self._kept.get(document.uri)
+        if kept is not None and kept.document is not document:
+            shift = Shift.between(kept.document.text, document.text)
+            offset = shift.earlier(document.offset(position))
+            if offset is not None and not shift.touches(offset - 1, offset + 1):
+                return kept, offset, shift
+        indexed = await self.of(uri)
+        return None if indexed is None else (indexed, indexed.offset(position), None)
+
     async def _work(self, band: Band, work: Callable[[], T]) -> T:
         """Do work in its turn; it is ended where nobody waits for it any more."""
         turn = self._server.turns.submit(Urgency(band), work)
@@ -88,6 +106,14 @@ class Indexes:
 
     def _open_text(self, path: str) -> str | None:
         return next((it.text for it in self._server.documents if it.path == path), None)
+
+    def _analysed(self, snapshot: Snapshot) -> None:
+        """Take the index of an analysis, which may have learnt more of how the file is built."""
+        document = snapshot.document
+        if self._kept.pop(document.uri, None) is not None:
+            index = None if snapshot.index is None else snapshot.index()
+            if index is not None:
+                self._kept[document.uri] = Indexed(document, index)
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a closed document."""
@@ -114,7 +140,7 @@ class Indexes:
         workspace = self._server.workspace
         roots = list(workspace.folders) or [it for it in (workspace.root_uri,) if it]
         for root in roots:
-            for path in _opencl_files(Path(path_of(root))):
+            for path in opencl_files(Path(path_of(root))):
                 if str(path) in known or len(found) >= MAX_WORKSPACE_FILES:
                     continue
                 checkpoint()
@@ -143,7 +169,7 @@ class Indexes:
         return index
 
 
-def _opencl_files(folder: Path) -> Iterator[Path]:
+def opencl_files(folder: Path) -> Iterator[Path]:
     """Yield the OpenCL files below a folder; links to folders are not followed."""
     waiting = [folder]
     n_seen = 0

@@ -72,9 +72,9 @@ def _work_group(kernel: KernelAnalysis, chosen: int | None, turn: int) -> dict[s
 def _fixes(
     server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis, places: Places
 ) -> Iterator[dict[str, Any]]:
-    """Yield the verified rewrites of a kernel, the cheapest first, with figures before and after."""
+    """Yield the verified rewrites of a kernel, the best first, with figures before and after."""
     offers = server.emulations.offers(snapshot, kernel) if server.emulations else ()
-    for it in sorted(offers, key=lambda it: it.cost):
+    for it in sorted(offers, key=lambda it: it.rank):
         evidence = it.fix.verified or {}
         figures = {when: _moved(evidence.get(when) or {}) for when in ("before", "after")}
         yield {**offer_data(it, places), **figures}

@@ -31,6 +31,7 @@ def serve(options: ServeOptions) -> int:
     )
     if options.log_level != "debug":
         logging.getLogger("pygls").setLevel(logging.WARNING)  # At INFO it logs every outgoing body.
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_fault)
     from clmap_lsp.server.app import create_server
     from clmap_lsp.server.serve import serve_stdio, serve_tcp
 
@@ -40,3 +41,10 @@ def serve(options: ServeOptions) -> int:
         assert options.tcp_port is not None
         return serve_tcp(server, options.tcp_port)
     return serve_stdio(server, *streams, options.client_process)
+
+
+def _is_fault(record: logging.LogRecord) -> bool:
+    """Tell whether a record is worth a line: that a text has changed since it was asked about is no fault."""
+    from pygls.exceptions import JsonRpcContentModified
+
+    return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcContentModified)

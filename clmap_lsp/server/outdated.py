@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from weakref import ReferenceType, ref
 
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
@@ -20,14 +21,14 @@ class Outdated:
     def __init__(self, server: ClmapServer, ask_again: Callable[[], None]) -> None:
         self._server = server
         self._ask_again = ask_again
-        self._given: dict[str, Snapshot] = {}
+        self._given: dict[str, ReferenceType[Snapshot]] = {}
         self._is_planned = False
         server.on_snapshot.append(self._renewed)
         server.on_closed.append(self._closed)
 
     def answered(self, snapshot: Snapshot) -> None:
         """Note what an answer was made from."""
-        self._given[snapshot.document.uri] = snapshot
+        self._given[snapshot.document.uri] = ref(snapshot)
 
     def _closed(self, uri: str) -> None:
         self._given.pop(uri, None)
@@ -45,6 +46,6 @@ class Outdated:
         if old:
             self._ask_again()
 
-    def _is_old(self, uri: str, given: Snapshot) -> bool:
-        latest = self._server.latest(uri)
-        return latest is not None and latest.analysis is not given.analysis
+    def _is_old(self, uri: str, reference: ReferenceType[Snapshot]) -> bool:
+        latest, given = self._server.latest(uri), reference()
+        return latest is not None and (given is None or latest.analysis is not given.analysis)

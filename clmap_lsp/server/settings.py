@@ -251,6 +251,4 @@ def _build(options: tuple[str, ...]) -> BuildOptions:
             includes.append(option[2:].strip())
         elif option.startswith("-cl-std="):
             standard = option.removeprefix("-cl-std=")
-    return BuildOptions(
-        tuple(defines), tuple(undefines), tuple(includes), standard or BuildOptions().standard
-    )
+    return BuildOptions(tuple(defines), tuple(undefines), tuple(includes), standard or None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
+from weakref import ref
 
 from clmap_lsp.findings import Finding
 from clmap_lsp.server.shift import Shift
@@ -15,14 +16,15 @@ if TYPE_CHECKING:
 
     from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
     from clmap_lsp.config import Settings
-    from clmap_lsp.index.index import Include
+    from clmap_lsp.index.index import Include, Index
+    from clmap_lsp.index.touched import Layout, Part
     from clmap_lsp.server.convert import Places
     from clmap_lsp.server.documents import Document
     from clmap_lsp.source.program import Program
     from clmap_lsp.time.model import Prediction
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Snapshot:
     """What the analysis says of one version of a document under one set of settings."""
 
@@ -37,6 +39,14 @@ class Snapshot:
     """What the document and the files that it includes include."""
     times: Mapping[str, Prediction] = field(default_factory=dict)
     """The predicted times of kernels by name, where they are known."""
+    index: ref[Index] | None = None
+    """Of the document, as long as the engine keeps it."""
+    is_judged: bool = True
+    """Findings that rest on guesses were held against all other plausible launches."""
+    layout: Layout | None = None
+    """What tells which functions a later edit touches."""
+    around: Program | None = None
+    """The last whole program, where only the functions were read that an edit touches."""
     shown: Document | None = None
     """The version of the document that is asked about, where it is a later one."""
     shift: Shift | None = None
@@ -47,6 +57,32 @@ class Snapshot:
         if document is self.document:
             return self
         return replace(self, shown=document, shift=Shift.between(self.document.text, document.text))
+
+    def without(self, part: Part) -> Snapshot:
+        """Return it without the functions that an edit touches."""
+        path = self.document.path
+
+        def is_left(finding: Finding) -> bool:
+            if finding.kernel is not None:
+                return finding.kernel not in part.functions
+            return not _is_within(finding.span, path, part.before)
+
+        kernels = tuple(it for it in self.analysis.kernels if it.name not in part.functions)
+        findings = tuple(filter(is_left, self.findings))
+        return replace(self, analysis=replace(self.analysis, kernels=kernels), findings=findings)
+
+    def only(self, part: Part) -> Snapshot:
+        """Return that of a part of a file with what it says of the functions that an edit touches."""
+        path = self.document.path
+
+        def is_touched(finding: Finding) -> bool:
+            if finding.kernel is not None:
+                return finding.kernel in part.functions
+            return _is_within(finding.span, path, part.now)
+
+        kernels = tuple(it for it in self.analysis.kernels if it.name in part.functions)
+        findings = tuple(filter(is_touched, self.findings))
+        return replace(self, analysis=replace(self.analysis, kernels=kernels), findings=findings)
 
     @property
     def is_current(self) -> bool:
@@ -92,6 +128,20 @@ class Snapshot:
             if _holds(access.access.span, path, offset)
         ]
         return tuple(sorted(found, key=lambda it: it.access.span.end - it.access.span.start))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Touched:
+    """A version of a document of which only the functions were read that its edits touch."""
+
+    document: Document
+    part: Snapshot
+    rest: Snapshot
+    """What was known of the others, as it is seen in this version."""
+
+
+def _is_within(span: Span, path: str, stretches: tuple[tuple[int, int], ...]) -> bool:
+    return span.path == path and any(start <= span.start < end for start, end in stretches)
 
 
 def _holds(span: Span, path: str, offset: int) -> bool:

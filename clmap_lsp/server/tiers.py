@@ -35,6 +35,7 @@ class Tiers:
         self._server = server
         self._clocks: dict[str, _Clock] = {}
         self._collector = QuietCollector()
+        server.on_dropped.append(self._collector.freed)
 
     def changed(self, uri: str, quiet_s: float = QUIET_S) -> None:
         """Plan both tiers after a change of a document."""
@@ -57,7 +58,7 @@ class Tiers:
 
     def closed(self, uri: str) -> None:
         """Drop what is planned for a document."""
-        self._collector.closed()
+        self._collector.freed()
         clock = self._clocks.pop(uri, None)
         for task in (clock.static, clock.idle) if clock else ():
             if task is not None:
@@ -72,7 +73,7 @@ class Tiers:
             for listener in self._server.on_configuration:
                 listener(document)
         elif self._server.holds_kernels(document):
-            self._server.analyses.renew(document)
+            self._server.analyses.renew_touched(document)
 
     async def _emulate(self, uri: str, wait_s: float) -> None:
         await asyncio.sleep(wait_s)

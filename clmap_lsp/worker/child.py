@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, BinaryIO
 
 from clmap_lsp.compiled import elsewhere
+from clmap_lsp.errors import system_error
 from clmap_lsp.sandbox.confined import allows_kernels, confine
 from clmap_lsp.worker import cache, frames, tasks
 
@@ -71,6 +72,8 @@ def _answer(stdout: BinaryIO, message: dict[str, Any], known: Mapping[str, tasks
         reply = {"error": "out of memory: give the launch smaller buffers, or raise memory_limit_mib"}
     except tasks.CannotDoError as error:
         reply = {"error": str(error)}
+    except OSError as error:
+        reply = {"error": system_error(error)}
     except Exception as error:
         if os.environ.get("CLMAP_DEBUG"):
             raise

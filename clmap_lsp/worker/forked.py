@@ -21,7 +21,7 @@ from itertools import islice
 from typing import Any, BinaryIO, NoReturn
 
 from clmap_lsp.compiled import elsewhere
-from clmap_lsp.errors import UsageError, internal_error
+from clmap_lsp.errors import UsageError, internal_error, system_error
 from clmap_lsp.sandbox.confined import NEEDED, allows_kernels, confine, this_machine
 from clmap_lsp.sandbox.limits import Limits
 from clmap_lsp.sandbox.usage import cpu_seconds
@@ -55,6 +55,28 @@ class Terms:
     memory_mib: int = 4096
     job_s: float = 3600.0
     runs_kernels: bool = True
+    hears: Callable[[Mapping[str, Any]], None] | None = None
+    """Takes what jobs tell before they end (see `tell`): words of a process that ran somebody's kernel."""
+
+
+_listener: Callable[[Mapping[str, Any]], None] | None = None
+
+
+def tell(message: Mapping[str, Any]) -> None:
+    """Tell whoever waits for the present job something before it ends; plain data."""
+    if _listener is not None:
+        _listener(message)
+
+
+@contextlib.contextmanager
+def heard_by(listener: Callable[[Mapping[str, Any]], None] | None) -> Iterator[None]:
+    """Let a listener in this process hear what is told within the context."""
+    global _listener  # noqa: PLW0603 - a fact about the process
+    before, _listener = _listener, listener
+    try:
+        yield
+    finally:
+        _listener = before
 
 
 def offered() -> bool:
@@ -183,6 +205,9 @@ class _Copy:
         while (message := self._message()) is not None:
             if "ask" in message:
                 self._send({"answer": elsewhere.answer(message["ask"], message.get("request"))})
+            elif isinstance(message.get("told"), dict):
+                if self._terms.hears is not None:
+                    self._terms.hears(message["told"])
             elif "usage" in message:
                 raise UsageError(str(message["usage"]))
             elif "refused" in message:
@@ -253,17 +278,24 @@ def _serve(work: Work, terms: Terms, requests: int, answers: int) -> NoReturn:
     code = 1
     try:
         ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Whoever is interrupted ends its copies.
         stdin, stdout = _only_these(requests, answers)
         missing = confine(terms.readable, Limits(memory_mb=terms.memory_mib))
         if terms.runs_kernels and not allows_kernels(missing):
             _send(stdout, {"refused": list(missing)})
         else:
             elsewhere.hand_over(lambda kind, request: _asked(stdin, stdout, kind, request))
+            _listen(lambda message: _send(stdout, {"told": dict(message)}))
             while (message := frames.read(stdin)) is not None:
                 _send(stdout, _done(work, int(message["number"])))
         code = 0
     finally:
         os._exit(code)
+
+
+def _listen(listener: Callable[[Mapping[str, Any]], None]) -> None:
+    global _listener  # noqa: PLW0603 - a fact about the process
+    _listener = listener
 
 
 def _done(work: Work, number: int) -> dict[str, Any]:
@@ -273,6 +305,8 @@ def _done(work: Work, number: int) -> dict[str, Any]:
         return {"usage": str(error)}
     except MemoryError:
         return {"error": "ran out of memory; check smaller launches, or allow it more with --memory-limit"}
+    except OSError as error:
+        return {"error": f"was refused by the system: {system_error(error)}"}
     except Exception as error:
         if os.environ.get("CLMAP_DEBUG"):
             import traceback

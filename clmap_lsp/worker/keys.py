@@ -28,13 +28,14 @@ def content_key(
     device: DeviceModel,
     *,
     to_the_letter: bool = True,
+    around: Program | None = None,
 ) -> str:
     """Return a digest of a kernel, what it shares with its file, its options, launch and device.
 
     Text of other kernels is left out, so that an edit there keeps this kernel's result. The kernel's own text
     counts to the letter, because places in the result do; outside it, comments and blanks do not count. The
     launch does, so that a changed launch comment does. Where it need not be to the letter, comments and
-    blanks of the kernel do not count either.
+    blanks of the kernel do not count either. `around` is the whole program where only a part of it was read.
     """
     span = kernel.span
     own = program.main_file.text[span.start : span.end] if span.path == program.path else ""
@@ -46,7 +47,7 @@ def content_key(
         FORMAT,
         kernel.name,
         own,
-        _shared(program),
+        _shared(around or program),
         settings.build,
         None if launch is None else launch.fingerprint(),
         _described(device),

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clmap_lsp.config.model import EmulateSettings, Settings
-from clmap_lsp.findings import Finding
+from clmap_lsp.findings import Edit, Finding
 from clmap_lsp.fixes.matching import Offer
 from clmap_lsp.launch.model import Argument, Launch
 from clmap_lsp.launch.partial import PartialLaunch
@@ -50,7 +50,7 @@ class KernelTask:
     launch: Launch
     limits: EmulateSettings
     deadline_s: float = 0.0
-    """Of verifying fixes: what was found until then comes back."""
+    """Of verifying fixes and of searching: what was found until then comes back."""
     device_time_limit_s: float = 0.0
     platform: str | None = None
 
@@ -115,6 +115,32 @@ class Offered:
 
     fixes: tuple[VerifiedOffer, ...] = ()
     complete: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class VersionStep:
+    """A version on the way to the best one; the first is the kernel as it is. Empty: nothing is known."""
+
+    title: str
+    seconds: float | None = None
+    bound: str = ""
+    assumptions: tuple[str, ...] = ()
+    host_change: str = ""
+    tested_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Optimised:
+    """The way to the best version of a kernel, and the edit that makes it, for the text of a region."""
+
+    steps: tuple[VersionStep, ...]
+    edit: Edit
+    region: Region
+    gained: str
+    """`8.3x faster`; empty where nothing better was found."""
+    in_the_way: str
+    n_versions: int
+    complete: bool
 
 
 @dataclass(frozen=True, slots=True)

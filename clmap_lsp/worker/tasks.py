@@ -13,6 +13,7 @@ from clmap_lsp.worker.messages import (
     BadMessageError,
     KernelTask,
     MeasuredOnDevice,
+    Optimised,
     Ran,
     as_data,
     from_data,
@@ -129,7 +130,7 @@ def _fixes(task: KernelTask, progress: Progress) -> dict[str, Any]:
     """Verify the rewrites of one kernel; those that hold come back."""
     from clmap_lsp.worker import offers
 
-    key = f"{task.key}-fixes-3"
+    key = f"{task.key}-fixes-4"
     known = cache.load(key)
     if known is not None:
         return known
@@ -139,6 +140,35 @@ def _fixes(task: KernelTask, progress: Progress) -> dict[str, Any]:
     if offered.complete:
         cache.store(key, reply)
     return reply
+
+
+def _optimise(task: KernelTask, progress: Progress) -> dict[str, Any]:
+    """Search for the best version of one kernel; what is best so far is kept all the time."""
+    from clmap_lsp.launch.problem import LaunchError
+    from clmap_lsp.worker import searching
+
+    key = optimised_key(task.key)
+    known = cache.load(key)
+    if known is not None and known.get("complete"):
+        return known
+    opened, kernel, launch = _launched(task)
+    notes = cache.load(f"{key}-notes") or {}
+
+    def improved(best: Optimised) -> None:
+        cache.store(key, as_data(best, kernel.span))
+        cache.store(f"{key}-notes", notes)
+
+    try:
+        best = searching.searched(opened, kernel.name, task.deadline_s, progress, notes, improved)
+    except LaunchError as error:
+        raise CannotDoError(str(error.at(launch.source))) from None
+    improved(best)
+    return as_data(best, kernel.span)
+
+
+def optimised_key(key: str) -> str:
+    """Return what the best version so far is kept under, of the kernel that a key is of."""
+    return f"{key}-optimised-1"
 
 
 def _measure(task: KernelTask, progress: Progress) -> dict[str, Any]:
@@ -212,5 +242,9 @@ def _open(task: KernelTask) -> OpenedFile:
     )
 
 
-IN_SANDBOX: Mapping[str, Function] = {"emulate": _emulate, "fixes": _fixes}
+IN_SANDBOX: Mapping[str, Function] = {
+    "emulate": _emulate,
+    "fixes": _fixes,
+    "optimise": _optimise,
+}
 ON_DEVICES: Mapping[str, Function] = {"measure": _measure}

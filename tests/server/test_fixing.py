@@ -137,6 +137,33 @@ def test_an_action_says_what_the_host_must_change(session: Session):
     assert action["command"]["command"] == "clmap.note"
 
 
+HOST = """\
+int main()
+{
+    cl_kernel kernel = clCreateKernel(program, "mm_simple", &err);
+    size_t global[2] = {256, 128}, local[2] = {16, 8};
+    clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, local, 0, NULL, NULL);
+}
+"""
+
+
+@pytest.mark.parametrize("is_saved", [True, False], ids=["as saved", "typed in"])
+def test_an_action_changes_the_host_file_that_is_open(session: Session, is_saved: bool):
+    """Its edits come in the same workspace edit, with the host document's version."""
+    (session.folder / "clmap.toml").write_text("")
+    host = session.open(HOST, "main.c", "c")
+    if not is_saved:
+        session.change(host, f"\n{HOST}", 2)
+    ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
+    action = next(it for it in ladder.actions() if it["title"].startswith("Swap"))
+    edit = session.request("codeAction/resolve", action)["edit"]
+    changed = {it["textDocument"]["uri"]: it for it in edit["documentChanges"]}
+    assert (host in changed) == is_saved
+    if is_saved:
+        rows = {it["range"]["start"]["line"] for it in changed[host]["edits"]}
+        assert rows <= {3, 4} and changed[host]["textDocument"]["version"] == 1
+
+
 def test_an_action_says_what_it_assumes(session: Session):
     ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
     action = next(it for it in ladder.actions() if it["title"].startswith("Stage"))
@@ -184,8 +211,8 @@ def test_the_picture_holds_the_fixes_with_figures_the_best_first(session: Sessio
     at = {"textDocument": {"uri": ladder.uri}, "position": ladder.place}
     fixes = session.request("clmap/kernelView", at)["fixes"]
     assert titles >= {it["title"] for it in fixes} and len(fixes) >= 3
-    costs = [it["cost"] for it in fixes]
-    assert costs == sorted(costs)
+    ranks = [it["rank"] for it in fixes]
+    assert ranks == sorted(ranks)
     staged = next(it for it in fixes if it["title"].startswith("Stage"))
     assert staged["after"]["sectors"] < staged["before"]["sectors"] and staged["after"]["wavefronts"] > 0
     assert {(it["before"]["sectors"], it["before"]["wavefronts"]) for it in fixes} == {ladder.figures()}

@@ -88,3 +88,51 @@ def test_references_of_a_kernel_include_the_host_code(session: Session, tmp_path
     host = [it["range"]["start"] for it in found if it["uri"] == (tmp_path / "main.c").as_uri()]
     assert host == [{"line": 2, "character": 48}]
     assert [it["uri"] for it in found].count(uri) == 1
+
+
+PYTHON = """\
+import pyopencl as cl
+program = cl.Program(context, open("k.cl").read()).build()
+program.far(queue, (4096,), (64,), buffer)
+kernel = cl.Kernel(program, 'far')
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "text", "line", "character"),
+    [("main.c", "c", HOST, 2, 49), ("run.py", "python", PYTHON, 2, 9), ("run.py", "python", PYTHON, 3, 31)],
+)
+def test_host_code_leads_to_the_kernel_that_it_names(
+    session: Session, tmp_path: Path, name: str, language: str, text: str, line: int, character: int
+) -> None:
+    kernel = session.open(KERNEL)
+    host = session.open(text, name, language)
+    at = {"textDocument": {"uri": host}, "position": {"line": line, "character": character}}
+    (found,) = session.request("textDocument/definition", at)
+    assert (found["uri"], found["range"]["start"]) == (kernel, {"line": 0, "character": 14})
+    hover = session.request("textDocument/hover", at)
+    assert "void far(__global float *a)" in hover["contents"]["value"]
+    places = session.request("textDocument/references", {**at, "context": {"includeDeclaration": True}})
+    assert {it["uri"] for it in places} == {kernel, host}
+    assert len(places) == 1 + text.count("far")
+    at["position"]["line"] = 0
+    assert session.request("textDocument/definition", at) == []
+
+
+def test_a_kernel_in_a_string_and_who_creates_it(session: Session, tmp_path: Path) -> None:
+    text = (
+        'const char *source =\n    "__kernel void far(__global float *a)\\n"\n    "{ a[0] = 1.0f; }\\n";\n'
+        + HOST
+    )
+    session.client.notify(
+        "workspace/didChangeConfiguration",
+        {"settings": {"clmap": {"emulate": "off", "embedded": True}}},
+    )
+    host = session.open(text, "main.c", "c")
+    line = next(at for at, it in enumerate(text.splitlines()) if "clCreateKernel" in it)
+    at = {"textDocument": {"uri": host}, "position": {"line": line, "character": 49}}
+    (found,) = session.request("textDocument/definition", at)
+    assert (found["uri"], found["range"]["start"]) == (host, {"line": 1, "character": 19})
+    back = {**at, "position": found["range"]["start"], "context": {"includeDeclaration": False}}
+    (use,) = session.request("textDocument/references", back)
+    assert use["range"]["start"] == {"line": line, "character": 48}

@@ -218,6 +218,10 @@ def labels(session, typed, before="    barrier(CLK"):
         ("// clmap: lo", "local"),
         ("fl", "float"),
         ("AT", "AT"),
+        ("si", "size_t"),
+        ("#if CL_VER", "CL_VERSION_2_0"),
+        ("sampler_t s = CLK_ADDRESS_CLAMP | CL", "CLK_FILTER_NEAREST"),
+        ("__attribute__((reqd_work_group_size(A", "AT"),
     ],
 )
 def test_completion_has_it_among_the_first(session, typed, wanted):
@@ -341,3 +345,56 @@ def test_formatting_changes_white_space_only(session):
     (edit,) = session.request("textDocument/rangeFormatting", {**params, "range": lines})
     assert edit["range"]["start"]["line"] == 3
     assert "a[0] =" in edit["newText"]
+
+
+UNTIDY = """\
+float twice(float x) { return x + x; }
+__kernel void f(__global float *a,
+                int n)
+{
+\tif(n>3)
+\t\ta[ 0 ]=twice(a[1]);
+}
+"""
+
+
+@pytest.mark.skipif(program() is None, reason="clang-format is not installed")
+def test_formatting_keeps_lines_and_braces_and_indents_as_the_editor_does(session):
+    uri = session.open(UNTIDY, "untidy.cl")
+    for size, spaces, indent in ((4, True, "    "), (2, True, "  "), (8, False, "\t")):
+        options = {"tabSize": size, "insertSpaces": spaces}
+        params = {"textDocument": {"uri": uri}, "options": options}
+        edits = session.request("textDocument/formatting", params)
+        wanted = UNTIDY.replace("\t", indent).replace("if(n>3)", "if (n > 3)").replace("[ 0 ]=", "[0] = ")
+        assert applied(UNTIDY, edits) == wanted
+
+
+@pytest.mark.skipif(program() is None, reason="clang-format is not installed")
+def test_formatting_follows_a_file_of_styles(session):
+    style = session.folder / "styled" / ".clang-format"
+    style.parent.mkdir()
+    style.write_text("BasedOnStyle: LLVM\nIndentWidth: 3\n")
+    uri = session.open(UNTIDY, "styled/untidy.cl")
+    params = {"textDocument": {"uri": uri}, "options": {"tabSize": 8, "insertSpaces": True}}
+    found = applied(UNTIDY, session.request("textDocument/formatting", params))
+    assert "int n) {\n   if (n > 3)\n      a[0] = twice(a[1]);\n}" in found
+
+
+def applied(text, edits):
+    """Return a text with edits applied; lines end in one character."""
+    starts = [0]
+    for line in text.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
+    offset = lambda it: starts[it["line"]] + it["character"]  # noqa: E731
+    for edit in sorted(edits, key=lambda it: offset(it["range"]["start"]), reverse=True):
+        start, end = offset(edit["range"]["start"]), offset(edit["range"]["end"])
+        text = text[:start] + edit["newText"] + text[end:]
+    return text
+
+
+def test_a_call_that_is_being_typed_shows_the_overload_of_its_first_arguments(session):
+    text = KERNEL.replace("    barrier(CLK", "    clamp(1.0f, )\n    barrier(CLK")
+    uri = session.open(text, "typed.cl")
+    found = ask(session, "signatureHelp", "clamp(1.0f, ", inside=12, uri=uri, text=text)
+    assert found["signatures"][found["activeSignature"]]["label"].startswith("gentypef clamp(gentypef x")
+    assert found["activeParameter"] == 1

@@ -17,12 +17,14 @@ from clmap_lsp.server.features import (
     kernel_view,
     lenses,
     navigation,
+    optimising,
     outline,
     refreshing,
     renaming,
     report,
     semantic,
     synchronization,
+    workspace,
 )
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ _FEATURES = (
     hints,
     actions,
     commands,
+    optimising,
     kernel_view,
     report,
     navigation,
@@ -47,6 +50,7 @@ _FEATURES = (
     completing,
     semantic,
     formatting,
+    workspace,
 )
 
 

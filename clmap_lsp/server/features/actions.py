@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
 from clmap_lsp.findings import FixSafety
+from clmap_lsp.hosts.changes import LaunchChange
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.convert import SOURCE, offer_data
+from clmap_lsp.server.convert import SOURCE, document_edit, offer_data
 from clmap_lsp.server.edits import overlap, workspace_edit
 from clmap_lsp.server.publishing import diagnostics_of
+from clmap_lsp.worker.messages import from_data
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.findings import Edit
     from clmap_lsp.server.app import ClmapServer
+    from clmap_lsp.server.documents import Document
     from clmap_lsp.server.snapshot import Snapshot
 
 FIX_ALL = "source.fixAll.clmap"
@@ -43,7 +48,8 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.CODE_ACTION_RESOLVE)
     async def resolve(action: lsp.CodeAction) -> lsp.CodeAction:
-        return _resolved(server, action)
+        data = action.data if isinstance(action.data, dict) else {}
+        return _resolved(server, action, await _host_edits(server, data))
 
 
 def _found(server: ClmapServer, snapshot: Snapshot, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction]:
@@ -87,7 +93,8 @@ def _of_diagnostic(server: ClmapServer, snapshot: Snapshot, mine: lsp.Diagnostic
         fixes = [it for it in data.get("fixes") or () if it["safety"] != FixSafety.DISPLAY.value]
         best = _best(fixes)
         for fix in fixes:
-            yield _fix_action(snapshot, fix, lsp.CodeActionKind.QuickFix, [mine], preferred=fix is best)
+            kind = lsp.CodeActionKind.QuickFix
+            yield _fix_action(snapshot, fix, kind, [mine], kernel=data.get("kernel"), preferred=fix is best)
     yield _ignore(snapshot, mine)
     name = "clmap.explainRule" if "clmap.explainRule" in server.abilities.commands else "clmap.showRule"
     yield lsp.CodeAction(
@@ -99,10 +106,10 @@ def _of_diagnostic(server: ClmapServer, snapshot: Snapshot, mine: lsp.Diagnostic
 
 
 def _best(fixes: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the fix to prefer: the verified one that leaves the least traffic, else the first safe one."""
-    verified = [it for it in fixes if it["verified"] and "cost" in it]
+    """Return the fix to prefer: the verified one that gains most, else the first safe one."""
+    verified = [it for it in fixes if it["verified"] and it.get("preferable")]
     if verified:
-        return min(verified, key=lambda it: int(it["cost"]))
+        return min(verified, key=lambda it: it["rank"])
     return next((it for it in fixes if it["safety"] == FixSafety.SAFE.value), None)
 
 
@@ -112,6 +119,7 @@ def _fix_action(
     kind: lsp.CodeActionKind,
     diagnostics: list[lsp.Diagnostic] | None,
     *,
+    kernel: str | None,
     preferred: bool,
 ) -> lsp.CodeAction:
     host = fix.get("hostChange")
@@ -128,6 +136,8 @@ def _fix_action(
             "version": snapshot.document.version,
             "edits": fix["edits"],
             "hostChange": host,
+            "change": fix.get("change"),
+            "kernel": kernel,
             "assumptions": fix.get("assumptions") or [],
         },
     )
@@ -170,14 +180,15 @@ def _rewrites(server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis) -
     """Yield every verified rewrite of the kernel at the cursor, asked for by a finding or not, best first."""
     places = snapshot.places
     offers = server.emulations.offers(snapshot, kernel) if server.emulations else ()
-    usable = [it for it in offers if it.fix.safety is not FixSafety.DISPLAY and it.lowers_traffic]
-    best = min(usable, key=lambda it: it.cost, default=None)
-    for offer in sorted(offers, key=lambda it: it.cost):
+    usable = [it for it in offers if it.fix.safety is not FixSafety.DISPLAY and it.is_preferable]
+    best = min(usable, key=lambda it: it.rank, default=None)
+    for offer in sorted(offers, key=lambda it: it.rank):
         data = offer_data(offer, places)
         if offer.fix.safety is FixSafety.DISPLAY:
             data["title"] = f"Sketch: {data['title']}"
         preferred = offer is best
-        yield _fix_action(snapshot, data, lsp.CodeActionKind.RefactorRewrite, None, preferred=preferred)
+        kind = lsp.CodeActionKind.RefactorRewrite
+        yield _fix_action(snapshot, data, kind, None, kernel=kernel.name, preferred=preferred)
 
 
 def _of_kernel(snapshot: Snapshot, kernel: KernelAnalysis, where: lsp.Range) -> Iterator[lsp.CodeAction]:
@@ -186,6 +197,7 @@ def _of_kernel(snapshot: Snapshot, kernel: KernelAnalysis, where: lsp.Range) -> 
     for title, command in (
         (f"clmap: emulate {kernel.name} now", "clmap.emulate"),
         (f"clmap: pin the launch of {kernel.name}", "clmap.pin"),
+        ("clmap: optimise this kernel…", "clmap.optimise"),
     ):
         yield lsp.CodeAction(
             title=title,
@@ -204,12 +216,31 @@ def _resolves(server: ClmapServer) -> bool:
     return bool(action and action.resolve_support and "edit" in action.resolve_support.properties)
 
 
-def _resolved(server: ClmapServer, action: lsp.CodeAction) -> lsp.CodeAction:
+async def _host_edits(server: ClmapServer, data: dict[str, Any]) -> list[tuple[Document, Edit]]:
+    """Return what an action changes in host files that are open, and as they were saved."""
+    document = server.documents.get(str(data.get("uri")))
+    if document is None or not data.get("change") or document.version != data.get("version"):
+        return []
+    change = from_data(data["change"], LaunchChange)
+    known = await server.analyses.host_edits(document, str(data["kernel"]), change)
+    by_path = {str(Path(it.path).resolve()): it for it in server.documents}
+    return [
+        (by_path[path], edit)
+        for path, (saved, edits) in known.items()
+        if path in by_path and by_path[path].text == saved
+        for edit in edits
+    ]
+
+
+def _resolved(
+    server: ClmapServer, action: lsp.CodeAction, host: Sequence[tuple[Document, Edit]] = ()
+) -> lsp.CodeAction:
     data = action.data if isinstance(action.data, dict) else {}
     if action.edit is None and data.get("edits"):
         versions = {str(data.get("uri")): int(data["version"])} if "version" in data else {}
+        versions |= {document.uri: document.version for document, _ in host}
         action.edit = workspace_edit(
-            data["edits"],
+            [*data["edits"], *(document_edit(*it) for it in host)],
             server.client_capabilities,
             versions,
             data.get("hostChange"),

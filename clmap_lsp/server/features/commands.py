@@ -33,16 +33,16 @@ def register(server: ClmapServer) -> None:
 
     @_command(server, "clmap.emulate")
     async def emulate(uri: str, place: Any) -> str | None:
-        runnable = await _runnable(server, uri, place)
-        if isinstance(runnable, str):
-            return _told(server, runnable)
-        emulations, snapshot, kernel = runnable
+        found = await runnable(server, uri, place)
+        if isinstance(found, str):
+            return told(server, found)
+        emulations, snapshot, kernel = found
         emulation = await emulations.run(snapshot, kernel)
         await emulations.verify_fixes(snapshot, kernel)
         for listener in server.on_emulated:
             listener(server.latest(uri) or snapshot)
         failure = emulation.failure if emulation else None
-        return None if failure is None else _told(server, f"`{kernel.name}`: {failure}")
+        return None if failure is None else told(server, f"`{kernel.name}`: {failure}")
 
     @_command(server, "clmap.pin")
     async def pin(uri: str, place: Any) -> None:
@@ -128,17 +128,17 @@ def _debug_text(server: ClmapServer) -> str:
 def _register_measuring(server: ClmapServer) -> None:
     @_command(server, "clmap.measure")
     async def measure(uri: str, place: Any) -> str:
-        runnable = await _runnable(server, uri, place)
-        if isinstance(runnable, str):
-            return _told(server, runnable)
-        emulations, snapshot, kernel = runnable
+        found = await runnable(server, uri, place)
+        if isinstance(found, str):
+            return told(server, found)
+        emulations, snapshot, kernel = found
         text = await emulations.measure(snapshot, kernel)
         for listener in server.on_emulated:
             listener(server.latest(uri) or snapshot)
-        return _told(server, f"`{kernel.name}`: {text}")
+        return told(server, f"`{kernel.name}`: {text}")
 
 
-async def _runnable(
+async def runnable(
     server: ClmapServer, uri: str, place: Any
 ) -> tuple[Emulations, Snapshot, KernelAnalysis] | str:
     """Return the kernel at a place and what runs it, or why it cannot run."""
@@ -153,7 +153,7 @@ async def _runnable(
     return server.emulations, snapshot, kernel
 
 
-def _told(server: ClmapServer, text: str) -> str:
+def told(server: ClmapServer, text: str) -> str:
     """Show a text and return it: few clients show what a command returned, when a lens ran it."""
     server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Info, text))
     return text

@@ -16,6 +16,7 @@ from clmap_lsp.server.publishing import (
     merged,
     publish,
     publish_header,
+    publish_touched,
     publish_unopened,
     through_users,
 )
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.documents import Document
     from clmap_lsp.server.settings import Problem
-    from clmap_lsp.server.snapshot import Snapshot
+    from clmap_lsp.server.snapshot import Snapshot, Touched
 
 PATIENCE_S = 0.1
 """How long a client that pulls waits for its present text; it is asked to pull again when that is done."""
@@ -58,6 +59,10 @@ def register(server: ClmapServer) -> None:
         if not pulls:
             publish(server, snapshot)
 
+    def touched(found: Touched) -> None:
+        if not pulls:
+            publish_touched(server, found)
+
     def decide(capabilities: lsp.ClientCapabilities) -> None:
         nonlocal pulls
         pulls = _can_pull(capabilities)
@@ -76,10 +81,10 @@ def register(server: ClmapServer) -> None:
             document = server.documents.get(uri)
             if document is not None and is_configuration(document.path):
                 return lsp.RelatedFullDocumentDiagnosticReport(configuration_diagnostics(server, document))
-            snapshot = await server.soon(uri, PATIENCE_S)
-            if snapshot is not None:
+            known = await server.shown(uri, PATIENCE_S)
+            for snapshot in known[:1]:
                 outdated.answered(snapshot)
-            items = [] if snapshot is None else diagnostics_of(server, snapshot)
+            items = diagnostics_of(server, *known)
             if document is not None:
                 items = merged(items, through_users(server, document))
             return lsp.RelatedFullDocumentDiagnosticReport(items)
@@ -93,6 +98,7 @@ def register(server: ClmapServer) -> None:
     server.on_snapshot.append(renewed)
     server.on_headers.append(headers_changed)
     server.on_partial_snapshot.append(partly)
+    server.on_touched.append(touched)
     server.on_emulated.append(emulated)
     server.on_configuration.append(configuration_edited)
     server.on_initialize.append(decide)

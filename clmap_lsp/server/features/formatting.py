@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -41,35 +43,71 @@ def register(server: ClmapServer) -> None:
 
 
 def _register(server: ClmapServer, clang_format: str) -> None:
-    async def edits(uri: str, lines: tuple[int, int] | None) -> list[lsp.TextEdit]:
+    async def edits(
+        uri: str, options: lsp.FormattingOptions, lines: tuple[int, int] | None
+    ) -> list[lsp.TextEdit]:
         document = server.documents.get(uri)
         if document is None or not is_opencl(document):
             return []
-        return _edits(document, await formatted(clang_format, document, lines))
+        return _edits(document, await formatted(clang_format, document, options, lines))
 
     @feature(server, lsp.TEXT_DOCUMENT_FORMATTING)
     async def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
-        return await edits(params.text_document.uri, None)
+        return await edits(params.text_document.uri, params.options, None)
 
     @feature(server, lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
     async def range_formatting(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit]:
         chosen = params.range
-        return await edits(params.text_document.uri, (chosen.start.line + 1, chosen.end.line + 1))
+        lines = (chosen.start.line + 1, chosen.end.line + 1)
+        return await edits(params.text_document.uri, params.options, lines)
 
     options = lsp.DocumentOnTypeFormattingOptions("}", more_trigger_character=[";"])
 
     @feature(server, lsp.TEXT_DOCUMENT_ON_TYPE_FORMATTING, options)
     async def on_type(params: lsp.DocumentOnTypeFormattingParams) -> list[lsp.TextEdit]:
         line = params.position.line + 1
-        return await edits(params.text_document.uri, (line, line))
+        return await edits(params.text_document.uri, params.options, (line, line))
 
 
-async def formatted(clang_format: str, document: Document, lines: tuple[int, int] | None) -> str:
-    """Return a document's text as clang-format writes it, in the style of the nearest `.clang-format`.
+_BRACE_OWN_LINE = re.compile(r"\)[ \t]*\r?\n[ \t]*\{")
+_BRACE_SAME_LINE = re.compile(r"\)[ \t]*\{[ \t]*\r?\n")
+
+
+def _style(document: Document, options: lsp.FormattingOptions) -> str:
+    """Return the style to ask for: that of a `.clang-format`, else what the editor and the text say.
+
+    Without a file that says otherwise lines stay where they are broken, and braces where most of them are.
+    """
+    folders = Path(document.path).parents
+    if any((it / name).is_file() for it in folders for name in (".clang-format", "_clang-format")):
+        return "file"
+    text = document.text
+    on_own_line = len(_BRACE_OWN_LINE.findall(text)) > len(_BRACE_SAME_LINE.findall(text))
+    return json.dumps(
+        {
+            "BasedOnStyle": "LLVM",
+            "IndentWidth": options.tab_size,
+            "TabWidth": options.tab_size,
+            "UseTab": "Never" if options.insert_spaces else "ForIndentation",
+            "ColumnLimit": 0,
+            "BreakBeforeBraces": "Allman" if on_own_line else "Attach",
+            "SortIncludes": "Never",
+            "AllowShortBlocksOnASingleLine": "Always",
+            "AllowShortFunctionsOnASingleLine": "All",
+            "AllowShortIfStatementsOnASingleLine": "AllIfsAndElse",
+            "AllowShortLoopsOnASingleLine": True,
+        }
+    )
+
+
+async def formatted(
+    clang_format: str, document: Document, options: lsp.FormattingOptions, lines: tuple[int, int] | None
+) -> str:
+    """Return a document's text as clang-format writes it.
 
     Raises: JsonRpcInternalError where it fails, or would change more than white space and comments.
     """
-    arguments = [f"--assume-filename={document.path}", "--style=file", "--fallback-style=LLVM"]
+    arguments = [f"--assume-filename={document.path}", f"--style={_style(document, options)}"]
     if lines is not None:
         arguments.append(f"--lines={lines[0]}:{lines[1]}")
     process = await asyncio.create_subprocess_exec(

@@ -10,11 +10,13 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcContentModified
 
 from clmap_lsp.escaping import markdown
+from clmap_lsp.hosts.uses import name_at
 from clmap_lsp.index.describe import code, describe, describe_builtin, expansion
 from clmap_lsp.index.model import Kind, Role
 from clmap_lsp.index.uniformity import varying_symbols
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.headline import headline
+from clmap_lsp.server.host_names import kernels_named_at
 from clmap_lsp.server.hover_text import access_text, kernel_text, work_item_text
 from clmap_lsp.server.staging import loop_split, staging_key
 from clmap_lsp.source.span import Span
@@ -91,15 +93,26 @@ async def _snapshot(server: ClmapServer, uri: str, *, is_needed: bool) -> Snapsh
 
 async def _named_at(server: ClmapServer, uri: str, position: lsp.Position) -> tuple[str, int, int] | None:
     """Return what is to be said of the name at a position, and where it stands."""
-    indexed = await server.indexes.of(uri)
-    if indexed is None:
-        return None
-    index, offset = indexed.index, indexed.offset(position)
+    known = await server.indexes.last(uri, position)
+    if known is None:
+        return await _kernel_named_at(server, uri, position)
+    indexed, offset, shift = known
+    named = _named(indexed.index, offset)
+    if named is None:
+        kernel = await _kernel_named_at(server, uri, position)
+        if kernel is not None:
+            return kernel
+        named = _builtin_named(indexed.index, offset)
+    if named is None or shift is None:
+        return named
+    text, start, end = named
+    return text, shift.later(start), shift.later(end)
+
+
+def _named(index: Index, offset: int) -> tuple[str, int, int] | None:
     found = index.occurrence_at(offset)
     if found is None:
-        builtin = index.builtin_at(offset)
-        text = None if builtin is None else describe_builtin(builtin[1])
-        return None if builtin is None or text is None else (text, builtin[0].start, builtin[0].end)
+        return None
     symbol = found.symbol
     varying = None
     if symbol.kind in (Kind.VARIABLE, Kind.PARAMETER):
@@ -108,6 +121,25 @@ async def _named_at(server: ClmapServer, uri: str, position: lsp.Position) -> tu
     if symbol.kind is Kind.MACRO and not found.role & Role.DECLARES:
         text += _expansion_text(index, found)
     return text, found.start, found.end
+
+
+async def _kernel_named_at(
+    server: ClmapServer, uri: str, position: lsp.Position
+) -> tuple[str, int, int] | None:
+    """Return what is to be said of the kernel that a host file names at a position, and where."""
+    document = server.documents.get(uri)
+    kernels = await kernels_named_at(server, uri, position)
+    if document is None or not kernels:
+        return None
+    place = name_at(document.text, document.offset(position), document.path)
+    assert place is not None
+    return describe(kernels[0][0].index, kernels[0][1]), *place
+
+
+def _builtin_named(index: Index, offset: int) -> tuple[str, int, int] | None:
+    builtin = index.builtin_at(offset)
+    text = None if builtin is None else describe_builtin(builtin[1])
+    return None if builtin is None or text is None else (text, builtin[0].start, builtin[0].end)
 
 
 def _expansion_text(index: Index, found: Occurrence) -> str:

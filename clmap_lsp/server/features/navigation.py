@@ -11,7 +11,7 @@ from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Symbol
 from clmap_lsp.index.types import Array, Enumeration, Function, Named, Pointer, Qualified, Record
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.convert import Places
+from clmap_lsp.server.host_names import host_uses, kernels_named_at
 from clmap_lsp.server.indexing import Indexed, same_symbol
 from clmap_lsp.server.symbols import call_item
 from clmap_lsp.source.span import Span
@@ -27,7 +27,9 @@ def register(server: ClmapServer) -> None:
     async def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
         found = await _symbol_at(server, params)
         if found is None:
-            return await _included_file(server, params)
+            named = await kernels_named_at(server, params.text_document.uri, params.position)
+            places = [place for indexed, symbol in named for place in _locations(indexed, [symbol])]
+            return places or await _included_file(server, params)
         indexed, symbol = found
         target = indexed.index.definition(symbol)
         if not target.is_definition and (elsewhere := await _defined_elsewhere(server, indexed, symbol)):
@@ -53,18 +55,10 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_REFERENCES)
     async def references(params: lsp.ReferenceParams) -> list[lsp.Location]:
+        uri = params.text_document.uri
         found = await _symbol_at(server, params)
-        if found is None:
-            return []
-        indexed, symbol = found
-        wanted = params.context.include_declaration
-        places: dict[tuple[str, int, int], lsp.Location] = {}
-        for other, its_symbol in await occurring_in(server, indexed, symbol):
-            for it in other.index.references(its_symbol):
-                if wanted or not it.role & Role.DECLARES:
-                    location = other.places.location(Span(it.path, it.start, it.end))
-                    places.setdefault((location.uri, it.start, it.end), location)
-        return [*places.values(), *_host_uses(server, params.text_document.uri, symbol)]
+        named = [found] if found else await kernels_named_at(server, uri, params.position)
+        return await _uses(server, named, params.context.include_declaration)
 
     @feature(server, lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     async def document_highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
@@ -108,19 +102,21 @@ def register(server: ClmapServer) -> None:
         return calls
 
 
-def _host_uses(server: ClmapServer, uri: str, symbol: Symbol) -> list[lsp.Location]:
-    """Return where the host files that launch a document's kernels name one of them."""
-    snapshot = server.latest(uri)
-    if snapshot is None or symbol.kind is not Kind.KERNEL:
-        return []
-    from clmap_lsp.hosts.uses import uses_of
-
-    places = Places(snapshot.document, dict(snapshot.host_files))
-    return [
-        places.location(Span(path, start, end))
-        for path, file in snapshot.host_files.items()
-        for start, end in uses_of(symbol.name, file.text, path)
-    ]
+async def _uses(
+    server: ClmapServer, named: list[tuple[Indexed, Symbol]], with_declarations: bool
+) -> list[lsp.Location]:
+    """Return every place that names one of these symbols, in host code too."""
+    places: dict[tuple[str, int, int], lsp.Location] = {}
+    for indexed, symbol in named:
+        found = [
+            other.places.location(Span(it.path, it.start, it.end))
+            for other, its_symbol in await occurring_in(server, indexed, symbol)
+            for it in other.index.references(its_symbol)
+            if with_declarations or not it.role & Role.DECLARES
+        ]
+        for it in (*found, *host_uses(server, indexed.document.uri, symbol)):
+            places.setdefault((it.uri, it.range.start.line, it.range.start.character), it)
+    return list(places.values())
 
 
 async def _symbol_at(server: ClmapServer, params: Any) -> tuple[Indexed, Symbol] | None:

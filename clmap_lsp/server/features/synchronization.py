@@ -33,6 +33,8 @@ def register(server: ClmapServer) -> None:
     @feature(server, lsp.TEXT_DOCUMENT_DID_OPEN)
     async def did_open(params: lsp.DidOpenTextDocumentParams) -> None:
         emulations.prefer(params.text_document.uri)
+        for listener in server.on_opened:
+            listener(params.text_document.uri)
         document = server.documents.get(params.text_document.uri)
         if document is not None:
             server.included_changed(document.path, document.text)

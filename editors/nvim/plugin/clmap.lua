@@ -16,7 +16,9 @@ end
 
 vim.cmd([[
   command! ClmapEmulate lua require('clmap').emulate()
+  command! ClmapOptimise lua require('clmap').optimise()
   command! ClmapMeasure lua require('clmap').measure()
+  command! ClmapWorkspace lua require('clmap').workspace()
   command! ClmapPin lua require('clmap').pin()
   command! ClmapDebug lua require('clmap').debug()
   command! ClmapRestart lua require('clmap').restart()

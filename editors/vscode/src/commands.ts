@@ -15,8 +15,12 @@ export function registerCommands(clmap: Clmap, panel: Panel, heat: Heat): void {
   register("clmap.debugInformation", () => showDebugInformation(clmap));
   register("clmap.showPanel", () => panel.show());
   register("clmap.emulateKernel", () => atCursor(clmap, "clmap.emulate"));
+  register("clmap.optimiseKernel", () => atCursor(clmap, "clmap.optimise"));
   register("clmap.measureKernel", () => atCursor(clmap, "clmap.measure"));
   register("clmap.pinLaunch", () => atCursor(clmap, "clmap.pin"));
+  register("clmap.workspaceFindings", () =>
+    clmap.client?.sendRequest("workspace/executeCommand", { command: "clmap.showWorkspaceFindings", arguments: [] }),
+  );
   register("clmap.openReport", (uri) => openReport(clmap, typeof uri === "string" ? uri : undefined));
   register("clmap.explainRule", (code) => explainRule(clmap, typeof code === "string" ? code : undefined));
   register("clmap.calibrateDevice", () => calibrate());

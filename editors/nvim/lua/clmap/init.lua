@@ -94,8 +94,10 @@ function M.attach()
 end
 
 M.emulate = function() command('clmap.emulate', true) end
+M.optimise = function() command('clmap.optimise', true) end
 M.measure = function() command('clmap.measure', true) end
 M.pin = function() command('clmap.pin', true) end
+M.workspace = function() command('clmap.showWorkspaceFindings', false) end
 M.debug = function() command('clmap.debug', false, true) end
 
 function M.explain(code)

@@ -1,0 +1,161 @@
+"""What an edit touches: read in part, a large file says what it says read whole."""
+
+import random
+import re
+
+import pytest
+
+from clmap_lsp.config import Settings
+from clmap_lsp.server.app import create_server
+from clmap_lsp.server.documents import Document, Documents
+from clmap_lsp.server.engine import Engine
+from clmap_lsp.server.publishing import diagnostics_of
+
+URI = "file:///folder/k.cl"
+
+
+def kernel(number: int) -> str:
+    return f"""
+float helper{number}(__global const float *a, int i) {{
+    return a[i * {number + 2}] + shared_by_all(i);
+}}
+
+// clmap: global=256 local=64
+__kernel void k{number}(__global float *a, __global float *b, int n) {{
+    __local float tile[64];
+    int i = get_global_id(0);
+    tile[get_local_id(0)] = a[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int j = 0; j < 4; j++)
+        b[i * {number + 1}] += helper{number}(a, i + j) * tile[63 - get_local_id(0)];
+    // {"x" * 700}
+}}
+"""
+
+
+TEXT = (
+    "float shared_by_all(int i) { return (float)i; }\n"
+    "#define TWICE(x) ((x) * 2)\n"
+    "__constant float table[4] = {1, 2, 3, 4};\n"
+) + "".join(kernel(it) for it in range(14))
+
+
+class Editor:
+    """One document in an engine."""
+
+    def __init__(self, text):
+        self.server = create_server()
+        self.engine = Engine(Documents())
+        self.version = 1
+        self.whole = self.engine.analyse(Document(URI, "opencl", 1, text), Settings())
+
+    def touch(self, text):
+        self.version += 1
+        return self.engine.touch(Document(URI, "opencl", self.version, text), self.whole)
+
+
+def shown(editor, *snapshots):
+    return sorted(
+        (
+            *(it.range.start.line, it.range.start.character, it.range.end.line, it.range.end.character),
+            *(it.code, it.severity.value, it.message),
+        )
+        for it in diagnostics_of(editor.server, *snapshots, limit=None)
+    )
+
+
+def afresh(text):
+    editor = Editor(text)
+    return shown(editor, editor.whole)
+
+
+def inserted(text, behind, what):
+    at = text.index(behind) + len(behind)
+    return text[:at] + what + text[at:]
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "\n    b[i * 32] = 1.0f;",
+        "\n    b[i] = undefined_name;",
+        "\n    b[i] = helper0(a, i + 1);",
+        "\n    b[TWICE(i)] = table[i & 3];",
+        "\n    if (i < n) { b[i] = 2; }",
+        "\n    b[i] = ;",
+        "\n    int é = 1; // 🙂",
+    ],
+)
+def test_an_edit_in_one_kernel_shows_what_a_whole_reading_shows(what):
+    editor = Editor(TEXT)
+    text = inserted(TEXT, "    int i = get_global_id(0);", what)
+    found = editor.touch(text)
+    assert found is not None
+    assert {it.name for it in found.part.analysis.kernels} <= {"k0"}
+    assert shown(editor, found.part, found.rest) == afresh(text)
+
+
+def test_an_edit_in_a_helper_renews_all_that_call_it():
+    editor = Editor(TEXT)
+    found = editor.touch(inserted(TEXT, "float helper5(__global const float *a, int i) {", "\n    i *= 16;"))
+    assert found is not None
+    assert [it.name for it in found.part.analysis.kernels] == ["k5"]
+
+
+def test_a_part_is_read_of_few_functions():
+    editor = Editor(TEXT)
+    found = editor.touch(inserted(TEXT, "b, int n) {\n", "    i = 1;\n"))
+    assert found is not None
+    assert {name for name, it in found.part.program.functions.items() if it.body is not None} == {
+        *("k0", "helper0", "shared_by_all")
+    }
+    assert len(found.rest.analysis.kernels) == 13
+
+
+@pytest.mark.parametrize(
+    ("behind", "what"),
+    [
+        ("__kernel void k3(__global float *a,", " int m,"),
+        ("b, int n) {\n", "    /* "),
+        ("b, int n) {\n", "    }\n"),
+        ("b, int n) {\n", "    {\n"),
+        ("b, int n) {\n", "#define TWICE(x) x\n"),
+        ("b, int n) {\n", "    i = TWICE(1;\n"),
+        ("b, int n) {\n", "    // clmap: ignore[CM102]\n"),
+        ("__constant float table[4] = {1, 2,", " 7,"),
+        ("float shared_by_all(int i) {", " i++;"),
+    ],
+)
+def test_what_may_say_more_than_its_function_is_read_whole(behind, what):
+    editor = Editor(TEXT)
+    assert editor.touch(inserted(TEXT, behind, what)) is None
+
+
+def test_small_files_are_read_whole():
+    text = TEXT[:6000]
+    assert Editor(text).touch(inserted(text, "b, int n) {\n", "i = 1;")) is None
+
+
+def test_random_edits_show_what_whole_readings_show():
+    """Edits of one function at a time, each compared with an engine that has never seen the text before."""
+    rng = random.Random(3)
+    pieces = ["a", "[i]", ";", "\n", " + n", "i", "(", ")", "= 3", "b[i * 7] = 1;", "1", "tile[n]", "//", '"']
+    n_parts = 0
+    for number in range(12):
+        editor, text = Editor(TEXT), TEXT
+        body = list(re.finditer(r"__kernel void k\d+\([^)]*\) \{\n", TEXT))[number]
+        at = body.end() + rng.randrange(200)
+        for _ in range(5):
+            piece = rng.choice(pieces)
+            text = text[:at] + piece + text[at:]
+            at += len(piece)
+            found = editor.touch(text)
+            if found is not None:
+                n_parts += 1
+                here, whole = shown(editor, found.part, found.rest), afresh(text)
+                errors = [it for it in whole if it[5] == 1]
+                if errors:  # How a torn function is read depends on what is around it: whole, it hides more.
+                    assert next(it for it in here if it[5] == 1)[:2] == errors[0][:2]
+                elif not any(it[4] == "CM003" for it in whole):  # They follow from all of their uses.
+                    assert here == whole, repr(text[body.start() :][:300])
+    assert n_parts > 25
