@@ -44,6 +44,7 @@ t.finish(function()
   t.check('and the finding goes', t.wait(function() return t.codes(buffer).CM104 == nil end))
   t.check('commands exist', vim.fn.exists(':ClmapEmulate') == 2 and vim.fn.exists(':ClmapExplain') == 2
     and vim.fn.exists(':ClmapMeasure') == 2)
+  require('language')(client)
   client:stop()
   t.check('the server stops', t.wait(function() return client:is_stopped() end))
 end)

@@ -6,6 +6,7 @@ usage: session.py HOST_DIR VSIX
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import shutil
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -42,6 +43,45 @@ __kernel void spin(__global volatile int *a)
     while (a[0] == 0)
         i++;
     a[1] = i;
+}
+"""
+
+
+TILES_HEADER = """\
+#pragma once
+#define RADIUS 2
+"""
+TILES = """\
+#include "tiles.h"
+#define AT(y, x) ((y) * n + (x))
+#if 0
+not read
+#endif
+__constant float filter[4] = {0.1f, 0.2f, 0.3f, 0.4f};
+float weigh(__local float *row, int n)
+{
+    return row[0] * filter[n & 3];
+}
+__kernel void blur(__global const float *in, __global float *out, int n)
+{
+    __local float tile[16];
+    int x = get_global_id(0), y = get_global_id(1);
+    int2 place = (int2)(x, y);
+    int i = AT(y, x);
+    tile[get_local_id(0) & 15] = in[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float sum = 0.0f;
+    for (int k = 0; k < RADIUS; k++)
+        sum += weigh(tile, k) + min(place.x, RADIUS);
+    out[i] = sum;
+}
+"""
+TILES_HOST = """\
+#include <CL/cl.h>
+cl_kernel make(cl_program program)
+{
+    cl_int error;
+    return clCreateKernel(program, "blur", &error);
 }
 """
 
@@ -179,43 +219,93 @@ def workspace(size: int = 64) -> Path:
     folder = Path(tempfile.mkdtemp(prefix="clmap-ws-"))
     (folder / "k.cl").write_text(KERNEL.replace("256", str(size)))
     (folder / "spin.cl").write_text(SPINNING)
+    (folder / "tiles.h").write_text(TILES_HEADER)
+    (folder / "tiles.cl").write_text(TILES)
+    (folder / "main.c").write_text(TILES_HOST)
     return folder
 
 
-def run_node(host: Path, script: str, *arguments: str) -> int:
+def run_node(host: Path, script: str, *arguments: str) -> list[str]:
+    """Run a suite, show what it prints, and return its lines that tell of failures, if it failed."""
     environment = {**os.environ, "NODE_PATH": str(host / "node_modules")}
     for module in HERE.glob("*.mjs"):  # ES modules are found beside the file that imports them.
         shutil.copyfile(module, host / module.name)
-    return subprocess.run(["node", str(host / script), *arguments], env=environment, check=False).returncode
+    command = ["node", str(host / script), *arguments]
+    process = subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        lines.append(line.strip())
+    if process.wait() == 0:
+        return []
+    told = [line for line in lines if line and not line.startswith("ok ")]
+    return told[-8:] or [f"exit {process.returncode}"]
 
 
-def without_server(host: Path, vsix: Path, folder: Path) -> int:
+@dataclasses.dataclass(slots=True)
+class Suites:
+    """Runs suites and remembers how they ended.
+
+    A real editor on a machine that others use now and then misses a wait. A suite that fails is therefore run
+    once more in a new workspace; failing twice is a failure, and failing once is said at the end.
+    """
+
+    host: Path
+    failed: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+    repeated: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+
+    def run(self, name: str, script: str, arguments: Callable[[], tuple[str, ...]]) -> None:
+        first = run_node(self.host, script, *arguments())
+        if not first:
+            return
+        print(f"{name}: failed, once more", flush=True)
+        second = run_node(self.host, script, *arguments())
+        (self.failed if second else self.repeated)[name] = second or first
+
+    def conclude(self) -> int:
+        """Print how everything ended, failures last, and return the exit code."""
+        for name, lines in self.repeated.items():
+            print(f"{name}: passed at the second attempt; the first ended with", *lines, sep="\n  ")
+        for name, lines in self.failed.items():
+            print(f"{name}: failed twice; it ended with", *lines, sep="\n  ")
+        print("VS Code:", f"failed: {', '.join(self.failed)}" if self.failed else "all suites passed")
+        return 1 if self.failed else 0
+
+
+def without_server(suites: Suites, vsix: Path, folder: Path) -> None:
     """Begin where nothing is installed: the extension brings its server and says what is wrong."""
     package = wheel(folder / "wheel")
-    with vscode(host, vsix, interpreter="", home=folder / "home", package=package) as url:
-        failed = run_node(host, "install.mjs", url, str(workspace()), str(ARTEFACTS)) != 0
+    host, home, artefacts = suites.host, folder / "home", str(ARTEFACTS)
+    with vscode(host, vsix, interpreter="", home=home, package=package) as url:
+        suites.run("install", "install.mjs", lambda: (url, str(workspace()), artefacts))
     missing = str(folder / "no-such-python")
-    with vscode(host, vsix, interpreter=missing, home=folder / "home") as url:
-        failed += run_node(host, "wrong.mjs", url, str(workspace()), str(ARTEFACTS), missing) != 0
-    return failed
+    with vscode(host, vsix, interpreter=missing, home=home) as url:
+        suites.run("wrong", "wrong.mjs", lambda: (url, str(workspace()), artefacts, missing))
 
 
 def main() -> int:
     host, vsix = Path(sys.argv[1]).absolute(), Path(sys.argv[2]).absolute()
     ARTEFACTS.mkdir(exist_ok=True)
-    extension = ROOT / "editors/vscode"
-    failed = 0
+    extension = str(ROOT / "editors/vscode")
+    suites = Suites(host)
+
+    def in_extension_host(name: str, url: str) -> None:
+        tests = str(HERE / f"{name}.js")
+        suites.run(name, "exthost.mjs", lambda: (url, str(workspace()), extension, tests))
+
     with vscode(host, vsix) as url:
-        tests = str(HERE / "suite.js")
-        failed += run_node(host, "exthost.mjs", url, str(workspace()), str(extension), tests) != 0
-        failed += run_node(host, "look.mjs", url, str(workspace(256)), str(ARTEFACTS)) != 0
+        in_extension_host("suite", url)
+        suites.run("look", "look.mjs", lambda: (url, str(workspace(256)), str(ARTEFACTS)))
+        in_extension_host("language", url)
+        suites.run("write", "write.mjs", lambda: (url, str(workspace()), str(ARTEFACTS)))
     with vscode(host, vsix, trust=True) as url:
-        tests = str(HERE / "untrusted.js")
-        failed += run_node(host, "exthost.mjs", url, str(workspace()), str(extension), tests) != 0
+        in_extension_host("untrusted", url)
     with tempfile.TemporaryDirectory() as name:
-        failed += without_server(host, vsix, Path(name))
-    print("VS Code:", "failed" if failed else "all suites passed")
-    return 1 if failed else 0
+        without_server(suites, vsix, Path(name))
+    return suites.conclude()
 
 
 if __name__ == "__main__":
