@@ -55,7 +55,8 @@ check: lint types imports test ## Everything that a change must pass
 
 lock: $(READY) ## Renew requirements-dev.lock from pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --group dev --all-extras --universal --no-emit-index-url \
+	$(BIN)/uv pip compile pyproject.toml --group dev --extra emulate --extra device --extra distributed \
+	  --extra format --extra completion --extra report --universal --generate-hashes --no-emit-index-url \
 	  --no-header --quiet --output-file requirements-dev.lock
 
 clean: ## Remove what the targets made

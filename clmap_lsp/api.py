@@ -102,7 +102,7 @@ class KernelReport:
                 (
                     f"{where.row}:{where.column}",
                     it.access.direction.value,
-                    f"{it.access.buffer}[{it.access.index_text}]",
+                    it.access.place_text,
                     shown,
                     ideal,
                     share,
@@ -245,8 +245,12 @@ def emulate(
     include_dirs: Sequence[str | Path] = (),
     standard: str | None = None,
     time_limit_s: float | None = None,
+    sub_group_synchronous: int = 0,
 ) -> Emulation:
     """Run one kernel in the emulator. Arguments as for `analyze`; `kernel` may be left out if there is one.
+
+    `sub_group_synchronous` work-items in a row run in lockstep, as kernels expect that have no barriers
+    within a warp.
 
     Raises: UsageError if there is no such kernel or its launch cannot be run.
     """
@@ -258,6 +262,8 @@ def emulate(
     settings = opened.emulation_settings()
     if time_limit_s is not None:
         settings = replace(settings, time_limit_s=time_limit_s)
+    if sub_group_synchronous:
+        settings = replace(settings, lockstep=sub_group_synchronous)
     result = opened.run(found, launch, settings)
     if isinstance(result, LaunchProblem):
         raise UsageError(str(result))

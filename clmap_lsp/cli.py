@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from clmap_lsp.commands.parser import build_parser
-from clmap_lsp.errors import UsageError, internal_error, one_line
+from clmap_lsp.errors import UsageError, internal_error, one_line, system_error
 from clmap_lsp.escaping import terminal
 from clmap_lsp.source.collector import collect_rarely
 
@@ -33,7 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted")
     except OSError as error:
-        return _fail(f"{error.filename or 'input or output'}: {(error.strerror or str(error)).lower()}")
+        return _fail(system_error(error))
     except MemoryError:
         return _fail("out of memory; check fewer files at once or smaller launches, or allow it more")
     except Exception as error:

@@ -23,6 +23,7 @@ from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
     from clmap_lsp.commands.checking import CheckJob
+    from clmap_lsp.config import Settings
     from clmap_lsp.report.model import CheckReport
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.worker.forked import Terms
@@ -171,6 +172,7 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
         paths = list(texts)
     if args.kernel is not None:
         _check_kernel(args.kernel, paths, texts)
+    _check_launch_tables(source, paths, texts)
     selections: dict[object, Selection] = {}
     jobs = []
     for path in paths:
@@ -237,6 +239,27 @@ def _check_kernel(name: str, paths: Sequence[str], texts: Mapping[str, str | Non
     near = nearest(name, known)
     hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(dict.fromkeys(known)) or 'none'}"
     raise UsageError(f"--kernel {name}: no file that is checked has it; {hint}")
+
+
+def _check_launch_tables(
+    source: SettingsSource, paths: Sequence[str], texts: Mapping[str, str | None]
+) -> None:
+    """Raise UsageError for a `[launch.NAME]` table that no kernel is meant by: it is mistyped."""
+    from clmap_lsp.sources import UnreadableError, read_source
+    from clmap_lsp.workbench.unmatched import launches_without_kernel
+
+    configured: dict[str, tuple[Settings, list[str]]] = {}
+    for path in paths:
+        settings = source.for_path(Path(path))
+        if settings.launches and settings.path is not None:
+            try:
+                text = texts.get(path) or read_source(path)
+            except UnreadableError:
+                text = ""
+            configured.setdefault(settings.path, (settings, []))[1].append(text)
+    for name, (settings, read) in configured.items():
+        for it in launches_without_kernel(settings, read):
+            raise UsageError(f"{Path(name).parent / it.place}: {it.key}: {it.reason}")
 
 
 def _recorded_sources(path: str) -> dict[str, str | None]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.errors import UsageError, internal_error
+from clmap_lsp.errors import UsageError, internal_error, system_error
 from clmap_lsp.findings import Finding, Fix, Rest, Severity
 from clmap_lsp.report.model import FileReport, Guesses, in_source_order
 from clmap_lsp.sources import UnreadableError, read_source
@@ -54,6 +54,8 @@ def check_file(job: CheckJob) -> FileReport:
         return _checked(job)
     except UsageError as error:
         return FileReport(job.path, error=str(error))
+    except OSError as error:
+        return FileReport(job.path, error=f"{job.path}: {system_error(error)}")
     except Exception as error:
         if os.environ.get("CLMAP_DEBUG"):
             raise

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
@@ -67,21 +68,27 @@ def _named(args: argparse.Namespace) -> list[str]:
 
 
 def confined(
-    args: argparse.Namespace, files: Iterable[tuple[str, Settings]], work: Callable[[], dict[str, object]]
+    args: argparse.Namespace,
+    files: Iterable[tuple[str, Settings]],
+    work: Callable[[], dict[str, object]],
+    hears: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> dict[str, object]:
     """Do something that runs kernels; what it returns is plain data.
 
+    Args:
+        hears: takes what the work tells before it ends (`worker.forked.tell`).
     Raises: UsageError that it raises, where it is lost, or where kernels are not run here.
     """
-    if args.no_sandbox:
-        return work()
     from clmap_lsp.worker import forked
 
+    if args.no_sandbox:
+        with forked.heard_by(hears):
+            return work()
     if not forked.offered():
         raise forked.refusal()
     warm()
     try:
-        return dict(forked.once(work, terms(args, files)))
+        return dict(forked.once(work, replace(terms(args, files), hears=hears)))
     except forked.LostError as error:
         raise UsageError(f"the process that ran the kernel {error}") from None
 

@@ -73,6 +73,14 @@ def register(subparsers: Any) -> None:
     run.add_argument(
         "--memory-limit", type=int, metavar="MB", help=f"MiB (default: {defaults.MEMORY_LIMIT_MIB})"
     )
+    run.add_argument(
+        "--sub-group-synchronous",
+        type=int,
+        default=0,
+        metavar="N",
+        help="take N work-items in a row to run in lockstep, as kernels expect that have no barriers within "
+        "a warp: they see each other's writes, and do not race (default: only barriers order work-items)",
+    )
     add_sandbox_option(run)
     device = parser.add_argument_group("on a device")
     device.add_argument(
@@ -193,6 +201,10 @@ def _emulation_settings(args: argparse.Namespace, opened: OpenedFile) -> Emulati
         raise UsageError(f"--time-limit {limits.time_limit_s:g}: give a number of seconds above 0")
     if args.sample < 0 or args.sample == 1:
         raise UsageError(f"--sample {args.sample}: an estimate with its error takes at least 2 work-groups")
+    if args.sub_group_synchronous < 0:
+        raise UsageError(
+            f"--sub-group-synchronous {args.sub_group_synchronous}: give a number of work-items, such as 32"
+        )
     if limits.memory_limit_mib < 1:
         raise UsageError(f"--memory-limit {limits.memory_limit_mib}: give at least 1 MiB")
     return replace(
@@ -202,4 +214,5 @@ def _emulation_settings(args: argparse.Namespace, opened: OpenedFile) -> Emulati
         local_addresses=LocalAddresses(args.local_addresses),
         access_view=AccessView(args.access_view),
         sample_groups=args.sample,
+        lockstep=args.sub_group_synchronous,
     )

@@ -9,6 +9,8 @@ from pathlib import Path
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
 from clmap_lsp.reading import walk
+from clmap_lsp.source.embedded import LANGUAGES, find_embedded
+from clmap_lsp.sources import UnreadableError, read_source
 from clmap_lsp.workspace import scope_of
 
 SUFFIXES = frozenset({".cl", ".clc", ".ocl", ".opencl", ".clcpp"})
@@ -17,6 +19,8 @@ SUFFIXES = frozenset({".cl", ".clc", ".ocl", ".opencl", ".clcpp"})
 
 def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list[str]:
     """Return the files that the paths mean, each once: files as named, directories walked in sorted order.
+
+    Where a directory has no kernel files, the host files that hold kernels in strings count.
 
     Directories whose names start with a dot are left out, and links to directories are not followed. Links to
     files outside the workspace, pipes and devices are left out with a line on standard error.
@@ -28,9 +32,14 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
         if path == "-" or Path(path).is_file():
             found[path] = None
         elif Path(path).is_dir():
-            below = [it for it in _walk(path) if not excluded(Path(it))]
+            below = [it for it in _walk(path, SUFFIXES) if not excluded(Path(it))]
             if not below:
-                raise UsageError(f"{path}: no kernels below this directory; they end in .cl, .clc or .ocl")
+                below = [it for it in _walk(path, LANGUAGES) if not excluded(Path(it)) and _holds_kernels(it)]
+            if not below:
+                raise UsageError(
+                    f"{path}: no kernels below this directory, in files that end in .cl, .clc or .ocl or in "
+                    "strings of host code"
+                )
             found.update(dict.fromkeys(below))
         elif Path(path).exists():
             found[path] = None
@@ -39,8 +48,17 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
     return list(found)
 
 
-def _walk(folder: str) -> Iterator[str]:
-    for it in walk(folder, SUFFIXES, scope_of(str(Path(folder, "any")))):
+def _holds_kernels(path: str) -> bool:
+    """Tell whether a host file has kernels in strings."""
+    try:
+        text = read_source(path)
+    except UnreadableError:
+        return False
+    return bool(find_embedded(text, LANGUAGES[Path(path).suffix.lower()]))
+
+
+def _walk(folder: str, suffixes: Iterable[str]) -> Iterator[str]:
+    for it in walk(folder, suffixes, scope_of(str(Path(folder, "any")))):
         if it.refused:
             sys.stderr.write(terminal(f"clmap-lsp: {it.path}: left out ({it.refused})\n"))
         else:

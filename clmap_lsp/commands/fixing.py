@@ -106,6 +106,8 @@ def _one_a_kernel(report: CheckReport, unsafe: bool) -> Iterator[tuple[_Where, F
         if fix.verified is None:
             yield (file.path, finding.kernel), fix
             continue
+        if fix.verified.get("moves_data"):
+            continue  # Other kernels and the host would have to follow: nobody takes it without being asked.
         key = (file.path, finding.kernel)
         if key not in best or _cost(fix) < _cost(best[key]):
             best[key] = fix

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,7 @@ from clmap_lsp.errors import UsageError
 from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from clmap_lsp.hosts import HostLaunch, HostReport
-    from clmap_lsp.hosts.launches import HostValue
+    from clmap_lsp.hosts.launches import HostLaunch, HostReport, HostValue
 
 _EXAMPLES = """\
 examples:
@@ -58,6 +58,11 @@ def run(args: argparse.Namespace) -> int:
     report = report_of(paths, SettingsSource(options).for_path)
     if args.kernel is not None:
         report = _of_kernel(report, args.kernel)
+    if report.is_cut_short:
+        sys.stderr.write(
+            "note: there is more host code than is followed at once; "
+            "ask for one folder or file at a time to see all of its launches\n"
+        )
     if args.format == "json":
         from clmap_lsp.hosts.as_json import document
 
@@ -72,7 +77,7 @@ def _of_kernel(report: HostReport, name: str) -> HostReport:
     if not kept:
         hint = did_you_mean(name, sorted({it.kernel for it in report.launches}))
         raise UsageError(f"--kernel {name}: no host code launches it{hint}")
-    return type(report)(kept)
+    return replace(report, launches=kept, unnamed=())
 
 
 def _text(report: HostReport) -> str:

@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.confining import confined, printed
 from clmap_lsp.commands.options import SettingsSource, open_file
 from clmap_lsp.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from clmap_lsp.config import Settings
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.model import Subject
 
 
-def printed_of(args: argparse.Namespace, work: Callable[[Subject, EmulationSettings], str]) -> int:
+def printed_of(
+    args: argparse.Namespace,
+    work: Callable[[Subject, EmulationSettings], str],
+    hears: Callable[[Mapping[str, Any]], None] | None = None,
+) -> int:
     """Print what `work` makes of the kernel that `FILE` and `--kernel` name, analysed on its launch.
 
     Kernels run in another process, if the system can confine one.
+
+    Args:
+        hears: takes what the work tells before it ends.
 
     Raises: UsageError if there is no such file, kernel or launch, or kernels are not run here.
     """
@@ -37,7 +44,7 @@ def printed_of(args: argparse.Namespace, work: Callable[[Subject, EmulationSetti
     def answered() -> dict[str, object]:
         return {"text": work(*_asked(args, settings, name, text)), "code": 0}
 
-    return printed(args, confined(args, [(name, settings)], answered))
+    return printed(args, confined(args, [(name, settings)], answered, hears))
 
 
 def _asked(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -16,14 +17,17 @@ from clmap_lsp.escaping import terminal
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import FileAnalysis
+    from clmap_lsp.fixes.optimise import Found
     from clmap_lsp.report.html_model import Emulated, History, ReportedFile
     from clmap_lsp.source.program import Program
     from clmap_lsp.workbench import Workbench
+    from clmap_lsp.workbench.opened import OpenedFile
 
 _EXAMPLES = """\
 examples:
   clmap-lsp report kernels/ -o report.html
   clmap-lsp report mm.cl --device nvidia-hopper --platform K20m -o report.html
+  clmap-lsp report mm.cl --device nvidia-h200 --optimise -o report.html
   clmap-lsp report kernels/ --previous old.json -o report.html     old.json: analyze --format json
 """
 
@@ -58,6 +62,15 @@ def register(subparsers: Any) -> None:
         default=True,
         help="run the kernels in the emulator, for faults and locality (default: yes)",
     )
+    parser.add_argument(
+        "--optimise",
+        metavar="S",
+        nargs="?",
+        type=float,
+        const=20.0,
+        help="search for the best version of every kernel that has a launch, S processor seconds each "
+        "(default: 20), and draw the way there",
+    )
     add_sandbox_option(parser)
     add_launch_options(parser)
 
@@ -74,6 +87,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("report needs -o FILE.html; - is standard output")
     if "-" in args.paths:
         raise UsageError("report needs files: standard input has no name to show")
+    if args.optimise is not None and not (args.emulate and args.optimise > 0):
+        raise UsageError("--optimise needs the emulator and a number of seconds above 0")
     html.check_requirements()
     settings = SettingsSource(args)
     paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
@@ -145,7 +160,23 @@ def _reported(
     emulated = None if runs is None else _emulated(program, analysis, runs.done, runs.refused)
     found = opened.findings(selection_of(opened.settings), runs)
     findings = [it for it in found if it.severity.value != "hint"]
-    return reported_file(program, analysis, findings, emulated, staging_of(analysis, args.platforms))
+    ladders = None if args.optimise is None else _ladders(opened, args.optimise)
+    staging = staging_of(analysis, args.platforms)
+    return reported_file(program, analysis, findings, emulated, staging, ladders)
+
+
+def _ladders(opened: OpenedFile, budget_s: float) -> dict[str, Found]:
+    """Return the way to the best version of each kernel that can be run."""
+    from clmap_lsp.fixes.optimise import optimise
+    from clmap_lsp.launch.problem import LaunchError
+
+    found = {}
+    for it in opened.analysis.kernels:
+        if it.launch is not None:
+            with contextlib.suppress(LaunchError):
+                settings = opened.emulation_settings()
+                found[it.name] = optimise(opened.subject(it), settings, budget_s=budget_s)
+    return found
 
 
 def _emulated(

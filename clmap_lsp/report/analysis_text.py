@@ -51,7 +51,7 @@ def _kernel(program: Program, kernel: KernelAnalysis, device: DeviceModel) -> It
     yield from _table([_row(program, it) for it in kernel.accesses])
     for it in kernel.unreached:
         at = program.position(it.access.span)
-        what = f"`{it.access.buffer}[{it.access.index_text}]` ({it.access.direction.value})"
+        what = f"`{it.access.place_text}` ({it.access.direction.value})"
         yield f"  line {at.row}: {what}: {it.reason}"
     yield from _totals(kernel)
     yield from _compiled(program, kernel)
@@ -85,7 +85,7 @@ def _compiled(program: Program, kernel: KernelAnalysis) -> Iterator[str]:
         if left is None:
             continue
         row = program.position(it.access.span).row
-        name = f"{it.access.buffer}[{it.access.index_text}]"
+        name = it.access.place_text
         if not left.instructions:
             yield f"    line {row}  {name}: removed"
             continue
@@ -126,7 +126,7 @@ def _row(program: Program, it: AccessAnalysis) -> tuple[str, ...]:
     )
     return (
         str(program.position(it.access.span).row),
-        f"{it.access.buffer}[{it.access.index_text}]",
+        it.access.place_text,
         f"{it.access.space.value} {it.access.direction.value}",
         "" if it.classified is None else it.classified.map_name or ", ".join(it.classified.patterns),
         it.missing_cost

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.fixes import gain
+from clmap_lsp.fixes.edits import unified_diff
+from clmap_lsp.fixes.limits import in_the_way
 from clmap_lsp.links import rule_url
 from clmap_lsp.reading import MIB, safe_read
 from clmap_lsp.report import html_charts, html_lanes
@@ -19,6 +22,7 @@ from clmap_lsp.report.compare import Change
 from clmap_lsp.report.html_charts import short
 from clmap_lsp.report.html_model import Report, ReportedKernel, Traffic
 from clmap_lsp.report.html_source import cost_text, excerpts
+from clmap_lsp.time.wording import bound_text, seconds_text
 from clmap_lsp.version import __version__
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -68,6 +72,7 @@ def render(report: Report) -> str:
         anchors={id(it): f"k{number}-{_anchor(it.name)}" for number, it in enumerate(report.kernels, 1)},
         charts=_summary_charts(report),
         kernel_charts=_kernel_charts,
+        ladder_of=_ladder,
         pictures=_pictures,
         changes=_changes(report),
         safe=Markup,
@@ -132,6 +137,37 @@ def _traffic_chart(report: Report, kind: str) -> tuple[str, str] | None:
         f"{it.label} {short(it.count)}, {short(it.ideal)} would do" for it in bars[:8]
     )
     return title, html_charts.traffic(kind, alt, kind, bars)
+
+
+def _ladder(kernel: ReportedKernel, name: str) -> dict[str, Any] | None:
+    """Return the picture of the way to the best version, its steps, and what changes; `None` without one."""
+    found = kernel.ladder
+    if found is None or len(found.steps) < 2:
+        return None
+    first, last = found.steps[0].figures, found.steps[-1].figures
+    timed = all(it.figures.seconds is not None for it in found.steps)
+    steps, rows = [], []
+    for it in found.steps:
+        label = "as it is" if it.fix is None else it.fix.title.rpartition(": ")[0] or it.fix.title
+        time = it.figures.time
+        words = f"{short(it.figures.cost)} passes"
+        if time is not None:
+            words = f"{seconds_text(time.seconds)}, bound by {bound_text(time.bound)}"
+        value = it.figures.seconds if timed and it.figures.seconds else float(it.figures.cost)
+        steps.append(html_charts.LadderStep(label.replace("`", ""), value, words))
+        rows.append((label, words, it.fix))
+    unit = "predicted time" if timed else "passes through the first level of memory"
+    gained = gain.words(first, last)
+    alt = f"{kernel.name}, {gained}: " + "; ".join(f"{it.label} {it.words}" for it in steps)
+    return {
+        "gained": gained,
+        "chart": html_charts.ladder(f"{name}-ladder", alt, unit, steps),
+        "rows": rows,
+        "versions": found.n_versions,
+        "complete": found.complete,
+        "in_the_way": "" if last.time is None else in_the_way(last.time),
+        "diff": unified_diff(kernel.path, found.steps[0].text, found.steps[-1].text),
+    }
 
 
 def _kernel_charts(kernel: ReportedKernel, name: str) -> list[tuple[str, str]]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.report.html_svg import BAD, GOOD, INK, MUTED, SERIES, svg
+from clmap_lsp.time.wording import seconds_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_LOG_FROM = 20
+"""Times that a bar must be as long as another one for a scale of powers."""
 MAX_BARS = 30
 """Kernels in the traffic chart; the table has all."""
 MAX_LINES = len(SERIES)
@@ -42,19 +46,8 @@ def traffic(name: str, title: str, unit: str, bars: Sequence[Bar]) -> str:
             height=0.62,
             alpha=0.85,
         )
-        for at, it in enumerate(bars):
-            times = it.count / it.ideal if it.ideal else 1.0
-            axes.annotate(
-                f"{times:.3g}x",
-                (it.count, at),
-                xytext=(5, 0),
-                textcoords="offset points",
-                va="center",
-                color=INK,
-                fontsize=9,
-            )
-        axes.set_yticks(list(places), [it.label for it in bars])
-        axes.invert_yaxis()
+        words = (f"{it.count / it.ideal if it.ideal else 1.0:.3g}x" for it in bars)
+        _name_bars(axes, [it.label for it in bars], [it.count for it in bars], words)
         axes.set_xlabel(f"{unit}: needed at best, and on top of that")
         axes.xaxis.set_major_formatter(_short)
         axes.grid(axis="x")
@@ -63,6 +56,51 @@ def traffic(name: str, title: str, unit: str, bars: Sequence[Bar]) -> str:
         axes.margins(x=0.09, y=0.02)
 
     return svg(name, title, (9.6, 0.8 + 0.3 * len(bars)), draw)
+
+
+@dataclass(frozen=True, slots=True)
+class LadderStep:
+    """One version of a kernel: what was done, what it takes, and the words behind its bar."""
+
+    label: str
+    value: float
+    words: str
+
+
+def ladder(name: str, title: str, unit: str, steps: Sequence[LadderStep]) -> str:
+    """Return a bar for each version of a kernel, the one as it is first and the best last."""
+
+    def draw(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        places = range(len(steps))
+        values = [it.value for it in steps]
+        colours = [BAD, *(MUTED for _ in steps[2:]), GOOD][-len(steps) :]
+        axes.barh(places, values, color=colours, height=0.55, alpha=0.85)
+        labels = [textwrap.fill(it.label, 42) for it in steps]
+        _name_bars(axes, labels, values, (it.words for it in steps))
+        if max(values) > _LOG_FROM * min(values):
+            axes.set_xscale("log")
+            axes.set_xlim(left=min(values) / 3)
+        axes.set_xlabel(unit)
+        axes.xaxis.set_major_formatter(_time if unit.startswith("predicted time") else _short)
+        axes.xaxis.set_minor_formatter("")
+        axes.grid(axis="x")
+        axes.tick_params(length=0)
+        axes.tick_params(which="minor", length=0)
+        axes.spines[["left", "bottom"]].set_visible(False)
+        axes.margins(x=0.3, y=0.05)
+
+    return svg(name, title, (9.6, 0.9 + 0.5 * len(steps)), draw)
+
+
+def _name_bars(axes: Axes, labels: Sequence[str], ends: Sequence[float], words: Iterable[str]) -> None:
+    """Name horizontal bars at their left, the first on top, and write words behind the end of each."""
+    for at, (end, text) in enumerate(zip(ends, words, strict=True)):
+        axes.annotate(
+            text, (end, at), xytext=(5, 0), textcoords="offset points", va="center", color=INK, fontsize=9
+        )
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
 
 
 def curves(
@@ -118,9 +156,24 @@ def _short(value: float, _position: Any = None) -> str:
     return f"{value:.3g}"
 
 
+def _time(value: float, _position: Any = None) -> str:
+    return seconds_text(value)
+
+
 def short(value: float) -> str:
     """Write a large number with three figures and a letter: `33.6M`."""
     return _short(value)
 
 
-__all__ = ["INK", "MAX_BARS", "MAX_LINES", "MUTED", "Bar", "curves", "short", "traffic"]
+__all__ = [
+    "INK",
+    "MAX_BARS",
+    "MAX_LINES",
+    "MUTED",
+    "Bar",
+    "LadderStep",
+    "curves",
+    "ladder",
+    "short",
+    "traffic",
+]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
     from clmap_lsp.aristotle.staging import StagingPlan
     from clmap_lsp.findings import Finding
+    from clmap_lsp.fixes.optimise import Found
     from clmap_lsp.source.program import Program
     from clmap_lsp.source.span import Span
 
@@ -63,6 +64,8 @@ class ReportedKernel:
     emulated: Emulated | None = None
     staging: tuple[tuple[str, StagingPlan], ...] = ()
     """By device or platform."""
+    ladder: Found | None = None
+    """The way to the best version, where it was searched for."""
 
     @property
     def name(self) -> str:
@@ -174,12 +177,14 @@ def reported_file(
     findings: Sequence[Finding],
     emulated: Mapping[str, Emulated] | None,
     staging: Mapping[str, Sequence[tuple[str, StagingPlan]]] | None = None,
+    ladders: Mapping[str, Found] | None = None,
 ) -> ReportedFile:
     """Join what is known of one file.
 
     Args:
         emulated: outcomes by kernel; `None` if the emulator was not asked.
         staging: by kernel, what staging arrays through local memory would bring, by device.
+        ladders: by kernel, the way to its best version.
     """
     kernels = tuple(
         ReportedKernel(
@@ -188,6 +193,7 @@ def reported_file(
             worst_first(found for found in findings if found.kernel == it.name),
             None if emulated is None else emulated.get(it.name, Emulated(None, "there is no launch")),
             tuple((staging or {}).get(it.name, ())),
+            (ladders or {}).get(it.name),
         )
         for it in analysis.kernels
     )

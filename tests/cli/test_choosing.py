@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,26 @@ def test_rows_differ_where_they_are_new_or_other() -> None:
     assert different_rows(["a", "b", "c"], ["a", "x", "c", "d"]) == {2, 4}
     assert different_rows(["a", "b"], ["b"]) == frozenset()
     assert different_rows([], ["a"]) == {1}
+
+
+def test_files_of_equal_lines_are_compared_in_no_time():
+    before, now = ["x"] * 20_000, ["x"] * 10_000 + ["y"] + ["x"] * 9_999
+    assert different_rows(before, now) == {10_001}
+    now[0] = "z"
+    began = time.process_time()
+    assert different_rows(before, now) == frozenset(range(1, 10_002))
+    assert time.process_time() - began < 10
+
+
+def test_kernels_in_strings_of_hosts_are_checked_where_there_are_no_kernel_files(tmp_path: Path) -> None:
+    raw = f'#include <string>\nstd::string kernels = R"(\n{FAR})";\nint main() {{}}\n'
+    (tmp_path / "kernels.cpp").write_text(raw)
+    (tmp_path / "other.cpp").write_text("int other() { return 1; }\n")
+    (tmp_path / "plain.c").write_text(
+        'const char *text =\n    "__kernel void near(__global float *a)\\n"\n'
+        '    "{ a[get_global_id(0)] = 1; }\\n";\n'
+    )
+    (line,) = lines(clmap("check", ".", "--format", "concise", cwd=tmp_path))
+    assert line.startswith("kernels.cpp:7:5: CM102")
+    (tmp_path / "own.cl").write_text("__kernel void own(__global int *a) { a[get_global_id(0)] = 1; }\n")
+    assert not lines(clmap("check", ".", "--format", "concise", cwd=tmp_path))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -85,6 +88,34 @@ def test_optimise_ends_with_the_least_traffic(naive: Path) -> None:
     costs = [it["predicted"]["sectors"] + it["predicted"]["wavefronts"] for it in steps]
     assert min(costs) < costs[0] / 5
     assert all(it["measured"] is None for it in steps)
+
+
+def test_an_interrupted_search_leaves_the_best_so_far_and_the_next_goes_on(
+    naive: Path, tmp_path: Path
+) -> None:
+    """The first thing that is better is kept with what was learnt: then the search is ended from outside."""
+    kept = tmp_path / "cache"
+    command = [sys.executable, "-m", "clmap_lsp", "optimise", str(naive), "--device", "nvidia-h200"]
+    environment = {**os.environ, "CLMAP_CACHE_DIR": str(kept)}
+    search = subprocess.Popen(
+        [*command, "--budget", "600"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
+    while not any(kept.rglob("*.json")) and search.poll() is None:
+        time.sleep(0.05)
+    search.send_signal(signal.SIGINT)
+    said, error = search.communicate(timeout=120)
+    assert search.returncode == 0, error
+    assert "1. " in said and "x faster in all, best of " in said
+    again = subprocess.run(
+        [*command, "--budget", "60"], capture_output=True, text=True, env=environment, check=False
+    )
+    assert again.returncode == 0 and "results a work-item from tiles" in again.stdout
+    (notes,) = kept.rglob("*.json")
+    assert json.loads(notes.read_text())["value"]["notes"]
 
 
 @pytest.mark.parametrize("command", ["fixes", "optimise"])

@@ -205,6 +205,35 @@ def test_colours_follow_the_page(markup: str) -> None:
     assert "@media print" in markup
 
 
+ROWS = """\
+// clmap: global=4096 local=64 N=256 rows=4096 A=random(rows*N) x=random(N,1) y=zeros(rows)
+__kernel void matvec(__global const float *A, __global const float *x, __global float *y, const int N,
+                     const int rows)
+{
+    const int row = get_global_id(0);
+    if (row >= rows)
+        return;
+    float sum = 0.0f;
+    for (int k = 0; k < N; k++)
+        sum += A[row * N + k] * x[k];
+    y[row] = sum;
+}
+"""
+
+
+def test_the_way_to_the_best_version_is_a_picture(tmp_path: Path) -> None:
+    (tmp_path / "k.cl").write_text(ROWS)
+    out = tmp_path / "r.html"
+    words = ["report", str(tmp_path / "k.cl"), "--device", "nvidia-h200", "--optimise", "60", "-o", str(out)]
+    assert main(words) == 0
+    page = Page(out.read_text())
+    assert not page.problems
+    assert "To the best version that was found: " in page.words
+    assert "the host must change too: launch a work-group of" in page.words
+    assert "the next step needs" in page.words and "+ const int lane" in page.words
+    assert any(it.startswith("matvec, ") and "as it is" in it for it in page.values("aria-label"))
+
+
 def test_no_emulation_means_no_locality(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report", str(files / "k.cl"), "--no-emulate", "-o", "-"]) == 0
     words = Page(capsys.readouterr().out).words
@@ -223,6 +252,7 @@ def test_no_emulation_means_no_locality(files: Path, capsys: pytest.CaptureFixtu
         (["report", "k.cl", "-o", "x.html", "--previous", "none.json"], "no such file"),
         (["report", "k.cl", "-o", "x.html", "--previous", "k.cl"], "not JSON"),
         (["report", "k.cl", "-o", "x.html", "--platform", "abacus"], "abacus"),
+        (["report", "k.cl", "-o", "x.html", "--optimise", "--no-emulate"], "--optimise needs the emulator"),
     ],
 )
 def test_misuse_is_one_line(

@@ -1,0 +1,93 @@
+"""`config --show` says what holds and why; tables that are about nothing are told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.clmap_command import assert_usage_error, clmap
+
+KERNEL = """\
+// clmap: N=128
+__kernel void mm(__global float *a, int N, int M)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x < N && y < M) a[y * N + x] *= SCALE * OTHER;
+}
+"""
+HOST = """\
+void run(cl_context c, cl_command_queue q, const char *s)
+{
+    cl_program p = clCreateProgramWithSource(c, 1, &s, 0, 0);
+    clBuildProgram(p, 0, 0, "-DOTHER=3", 0, 0);
+    cl_kernel k = clCreateKernel(p, "mm", 0);
+    int m = 64;
+    clSetKernelArg(k, 2, sizeof m, &m);
+    size_t g[2] = {256, 64}, l[2] = {32, 4};
+    clEnqueueNDRangeKernel(q, k, 2, 0, g, l, 0, 0, 0);
+}
+"""
+CONFIG = """\
+device = "nvidia-hopper"
+[build.defines]
+SCALE = 2
+[launch.mm]
+global = [128, 64]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "mm.cl").write_text(KERNEL)
+    (tmp_path / "main.c").write_text(HOST)
+    (tmp_path / "clmap.toml").write_text(CONFIG)
+    return tmp_path
+
+
+def test_every_value_names_where_it_comes_from(folder: Path) -> None:
+    done = clmap("config", "--show", "--format", "json", "-D", "SCALE=7", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    (file,) = json.loads(done.stdout)["files"]
+    options = {it["name"]: (it["value"], it["origin"], it["place"]) for it in file["options"]}
+    assert options == {
+        "device": ("nvidia-hopper", "configured", "clmap.toml"),
+        "-cl-std": ("CL1.2", "default", ""),
+        "SCALE": ("7", "given", ""),
+        "OTHER": ("3", "host", ""),
+    }
+    (kernel,) = file["kernels"]
+    launch = {it["name"]: (it["value"], it["origin"], it["place"]) for it in kernel["launch"]}
+    assert launch["global size"] == ("128x64", "configured", "clmap.toml:4")
+    assert launch["local size"] == ("32x4", "host", "main.c:9")
+    assert launch["N"] == ("128", "configured", "line 1")
+    assert launch["M"] == ("64", "host", "main.c:9")
+    assert launch["a"][1:] == ("guessed", "")
+
+
+def test_tables_that_match_nothing_are_told(folder: Path) -> None:
+    more = '[launch.mmm]\nglobal = 64\n[[override]]\npaths = ["old/*.cl"]\ndevice = "generic-gpu"\n'
+    (folder / "clmap.toml").write_text(CONFIG + more)
+    done = clmap("config", "--show", cwd=folder)
+    assert done.returncode == 1
+    said = done.stdout.split("matches nothing:")[1]
+    assert 'clmap.toml:6: [launch.mmm]: no file has a kernel of that name; did you mean "mm"?' in said
+    assert "[[override]] paths = ['old/*.cl']" in said
+
+
+def test_a_mistyped_launch_table_is_an_error_of_check(folder: Path) -> None:
+    (folder / "clmap.toml").write_text(CONFIG + "[launch.mmm]\nglobal = 64\n")
+    assert_usage_error(clmap("check", ".", cwd=folder), "clmap.toml:6", "[launch.mmm]", 'did you mean "mm"?')
+
+
+def test_a_table_for_a_kernel_that_is_not_checked_now_is_none(folder: Path) -> None:
+    (folder / "src" / "other.cl").write_text("__kernel void other(__global int *a) { a[0] = 1; }\n")
+    (folder / "host.py").write_text('SRC = "__kernel void text(__global int *a) { a[0] = 1; }"\n')
+    glued = "#define MAKE(n) __kernel void part_##n(__global int *a) { a[0] = n; }\nMAKE(1)\n"
+    (folder / "glued.cl").write_text(glued)
+    tables = "".join(f"[launch.{it}]\nglobal = 64\n" for it in ("other", "text", "part_1"))
+    (folder / "clmap.toml").write_text(CONFIG + tables)
+    done = clmap("check", "src/mm.cl", cwd=folder)
+    assert done.returncode == 0, done.stderr
