@@ -15,7 +15,7 @@ from clmap_lsp.index.statements import read_unit
 from clmap_lsp.index.types import Enumeration, Record
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.collector import paused_collector
-from clmap_lsp.source.lexer import NEW_LINE, NO_GAP, Token
+from clmap_lsp.source.lexer import NEW_LINE, Token
 from clmap_lsp.source.macros import Macro
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.parse import MAX_CHARACTERS, Prepared, prepare
@@ -226,7 +226,7 @@ def _macros(log: MacroLog) -> tuple[list[Symbol], list[tuple[Token, Symbol]]]:
             span,
             macro.parameters,
             macro.is_variadic,
-            _spelled(macro),
+            macro.spelled,
         )
         symbol = Symbol(macro.name, Kind.MACRO, None, 0, 0, 0, macro=definition)
         symbol.previous = latest.get(macro.name)
@@ -241,6 +241,8 @@ def _macros(log: MacroLog) -> tuple[list[Symbol], list[tuple[Token, Symbol]]]:
         if known is not None:
             uses.setdefault((token.path, token.start), (token, known))
     for macro, _, _ in log.definitions:
+        if macro.words.isdisjoint(latest):
+            continue
         parameters = macro.parameters or ()
         for token in macro.body:
             other = latest.get(token.text)
@@ -253,12 +255,5 @@ def _predefined(macro: Macro) -> Symbol:
     """Return the symbol of a macro that build options or the compiler define."""
     first = macro.body[0] if macro.body else None
     place = Span("", 0, 0) if first is None else Span(first.path, first.start, first.end)
-    definition = MacroDefinition(
-        macro.name, place, place, macro.parameters, macro.is_variadic, _spelled(macro)
-    )
+    definition = MacroDefinition(macro.name, place, place, macro.parameters, macro.is_variadic, macro.spelled)
     return Symbol(macro.name, Kind.MACRO, None, 0, 0, 0, macro=definition)
-
-
-def _spelled(macro: Macro) -> str:
-    text = "".join((" " if it.gap != NO_GAP and at else "") + it.text for at, it in enumerate(macro.body))
-    return text.strip()

@@ -39,7 +39,8 @@ _PYTHON_TOKEN = re.compile(
 )
 _C_ESCAPE = re.compile(r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _LONGEST_ESCAPE = 10
-_ASSIGNED = re.compile(r'^[^\n;"#/]*(?<!\w)char(?!\w)[^\n;"#/]*=\s*"', re.MULTILINE)
+_ASSIGNED = re.compile(r'=\s*"')
+_OF_CHARACTERS = re.compile(r'[^;"#/]*(?<!\w)char(?!\w)[^;"#/]*')
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
 
 
@@ -96,7 +97,7 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     Strings without a kernel count where they have several lines: hosts put them before the others. A text
     that is no host's, or holds no kernel, comes back as it is, with 0; so does a `.cl` file without.
     """
-    language = LANGUAGES.get(PurePath(path).suffix.lower(), "c" if _ASSIGNED.search(text) else None)
+    language = LANGUAGES.get(PurePath(path).suffix.lower(), "c" if _assigns_string(text) else None)
     if language is None or not find_embedded(text, language):
         return text, 0
     found = _python(text) if language == "python" else _c(text, _CPP_TOKEN if language == "cpp" else _C_TOKEN)
@@ -108,6 +109,19 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
         parts += (blank[at : it.start], _in_place(it))
         at = it.end
     return "".join((*parts, blank[at:])), len(programs)
+
+
+def _assigns_string(text: str) -> bool:
+    """Tell whether a text gives a `char` variable a string."""
+    at = 0
+    while match := _ASSIGNED.search(text, at):
+        line = text.rfind("\n", 0, match.start()) + 1
+        if _OF_CHARACTERS.fullmatch(text, line, match.start()):
+            return True
+        at = text.find("\n", match.start()) + 1  # Another one in this line would have a quote before it.
+        if at == 0:
+            break
+    return False
 
 
 def _in_place(source: EmbeddedSource) -> str:

@@ -81,7 +81,7 @@ _ANY = rf"({_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_PLACEHOLDER}|{_OPERATOR}|\Z)
 _TOKEN = re.compile(rf"({GAP}){_ANY}")
 _ONE = re.compile(rf"(?:{_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_OPERATOR})")
 _CONTINUATION = re.compile(SPLICE)
-_GLUED = re.compile(r"[^\s]\\[ \t]*(?:\r\n|\n|\r)[^\s]")
+_GLUED = re.compile(r"\\(?<=\S\\)[ \t]*(?:\r\n|\n|\r)\S")  # `re` finds the one character fastest.
 _NOT_A_LINE_END = re.compile(rf"{SPLICE}|{COMMENT}")
 _WORDS = re.compile(rf"{GAP}{_ANY}")
 _NAME = re.compile(_WORD)
@@ -155,9 +155,9 @@ def cut_edited(path: str, text: str, at: int, before: Cut) -> list[Token]:
     """
     apart = difference(before.text, text)
     kept = bisect_right(before.tokens, before.at + _line_start(text, apart.start), key=_end)
-    tokens = _moved(before.tokens[:kept], at - before.at)
+    tokens = moved(before.tokens[:kept], at - before.at)
     rest = _cut_until_alike(path, text, at, tokens, before, apart)
-    return tokens + _moved(rest, at - before.at + len(text) - len(before.text))
+    return tokens + moved(rest, at - before.at + len(text) - len(before.text))
 
 
 def _cut_until_alike(
@@ -183,7 +183,8 @@ def _cut_until_alike(
                 return before.tokens[follows:]
 
 
-def _moved(tokens: list[Token], by: int) -> list[Token]:
+def moved(tokens: list[Token], by: int) -> list[Token]:
+    """Return tokens of a file as they are where text before them grew by so many characters."""
     new = tuple.__new__
     if by == 0:
         return tokens

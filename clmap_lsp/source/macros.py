@@ -8,8 +8,9 @@ off is painted for good. GNU's `, ## __VA_ARGS__`, named variadic parameters and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from clmap_lsp.source.expansions import LARGE, Expansion, Kept, Key, Meaning, key_of
 from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token, text_of
 
 MAX_DEPTH = 120
@@ -30,13 +31,45 @@ class Macro:
     dynamic: Callable[[Token], str] | None = None
     has_operators: bool = False
     is_disabled: bool = False
+    kept: Kept = field(default_factory=Kept)
 
     def fresh(self) -> Macro:
         """Return the same macro with a state of its own, for another run of the preprocessor."""
         # dataclasses.replace costs four times as much, for every macro of every file.
-        return Macro(self.name, self.body, self.parameters, self.is_variadic, None, self.has_operators)
+        return Macro(
+            self.name,
+            self.body,
+            self.parameters,
+            self.is_variadic,
+            None,
+            self.has_operators,
+            False,
+            self.kept,
+        )
+
+    def moved(self, directive: list[Token]) -> Macro:
+        """Return the same macro by the tokens of its definition where that is typed elsewhere."""
+        made = self.fresh()
+        made.body = _body(directive[len(directive) - len(self.body) :])
+        return made
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Return the texts of the tokens of the body."""
+        if self.kept.words is None:
+            self.kept.words = frozenset(map(text_of, self.body))
+        return self.kept.words
+
+    @property
+    def spelled(self) -> str:
+        """Return the body as one text."""
+        if self.kept.spelled is None:
+            parts = ((" " if it.gap != NO_GAP and at else "") + it.text for at, it in enumerate(self.body))
+            self.kept.spelled = "".join(parts).strip()
+        return self.kept.spelled
 
 
+_OPERATORS = frozenset({"#", "##", "__VA_OPT__"})
 CHARACTERS_A_TOKEN = 16
 """Characters made by `#` and `##` that count as one token."""
 
@@ -70,9 +103,11 @@ class Expander:
         self._use_budget = self._use_limit
         self._depth = 0
         self.log: list[tuple[Token, Macro]] | None = None
+        """Gets each token that named a macro, with it."""
         self.unclosed: list[Token] = []
         """Names of macros whose use in a file is not closed."""
-        """Gets each token that named a macro, with it."""
+        self._seen: set[str] | None = None
+        """Gets each text that is looked at, while an expansion is to be kept."""
 
     @property
     def is_used_up(self) -> bool:
@@ -99,13 +134,71 @@ class Expander:
         Raises: TooManyTokensError.
         """
         self._use_budget = self._use_limit
+        macro = self.macros[tokens[at].text]
+        if refill is not None or not (macro.kept.is_large or len(macro.body) >= LARGE):
+            n_before = len(out)
+            end, _ = self._expand(tokens, at, out, refill)
+            macro.kept.is_large = len(out) - n_before >= LARGE
+            return end
+        end = _end_of_use(macro, tokens, at)
+        key = key_of(tokens, at, end)
+        kept = macro.kept.by_use.get(key)
+        if kept is not None and kept.use.path == tokens[at].path:
+            now = kept.now(tokens[at].start, self._meanings(kept.names))
+            if now is not None:
+                macro.kept.keep(key, now)
+                return self._take(now, out, end)
+        return self._expand_and_keep(tokens, at, out, end, key)
+
+    def _expand(
+        self, tokens: list[Token], at: int, out: list[Token], refill: Callable[[], bool] | None
+    ) -> tuple[int, Use]:
         name = tokens[at]
         use = Use(name.path, name.start, name.end)
         base = _Context(tokens, at, None)
         self._run([base], use, out, refill, stop_at_base=True)
         if base.at > at + 1:
             use.end = tokens[base.at - 1].end
-        return base.at
+        return base.at, use
+
+    def _take(self, kept: Expansion, out: list[Token], end: int) -> int:
+        """Append what is kept; return the index behind the use."""
+        self.charge(kept.cost)
+        out += kept.tokens
+        if self.log is not None:
+            self.log += [(token, self.macros[name]) for token, name in kept.log]
+        return end
+
+    def _expand_and_keep(self, tokens: list[Token], at: int, out: list[Token], end: int, key: Key) -> int:
+        """Expand a use, and keep what it becomes if that follows from its tokens alone."""
+        macro, log, budget, n_before = self.macros[tokens[at].text], self.log, self._budget, len(out)
+        n_unclosed = len(self.unclosed)
+        self._seen, self.log = set(map(text_of, tokens[at:end])), []
+        try:
+            found_end, use = self._expand(tokens, at, out, None)
+            names, own_log = frozenset(self._seen), self.log
+        finally:
+            logged, self.log, self._seen = self.log, log, None
+            if log is not None:
+                log += logged
+        meanings = self._meanings(names)
+        runs_on = out[n_before:] and out[-1].text in meanings
+        varies = any(self.macros[it].dynamic is not None for it in meanings)
+        macro.kept.is_large = len(out) - n_before >= LARGE
+        if (
+            macro.kept.is_large
+            and key
+            and found_end == end
+            and not (runs_on or varies or self.unclosed[n_unclosed:])
+        ):
+            made = [(token, it.name) for token, it in own_log]
+            cost = budget - self._budget
+            macro.kept.keep(key, Expansion(use, out[n_before:], made, names, meanings, cost))
+        return found_end
+
+    def _meanings(self, names: frozenset[str]) -> dict[str, Meaning]:
+        macros = self.macros
+        return {it: Meaning.of(macros[it].kept, macros[it].body) for it in macros.keys() & names}
 
     def expand_list(self, tokens: list[Token]) -> list[Token]:
         """Return a list of tokens with every macro in it expanded. Raises: TooManyTokensError."""
@@ -114,6 +207,8 @@ class Expander:
 
     def expand_argument(self, tokens: list[Token], use: Use | None) -> list[Token]:
         """Return a list with every macro in it expanded, as part of a use. Raises: TooManyTokensError."""
+        if self._seen is not None:
+            self._seen.update(map(text_of, tokens))
         if self.macros.keys().isdisjoint(map(text_of, tokens)) or self._depth >= MAX_DEPTH:
             return tokens
         out: list[Token] = []
@@ -196,6 +291,8 @@ class Expander:
             body = _Substitution(self, macro, arguments, use).tokens()
         if self.log is not None:
             self.log.append((name, macro))
+        if self._seen is not None:
+            self._seen.update(map(text_of, body))
         self.charge(len(body) + 1)
         if body:
             first = body[0]
@@ -214,10 +311,8 @@ class Expander:
         base.at = opened
 
     def _plain_body(self, macro: Macro, use: Use) -> list[Token]:
-        if macro.has_operators:
-            return _Substitution(self, macro, [], use).tokens()
-        new, made = tuple.__new__, (use, False)  # Calling the class costs twice as much.
-        return [new(Token, token[:5] + made) for token in macro.body]
+        substitution = _Substitution(self, macro, [], use)
+        return substitution.tokens() if macro.has_operators else substitution.made(macro.body)
 
     def _arguments(
         self, macro: Macro, stack: list[_Context], refill: Callable[[], bool] | None
@@ -276,20 +371,28 @@ class _Substitution:
     def _replace(self, body: list[Token]) -> list[Token]:
         out: list[Token] = []
         arguments = self.arguments
-        use = self.use
         if not self.macro.has_operators:
-            new, made = tuple.__new__, (use, False)  # Calling the class costs twice as much.
+            new, made = tuple.__new__, (self.use, False)  # Calling the class costs twice as much.
             for token in body:
                 if token[0] in arguments:
                     out += _with_gap(self._expanded(token[0]), token[3])
                 else:
                     out.append(new(Token, token[:5] + made))
             return out
-        at = 0
+        marks = [at for at, it in enumerate(body) if it[0] in arguments or it[0] in _OPERATORS]
+        at = following = 0
         # True where `##` stands before the next operand; an empty operand leaves nothing to paste with.
         pasting = False
         empty_left = False
         while at < len(body):
+            while following < len(marks) and marks[following] < at:
+                following += 1
+            plain_end = marks[following] if following < len(marks) else len(body)
+            plain_end -= plain_end < len(body) and body[plain_end].text == "##"
+            if plain_end > at and not pasting:
+                out += self.made(body[at:plain_end])
+                at, empty_left = plain_end, False
+                continue
             token = body[at]
             if token.text == "##" and at > 0 and at + 1 < len(body):
                 pasting = True
@@ -309,6 +412,11 @@ class _Substitution:
             empty_left = not operand and (empty_left or not pasting)
             pasting = False
         return out
+
+    def made(self, plain: list[Token]) -> list[Token]:
+        """Return tokens of the body as this use makes them."""
+        new, made = tuple.__new__, (self.use, False)
+        return [new(Token, it[:5] + made) for it in plain]
 
     def _operand(self, body: list[Token], at: int, *, raw: bool) -> tuple[list[Token], int]:
         """Return what stands at `body[at]` after replacement, and the index behind it."""
@@ -371,6 +479,13 @@ def _use_of(token: Token) -> Use:
 
 def _painted(token: Token) -> Token:
     return Token(token.text, token.start, token.end, token.gap, token.path, token.use, True)
+
+
+def _end_of_use(macro: Macro, tokens: list[Token], at: int) -> int:
+    """Return the index behind a macro's name and its arguments."""
+    if macro.parameters is None or at + 1 >= len(tokens) or tokens[at + 1].text != "(":
+        return at + 1
+    return min(_closing(tokens, at + 1) + 1, len(tokens))
 
 
 def _with_gap(tokens: list[Token], gap: int) -> list[Token]:
@@ -440,12 +555,15 @@ def define(tokens: list[Token]) -> Macro | str:
             return f"in the parameters of `{name}`: {parsed}"
         parameters, is_variadic = parsed
         rest = rest[end + 1 :]
-    body = list(rest)
-    if body and body[0].gap != NO_GAP:
-        body = _with_gap(body, SPACE)
+    body = _body(rest)
     operators = {"##", "__VA_OPT__"} if parameters is None else {"#", "##", "__VA_OPT__"}
     has_operators = any(token.text in operators for token in body)
     return Macro(name, body, parameters, is_variadic, has_operators=has_operators)
+
+
+def _body(tokens: list[Token]) -> list[Token]:
+    is_apart = bool(tokens) and tokens[0].gap != NO_GAP
+    return _with_gap(tokens, SPACE) if is_apart else list(tokens)
 
 
 def _parameters(words: list[str]) -> tuple[tuple[str, ...], bool] | str:

@@ -25,6 +25,7 @@ from clmap_lsp.source.lexer import (
     cut_edited,
     gap_end,
     joined,
+    moved,
     name_at,
 )
 
@@ -40,7 +41,7 @@ class _Origin:
 class Piece:
     """A stretch of a file, from the end of a token, or the file's start, to the end of one or of a gap."""
 
-    __slots__ = ("_at", "_before", "_origin", "_texts", "_tokens", "text")
+    __slots__ = ("_at", "_before", "_origin", "_same", "_texts", "_tokens", "text")
 
     def __init__(self, origin: _Origin, text: str, at: int) -> None:
         self.text = text
@@ -49,14 +50,25 @@ class Piece:
         self._tokens: list[Token] | None = None
         self._texts: list[str] | None = None
         self._before: Cut | None = None
+        self._same: tuple[list[Token], int] | None = None
 
     @property
     def tokens(self) -> list[Token]:
         """Return the tokens; the list is not to be changed."""
         if self._tokens is None:
-            self._tokens = self._cut(0)
-            self._before = None
+            if self._same is not None:
+                self._tokens = moved(*self._same)
+            else:
+                self._tokens = self._cut(0)
+            self._before = self._same = None
         return self._tokens
+
+    def be_moved(self, earlier: Piece, by: int) -> None:
+        """Take the tokens of a piece that is typed alike elsewhere, if it was cut."""
+        if earlier._tokens is not None:
+            self._same = earlier._tokens, by
+        elif earlier._same is not None:
+            self._same = earlier._same[0], earlier._same[1] + by
 
     @property
     def texts(self) -> list[str]:
@@ -69,6 +81,12 @@ class Piece:
     def start(self) -> int:
         """Return where the first token starts."""
         return self._typed(self._at + gap_end(self.text, 0))
+
+    def is_like(self, other: Piece, end: int) -> bool:
+        """Tell whether a piece of another version of the file is the same; up to `end` the two are alike."""
+        if self.text != other.text or self._at != other._at:
+            return False
+        return self._typed(self._at + len(self.text)) <= end
 
     def part(self, start: int, end: int) -> Piece:
         """Return the piece between two ends of tokens."""
@@ -100,6 +118,8 @@ class Chunk(Piece):
 
     def follow(self, earlier: Chunk) -> None:
         """Be cut by the tokens of an earlier version, if it was cut."""
+        if self._origin.typed is not None or earlier._origin.typed is not None:
+            return
         known = earlier._tokens
         self._before = earlier._before if known is None else Cut(earlier.text, earlier._at, known)
 
@@ -107,13 +127,22 @@ class Chunk(Piece):
 class Directive(Piece):
     """One directive: its tokens after `#`, and where it starts (`#`) and ends (before the line end)."""
 
-    __slots__ = ("_name", "meaning")
+    __slots__ = ("_name", "earlier", "meaning")
 
     def __init__(self, origin: _Origin, text: str, at: int) -> None:
         super().__init__(origin, text, at)
         self._name: str | None = None
         self.meaning: Any = None
         """What was made of it; that of an included file serves every file that includes it."""
+        self.earlier: Any = None
+        """What was made of it where it was typed before."""
+
+    def be_moved(self, earlier: Piece, by: int) -> None:
+        """Take over what was found out about a directive that is typed alike elsewhere."""
+        super().be_moved(earlier, by)
+        if isinstance(earlier, Directive):
+            self._name = earlier._name
+            self.earlier = earlier.earlier if earlier.meaning is None else earlier.meaning
 
     @property
     def name(self) -> str:
@@ -138,7 +167,6 @@ class LexedFile:
     path: str
     text: str = field(repr=False)
     items: list[Chunk | Directive] = field(repr=False)
-    is_joined: bool = False
 
 
 _DIRECTIVE = rf"(\#(?!\#)(?:[^\r\n\"'/\\]+|{STRING}|{CHARACTER}|{COMMENT}|{SPLICE}|[^\r\n])*)?"
@@ -165,9 +193,9 @@ def lex(path: str, text: str) -> LexedFile:
         file = before
     else:
         whole, typed = joined(text)
-        file = LexedFile(path, text, _items(_Origin(path, typed), whole), typed is not None)
-        if before is not None and not before.is_joined and not file.is_joined:
-            _share(before.items, file.items)
+        file = LexedFile(path, text, _items(path, typed, whole))
+        if before is not None:
+            _share(before, file)
     if before is not None and (before is file or _apart(before.text, text) <= _UNLIKE * len(text)):
         known = tuple(it for it in known if it is not before)
     _kept[path] = (*known[-1:], file)
@@ -203,14 +231,24 @@ def forget(path: str) -> None:
     _kept.pop(path, None)
 
 
-def _items(origin: _Origin, text: str) -> list[Chunk | Directive]:
+def _items(path: str, typed: Callable[[int], int] | None, text: str) -> list[Chunk | Directive]:
     items: list[Chunk | Directive] = []
+    plain, glued = _Origin(path, None), _Origin(path, typed)
+
+    def place(start: int, end: int) -> tuple[_Origin, str, int]:
+        """Of most pieces no lines were joined: such are where they are typed."""
+        if typed is None:
+            return plain, text[start:end], start
+        first = typed(start)
+        is_plain = typed(end) - first == end - start
+        return (plain, text[start:end], first) if is_plain else (glued, text[start:end], start)
+
     at = 0
     for start, end in (*_directives(text), (len(text), len(text))):
         if gap_end(text, at) < start:
-            items.append(Chunk(origin, text[at:start], at))
+            items.append(Chunk(*place(at, start)))
         if start < end:
-            items.append(Directive(origin, text[start:end], start))
+            items.append(Directive(*place(start, end)))
         at = end
     return items
 
@@ -226,19 +264,23 @@ def _directives(text: str) -> Iterator[tuple[int, int]]:
             yield match.span(match.lastindex)
 
 
-def _share(before: list[Chunk | Directive], items: list[Chunk | Directive]) -> None:
-    """Take over what an earlier version of a file has in common with it, and how its chunks were cut."""
+def _share(before: LexedFile, file: LexedFile) -> None:
+    """Take over what an earlier version of a file has in common with it, and how its pieces were cut."""
+    apart = difference(before.text, file.text)
+    old_items, items = before.items, file.items
     at = 0
-    for old, new in zip(before, items, strict=False):
-        if old.text != new.text or old._at != new._at:
+    for old, new in zip(old_items, items, strict=False):
+        if not old.is_like(new, apart.start):
             _follow(old, new)
             break
         items[at] = old
         at += 1
-    for old, new in zip(reversed(before[at:]), reversed(items[at:]), strict=False):
-        if old.text != new.text:
+    by = len(file.text) - len(before.text)
+    for old, new in zip(reversed(old_items[at:]), reversed(items[at:]), strict=False):
+        if old.text != new.text or new.start < apart.new_end:
+            _follow(old, new)
             break
-        _follow(old, new)
+        new.be_moved(old, by)
 
 
 def _follow(old: Chunk | Directive, new: Chunk | Directive) -> None:

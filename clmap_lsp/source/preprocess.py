@@ -484,6 +484,10 @@ class _Preprocessor:
 
     def _define(self, directive: Directive, path: str) -> None:
         macro = directive.meaning
+        if macro is None and directive.earlier is not None:
+            macro = directive.earlier
+            directive.meaning = macro = macro.moved(directive.tokens) if isinstance(macro, Macro) else macro
+            directive.earlier = None
         if macro is None:
             macro = directive.meaning = define(directive.tokens[1:])
         if isinstance(macro, str):

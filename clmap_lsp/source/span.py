@@ -9,6 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, count
+from operator import add
 from typing import Any, Protocol
 
 from clmap_lsp.source.record import record
@@ -144,11 +146,9 @@ class SourceFile:
 
 def _line_starts(text: str) -> list[int]:
     starts = [0]
-    at = 0
     if "\r" not in text:
-        while (at := text.find("\n", at)) >= 0:
-            at += 1
-            starts.append(at)
+        lines = text.split("\n")
+        starts += map(add, accumulate(map(len, lines[:-1])), count(1))
         return starts
     for index, char in enumerate(text):
         if char == "\n" or (char == "\r" and text[index + 1 : index + 2] != "\n"):

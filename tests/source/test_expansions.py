@@ -1,0 +1,105 @@
+"""What an edited file becomes by what is kept of its last version is what it becomes by itself."""
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from clmap_lsp.source import expansions
+from clmap_lsp.source.options import BuildOptions
+from clmap_lsp.source.pieces import forget
+from clmap_lsp.source.preprocess import MacroLog, preprocess
+
+PATH = "kept.cl"
+BODY = " ".join(f"x{it} = F(W, {it}) + R_##W##_{it} + ROW(W);" for it in range(expansions.LARGE // 16))
+SOURCE = f"""\
+#define ROW(w) (w * \\
+    R_8_1)
+#define R_8_1 3
+#define F(a, b) G(b, a)
+// a comment \\
+   goes on
+#define G(a, b) (a - b)
+#define DEFINE(W, T) \\
+    T f_##W(T y) {{ \\
+        {BODY} \\
+        return y; }}
+#define LATER f
+DEFINE(8, float)
+#define R_16_2 LATER
+DEFINE(16, int) int z = R_8_1;
+__kernel void k(__global int *a) {{ a[0] = ROW(2) + __LINE__; }}
+DEFINE( 8 ,
+  G(1, float))
+#undef G
+DEFINE(8, float)
+LATER(DEFINE(8, float))
+"""
+INSERTED = (
+    "\n",
+    " ",
+    "\\\n",
+    "x",
+    "(",
+    ")",
+    ",",
+    "#define y 4\n",
+    "#undef F\n",
+    "\n#define R_8_2 w\n",
+    "/*",
+    "*/",
+)
+
+
+def _read(text):
+    log = MacroLog()
+    found = preprocess(text, PATH, BuildOptions(), None, log)
+    files = {it.path: it for it in found.files.values()}
+
+    def plain(token):
+        use = token.use and (token.use.path, token.use.start, token.use.end)
+        return *token[:5], use, token.painted
+
+    return (
+        [plain(it) for it in found.tokens],
+        [(plain(it), macro.name, [plain(of) for of in macro.body]) for it, macro in log.uses],
+        [(macro.name, plain(name), span) for macro, name, span in log.definitions],
+        [str(it) for it in found.problems],
+        sorted(files),
+    )
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.integers(0, 3), st.sampled_from(INSERTED)), min_size=1, max_size=6)
+)
+@example([(0.0, 0, "\n"), (0.5, 0, " "), (0.9, 0, "x"), (0.9, 1, "x")])
+@example([(0.0, 0, "#define y 4\n"), (0.0, 0, "x"), (0.99, 1, " "), (0.0, 0, "#undef F\n")])
+def test_an_edited_file_becomes_what_it_is_by_itself(edits):
+    versions = [SOURCE, SOURCE]
+    for share, n_deleted, inserted in edits:
+        text = versions[-1]
+        at = int(share * len(text))
+        versions.append(text[:at] + inserted + text[at + n_deleted :])
+    forget(PATH)
+    edited = [_read(it) for it in versions]
+    for text, found in zip(versions, edited, strict=True):
+        forget(PATH)
+        assert found == _read(text)
+
+
+def test_what_is_kept_is_charged_as_if_it_were_made():
+    text = SOURCE + "DEFINE(8, float)\n" * 1_500
+    forget(PATH)
+    first = _read(text)
+    assert any("too-many-tokens" in it for it in first[3])
+    assert _read(text + " ") == first
+
+
+def test_a_large_expansion_is_made_once():
+    forget(PATH)
+    preprocess(SOURCE, PATH, BuildOptions())
+    before = preprocess(SOURCE + " ", PATH, BuildOptions())
+    again = preprocess(SOURCE + "  ", PATH, BuildOptions())
+    moved = preprocess("\n" + SOURCE, PATH, BuildOptions())
+    same = [one is other for one, other in zip(before.tokens, again.tokens, strict=True)]
+    assert sum(same) > 0.5 * len(same)
+    assert [it.start + 1 for it in before.tokens] == [it.start for it in moved.tokens]
