@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeVar
 
 from clmap_lsp.index.index import Index
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from lsprotocol import types as lsp
 
+    from clmap_lsp.config import Settings
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.documents import Document
     from clmap_lsp.server.snapshot import Snapshot
@@ -70,13 +71,22 @@ class Indexes:
         settings = self._server.settings_for(document)
         if kept is not None and kept.document is document and not kept.index.includes:
             return kept
-        engine = self._server.analyses.engine
-        index = await self._work(Band.REQUEST, lambda: engine().index(document, settings))
+        index = await self.work(Band.REQUEST, lambda: self._read(document, settings))
         if kept is None or kept.document is not document or kept.index is not index:
             kept = Indexed(document, index)
             if self._server.documents.get(uri) is document:
                 self._kept[document.uri] = kept
         return kept
+
+    def _read(self, document: Document, settings: Settings) -> Index:
+        """Return a document's index; one that misses a file which was opened since is read anew."""
+        engine = self._server.analyses.engine()
+        index = engine.index(document, settings)
+        missing = {PurePath(it.name).name for it in index.includes if it.path is None}
+        if missing and any(PurePath(it.path).name in missing for it in self._server.documents):
+            engine.reread(document.path)
+            index = engine.index(document, settings)
+        return index
 
     async def last(self, uri: str, position: lsp.Position) -> tuple[Indexed, int, Shift | None] | None:
         """Return an index with the offset of a position in its text, and how that has moved on since.
@@ -95,7 +105,7 @@ class Indexes:
         indexed = await self.of(uri)
         return None if indexed is None else (indexed, indexed.offset(position), None)
 
-    async def _work(self, band: Band, work: Callable[[], T]) -> T:
+    async def work(self, band: Band, work: Callable[[], T]) -> T:
         """Do work in its turn; it is ended where nobody waits for it any more."""
         turn = self._server.turns.submit(Urgency(band), work)
         try:
@@ -131,16 +141,22 @@ class Indexes:
         open_ones = [await self.of(it.uri) for it in self._server.documents]
         found = [it for it in open_ones if it is not None]
         known = {it.document.path for it in found}
-        return found + await self._work(Band.OPENED, lambda: self._on_disk(known))
+        return found + await self.work(Band.OPENED, lambda: self._on_disk(known))
 
-    def _on_disk(self, known: set[str]) -> list[Indexed]:
-        from clmap_lsp.server.documents import Document, path_of
+    def folders(self) -> list[Path]:
+        """Return the folders of the workspace."""
+        from clmap_lsp.server.documents import path_of
 
-        found: list[Indexed] = []
         workspace = self._server.workspace
         roots = list(workspace.folders) or [it for it in (workspace.root_uri,) if it]
-        for root in roots:
-            for path in opencl_files(Path(path_of(root))):
+        return [Path(path_of(it)) for it in roots]
+
+    def _on_disk(self, known: set[str]) -> list[Indexed]:
+        from clmap_lsp.server.documents import Document
+
+        found: list[Indexed] = []
+        for root in self.folders():
+            for path in opencl_files(root):
                 if str(path) in known or len(found) >= MAX_WORKSPACE_FILES:
                     continue
                 checkpoint()

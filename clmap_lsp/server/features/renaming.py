@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
+from clmap_lsp.index.model import Kind, Symbol
 from clmap_lsp.index.renaming import RenameError, renamable, rename
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.features.navigation import occurring_in
+from clmap_lsp.server.host_names import host_namings, kernels_named_at, name_in_host
+from clmap_lsp.server.indexing import Indexed
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -21,30 +25,66 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     async def prepare_rename(params: lsp.PrepareRenameParams) -> lsp.PrepareRenamePlaceholder | None:
-        indexed = await server.indexes.of(params.text_document.uri)
-        if indexed is None:
-            return None
         try:
-            found = renamable(indexed.index, indexed.offset(params.position))
+            found = await _named_at(server, params)
         except RenameError as error:
             raise JsonRpcInvalidParams(str(error)) from None
-        return lsp.PrepareRenamePlaceholder(indexed.document.range(found.start, found.end), found.symbol.name)
+        return None if found is None else lsp.PrepareRenamePlaceholder(found.range, found.symbol.name)
 
     @feature(server, lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     async def rename_symbol(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
-        indexed = await server.indexes.of(params.text_document.uri)
-        if indexed is None:
-            return None
-        edits: dict[str, dict[tuple[int, int], lsp.TextEdit]] = {}
         try:
-            found = renamable(indexed.index, indexed.offset(params.position))
-            for other, symbol in await occurring_in(server, indexed, found.symbol):
-                for it in rename(other.index, symbol, params.new_name):
-                    if it.path.startswith("<"):
-                        raise RenameError(f"`{symbol.name}` is named in the build options: rename it there")
-                    location = other.places.location(Span(it.path, it.start, it.end))
-                    edit = lsp.TextEdit(location.range, params.new_name)
-                    edits.setdefault(location.uri, {})[it.start, it.end] = edit
+            found = await _named_at(server, params)
+            places = [] if found is None else await _places(server, found, params.new_name)
         except RenameError as error:
             raise JsonRpcInvalidParams(str(error)) from None
-        return lsp.WorkspaceEdit(changes={uri: list(its.values()) for uri, its in edits.items()})
+        edits: dict[str, list[lsp.TextEdit]] = {}
+        for it in places:
+            edits.setdefault(it.uri, []).append(lsp.TextEdit(it.range, params.new_name))
+        return None if found is None else lsp.WorkspaceEdit(changes=edits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """What is to be renamed, and where the cursor is on its name."""
+
+    indexed: Indexed
+    symbol: Symbol
+    range: lsp.Range
+
+
+async def _named_at(server: ClmapServer, params: lsp.PrepareRenameParams | lsp.RenameParams) -> _Named | None:
+    """Return what is named at a position, be it a kernel that host code names. Raises: RenameError."""
+    uri = params.text_document.uri
+    document, indexed = server.documents.get(uri), await server.indexes.of(uri)
+    if document is not None and (place := name_in_host(document, document.offset(params.position))):
+        kernels = await kernels_named_at(server, uri, params.position)
+        places = {it[0].index.name_span(it[1]) for it in kernels}
+        if len(places) > 1:
+            raise RenameError(
+                f"{len(places)} kernels are named `{kernels[0][1].name}`; rename the one that is meant"
+            )
+        if kernels:
+            return _Named(*kernels[0], document.range(*place))
+    if indexed is None:
+        return None
+    found = renamable(indexed.index, indexed.offset(params.position))
+    return _Named(indexed, found.symbol, indexed.document.range(found.start, found.end))
+
+
+async def _places(server: ClmapServer, named: _Named, name: str) -> list[lsp.Location]:
+    """Return where the new name is to stand, each place once. Raises: RenameError."""
+    found: dict[tuple[str, int, int], lsp.Location] = {}
+
+    def add(it: lsp.Location) -> None:
+        found.setdefault((it.uri, it.range.start.line, it.range.start.character), it)
+
+    for other, symbol in await occurring_in(server, named.indexed, named.symbol):
+        for it in rename(other.index, symbol, name):
+            if it.path.startswith("<"):
+                raise RenameError(f"`{symbol.name}` is named in the build options: rename it there")
+            add(other.places.location(Span(it.path, it.start, it.end)))
+    if named.symbol.kind is Kind.KERNEL:
+        for location in await host_namings(server, named.indexed, named.symbol):
+            add(location)
+    return list(found.values())
