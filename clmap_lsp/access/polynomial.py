@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
@@ -218,6 +218,10 @@ class Unknown:
     """False where every work-item has the same value."""
     leaves: frozenset[Leaf] = field(default=frozenset(), compare=False, repr=False)
     """What it is known to depend on; a buffer's `Indirect` among them makes it data-dependent."""
+    _hash: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((_hash_of(self.reason), self.identity)))
 
     @property
     def order(self) -> Order:
@@ -225,7 +229,7 @@ class Unknown:
         return 4, self.reason, self.identity
 
     def __hash__(self) -> int:
-        return hash((_hash_of(self.reason), self.identity))
+        return self._hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -703,21 +707,25 @@ def poly(value: Polynomial | Atom | int) -> Polynomial:
     return Polynomial.of(value)
 
 
+@cache
 def global_id(dimension: int) -> WorkItemSymbol:
     """Return the symbol of `get_global_id(dimension)`."""
     return WorkItemSymbol(WorkItemQuery.GLOBAL_ID, dimension)
 
 
+@cache
 def local_id(dimension: int) -> WorkItemSymbol:
     """Return the symbol of `get_local_id(dimension)`."""
     return WorkItemSymbol(WorkItemQuery.LOCAL_ID, dimension)
 
 
+@cache
 def group_id(dimension: int) -> WorkItemSymbol:
     """Return the symbol of `get_group_id(dimension)`."""
     return WorkItemSymbol(WorkItemQuery.GROUP_ID, dimension)
 
 
+@cache
 def local_size(dimension: int) -> WorkItemSymbol:
     """Return the symbol of `get_local_size(dimension)`."""
     return WorkItemSymbol(WorkItemQuery.LOCAL_SIZE, dimension)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.access.evaluate import UnknownValueError, evaluate
 from clmap_lsp.access.polynomial import (
+    Atom,
     LoopSymbol,
     Parameter,
     Polynomial,
@@ -43,23 +44,81 @@ _PERIOD = 8
 _MAX_ROWS = 64
 
 
-def in_general(access: Access, moved: Moved, launch: Launch, facts: Facts, device: DeviceModel) -> str | None:
-    """Return the words, or `None` where the count has no form in one scalar argument."""
-    if access.unknown is not None or access.indirect or access.cooperative:
-        return None
-    if access.space not in _SPACES or access.direction is Direction.ATOMIC:
-        return None
-    symbol = _size_symbol(access.offset, facts)
-    if symbol is None:
-        return None
-    beta = access.offset.coefficient(symbol)
-    if beta is None or symbol in beta.atoms:
-        return None
-    alpha = access.offset - beta * Polynomial.of(symbol)
-    rows = _rows(alpha, beta, launch, device, _grain(access, device))
-    if rows is None:
-        return None
-    return _words(access, moved, symbol, rows, device)
+class GeneralWords:
+    """Says it for the accesses of one launch; those of one index are worked out once."""
+
+    def __init__(self, launch: Launch, facts: Facts, device: DeviceModel) -> None:
+        self._launch = launch
+        self._facts = facts
+        self._device = device
+        self._known: dict[object, str | None] = {}
+        self._lanes: dict[tuple[int, ...], dict[Atom, int | Ints]] = {}
+
+    def of(self, access: Access, moved: Moved) -> str | None:
+        """Return the words, or `None` where the count has no form in one scalar argument."""
+        if access.unknown is not None or access.indirect or access.cooperative:
+            return None
+        if access.space not in _SPACES or access.direction is Direction.ATOMIC:
+            return None
+        key = access.offset, access.space, access.direction, moved.size, moved.pieces(self._device)
+        if key not in self._known:
+            self._known[key] = self._worked_out(access, moved)
+        return self._known[key]
+
+    def _worked_out(self, access: Access, moved: Moved) -> str | None:
+        symbol = _size_symbol(access.offset, self._facts)
+        if symbol is None:
+            return None
+        beta = access.offset.coefficient(symbol)
+        if beta is None or symbol in beta.atoms:
+            return None
+        alpha = access.offset - beta * Polynomial.of(symbol)
+        rows = self._rows(alpha, beta, _grain(access, self._device))
+        if rows is None:
+            return None
+        return _words(access, moved, symbol, rows, self._device)
+
+    def _rows(self, alpha: Polynomial, beta: Polynomial, grain: int) -> Row | None:
+        """Return alpha, beta and the active lanes of the SIMD groups that differ in alignment.
+
+        Shape (rows, lanes) each; rows stand for equally many requests of a long launch. `None` where there
+        are too many, or a value is not known.
+        """
+        import numpy as np
+
+        from clmap_lsp.devices.rules import simd_groups
+
+        launch = self._launch
+        leaves = (*alpha.leaves, *beta.leaves)
+        loops = sorted({it for it in leaves if isinstance(it, LoopSymbol)}, key=_identity)
+        walked = {
+            it.dimension for it in leaves if isinstance(it, WorkItemSymbol) and it.query in _MOVE_WITH_GROUP
+        }
+        lengths = [min(_PERIOD, n) if d in walked else 1 for d, n in enumerate(launch.num_groups)]
+        lengths += [_PERIOD] * len(loops)
+        n_origins = math.prod(lengths)
+        if n_origins > _PERIOD**3:
+            return None
+        origins = [it.reshape(-1, 1, 1) for it in np.unravel_index(np.arange(n_origins), lengths)]
+        lanes = simd_groups(launch.local_size, self._device)
+        active = lanes >= 0
+        n_dimensions = len(launch.local_size)
+        key = tuple(lengths)
+        if (
+            key not in self._lanes
+        ):  # `origins` has a dimension for each loop, too: by its place, not its name.
+            linear = np.where(active, lanes, 0)[None]
+            self._lanes[key] = lane_environment(linear, origins[:n_dimensions], launch)
+        environment = self._lanes[key] | dict(zip(loops, origins[n_dimensions:], strict=True))
+        shape = (n_origins, *lanes.shape)
+        try:
+            a, b = (np.broadcast_to(evaluate(it, environment), shape) for it in (alpha, beta))
+        except UnknownValueError:
+            return None
+        flat = (n_origins * lanes.shape[0], lanes.shape[1])
+        return _distinct(
+            a.reshape(flat), b.reshape(flat), np.broadcast_to(active, shape).reshape(flat), grain
+        )
 
 
 def _words(access: Access, moved: Moved, symbol: Parameter, rows: Row, device: DeviceModel) -> str | None:
@@ -98,41 +157,6 @@ def _size_symbol(offset: Polynomial, facts: Facts) -> Parameter | None:
         return factor is not None and varies_in_group(factor)
 
     return next((it for it in parameters if is_pitch(it)), parameters[0] if parameters else None)
-
-
-def _rows(alpha: Polynomial, beta: Polynomial, launch: Launch, device: DeviceModel, grain: int) -> Row | None:
-    """Return alpha, beta and the active lanes of the SIMD groups that differ in alignment.
-
-    Shape (rows, lanes) each; rows stand for equally many requests of a long launch. `None` where there are
-    too many, or a value is not known.
-    """
-    import numpy as np
-
-    from clmap_lsp.devices.rules import simd_groups
-
-    leaves = (*alpha.leaves, *beta.leaves)
-    loops = sorted({it for it in leaves if isinstance(it, LoopSymbol)}, key=_identity)
-    walked = {
-        it.dimension for it in leaves if isinstance(it, WorkItemSymbol) and it.query in _MOVE_WITH_GROUP
-    }
-    lengths = [min(_PERIOD, n) if d in walked else 1 for d, n in enumerate(launch.num_groups)]
-    lengths += [_PERIOD] * len(loops)
-    n_origins = math.prod(lengths)
-    if n_origins > _PERIOD**3:
-        return None
-    origins = [it.reshape(-1, 1, 1) for it in np.unravel_index(np.arange(n_origins), lengths)]
-    lanes = simd_groups(launch.local_size, device)
-    active = lanes >= 0
-    n_dimensions = len(launch.local_size)
-    environment = lane_environment(np.where(active, lanes, 0)[None], origins[:n_dimensions], launch)
-    environment |= dict(zip(loops, origins[n_dimensions:], strict=True))
-    shape = (n_origins, *lanes.shape)
-    try:
-        a, b = (np.broadcast_to(evaluate(it, environment), shape) for it in (alpha, beta))
-    except UnknownValueError:
-        return None
-    flat = (n_origins * lanes.shape[0], lanes.shape[1])
-    return _distinct(a.reshape(flat), b.reshape(flat), np.broadcast_to(active, shape).reshape(flat), grain)
 
 
 _MOVE_WITH_GROUP = frozenset({Query.GLOBAL_ID, Query.GROUP_ID})

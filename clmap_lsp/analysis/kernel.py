@@ -13,7 +13,7 @@ from clmap_lsp.access.facts import Facts
 from clmap_lsp.analysis.costs import LaunchCosts, totals_of
 from clmap_lsp.analysis.counting import count
 from clmap_lsp.analysis.existing import accesses_left_out
-from clmap_lsp.analysis.general import in_general
+from clmap_lsp.analysis.general import GeneralWords
 from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotals, Variant
 from clmap_lsp.analysis.rests_on import rests_on
 from clmap_lsp.analysis.stride import stride
@@ -41,8 +41,14 @@ def analyse_kernel(
     problems: tuple[str, ...],
     device: DeviceModel,
     constants: tuple[ir.Initializer, ...] = (),
+    *,
+    says_general: bool = True,
 ) -> KernelAnalysis:
-    """Analyse one kernel; `launch` is `None` where none could be made."""
+    """Analyse one kernel; `launch` is `None` where none could be made.
+
+    Args:
+        says_general: also work out `in_general`, which takes half of the time and decides nothing.
+    """
     summary = analyse(kernel, launch=launch, constants=constants)
     facts = Facts(launch, kernel.attributes.reqd_work_group_size)
     classified = classify(summary, launch=launch)
@@ -63,8 +69,16 @@ def analyse_kernel(
     everything = (*summary.accesses, *others)
     totals = totals_of(everything, costs)
     moved = needs_of(kernel).moved
+    general = GeneralWords(launch, facts, device).of if says_general else None
     joined = partial(
-        _joined, moved=moved, launch=launch, facts=facts, costs=costs, totals=totals, device=device
+        _joined,
+        moved=moved,
+        launch=launch,
+        facts=facts,
+        costs=costs,
+        totals=totals,
+        device=device,
+        general=general,
     )
     found = [joined(it) for it in left_out]
     unreached = tuple(it for it in found if it.is_never_executed)
@@ -118,6 +132,7 @@ def _joined(
     costs: LaunchCosts,
     totals: MemoryTotals,
     device: DeviceModel,
+    general: Callable[[Access, Moved], str | None] | None,
 ) -> AccessAnalysis:
     access = classified.access
     cost = costs.cost(access.site, access.space)
@@ -132,7 +147,7 @@ def _joined(
         cost.per_request,
         cost.method if known else Exactness.UNKNOWN,
         cost.reason,
-        in_general(access, moved[access.site], launch, facts, device),
+        general(access, moved[access.site]) if general is not None else None,
         stride(access, along, facts),
         stride(access, across, facts),
         classified,

@@ -44,6 +44,7 @@ class AnalysisSession:
         only: str | None = None,
         without: frozenset[str] = frozenset(),
         on_kernel: Callable[[KernelAnalysis], None] | None = None,
+        says_general: bool = True,
     ) -> FileAnalysis:
         """Analyse the kernels of a program.
 
@@ -53,6 +54,7 @@ class AnalysisSession:
             only: leave out every other kernel.
             without: leave out these kernels.
             on_kernel: called with each kernel as soon as it is analysed.
+            says_general: also say what accesses cost for every value of the scalars.
         """
         content = ProgramContent(program)
         self._kernels.limit = max(self._kept_kernels, 2 * len(program.kernels))
@@ -63,8 +65,8 @@ class AnalysisSession:
             checkpoint()
             own = content.key(kernel), options
             launch = self._launches.launch_of(program, kernel, sources, own)
-            key = (*own, _launch_key(launch), device)
-            kernels.append(self._kernel(key, program, kernel, launch, device))
+            key = (*own, _launch_key(launch), device, says_general)
+            kernels.append(self._kernel(key, program, kernel, launch, device, says_general=says_general))
             if on_kernel is not None:
                 on_kernel(kernels[-1])
         return FileAnalysis(program.path, device, tuple(kernels))
@@ -81,6 +83,8 @@ class AnalysisSession:
         kernel: Kernel,
         launch: Launch | LaunchProblem,
         device: DeviceModel,
+        *,
+        says_general: bool,
     ) -> KernelAnalysis:
         known = self._kernels.get(key)
         problem = launch if isinstance(launch, LaunchProblem) else None
@@ -88,7 +92,9 @@ class AnalysisSession:
         if known is None:
             self.n_analysed += 1
             problems = () if problem is None else (str(problem),)
-            found = analyse_kernel(kernel, usable, problems, device, program.constants)
+            found = analyse_kernel(
+                kernel, usable, problems, device, program.constants, says_general=says_general
+            )
             return self._kernels.keep(key, replace(found, content=key))
         if known.kernel is kernel:
             return known

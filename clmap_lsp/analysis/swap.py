@@ -12,6 +12,7 @@ from typing import Any
 
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source import ir
+from clmap_lsp.source.per_kernel import per_kernel
 
 _LINEAR = frozenset(
     {
@@ -36,17 +37,11 @@ def swapped(kernel: ir.Kernel, launch: Launch) -> tuple[ir.Kernel, Launch] | Non
     """
     if len(launch.global_size) < 2 or min(launch.global_size[:2]) == 1:
         return None
-    try:
-        body = tuple(_rewritten(it) for it in kernel.body)
-    except _CannotSwapError:
+    (changed,) = _swapped_kernel(kernel)
+    if changed is None:
         return None
-    attributes = kernel.attributes
-    if (required := attributes.reqd_work_group_size) is not None:
-        attributes = dataclasses.replace(
-            attributes, reqd_work_group_size=(required[1], required[0], required[2])
-        )
     return (
-        dataclasses.replace(kernel, body=body, attributes=attributes),
+        changed,
         dataclasses.replace(
             launch,
             global_size=_changed_round(launch.global_size),
@@ -54,6 +49,21 @@ def swapped(kernel: ir.Kernel, launch: Launch) -> tuple[ir.Kernel, Launch] | Non
             global_offset=_changed_round(launch.global_offset) if launch.global_offset else (),
         ),
     )
+
+
+@per_kernel
+def _swapped_kernel(kernel: ir.Kernel) -> tuple[ir.Kernel | None]:
+    """Return the kernel with its dimensions swapped: one for all launches, so that counts of it are known."""
+    try:
+        body = tuple(_rewritten(it) for it in kernel.body)
+    except _CannotSwapError:
+        return (None,)
+    attributes = kernel.attributes
+    if (required := attributes.reqd_work_group_size) is not None:
+        attributes = dataclasses.replace(
+            attributes, reqd_work_group_size=(required[1], required[0], required[2])
+        )
+    return (dataclasses.replace(kernel, body=body, attributes=attributes),)
 
 
 def _changed_round(sizes: tuple[int, ...]) -> tuple[int, ...]:

@@ -76,8 +76,8 @@ class Keys:
             self._meanings[guess.name] = [_guess_key(guess)]
         if any("type" in it.role for it in tree.guesses):
             self._meanings[GUESSED_TYPES] = [("",)]
-        self.environment: FunctionKey = (options,)
-        """What every function follows from."""
+        self.environment: FunctionKey = (options.language,)
+        """What every function follows from; what the other options do shows in the text."""
 
     def define(self, names: Iterable[str], node: Node, end: int) -> None:
         """Note that the text from a node's start to `end` gives names their meaning."""

@@ -254,9 +254,11 @@ class OpenedFile:
         if program.kernel(name) is None:
             return None
         sources = self.sources if launch is None else replace(self.sources, given=launch)
+        # What other macros change of a kernel shows in its content: one that they leave alone is known.
         build = self.settings.build
-        options = replace(build, defines=build.defines + macros)
-        found = self._session.analyse(program, self.device, sources, options=options, only=name)
+        found = self._session.analyse(
+            program, self.device, sources, options=build, only=name, says_general=False
+        )
         kernel = next((it for it in found.kernels if it.name == name), None)
         return kernel if kernel is not None and kernel.launch is not None else None
 

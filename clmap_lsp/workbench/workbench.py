@@ -163,7 +163,8 @@ class Workbench:
 
         def reread(macros: tuple[tuple[str, str], ...]) -> Program:
             build = replace(settings.build, defines=settings.build.defines + macros)
-            return read_program(text, path, build, read_file=self._includes(path, settings))
+            read_file = self._includes(path, settings)
+            return read_program(text, path, build, read_file=read_file, previous=program.cache)
 
         beside = sim_beside(path) if looks_beside else None
         sources = LaunchSources(

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from kernels import analysed, program
 
 from clmap_lsp.analysis.session import AnalysisSession
+from clmap_lsp.config import Settings
 from clmap_lsp.devices import load_model
+from clmap_lsp.emulator.symbolic import count
+from clmap_lsp.launch.model import Origin
+from clmap_lsp.rules.selection import Selection
+from clmap_lsp.workbench import Workbench
 
 FIRST = """// clmap: global=256 local=64 x=zeros(8192)
 __kernel void first(__global float *x)
@@ -158,3 +164,34 @@ __kernel void gather(__global const int *idx, __global const float *A, __global 
         assert gathered is not None
         found.append(gathered.mean)
     assert found == [4.0, 32.0]
+
+
+GUESSED = """
+__kernel void whole(__global float *x) { x[get_global_id(0) * STEP] = 1.0f; }
+__kernel void other(__global float *y) { y[get_global_id(0) * 32] = 1.0f; }
+"""
+
+
+def test_a_kernel_that_a_guessed_macro_does_not_touch_is_known_with_its_other_values() -> None:
+    """Findings are held against other values of `STEP`; `other` is analysed for its own shapes only."""
+    bench = Workbench()
+    opened = bench.open_text("k.cl", GUESSED, Settings(), looks_beside=False)
+    opened.findings(Selection.of(("ALL",)))
+    before = bench.n_analysed
+    assert opened._analysed_as("other", None, (("STEP", "8"),)) is not None
+    assert opened._analysed_as("other", None, (("STEP", "37"),)) is not None
+    assert bench.n_analysed <= before + 1
+    assert opened._analysed_as("whole", None, (("STEP", "41"),)) is not None
+    assert bench.n_analysed > before
+
+
+def test_a_shape_that_was_compared_is_counted_once() -> None:
+    """Who gave a launch its sizes changes no count."""
+    read = program(SECOND)
+    (kernel,) = read.kernels
+    launch = AnalysisSession().analyse(read, load_model("nvidia-hopper")).kernels[0].launch
+    assert launch is not None
+    device = load_model("nvidia-hopper")
+    first = count(kernel, replace(launch, inferred=frozenset({"local", "global"})), device)
+    assert count(kernel, replace(launch, origin=Origin.GIVEN, inferred=frozenset()), device) is first
+    assert count(kernel, replace(launch, inferred=frozenset({"y"})), device) is not first

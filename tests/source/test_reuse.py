@@ -10,6 +10,7 @@ import pytest
 from ir_dump import dump
 
 from clmap_lsp.source import ir
+from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
@@ -171,3 +172,15 @@ def test_runs_of_tokens_that_are_typed_deleted_and_moved(seed: int) -> None:
         assert not any(it.code == "internal-error" for it in fresh.problems)
         assert content(program) == content(fresh)
         cache = program.cache
+
+
+@pytest.mark.parametrize("path", FIXTURES, ids=lambda it: it.stem)
+def test_a_file_read_again_with_other_macros(path: Path) -> None:
+    """What was guessed is tried with other values: the same program as a fresh reading gives."""
+    text = f"__kernel void own(__global int *c) {{ c[0] = OWN; }}\n{SOURCE}\n{path.read_text('utf-8')}"
+    first = read_program(text, "k.cl")
+    names = ("OWN", "UNKNOWN", *(it.name for it in first.guesses))
+    for value in ("8", "37"):
+        options = BuildOptions(defines=tuple((it, value) for it in names))
+        second = read_program(text, "k.cl", options, previous=first.cache)
+        assert content(second) == content(read_program(text, "k.cl", options))

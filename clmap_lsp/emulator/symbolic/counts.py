@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -28,7 +28,7 @@ from clmap_lsp.emulator.symbolic.space import Box, Space, box_of_group, boxes_of
 from clmap_lsp.emulator.symbolic.values import SEVERAL, Floats, Lanes, Sym, Unknown, Value
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.contents import numpy_dtype
-from clmap_lsp.launch.model import Launch, ScalarArgument
+from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
 from clmap_lsp.source.ir import Initializer, Kernel, Site, Variable
 from clmap_lsp.source.per_kernel import KeptByKernel
 from clmap_lsp.source.span import Span
@@ -128,7 +128,7 @@ def count(
     Results are cached by kernel, launch and device. Several launches that are compared with one may have
     `shared` what one may cost: what is spent is added to it, and beyond its budget nothing is counted.
     """
-    asked = launch.fingerprint(), device, budget
+    asked = _counted_as(launch), device, budget
     hit = _cache.get(kernel, asked)
     if hit is None:
         if shared is not None and shared.is_over:
@@ -139,6 +139,15 @@ def count(
     if shared is not None:
         shared.add(hit[1])
     return hit[0]
+
+
+def _counted_as(launch: Launch) -> str:
+    """Return what a launch's counts follow from: who gave its sizes is no part of it.
+
+    So a shape that was compared with the launch is known where it is looked at as a launch of its own.
+    """
+    guessed = launch.inferred & launch.arguments.keys()
+    return replace(launch, origin=Origin.GIVEN, inferred=frozenset(guessed)).fingerprint()
 
 
 def _count(
@@ -258,30 +267,13 @@ class _Sum:
         if self.space is AddressSpace.LOCAL and isinstance(device.local_rule, CachedLocal):
             unit = "lines"
         pieces = tuple(size for _, size in self.moved.pieces(device))
-        base = SiteCount(
-            site,
-            self.op,
-            self.space,
-            self.root,
-            self.size,
-            pieces,
-            self.span,
-            unit,
-            Exactness.UNKNOWN,
-            reason,
-        )
+        what = self.op, self.space, self.root, self.size, pieces, self.span, unit
         if reason is not None:
-            return base
+            return SiteCount(site, *what, Exactness.UNKNOWN, reason)
         known = tally.unknown is None
         return SiteCount(
             site,
-            self.op,
-            self.space,
-            self.root,
-            self.size,
-            pieces,
-            self.span,
-            unit,
+            *what,
             (Exactness.EXACT if scale is None else Exactness.SAMPLED) if known else Exactness.UNKNOWN,
             tally.unknown or sample,
             tally.executions,
