@@ -14,6 +14,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -83,7 +84,10 @@ class Analyses:
         self._waiting: dict[str, list[_Answer]] = {}
         self._published: dict[str, float] = {}
         """When each document was last published, or began to be edited after that."""
-        self._edits: dict[str, int] = {}
+        self._edits: dict[str, Urgency] = {}
+        """How urgent each document is by its last edit."""
+        self._asks: dict[str, Urgency] = {}
+        """The same by the last request about it."""
         self._parts: dict[str, Turn[Touched | None]] = {}
         """Readings under way of what edits touch."""
         self._touched: dict[str, Touched] = {}
@@ -95,6 +99,7 @@ class Analyses:
         self._took: dict[str, float] = {}
         """How long the last analysis of each document took, in seconds."""
         self._n_edits = 0
+        self._n_asks = 0
         self._n_dropped = 0
         self._generation = 0
 
@@ -139,10 +144,12 @@ class Analyses:
             raise JsonRpcContentModified("the text has changed")
         return answer.snapshot
 
-    async def soon(self, document: Document, patience_s: float) -> Snapshot | None:
+    async def soon(
+        self, document: Document, patience_s: float, first_s: float | None = None
+    ) -> Snapshot | None:
         """Return the snapshot of a text if it is there within a moment, else the last one, its places moved.
 
-        The first snapshot of a document is waited for.
+        The first snapshot of a document is waited for, or for as long as `first_s`.
         """
         self._used(document.uri)
         ready = self.current(document)
@@ -150,7 +157,9 @@ class Analyses:
             return ready
         latest = self._kept.get(document.uri)
         if latest is None:
-            return await self._first(document)
+            with suppress(TimeoutError):
+                return await asyncio.wait_for(self._first(document), first_s)
+            return None
         if document.uri in self._parts or document.uri in self._touched:
             return latest.seen_in(document)  # The whole is read when typing pauses.
         try:
@@ -189,10 +198,26 @@ class Analyses:
     def edited(self, uri: str) -> None:
         """Note that a person works on a document: it goes before those that were edited earlier."""
         self._n_edits += 1
-        self._edits[uri] = self._n_edits
+        self._edits[uri] = Urgency.edited(self._n_edits)
         now = asyncio.get_running_loop().time()
         if uri not in self._jobs:
             self._published[uri] = now
+
+    def asked(self, document: Document) -> None:
+        """Note that somebody asks about a document: it is analysed next, but for the one edited last."""
+        uri = document.uri
+        self._used(uri)
+        self._n_asks += 1
+        self._asks[uri] = Urgency.asked(self._n_edits, self._n_asks)
+        if (job := self._jobs.get(uri)) is not None:
+            self._turns.hasten(job.turn, self._urgency(document))
+        elif uri not in self._kept:
+            self._begin(document)
+
+    def _urgency(self, document: Document) -> Urgency:
+        """Return how urgent work for a document is."""
+        uses = [it[document.uri] for it in (self._edits, self._asks) if document.uri in it]
+        return min(uses, key=lambda it: it.key, default=Urgency.opened(len(document.text)))
 
     def renew_touched(self, document: Document) -> None:
         """See to it that a text that was edited is analysed, at once at least what the edits touched."""
@@ -216,7 +241,8 @@ class Analyses:
         job = self._jobs.get(document.uri)
         if job is not None:
             is_same = job.document is document and job.generation == self._generation
-            if is_same or self._may_go_on(job):
+            if is_same or (job.turn.has_begun and self._may_go_on(job)):
+                self._turns.hasten(job.turn, self._urgency(document))
                 return
             self._turns.end(job.turn)
         if self.current(document) is None:
@@ -295,6 +321,7 @@ class Analyses:
         self._kept.pop(document_uri, None)
         self._published.pop(document_uri, None)
         self._edits.pop(document_uri, None)
+        self._asks.pop(document_uri, None)
         self._took.pop(document_uri, None)
         self._read_at.pop(document_uri, None)
         self._touched.pop(document_uri, None)
@@ -322,8 +349,6 @@ class Analyses:
     def _begin(self, document: Document, *, judges: bool = False) -> None:
         loop = asyncio.get_running_loop()
         settings = self._server.settings_for(document)
-        count = self._edits.get(document.uri)
-        urgency = Urgency.opened(len(document.text)) if count is None else Urgency.edited(2 * count)
         is_first = document.uri not in self._kept
 
         def progress(partial_: Snapshot) -> None:
@@ -332,13 +357,13 @@ class Analyses:
         def analyse() -> Snapshot:
             return self.engine().analyse(document, settings, progress if is_first else None, judges=judges)
 
-        turn = self._turns.submit(urgency, analyse)
+        turn = self._turns.submit(self._urgency(document), analyse)
         job = self._jobs[document.uri] = _Job(document, turn, loop.time(), self._generation)
         turn.future.add_done_callback(lambda _: _soon(loop, partial(self._done, job)))
 
     def _begin_part(self, document: Document, whole: Snapshot) -> None:
         loop = asyncio.get_running_loop()
-        urgency = Urgency.edited(2 * self._edits.get(document.uri, 0) + 1)  # Before any reading of the whole.
+        urgency = self._urgency(document).hurried()  # Before any reading of the whole.
         turn = self._turns.submit(urgency, lambda: self.engine().touch(document, whole))
         self._parts[document.uri] = turn
         turn.future.add_done_callback(lambda _: _soon(loop, partial(self._part_done, document, turn, whole)))

@@ -41,6 +41,9 @@ class ClmapServer(LanguageServer):
             text_document_sync_kind=lsp.TextDocumentSyncKind.Incremental,
             protocol_cls=ClmapProtocol,
         )
+        protocol = self.protocol
+        assert isinstance(protocol, ClmapProtocol)
+        protocol.on_asked.append(self.asked)
         self.editor = EditorSettings()
         self.abilities = ClientAbilities()
         self.trusted = True
@@ -128,13 +131,20 @@ class ClmapServer(LanguageServer):
         """
         self.analyses.host_files_changed(paths)
 
-    async def soon(self, uri: str, patience_s: float) -> Snapshot | None:
+    def asked(self, uri: str) -> None:
+        """Note that somebody asks about a document, and waits."""
+        document = self.documents.get(uri)
+        if document is not None and self.holds_kernels(document):
+            self.analyses.asked(document)
+
+    async def soon(self, uri: str, patience_s: float, first_s: float | None = None) -> Snapshot | None:
         """Return the snapshot of the present version if it is there within a moment, else the last one, as it
-        is seen in the present text; `None` if the document is closed or holds no kernels."""
+        is seen in the present text; `None` if the document is closed or holds no kernels, or was not analysed
+        within `first_s` yet (if left out, that is waited for)."""
         document = self.documents.get(uri)
         if document is None or not self.holds_kernels(document):
             return None
-        return await self.analyses.soon(document, patience_s)
+        return await self.analyses.soon(document, patience_s, first_s)
 
     async def shown(self, uri: str, patience_s: float) -> Sequence[Snapshot]:
         """Return what is known of a document's present version soon: one snapshot, or those of its parts."""
@@ -181,7 +191,7 @@ class ClmapServer(LanguageServer):
 
     def prepare(self) -> None:
         """Load in the background what the first analysis needs: NumPy, the rules, the device models."""
-        self.turns.submit(Urgency(Band.EDITED), self.analyses.engine)
+        self.turns.submit(Urgency(Band.USED), self.analyses.engine)
 
 
 def feature(server: ClmapServer, method: str, options: Any = None) -> Callable[[Any], Any]:

@@ -6,6 +6,7 @@ import asyncio
 import functools
 import gc
 import sys
+from collections.abc import Iterator
 
 QUIET_S = 0.5
 """Without a change for so long, nobody is likely to wait for an answer."""
@@ -53,13 +54,23 @@ class QuietCollector:
 
 def clear_caches() -> None:
     """Empty the bounded caches of functions: what they know of texts that are gone holds on to those."""
-    for it in gc.get_objects():
-        if not isinstance(it, functools._lru_cache_wrapper) or not str(it.__module__).startswith(
-            "clmap_lsp."
-        ):
-            continue
-        if it.cache_parameters()["maxsize"] not in (None, 1):
+    for it in _functions():
+        if isinstance(it, functools._lru_cache_wrapper) and it.cache_parameters()["maxsize"] not in (None, 1):
             it.cache_clear()
+
+
+def _functions() -> Iterator[object]:
+    """Yield what this package's modules and their classes define.
+
+    The collector knows all functions, too, but to ask it (`gc.get_objects`) makes references to tuples that
+    other threads are about to fill, and CPython refuses to fill those.
+    """
+    for name, module in list(sys.modules.items()):
+        if name.startswith("clmap_lsp."):
+            for it in list(vars(module).values()):
+                yield it
+                if isinstance(it, type) and it.__module__ == name:
+                    yield from list(vars(it).values())
 
 
 def give_back() -> None:

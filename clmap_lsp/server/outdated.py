@@ -21,14 +21,14 @@ class Outdated:
     def __init__(self, server: ClmapServer, ask_again: Callable[[], None]) -> None:
         self._server = server
         self._ask_again = ask_again
-        self._given: dict[str, ReferenceType[Snapshot]] = {}
+        self._given: dict[str, ReferenceType[Snapshot] | None] = {}
         self._is_planned = False
         server.on_snapshot.append(self._renewed)
         server.on_closed.append(self._closed)
 
-    def answered(self, snapshot: Snapshot) -> None:
-        """Note what an answer was made from."""
-        self._given[snapshot.document.uri] = ref(snapshot)
+    def answered(self, uri: str, snapshot: Snapshot | None) -> None:
+        """Note what an answer was made from; None where there was nothing yet."""
+        self._given[uri] = None if snapshot is None else ref(snapshot)
 
     def _closed(self, uri: str) -> None:
         self._given.pop(uri, None)
@@ -46,6 +46,6 @@ class Outdated:
         if old:
             self._ask_again()
 
-    def _is_old(self, uri: str, reference: ReferenceType[Snapshot]) -> bool:
-        latest, given = self._server.latest(uri), reference()
+    def _is_old(self, uri: str, reference: ReferenceType[Snapshot] | None) -> bool:
+        latest, given = self._server.latest(uri), None if reference is None else reference()
         return latest is not None and (given is None or latest.analysis is not given.analysis)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -42,6 +42,8 @@ class ClmapProtocol(LanguageServerProtocol):
         self.documents = Documents()
         self.exit_code: int | None = None
         self._initialize_seen = False
+        self.on_asked: list[Callable[[str], None]] = []
+        """Called with the URI of the document that a request is about, before the request is handled."""
         self.client_process: int | None = None
         """The client's own process, as it said; None before it did, or where it has none."""
         super().__init__(server, converter)
@@ -69,6 +71,9 @@ class ClmapProtocol(LanguageServerProtocol):
                 self.refuse(_id(data), INVALID_PARAMS, f"parameters of {data['method']!r} do not fit")
             return
         try:
+            if (uri := _asked_about(data)) is not None:
+                for listener in self.on_asked:
+                    listener(uri)
             self.handle_message(message)
         except Exception:
             logger.exception("a handler of %r failed", data.get("method"))
@@ -194,6 +199,23 @@ class ClmapProtocol(LanguageServerProtocol):
         if future is not None:
             future.cancel()
         yield from self._tell(lsp.WINDOW_WORK_DONE_PROGRESS_CANCEL, params)
+
+
+def _asked_about(data: dict[str, Any]) -> str | None:
+    """Return the document that a person looks at, as a request tells.
+
+    Diagnostics do not: clients pull them for all documents that are open.
+    """
+    params = data.get("params")
+    if "id" not in data or not isinstance(params, dict) or data["method"] == lsp.TEXT_DOCUMENT_DIAGNOSTIC:
+        return None
+    if data["method"] == lsp.WORKSPACE_EXECUTE_COMMAND:
+        arguments = params.get("arguments")
+        uri = arguments[0] if isinstance(arguments, list) and arguments else None
+    else:
+        document = params.get("textDocument")
+        uri = document.get("uri") if isinstance(document, dict) else None
+    return uri if isinstance(uri, str) else None
 
 
 def _id(data: dict[str, Any]) -> int | str | None:

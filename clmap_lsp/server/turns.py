@@ -31,8 +31,8 @@ class Band(IntEnum):
 
     REQUEST = 0
     """Somebody asked, and waits."""
-    EDITED = 1
-    """A document that is being edited, the one that was edited last first."""
+    USED = 1
+    """A document that is edited or asked about, the one that was edited last first."""
     OPENED = 2
     """Documents that were opened or must be read again, the small ones first."""
 
@@ -42,20 +42,32 @@ class Urgency:
     """Lower goes first. Within a band, `order` decides what begins first."""
 
     band: Band
-    order: int = 0
+    order: tuple[int, ...] = ()
 
     @classmethod
     def edited(cls, count: int) -> Urgency:
         """Return that of a document whose last edit was the editor's `count`th."""
-        return cls(Band.EDITED, -count)
+        return cls(Band.USED, (-count, 0, 1))
+
+    @classmethod
+    def asked(cls, n_edits: int, count: int) -> Urgency:
+        """Return that of a document that was asked about after so many edits, by the `count`th request.
+
+        It goes behind the document that was edited last, and before all others.
+        """
+        return cls(Band.USED, (1 - n_edits, -count, 1))
+
+    def hurried(self) -> Urgency:
+        """Return that of a piece of a document's work that goes before the rest of it."""
+        return Urgency(self.band, (*self.order[:-1], 0))
 
     @classmethod
     def opened(cls, n_characters: int) -> Urgency:
         """Return that of a document of a size: its magnitude, so that much smaller ones interrupt it."""
-        return cls(Band.OPENED, n_characters.bit_length() // 2)
+        return cls(Band.OPENED, (n_characters.bit_length() // 2,))
 
     @property
-    def key(self) -> tuple[int, int]:
+    def key(self) -> tuple[int, tuple[int, ...]]:
         """What sorts urgencies."""
         return self.band, self.order
 
@@ -80,7 +92,7 @@ class Turn(Generic[T]):
     may_go_on: threading.Event = field(default_factory=threading.Event)
 
     @property
-    def place(self) -> tuple[bool, tuple[int, int], int]:
+    def place(self) -> tuple[bool, tuple[int, tuple[int, ...]], int]:
         """What sorts those who wait. What is to end has little left to do."""
         return not (self.is_ended and self.has_begun), self.urgency.key, self.number
 
@@ -108,6 +120,13 @@ class Turns:
             self._waiting.append(turn)  # type: ignore[arg-type]
             self._look()
         return turn
+
+    def hasten(self, turn: Turn[T], urgency: Urgency) -> None:
+        """Let a piece of work that waits go before others, if it is more urgent now."""
+        with self._lock:
+            if urgency.key < turn.urgency.key:
+                turn.urgency = urgency
+                self._look()
 
     def end(self, turn: Turn[T]) -> None:
         """End a piece of work: at once if it has not begun, else at its next checkpoint."""

@@ -150,6 +150,37 @@ def test_three_hundred_opened_documents_do_not_hold_up_one_that_is_edited(turns:
     assert log[3:] == [f"opened {it}" for it in range(300)]
 
 
+def test_a_document_that_is_asked_about_goes_before_all_but_the_one_that_was_edited_last(turns: Turns):
+    log: list[str] = []
+    first = Long("first", log)
+    turns.submit(Urgency.edited(1), first)
+    first.began.wait(60)
+    opened = [turns.submit(Urgency.opened(4_000), note(log, f"opened {it}")) for it in range(4)]
+    turns.submit(Urgency.edited(2), note(log, "edited"))
+    turns.submit(Urgency.edited(3), note(log, "edited last"))
+    turns.hasten(opened[2], Urgency.asked(3, 1))
+    turns.hasten(opened[3], Urgency.asked(3, 2))
+    turns.hasten(opened[3], Urgency.opened(4_000))
+    first.released.set()
+    opened[1].future.result(60)
+    assert log[1:] == [
+        *("edited last", "opened 3", "opened 2", "edited", "first ends", "opened 0", "opened 1"),
+    ]
+
+
+def test_work_that_has_begun_and_pauses_is_hastened_too(turns: Turns):
+    log: list[str] = []
+    large, small = Long("large", log), Long("small", log)
+    paused = turns.submit(Urgency.opened(200_000), large)
+    large.began.wait(60)
+    turns.submit(Urgency.opened(2_000), small)
+    small.began.wait(60)
+    large.released.set()
+    turns.hasten(paused, Urgency.asked(0, 1))
+    assert paused.future.result(60) == "large"
+    small.released.set()
+
+
 class Lazy:
     """Works its value out in turns."""
 
@@ -193,7 +224,7 @@ def test_one_piece_of_work_runs_at_a_time_and_all_come_to_an_end(plan: list[tupl
             inside.remove(mine)
             checkpoint()
 
-    made = [turns.submit(Urgency(band, order), work) for band, order, _ in plan]
+    made = [turns.submit(Urgency(band, (order,)), work) for band, order, _ in plan]
     for turn, (_, _, is_ended) in zip(made, plan, strict=True):
         if is_ended:
             turns.end(turn)

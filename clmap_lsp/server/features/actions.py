@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,10 @@ if TYPE_CHECKING:
     from clmap_lsp.server.snapshot import Snapshot
 
 FIX_ALL = "source.fixAll.clmap"
+PATIENCE_S = 0.1
+"""How long an editor that asks by itself, wherever the cursor goes, waits for the analysis of the text."""
+INVOKED_PATIENCE_S = 2.0
+"""The same where a person asked, or an editor that saves: an empty answer would say that there is nothing."""
 KINDS = [
     lsp.CodeActionKind.QuickFix,
     lsp.CodeActionKind.RefactorRewrite,
@@ -38,7 +44,12 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_CODE_ACTION, options)
     async def code_action(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        snapshot = await server.snapshot(params.text_document.uri)
+        automatic = lsp.CodeActionTriggerKind.Automatic
+        is_invoked = params.context.trigger_kind is not automatic or params.context.only  # On save, say.
+        patience_s = INVOKED_PATIENCE_S if is_invoked else PATIENCE_S
+        snapshot = None
+        with suppress(TimeoutError):
+            snapshot = await asyncio.wait_for(server.snapshot(params.text_document.uri), patience_s)
         if snapshot is None:
             return []
         found = list(_found(server, snapshot, params))

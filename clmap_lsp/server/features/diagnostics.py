@@ -83,7 +83,7 @@ def register(server: ClmapServer) -> None:
                 return lsp.RelatedFullDocumentDiagnosticReport(configuration_diagnostics(server, document))
             known = await server.shown(uri, PATIENCE_S)
             for snapshot in known[:1]:
-                outdated.answered(snapshot)
+                outdated.answered(snapshot.document.uri, snapshot)
             items = diagnostics_of(server, *known)
             if document is not None:
                 items = merged(items, through_users(server, document))

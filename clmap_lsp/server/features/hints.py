@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.features.refreshing import refresh_hints
+from clmap_lsp.server.features.refreshing import refresh_hints, refreshes_hints
 from clmap_lsp.server.outdated import Outdated
 
 if TYPE_CHECKING:
@@ -24,11 +24,10 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_INLAY_HINT, lsp.InlayHintOptions(resolve_provider=False))
     async def inlay_hint(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
-        snapshot = await server.soon(params.text_document.uri, PATIENCE_S)
-        if snapshot is None:
-            return []
-        outdated.answered(snapshot)
-        return hints(snapshot, params.range)
+        uri = params.text_document.uri
+        snapshot = await server.soon(uri, PATIENCE_S, PATIENCE_S if refreshes_hints(server) else None)
+        outdated.answered(uri, snapshot)
+        return [] if snapshot is None else hints(snapshot, params.range)
 
 
 def hints(snapshot: Snapshot, asked: lsp.Range) -> list[lsp.InlayHint]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcContentModified
 
 from clmap_lsp.escaping import markdown
 from clmap_lsp.hosts.uses import name_at
@@ -30,7 +28,9 @@ if TYPE_CHECKING:
 PATIENCE_S = 0.005
 """How long a hover waits for the analysis of text that is being typed, before it takes an older one."""
 FIRST_PATIENCE_S = 0.3
-"""The same where the document has not been analysed yet; what the name is comes anyway."""
+"""The same where the document has not been analysed yet..."""
+NAMED_PATIENCE_S = 0.03
+"""... and where there is something to say without it: what the name is."""
 MAX_SAID = 3
 """Findings at one place that a hover says whole."""
 _WORK_ITEM_CALL = re.compile(r"get_(?:global|local|group)_id\s*\(\s*([0-2])\s*\)")
@@ -44,7 +44,8 @@ def register(server: ClmapServer) -> None:
     async def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         uri = params.text_document.uri
         named = await _named_at(server, uri, params.position)
-        snapshot = await _snapshot(server, uri, is_needed=named is None)
+        first_s = FIRST_PATIENCE_S if named is None else NAMED_PATIENCE_S
+        snapshot = await server.soon(uri, PATIENCE_S, first_s)
         found = None
         if snapshot is not None and (offset := snapshot.offset(params.position)) is not None:
             found = _text_at(server, snapshot, offset) or await _access_at(server, snapshot, offset)
@@ -79,16 +80,6 @@ def _said_at(server: ClmapServer, snapshot: Snapshot, position: lsp.Position) ->
     texts = dict.fromkeys(f"**{it.code}** {markdown(it.message)}" for it in longer[:MAX_SAID])
     span = longer[0].span
     return "\n\n".join(texts), span.start, span.end
-
-
-async def _snapshot(server: ClmapServer, uri: str, *, is_needed: bool) -> Snapshot | None:
-    """Return the analysis of the present text, or an older one; none if the first one takes longer."""
-    if is_needed or server.latest(uri) is not None:
-        return await server.soon(uri, PATIENCE_S)
-    try:
-        return await asyncio.wait_for(server.snapshot(uri), FIRST_PATIENCE_S)
-    except (TimeoutError, JsonRpcContentModified):
-        return None
 
 
 async def _named_at(server: ClmapServer, uri: str, position: lsp.Position) -> tuple[str, int, int] | None:

@@ -11,7 +11,7 @@ from lsprotocol import types as lsp
 
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.features.refreshing import refresh_lenses
+from clmap_lsp.server.features.refreshing import refresh_lenses, refreshes_lenses
 from clmap_lsp.server.outdated import Outdated
 from clmap_lsp.time.wording import seconds_text
 
@@ -36,11 +36,10 @@ def register(server: ClmapServer) -> None:
         document = server.documents.get(params.text_document.uri)
         if document is None or not server.client_for(document).code_lens:
             return []
-        snapshot = await server.soon(document.uri, PATIENCE_S)
-        if snapshot is None:
-            return []
-        outdated.answered(snapshot)
-        return lenses(server, snapshot)
+        first_s = PATIENCE_S if refreshes_lenses(server) else None
+        snapshot = await server.soon(document.uri, PATIENCE_S, first_s)
+        outdated.answered(document.uri, snapshot)
+        return [] if snapshot is None else lenses(server, snapshot)
 
 
 def lenses(server: ClmapServer, snapshot: Snapshot) -> list[lsp.CodeLens]:

@@ -26,17 +26,27 @@ def register(server: ClmapServer) -> None:
     server.on_emulated.append(emulated)
 
 
+def refreshes_lenses(server: ClmapServer) -> bool:
+    """Tell whether the client can be told to ask for lenses again."""
+    workspace = server.client_capabilities.workspace
+    return bool(workspace and workspace.code_lens and workspace.code_lens.refresh_support)
+
+
+def refreshes_hints(server: ClmapServer) -> bool:
+    """Tell whether the client can be told to ask for hints again."""
+    workspace = server.client_capabilities.workspace
+    return bool(workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support)
+
+
 def refresh_lenses(server: ClmapServer) -> None:
     """Ask the client to ask for lenses again, if it can."""
-    workspace = server.client_capabilities.workspace
-    if workspace and workspace.code_lens and workspace.code_lens.refresh_support:
+    if refreshes_lenses(server):
         refresh(server, lsp.WORKSPACE_CODE_LENS_REFRESH)
 
 
 def refresh_hints(server: ClmapServer) -> None:
     """Ask the client to ask for hints again, if it can."""
-    workspace = server.client_capabilities.workspace
-    if workspace and workspace.inlay_hint and workspace.inlay_hint.refresh_support:
+    if refreshes_hints(server):
         refresh(server, lsp.WORKSPACE_INLAY_HINT_REFRESH)
 
 

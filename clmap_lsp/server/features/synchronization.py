@@ -56,6 +56,7 @@ def register(server: ClmapServer) -> None:
         document = server.documents.get(params.text_document.uri)
         if document is None:
             return
+        server.asked(document.uri)
         server.host_files_changed()
         server.look_for_changes()
         if is_configuration(document.path):
