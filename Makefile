@@ -1,6 +1,7 @@
 # Every target sets up what it needs: a virtual environment in .venv with the package and its tools.
 PYTHON ?= python3
 VENV ?= .venv
+PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 SHELL := /bin/bash
@@ -11,16 +12,16 @@ QUICK := tests/access tests/analysis tests/launch tests/rules tests/config tests
   tests/emulator/test_jit_semantics.py tests/fixes/test_verification.py tests/fixes/test_codes.py \
   tests/hierarchy/test_tiles.py tests/report/test_formats.py tests/api/test_api.py tests/locality/test_locality_units.py
 
-.PHONY: help demo quick test editors lint types imports check coverage docs lock clean
+.PHONY: help demo quick test editors lint types imports check coverage docs wheel lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 $(READY): pyproject.toml requirements-dev.lock
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -r requirements-dev.lock
-	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --requirement requirements-dev.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $(READY)
 
 demo: $(READY) ## Print the findings of our own kernels in fixtures/
@@ -51,10 +52,14 @@ imports: $(READY) ## Check that data flows one way
 docs: $(READY) ## Build the documentation site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
+wheel: $(READY) ## Build wheel and sdist, and follow the README from the wheel with each Python that is here
+	rm -rf dist && SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/uv build --quiet --no-create-gitignore
+	$(BIN)/python tests/docs/follow_readme.py dist/*.whl \
+	  $$(for it in $(PYTHONS); do if $$it -c '' 2>/dev/null; then echo $$it; fi; done)
+
 check: lint types imports test ## Everything that a change must pass
 
 lock: $(READY) ## Renew requirements-dev.lock from pyproject.toml
-	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --extra emulate --extra device --extra distributed \
 	  --extra format --extra completion --extra report --universal --generate-hashes --no-emit-index-url \
 	  --no-header --quiet --output-file requirements-dev.lock

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING
 from clmap_lsp.version import __version__
 
 if TYPE_CHECKING:
-    from clmap_lsp.api import Emulation, KernelReport, Report, analyze, emulate
+    from clmap_lsp.api import AccessPicture, Emulation, KernelFix, KernelReport, Report, analyze, emulate
     from clmap_lsp.errors import UsageError
     from clmap_lsp.opencl_device.recording import record
 
 __all__ = [
+    "AccessPicture",
     "Emulation",
+    "KernelFix",
     "KernelReport",
     "Report",
     "UsageError",

@@ -11,22 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from clmap_lsp.api import analyze
-from clmap_lsp.report import html_charts, html_lanes
+from clmap_lsp.report import html_charts
+from clmap_lsp.report.html_svg import standalone
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "images"
 DEVICE = "nvidia-hopper"
 LADDER = ("simple", "coalesced_a", "coalesced_ab", "coalesced_abt")
-_LIGHT = (
-    "--ink:#1a1d21;--muted:#5c6570;--grid:#dfe3e8;--shade:#e3e7ec;--good:#5b8db8;--bad:#c2511f;--s1:#1f6fb2"
-)
-_DARK = (
-    "--ink:#e6e9ed;--muted:#a0a9b4;--grid:#444c57;--shade:#39414c;--good:#5d93c4;--bad:#ee8a56;--s1:#66aef0"
-)
-_STYLE = (
-    f"<style>:root{{{_LIGHT};font-family:sans-serif}}"
-    f"@media (prefers-color-scheme:dark){{:root{{{_DARK}}}}}</style>"
-)
 
 
 def pictures() -> Iterator[tuple[str, str]]:
@@ -47,10 +38,7 @@ def pictures() -> Iterator[tuple[str, str]]:
 
 def _lanes(file: str, kernel: str, buffer: str) -> str:
     report = analyze(ROOT / "fixtures" / "matmul" / f"{file}.cl", device=DEVICE, kernel=kernel)
-    analysis = report[kernel].analysis
-    accesses = [it for it in analysis.accesses if it.access.buffer == buffer]
-    shown, _ = html_lanes.pictures(accesses, analysis.launch, report.analysis.device, 1)
-    return _alone(html_lanes.draw(f"{kernel}-{buffer}", shown[0]))
+    return report[kernel].picture(buffer).svg
 
 
 def _traffic() -> str:
@@ -65,7 +53,7 @@ def _traffic() -> str:
             )
             bars.append(html_charts.Bar(kernel.name, ideal, kernel.sectors))
     words = "; ".join(f"{it.label} {html_charts.short(it.count)}" for it in bars)
-    return _alone(html_charts.traffic("ladder", f"Sectors of global memory: {words}", "sectors", bars))
+    return standalone(html_charts.traffic("ladder", f"Sectors of global memory: {words}", "sectors", bars))
 
 
 def _speed() -> str:
@@ -81,7 +69,7 @@ def _speed() -> str:
         for at, (label, rate) in enumerate(zip(labels, rates, strict=True))
     )
     said = "; ".join(f"{label} {rate:,} GFLOP/s" for label, rate in zip(labels, rates, strict=True))
-    return _alone(
+    return standalone(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 196" role="img" '
         f'aria-label="On an NVIDIA H200: {said}">{rows}</svg>'
     )
@@ -101,12 +89,6 @@ def _speed_row(top: int, label: str, rate: int, share: float) -> str:
         f'<rect x="202" y="{top}" width="{width}" height="28" rx="3" fill="var(--s1)"/>'
         f'<text x="{212 + width}" y="{middle}" font-size="15" fill="var(--ink)">{rate:,}</text>'
     )
-
-
-def _alone(svg: str) -> str:
-    """Return an SVG that stands in its own file."""
-    head, tag, rest = svg.partition(">")
-    return f"{head}{tag}\n{_STYLE}{rest}\n"
 
 
 if __name__ == "__main__":

@@ -31,13 +31,11 @@ MAX_PICTURES = 6
 """Pictures of SIMD groups for one kernel; accesses that walk alike share one."""
 
 
-def check_requirements() -> None:
+def check_requirements(what: str = "the report needs") -> None:
     """Raise UsageError, with the cure, if the packages of the extra `report` are not installed."""
     missing = [name for module, name in _NEEDED.items() if importlib.util.find_spec(module) is None]
     if missing:
-        raise UsageError(
-            f"the report needs {' and '.join(missing)}; install with: pip install 'clmap-lsp[report]'"
-        )
+        raise UsageError(f"{what} {' and '.join(missing)}; install with: pip install 'clmap-lsp[report]'")
 
 
 def render(report: Report) -> str:

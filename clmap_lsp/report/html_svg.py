@@ -52,6 +52,17 @@ _SETTINGS: dict[Any, Any] = {
     "path.simplify": False,
 }
 
+_LIGHT = (
+    "--ink:#1a1d21;--muted:#5c6570;--grid:#dfe3e8;--shade:#e3e7ec;--good:#5b8db8;--bad:#c2511f;--s1:#1f6fb2"
+)
+_DARK = (
+    "--ink:#e6e9ed;--muted:#a0a9b4;--grid:#444c57;--shade:#39414c;--good:#5d93c4;--bad:#ee8a56;--s1:#66aef0"
+)
+_STYLE = (
+    f"<style>:root{{{_LIGHT};font-family:sans-serif}}"
+    f"@media (prefers-color-scheme:dark){{:root{{{_DARK}}}}}</style>"
+)
+
 Draw = Callable[["Figure"], None]
 
 
@@ -81,6 +92,12 @@ def svg(name: str, title: str, size: tuple[float, float], draw: Draw, *, fitted:
         draw(figure)
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     return _for_page(out.getvalue(), name, title)
+
+
+def standalone(markup: str) -> str:
+    """Return an `<svg>` element as a file of its own, with colours for light and dark."""
+    head, tag, rest = markup.partition(">")
+    return f"{head}{tag}\n{_STYLE}{rest}\n"
 
 
 def _for_page(text: str, name: str, title: str) -> str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 import clmap_lsp
+from clmap_lsp.cli import main
 from clmap_lsp.errors import UsageError
 
 NAIVE = """\
@@ -22,6 +25,19 @@ __kernel void mm(__global const float *A, __global const float *B, __global floa
 }
 """
 LAUNCH = {"global_size": (256, 256), "local_size": (16, 16), "args": {"N": 256}}
+
+
+@pytest.fixture
+def run_cli(tmp_path, capsys):
+    """Returns the JSON of a command on the naive kernel with its launch."""
+
+    def run(command, text, *options):
+        path = tmp_path / "k.cl"
+        path.write_text(text)
+        main([command, str(path), "--global", "256,256", "--local", "16,16", "--arg", "N=256", *options])
+        return json.loads(capsys.readouterr().out)
+
+    return run
 
 
 def test_analyze_gives_the_figures_of_the_command_line():
@@ -57,6 +73,46 @@ def test_mistakes_are_named():
         clmap_lsp.analyze(NAIVE, device="hoper")
     with pytest.raises(KeyError, match="there are: mm"):
         clmap_lsp.analyze(NAIVE)["nobody"]
+
+
+def test_time_is_the_command_lines_and_names_why_there_is_none(run_cli):
+    kernel = clmap_lsp.analyze(NAIVE, device="nvidia-h200", **LAUNCH)["mm"]  # type: ignore[arg-type]
+    said = run_cli("analyze", NAIVE, "--device", "nvidia-h200", "--format", "json")
+    assert kernel.time is not None and kernel.time_reason is None
+    assert kernel.time.seconds == pytest.approx(said["files"][0]["kernels"][0]["time"]["seconds"])
+    unknown = clmap_lsp.analyze(NAIVE, device="amd-rdna3", **LAUNCH)["mm"]  # type: ignore[arg-type]
+    assert unknown.time is None
+    assert unknown.time_reason
+
+
+def test_fixes_come_with_the_text_that_was_tested():
+    kernel = clmap_lsp.analyze(NAIVE, device="nvidia-h200", **LAUNCH)["mm"]  # type: ignore[arg-type]
+    fixes = kernel.fixes()
+    assert {"safe", "unsafe"} <= {it.safety for it in fixes}
+    swap = next(it for it in fixes if it.title.startswith("Swap dimensions"))
+    assert swap.host_change is not None and swap.diff.startswith("--- before")
+    again = clmap_lsp.analyze(swap.source, device="nvidia-h200", args={"N": 256})["mm"]
+    assert again.sectors == swap.after.totals.sectors < swap.before.totals.sectors == kernel.sectors
+    page = swap._repr_html_()
+    assert "get_global_id(1)" in page and "<script" not in page
+
+
+def test_fixes_that_cannot_be_tested_are_an_error_and_not_none(monkeypatch):
+    kernel = clmap_lsp.analyze(NAIVE, device="nvidia-hopper", **LAUNCH)["mm"]  # type: ignore[arg-type]
+    monkeypatch.setattr("clmap_lsp.emulator.run.find_spec", lambda name: None)
+    with pytest.raises(UsageError, match=r"pip install 'clmap-lsp\[emulate\]'"):
+        kernel.fixes()
+
+
+def test_pictures_say_and_draw_what_the_counts_are(tmp_path):
+    kernel = clmap_lsp.analyze(NAIVE, device="nvidia-hopper", **LAUNCH)["mm"]  # type: ignore[arg-type]
+    drawn = kernel.picture("A")
+    assert drawn.access == "A[r*N + k]" and "touch 16 sectors" in drawn.caption
+    assert kernel.picture("A[r*N + k]") == drawn
+    drawn.save(tmp_path / "a.svg")
+    assert ElementTree.fromstring((tmp_path / "a.svg").read_text()).tag.endswith("svg")
+    with pytest.raises(UsageError, match=r"there are: B\[k\*N \+ c\], A"):
+        kernel.picture("Z")
 
 
 def test_importing_the_package_loads_nothing_heavy():

@@ -1,0 +1,56 @@
+"""Pictures of accesses, for notebooks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clmap_lsp.errors import UsageError
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices.model import DeviceModel
+
+
+@dataclass(frozen=True)
+class AccessPicture:
+    """Which work-item of one SIMD group touches which sector of global memory, or bank of local memory."""
+
+    access: str
+    caption: str
+    """What there is to see, in a sentence."""
+    svg: str
+    """A whole SVG file; follows light and dark."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the SVG file."""
+        Path(path).write_text(self.svg, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"<picture of {self.access}: {self.caption}>"
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+
+def picture_of(analysis: KernelAnalysis, device: DeviceModel, access: str) -> AccessPicture:
+    """Draw the access of a buffer, or of a text, that has most of the traffic.
+
+    Raises: UsageError as for `KernelReport.picture`.
+    """
+    from clmap_lsp.report.html import check_requirements
+    from clmap_lsp.report.html_lanes import draw, pictures
+    from clmap_lsp.report.html_svg import standalone
+
+    wanted = [it for it in analysis.accesses if access in (it.access.buffer, it.access.place_text)]
+    if not wanted:
+        known = ", ".join(dict.fromkeys(it.access.place_text for it in analysis.accesses)) or "none"
+        raise UsageError(f"{analysis.name} has no access {access!r}; there are: {known}")
+    check_requirements("a picture needs")
+    shown, _ = pictures(wanted, analysis.launch, device, 1)
+    if not shown:
+        raise UsageError(f"the addresses of {access!r} are not known for this launch and device")
+    text = shown[0].accesses[0].access.place_text
+    svg = standalone(draw(f"{analysis.name}-{wanted[0].access.buffer}", shown[0]))
+    return AccessPicture(text, shown[0].caption, svg)
