@@ -360,8 +360,16 @@ def _fixed(args: argparse.Namespace, jobs: Sequence[CheckJob], report: CheckRepo
     """Apply fixes (or print what would change) and check again what was changed."""
     from clmap_lsp.commands.checking import check_all
     from clmap_lsp.commands.fixing import fixed
+    from clmap_lsp.emulator.run import check_installed
+    from clmap_lsp.launch.problem import LaunchError
     from clmap_lsp.report.model import CheckReport
 
+    try:
+        check_installed()
+    except LaunchError as error:
+        sys.stderr.write(
+            f"no kernel is rewritten, as rewrites are applied only where tested: {error}; {error.cure}\n"
+        )
     return fixed(
         jobs,
         report,

@@ -81,7 +81,7 @@ def _emulated(
 def _run(
     program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings, reason: str
 ) -> EmulationResult:
-    _check_installed()
+    check_installed()
     from clmap_lsp.emulator import jit
     from clmap_lsp.emulator.report_jit import result_of
 
@@ -152,7 +152,7 @@ def _check_supported(kernel: Kernel) -> None:
                     )
 
 
-def _check_installed() -> None:
+def check_installed() -> None:
     """Refuse to run without llvmlite: reading, counting and checking do without its 170 MB."""
     if find_spec("llvmlite") is None:
         raise LaunchError(

@@ -58,3 +58,5 @@ def test_fixes_are_not_offered_untested() -> None:
     done = _run("check", MATMUL, "--fix", "--unsafe-fixes", "--diff")
     assert "internal error" not in done.stderr
     assert "@@" not in done.stdout, "a rewrite that nothing has tested"
+    assert "no kernel is rewritten" in done.stderr
+    assert "pip install 'clmap-lsp[emulate]'" in done.stderr
