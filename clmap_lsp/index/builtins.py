@@ -421,7 +421,10 @@ def _wanted(
         allowed = _SPACE_SETS.get(parameter.space or "", ())
         if space is not None and space not in allowed:
             return None
-        if has_generic and parameter.space == "any":
+        is_any = parameter.space == "any" or (
+            parameter.space == "readable" and space is not AddressSpace.CONSTANT
+        )
+        if has_generic and is_any:
             space = AddressSpace.GENERIC
     return Qualified(Pointer(Qualified(plain.base, parameter.is_const, parameter.is_volatile, space=space)))
 

@@ -24,10 +24,10 @@ from clmap_lsp.index.expressions import ExpressionParser
 from clmap_lsp.index.model import Edit, Expected, Fix, Kind, Role, Symbol
 from clmap_lsp.index.names import nearest
 from clmap_lsp.index.types import (
-    ATOMICS,
     DOUBLE,
     HALF,
     INT,
+    OF_2_0,
     TYPE_NAMES,
     UNKNOWN,
     Array,
@@ -51,6 +51,8 @@ from clmap_lsp.source.types import SCALARS, AddressSpace, ScalarKind, ScalarType
 from clmap_lsp.source.vocabulary import ACCESS_QUALIFIERS, ADDRESS_SPACES, ATTRIBUTE_WORDS, KERNEL_WORDS
 
 _TAG_KINDS = {"struct": Kind.STRUCT, "union": Kind.UNION, "enum": Kind.ENUM}
+_ENDS_ATTRIBUTE = frozenset({";", "{", "}", *KERNEL_WORDS, "void"})
+"""What no attribute holds: its bracket is not closed."""
 _SPACES = {it.value: it for it in AddressSpace}
 NO_KERNEL_PARAMETERS = frozenset({"bool", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "event_t"})
 
@@ -189,12 +191,12 @@ class DeclarationParser(ExpressionParser):
         is_function = builtins.find(text) is not None
         close = None if is_function else _near_word(text) or self.near(text, is_type=True)
         said = f"unknown type name '{text}'"
-        if close is not None and text.upper() != text:
+        of_2_0 = text in OF_2_0
+        if close is not None and not of_2_0 and text.upper() != text:
             fix = Fix(f"Change to '{close}'", (Edit(at, at + 1, close),))
             self.issue("undeclared", f"{said}; did you mean '{close}'?", token=at, fix=fix, name=text)
             self.is_doubtful = True
             return
-        of_2_0 = text in ATOMICS or text in ("memory_order", "memory_scope", "queue_t")
         if of_2_0:
             message = f"'{text}' is of OpenCL C 2.0; this is built as {self.version / 100:.1f}"
             self.issue("version", message, token=at, name=text)
@@ -209,11 +211,16 @@ class DeclarationParser(ExpressionParser):
         self.at += 1
         if self.text != "(":
             return []
-        end = self.closing(self.at)
-        inside = self.texts[self.at + 1 : end]
+        opened, end = self.at, self.closing(self.at)
+        stop = next((at for at in range(opened, end) if self.texts[at] in _ENDS_ATTRIBUTE), end)
+        if stop < end:
+            fix = Fix("Insert ')'", (Edit(stop, stop, ")"),))
+            notes = ((opened, "to match this '('"),)
+            self.issue("syntax-error", "expected ')'", token=stop, is_behind=True, fix=fix, notes=notes)
+        inside = self.texts[opened + 1 : stop]
         if inside[:1] == ["("] and inside[-1:] == [")"]:
             inside = inside[1:-1]
-        self.at = min(end + 1, self.n_tokens)
+        self.at = stop if stop < end else min(end + 1, self.n_tokens)
         found: list[tuple[str, str]] = []
         at = 0
         while at < len(inside):

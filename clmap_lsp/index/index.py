@@ -289,7 +289,13 @@ class Index:
         seen: set[tuple[str, str]] = set()
         for at, placed in enumerate(self.units):
             for issue in sorted(placed.unit.issues, key=lambda it: it.token):
-                if placed.is_cut and issue.message == "expected '}'" and at + 1 < len(self.units):
+                is_at_end = placed.start + issue.token >= placed.end - 1
+                if (
+                    placed.is_cut
+                    and is_at_end
+                    and issue.message == "expected '}'"
+                    and at + 1 < len(self.units)
+                ):
                     continue
                 if issue.name is not None and (issue.severity is not Severity.ERROR):
                     key = issue.code, issue.name
@@ -326,7 +332,7 @@ class Index:
 
     def _issue_span(self, placed: PlacedUnit, issue: Issue) -> Span:
         first = placed.start + issue.token
-        if issue.message == "expected '}'" and placed.end >= len(self.tokens):
+        if issue.message == "expected '}'" and first >= len(self.tokens) - 1:
             end = len(self.files[self.path].text)
             return Span(self.path, end, end)
         if issue.is_behind and first > 0:

@@ -25,7 +25,8 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
         ):
             return candidate
     folded = name.lower()
-    return None if length < 3 else next((it for it in candidates if it.lower() == folded), None)
+    alike = (it for it in candidates if it.lower() == folded and it != name)
+    return None if length < 3 else next(alike, None)
 
 
 def _is_one_slip(a: str, b: str) -> bool:

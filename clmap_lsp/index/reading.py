@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from itertools import compress, count
+from itertools import compress, count, pairwise
 
 from clmap_lsp import defaults
 from clmap_lsp.index import builtins
@@ -15,15 +15,17 @@ from clmap_lsp.index.statements import read_unit
 from clmap_lsp.index.types import Enumeration, Record
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.collector import paused_collector
-from clmap_lsp.source.lexer import NEW_LINE, Token
+from clmap_lsp.source.lexer import NEW_LINE, Token, is_name
 from clmap_lsp.source.macros import Macro
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.parse import MAX_CHARACTERS, Prepared, prepare
 from clmap_lsp.source.preprocess import PRAGMA, MacroLog
 from clmap_lsp.source.span import SourceFile, Span
-from clmap_lsp.source.vocabulary import KERNEL_WORDS
+from clmap_lsp.source.vocabulary import ATTRIBUTE_WORDS, KERNEL_WORDS
 
 _PLAIN = BuildOptions()
+_LONGEST_ATTRIBUTE = 100
+"""Tokens."""
 _MARKS = frozenset({"{", "}", ";", *KERNEL_WORDS})
 
 
@@ -79,9 +81,17 @@ def read_index(
         )
 
 
-def presumed_standard(texts: Iterable[str]) -> str:
+def presumed_standard(texts: list[str]) -> str:
     """Return the OpenCL C version of a program whose build does not say: 2.0 if it needs that."""
-    return defaults.STANDARD if builtins.only_from_2_0().isdisjoint(texts) else "CL2.0"
+    needs_2_0 = not builtins.only_from_2_0().isdisjoint(texts) or _has_generic_pointers(texts)
+    return "CL2.0" if needs_2_0 else defaults.STANDARD
+
+
+def _has_generic_pointers(texts: list[str]) -> bool:
+    """Tell whether `generic` stands before a word, as no variable of this name does."""
+    return "generic" in texts and any(
+        text == "generic" and is_name(following) for text, following in pairwise(texts)
+    )
 
 
 # ------------------------------------------------------------------------------------------------- units
@@ -175,21 +185,41 @@ def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Ite
             if depth == 0:
                 yield start, at + 1, False
                 start = at + 1
-        elif depth > 0 and not is_cpp and tokens[at].gap == NEW_LINE and texts[at - 1] in (";", "}", "{"):
+        elif depth > 0 and not is_cpp and tokens[at].gap == NEW_LINE:
+            first = _head_start(texts, at)
+            if texts[first - 1] not in (";", "}", "{"):
+                continue
             if texts[start] == "extern":
                 depth = 0
             else:
-                first = _head_start(tokens, texts, at)
                 yield start, first, True
                 start, depth = first, 0
     if start < len(texts):
         yield start, len(texts), depth > 0
 
 
-def _head_start(tokens: list[Token], texts: list[str], at: int) -> int:
-    while at > 0 and texts[at - 1].startswith(PRAGMA):
-        at -= 1
+def _head_start(texts: list[str], at: int) -> int:
+    """Return where the attributes and pragmas before a kernel start."""
+    while at > 0:
+        if texts[at - 1].startswith(PRAGMA):
+            at -= 1
+        elif texts[at - 1] == ")" and (opening := _opening(texts, at - 1)) > 0:
+            if texts[opening - 1] not in ATTRIBUTE_WORDS:
+                break
+            at = opening - 1
+        else:
+            break
     return at
+
+
+def _opening(texts: list[str], closing: int) -> int:
+    """Return the `(` for a `)`; -1 where there is none near."""
+    depth = 0
+    for at in range(closing, max(closing - _LONGEST_ATTRIBUTE, -1), -1):
+        depth += (texts[at] == ")") - (texts[at] == "(")
+        if depth == 0:
+            return at
+    return -1
 
 
 def _opens_body(texts: list[str], start: int, at: int) -> bool:

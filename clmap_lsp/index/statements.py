@@ -45,6 +45,8 @@ _PLACED = frozenset({AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.CONST
 
 def read_unit(texts: list[str], scope: FileScope, options: BuildOptions) -> Unit:
     """Read one top-level declaration; `scope` gets the names that it declares. Never raises on text."""
+    if "generic" in texts and (options.standard or "") >= "CL2.0":
+        texts = ["__generic" if it == "generic" else it for it in texts]
     parser = UnitParser(texts, scope, options)
     try:
         parser.run()

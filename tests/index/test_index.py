@@ -265,3 +265,18 @@ def test_a_macro_whose_use_is_being_typed_leaves_what_follows():
 def test_many_uses_that_are_not_closed_take_time_in_proportion():
     index = index_of("#define F(x) x\n" + "F( " * 20_000)
     assert len([it for it in index.problems if it.code == "unclosed-macro"]) == 8
+
+
+def test_an_overload_is_chosen_by_what_may_be_written_through_a_pointer():
+    text = """\
+__attribute__((overloadable)) const int *get(const int *p) { return p; }
+__attribute__((overloadable)) int *get(int *p) { return p; }
+void f(int *a, const int *b) { get(a); get(b); }
+"""
+    index = index_of(text)
+    rows = []
+    for needle in ("get(a)", "get(b)"):
+        found = index.occurrence_at(text.index(needle))
+        span = index.name_span(index.definition(found.symbol))
+        rows.append(text.count("\n", 0, span.start))
+    assert rows == [1, 0]

@@ -7,6 +7,7 @@ from index_reading import index_of, messages
 
 from clmap_lsp.index.reading import read_index
 from clmap_lsp.index.verdict import edits
+from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.options import BuildOptions
 
 HEAD = "__kernel void k(__global float *o, __local float *l, int n) {\n"
@@ -174,3 +175,33 @@ def test_constants_that_make_an_expression_double_are_written_as_float():
 def test_of_several_words_that_are_as_near_each_process_names_the_same():
     found = messages("__kernel void k(lobal float *a) { a[0] = 1; }\n")
     assert "did you mean 'global'?" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "said"),
+    [
+        ("void f(global int2 *o) {\n    o[0] = (int2){5, 5;\n}\n", 2, "expected '}'"),
+        ("void f(global int2 *o) {\n    o[0] = (int2){5, 5;\n}\nkernel void k() {\n}\n", 2, "expected '}'"),
+        ("__attribute__((vec_type_hint(int))\nkernel void k() {\n}\n", 1, "expected ')'"),
+        (
+            "kernel void a() {\n    if (1) {\n}\n__attribute__((reqd_work_group_size(8, 1, 1)))\n"
+            "kernel void k() {\n}\n",
+            4,
+            "expected expression; a '}' is missing before this kernel",
+        ),
+        ("clk_event_t e;\n", 1, "'clk_event_t' is of OpenCL C 2.0; this is built as 1.2"),
+    ],
+)
+def test_what_is_not_closed_is_told_where_it_is(text, row, said):
+    index = read_index(text, "k.cl", BuildOptions(standard="CL1.2"))
+    first = next(it for it in index.issues if it.issue.severity is Severity.ERROR)
+    assert (index.files["k.cl"].position(first.span.start).row, first.issue.message) == (row, said)
+
+
+def test_generic_is_a_word_where_pointers_to_it_are():
+    index = read_index("int f(generic int *p) { return *p; }\n", "k.cl")
+    assert index.read_as.standard == "CL2.0"
+    assert not index.issues
+    named = read_index("int f(int generic) { return generic * 2; }\n", "k.cl")
+    assert named.read_as.standard == "CL1.2"
+    assert not named.issues

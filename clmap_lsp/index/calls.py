@@ -1,0 +1,209 @@
+"""Calls: of functions, with overloads, and of what is built in."""
+
+from __future__ import annotations
+
+from abc import ABC
+
+from clmap_lsp.index import builtins
+from clmap_lsp.index.compatible import Value
+from clmap_lsp.index.cursor import (
+    SPECIFIER_WORDS,
+)
+from clmap_lsp.index.model import (
+    CALLABLE,
+    Call,
+    Expected,
+    Symbol,
+    Use,
+)
+from clmap_lsp.index.operands import OperandParser
+from clmap_lsp.index.types import (
+    SIZE_T,
+    UNKNOWN,
+    Function,
+    Pointer,
+    Qualified,
+    Unknown,
+    base_of,
+    decayed,
+    is_const,
+    space_of,
+    spelled,
+)
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.types import ScalarType
+
+_ATOMICS_OF_64_BITS = frozenset({"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"})
+
+
+class CallParser(OperandParser, ABC):
+    """Reads calls and holds their arguments to the parameters."""
+
+    def _call(self, value: Value) -> Value:
+        opened = self.at
+        self.at += 1
+        callee = value.callee
+        call = Call(value.start, opened, [], self.n_tokens, callee, function=self.function)
+        self.unit.calls.append(call)
+        arguments: list[Value] = []
+        marks: list[int] = [len(self.reads)]
+        if self.text != ")":
+            while True:
+                self._expect_parameter(callee, len(arguments))
+                arguments.append(self._argument())
+                call.arguments.append(arguments[-1].type)
+                marks.append(len(self.reads))
+                if self.text != ",":
+                    break
+                call.commas.append(self.at)
+                self.at += 1
+        closing = self.at
+        self.expect(")", opened)
+        call.end = self.at
+        call.varying = []
+        return self._called(value, call, arguments, closing, marks)
+
+    def _argument(self) -> Value:
+        if self.starts_type(self.at) and self.text not in ("__extension__",):
+            # Only macros take types: this is the use of one that nothing defines, or a misplaced declaration.
+            if self.text in SPECIFIER_WORDS and not self.is_doubtful:
+                self.issue("syntax-error", "expected expression")
+            self.is_doubtful = True
+            start = self.at
+            self.skip_to(",", ";")
+            return Value(UNKNOWN, start)
+        return self.assignment()
+
+    def _expect_parameter(self, callee: Symbol | str | None, index: int) -> None:
+        if isinstance(callee, Symbol) and index < len(callee.parameters):
+            wanted = callee.parameters[index].type
+            if wanted is not None:
+                self.unit.expected.append(Expected(self.at, wanted))
+
+    def _called(
+        self, value: Value, call: Call, arguments: list[Value], closing: int, marks: list[int]
+    ) -> Value:
+        callee = value.callee
+        if isinstance(callee, str):
+            return self._builtin_call(callee, value, arguments, closing)
+        if isinstance(callee, Symbol) and callee.kind in CALLABLE:
+            callee = self._overload(callee, arguments)
+            if callee is not value.callee and value.use is not None:
+                use = self.unit.uses[value.use]
+                self.unit.uses[value.use] = Use(use.token, callee, use.role)
+            call.callee = callee
+            for at, parameter in enumerate(callee.parameters[: len(arguments)]):
+                self.unit.flow.append((parameter, tuple(self.reads[marks[at] : marks[at + 1]])))
+            self.reads.append(callee)
+            self._check_arguments(callee, value, arguments, closing)
+            function = callee.type.base if callee.type is not None else None
+            if isinstance(function, Function):
+                return Value(function.result, value.start)
+            return Value(UNKNOWN, value.start)
+        base = base_of(decayed(value.type))
+        if isinstance(base, Pointer) and isinstance(inner := base_of(base.pointee), Function):
+            return Value(inner.result, value.start)
+        if not isinstance(base, Unknown) and not (isinstance(base, Pointer) and base.is_block):
+            said = f"called object type '{spelled(value.type)}' is not a function or function pointer"
+            self.issue("not-a-function", said, token=value.start)
+        return Value(UNKNOWN, value.start)
+
+    def _overload(self, callee: Symbol, arguments: list[Value]) -> Symbol:
+        """Return which of the functions of one name (`overloadable`) a call is of."""
+        best, best_score = callee, -1.0
+        candidate: Symbol | None = callee
+        while candidate is not None:
+            score = -1.0
+            if len(candidate.parameters) == len(arguments):
+                pairs = zip(candidate.parameters, arguments, strict=True)
+                score = sum(_alike(a.type, b.type) for a, b in pairs)
+            if score > best_score:
+                best, best_score = candidate, score
+            candidate = candidate.overloads
+        return best
+
+    def _check_arguments(self, callee: Symbol, value: Value, arguments: list[Value], closing: int) -> None:
+        function = callee.type.base if callee.type is not None else None
+        if not isinstance(function, Function) or callee.overloads is not None or not function.has_prototype:
+            return
+        wanted, given = len(function.parameters), len(arguments)
+        only = callee.parameters[0].name if wanted == 1 and callee.parameters else ""
+        notes = ((-1, f"'{callee.name}' declared here"),) if callee.unit is not self.unit else ()
+        if given < wanted:
+            said = f"expected {'at least ' if function.is_variadic else ''}{wanted}, have {given}"
+            if only:
+                said = f"single argument '{only}' was not specified"
+            self.issue(
+                "wrong-arguments", f"too few arguments to function call, {said}", token=closing, notes=notes
+            )
+        elif given > wanted and not function.is_variadic:
+            said = f"expected {wanted}, have {given}"
+            if only:
+                said = f"expected single argument '{only}', have {given} arguments"
+            first = arguments[wanted].start
+            self.issue(
+                "wrong-arguments", f"too many arguments to function call, {said}", token=first, notes=notes
+            )
+        for type_, argument in zip(function.parameters, arguments, strict=False):
+            self.check_conversion(type_, argument, "passing", argument.start)
+
+    def _builtin_call(self, name: str, value: Value, arguments: list[Value], closing: int) -> Value:
+        builtin = builtins.find(name)
+        if builtin is None:
+            return Value(UNKNOWN, value.start)
+        if builtin.is_varying:
+            self.reads.append(None)
+        types = [it.type for it in arguments]
+        found = builtins.resolve(builtin, types, has_generic=self.version >= 200)
+        text = builtins.shown(builtin, found) if found is not None else None
+        self.use_builtin(value.start, text, is_varying=builtin.is_varying)
+        if found is not None:
+            self._written_through(found, arguments)
+            self._needs_of(name, builtin, found, value.start)
+            return Value(found.result, value.start, is_size=found.result == SIZE_T)
+        least, most = builtins.arity(builtin)
+        known = not any(isinstance(base_of(it.type), Unknown) for it in arguments)
+        if known or len(arguments) < least or (most is not None and len(arguments) > most):
+            self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
+        return Value(UNKNOWN, value.start)
+
+    def _needs_of(self, name: str, builtin: builtins.Builtin, found: builtins.Resolved, at: int) -> None:
+        """Note the extension that a built-in function needs, of those that need a pragma."""
+        first = base_of(found.parameters[0]) if found.parameters else None
+        if builtin.extension in _ATOMICS_OF_64_BITS and isinstance(first, Pointer):
+            element = base_of(first.pointee)
+            if isinstance(element, ScalarType) and element.bits == 64:
+                self.need(builtin.extension, f"'{name}' of 64 bits", at, Severity.HINT)
+        elif builtin.extension == "cl_khr_subgroups":
+            self.need(builtin.extension, f"'{name}'", at, Severity.HINT)
+        elif (
+            name.startswith("write_image")
+            and self.version < 200
+            and getattr(first, "name", "") == "image3d_t"
+        ):
+            self.need("cl_khr_3d_image_writes", "writing to an image of three dimensions", at)
+
+    def _written_through(self, found: builtins.Resolved, arguments: list[Value]) -> None:
+        """Note what `vstore4(v, 0, p)` and its like write."""
+        for parameter, argument in zip(found.overload.parameters, arguments, strict=False):
+            writes = parameter.is_pointer and not parameter.is_const
+            if writes and argument.use is not None and isinstance(base_of(decayed(argument.type)), Pointer):
+                reads = found.overload.result.word != "void" and parameter.is_volatile
+                self._wrote(argument, reads)
+
+
+def _alike(wanted: Qualified | None, given: Qualified) -> float:
+    if wanted is None:
+        return 0.0
+    a, b = base_of(wanted), base_of(decayed(given))
+    if isinstance(a, Pointer) and isinstance(b, Pointer):
+        same = base_of(a.pointee) == base_of(b.pointee)
+        if is_const(b.pointee) and not is_const(a.pointee):
+            return -4.0
+        is_as_const = is_const(a.pointee) == is_const(b.pointee)
+        return 2.0 * same + (space_of(a.pointee) is space_of(b.pointee)) + 0.5 * is_as_const
+    if a == b:
+        return 3.0
+    if isinstance(a, ScalarType) and isinstance(b, ScalarType):
+        return 1.0 + 0.5 * (a.is_float == b.is_float) + 0.1 * (a.bits == b.bits)
+    return -4.0

@@ -1,0 +1,149 @@
+"""What is wrong where something is assigned, passed, stepped or cast."""
+
+from __future__ import annotations
+
+from clmap_lsp.index.compatible import Value, conversion_fault
+from clmap_lsp.index.cursor import (
+    Cursor,
+)
+from clmap_lsp.index.model import (
+    Edit,
+    Fix,
+    Role,
+    Use,
+)
+from clmap_lsp.index.narrowing import narrowed
+from clmap_lsp.index.operators import NUMBER, literal
+from clmap_lsp.index.types import (
+    DOUBLE,
+    FLOAT,
+    HALF,
+    Array,
+    Function,
+    Pointer,
+    Qualified,
+    Record,
+    Unknown,
+    base_of,
+    decayed,
+    is_const,
+    is_integer,
+    space_of,
+    spelled,
+    unqualified,
+)
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.types import AddressSpace, ScalarKind, ScalarType, VectorType
+
+
+class Checks(Cursor):
+    """Reports values that do not fit where they go, and what cannot be written."""
+
+    def check_conversion(self, target: Qualified, value: Value, action: str, at: int) -> None:
+        """Report where a value does not fit what it is assigned or passed to."""
+        fault = conversion_fault(target, value, action)
+        if fault is not None:
+            code, said = fault
+            self.issue(code, said, token=at)
+            return
+        lost = narrowed(target, value)
+        if lost is not None:
+            fix = self._single_precision(target, value)
+            self.issue("narrowing", lost, Severity.HINT, token=value.start, fix=fix)
+
+    def _single_precision(self, target: Qualified, value: Value) -> Fix | None:
+        """Return what makes the constants of an expression float, where a float is wanted of a double."""
+        if base_of(value.type) != base_of(DOUBLE) or base_of(target) != base_of(FLOAT):
+            return None
+        found = [
+            at
+            for at in range(value.start, self.at)
+            if NUMBER.match(self.texts[at])
+            and literal(self.texts[at])[0] is DOUBLE
+            and self.texts[at][-1] not in "lL"
+        ]
+        if not found:
+            return None
+        edits = tuple(Edit(at, at + 1, f"{self.texts[at]}f") for at in found)
+        return Fix(f"Write {', '.join(it.text for it in edits[:3])}", edits)
+
+    def _check_fraction(self, target: Qualified, result: Value, right: Value) -> None:
+        """Report `i *= 0.5f`; that integers may not fit any more is in the nature of `+=`."""
+        if not is_integer(base_of(result.type)):
+            lost = narrowed(target, result)
+            if lost is not None:
+                fix = self._single_precision(target, result)
+                self.issue("narrowing", lost, Severity.HINT, token=right.start, fix=fix)
+
+    def _check_writable(self, value: Value, at: int) -> None:
+        base = base_of(value.type)
+        if isinstance(base, Unknown):
+            return
+        if isinstance(base, ScalarType) and base.kind is ScalarKind.VOID:
+            self.issue(
+                "not-assignable", f"incomplete type '{spelled(value.type)}' is not assignable", token=at
+            )
+        elif not value.is_lvalue or isinstance(base, Array | Function):
+            kind = "array type " if isinstance(base, Array) else ""
+            said = (
+                f"{kind}'{spelled(value.type)}' is not assignable" if kind else "expression is not assignable"
+            )
+            self.issue("not-assignable", said, token=at)
+        elif is_const(value.type):
+            root = value.root
+            if root is not None and not value.is_pointed and value.is_whole:
+                said = f"cannot assign to variable '{root.name}' with const-qualified type "
+                said += f"'{spelled(value.type)}'"
+            else:
+                said = "read-only variable is not assignable"
+            self.issue("not-assignable", said, token=at)
+
+    def _wrote(self, value: Value, also_reads: bool) -> None:
+        if value.use is not None:
+            use = self.unit.uses[value.use]
+            role = Role.WRITES | Role.READS if also_reads else Role.WRITES
+            self.unit.uses[value.use] = Use(use.token, use.symbol, role)
+
+    def _stepped(self, operand: Value, at: int) -> None:
+        self._wrote(operand, True)
+        self._check_writable(operand, at)
+        if operand.root is not None and not operand.is_pointed:
+            self.unit.flow.append((operand.root, (operand.root, *self.controls)))
+
+    def _check_half(self, pointee: Qualified, is_array: bool, at: int) -> None:
+        """Note a load or store of a half; where the array of halves is declared, that was noted."""
+        if not is_array and base_of(pointee) == base_of(HALF):
+            self.need("cl_khr_fp16", "a half that is read or written without vload_half or vstore_half", at)
+
+    def _check_cast(self, type_: Qualified, operand: Value, at: int) -> None:
+        target, given = base_of(type_), base_of(decayed(operand.type))
+        if isinstance(target, Pointer) and isinstance(given, Pointer):
+            wanted, present = space_of(target.pointee), space_of(given.pointee)
+            pair = {wanted, present}
+            if wanted is not present and None not in pair and _may_not_meet(wanted, present):
+                said = f"casting '{spelled(decayed(operand.type))}' to type '{spelled(type_)}' "
+                said += "changes address space of pointer"
+                self.issue("address-space", said, token=at, fix=None)
+        elif isinstance(target, VectorType) and isinstance(given, VectorType) and target != given:
+            if target.size != given.size or target.element.name == given.element.name:
+                said = f"invalid conversion between ext-vector type '{spelled(type_)}' and "
+                said += f"'{spelled(unqualified(operand.type))}'"
+                self.issue("wrong-vector", said, token=at)
+        elif isinstance(given, Record) and (
+            isinstance(target, VectorType | Pointer)
+            or (isinstance(target, ScalarType) and target.kind is not ScalarKind.VOID)
+        ):
+            said = f"operand of type '{spelled(operand.type)}' where arithmetic or pointer type is required"
+            self.issue("invalid-operands", said, token=operand.start)
+
+
+def replaced(at: int, text: str) -> Fix:
+    """Return what writes another word."""
+    return Fix(f"Change to '{text}'", (Edit(at, at + 1, text),))
+
+
+def _may_not_meet(a: AddressSpace | None, b: AddressSpace | None) -> bool:
+    pair = {a, b}
+    if AddressSpace.GENERIC in pair:
+        return AddressSpace.CONSTANT in pair
+    return True
