@@ -24,6 +24,10 @@ from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.workspace import CONFIG_NAME, scope_of
 
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')[ \t]*"""
+_LONG_KEY = re.compile(rf"(?<![A-Za-z0-9_-])(?:{_PART}\.[ \t]*){{64}}")
+"""Keys of thousands of parts take the square of that and overflow the stack of whoever walks their tables."""
+
 
 @dataclass(frozen=True, slots=True)
 class ConfigFault:
@@ -81,6 +85,8 @@ def parse(path: str, text: str, *, devices: Collection[str] = (), rules: Collect
     Raises: ConfigError with every fault. Names of devices and rules are checked where the known are given.
     """
     file = SourceFile.of(path, text)
+    if (long := _LONG_KEY.search(text)) is not None:
+        raise ConfigError(file, (ConfigFault(Span(path, *long.span()), "this key has too many parts"),))
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

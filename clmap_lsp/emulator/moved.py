@@ -234,8 +234,8 @@ class _Uses:
     def _multiple(self, index: ir.Expression) -> int:
         """Return a number that an index is a multiple of, as far as one sees (0: it is 0)."""
         match index:
-            case ir.Constant(value=value):
-                return abs(int(value))
+            case ir.Constant(value=int(value)):
+                return abs(value)
             case ir.Convert(operand=operand):
                 return self._multiple(operand)
             case ir.Binary(op=ir.BinaryOp.MUL):

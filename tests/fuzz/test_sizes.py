@@ -26,6 +26,9 @@ MENDED = {
     "the same scattered access": 20_000,
     "includes in includes": 12_000,
     "a launch of chained arguments": 25_000,
+    "one include often": 25_000,
+    "toml: dots": 50_000,
+    "toml: dotted keys": 50_000,
 }
 
 

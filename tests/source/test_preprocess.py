@@ -415,3 +415,20 @@ def test_any_text_is_taken(text):
     for token in found.tokens:
         span = span_of_token(token)
         assert 0 <= span.start <= span.end <= len(found.files[span.path].text)
+
+
+def test_a_file_that_is_included_over_and_over_is_cut_where_it_stands() -> None:
+    header = "int x;\n" * 5_000
+    once = '#include "h.h"\n'
+    found = preprocess(once * 40 + "int last;", "k.cl", BuildOptions(), {"h.h": header}.get)
+    (problem,) = [it for it in found.problems if it.code == "include-depth"]
+    assert "more than 100,000 tokens" in problem.message
+    assert problem.span.start == len(once) * 7  # The first is no repetition; six and a bit are allowed.
+    assert [it.text for it in found.tokens[-3:]] == ["int", "last", ";"]
+
+
+def test_tables_that_are_included_with_other_macros_are_read_each_time() -> None:
+    text = "".join(f'#define X(n) int n##{i};\n#include "t.h"\n#undef X\n' for i in range(50))
+    found = preprocess(text, "k.cl", BuildOptions(), {"t.h": "X(a) X(b) X(c)\n" * 20}.get)
+    assert not found.problems
+    assert len(found.tokens) == 50 * 60 * 3

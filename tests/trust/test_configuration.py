@@ -6,8 +6,11 @@ import ast
 import json
 from pathlib import Path
 
+import pytest
+
 import clmap_lsp
 from clmap_lsp.config.document import json_schema
+from clmap_lsp.config.load import ConfigError, parse
 
 PACKAGE = Path(clmap_lsp.__file__).parent
 WORDS = ("command", "exec", "program", "shell", "script", "hook", "plugin", "compiler", "preload")
@@ -58,3 +61,25 @@ def test_processes_are_started_in_few_places_and_never_through_a_shell():
                 starters.add(str(path.relative_to(PACKAGE)))
     known = {it for it in starters if it.startswith(tuple(MAY_START_PROCESSES))}
     assert starters == known
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a." * 25_000 + "b = 1",
+        "a" + ".b" * 100 + " = 1",
+        "[" + "a." * 70 + "b]\nx = 1",
+        "x = {" + '"a" . ' * 80 + "b = 1}",
+        "'a'." * 20_000 + "b = 1\n" * 2,
+    ],
+    ids=["dots", "a key", "a table", "quoted", "many"],
+)
+def test_keys_of_thousands_of_parts_are_refused_with_their_place(text: str):
+    with pytest.raises(ConfigError, match="too many parts") as error:
+        parse("clmap.toml", text)
+    assert error.value.faults[0].span.end > error.value.faults[0].span.start
+
+
+def test_dots_in_texts_are_no_keys():
+    names = ", ".join(f'"a{it}.b.c/*.cl"' for it in range(100))
+    assert parse("clmap.toml", f"exclude = [{names}]").excludes("a7.b.c/k.cl")
