@@ -1,83 +1,122 @@
-"""CPU time of the language features in one file while a person types in it.
+"""What language features cost while a person types ten keys a second, asked of a real server on stdio.
 
-    python -m benchmarks.language_latency FILE [--keys 120]
+    python -m benchmarks.language_latency FILE... [--keys 90] [--core 1]
 
-Each key is one insertion in the middle of the file; then the index is renewed, and completion, definition,
-hover and the semantic tokens are answered as the server answers them. Times are of the processor, in ms.
+Each key is one insertion in the middle of the file; at each, one of completion, definition (of a name behind
+the place) and the change of the semantic tokens is asked for in turn, as soon as the key is sent. Printed are
+the processor time of the server between the key and the answer, renewing the index included, which is what a
+person waits on a machine that does nothing else, and the wall time, which depends on what else runs.
 """
 
 from __future__ import annotations
 
 import argparse
-import gc
+import os
+import re
+import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lsprotocol import types as lsp
-
-from clmap_lsp.index.complete import complete
-from clmap_lsp.index.describe import describe
-from clmap_lsp.index.reading import read_index
-from clmap_lsp.server.documents import Document
-from clmap_lsp.server.features.completing import _items
-from clmap_lsp.server.features.semantic import difference, encoded
-from clmap_lsp.server.indexing import Indexed
-from clmap_lsp.source.collector import collect_rarely
+from benchmarks.typing_latency import KEY_S, Client, _shares
 
 TYPED = "    float tmp_value = get_global_id(0) * 2.0f;\n    "
+_NAME = re.compile(r"\b[A-Za-z_]\w{3,}\b")
+ASKED = ("completion", "definition", "semanticTokens/full/delta")
 
 
-def answer(timed: Callable[..., Any], indexed: Indexed, offset: int) -> None:
-    """Answer what an editor asks at a key."""
-    index = indexed.index
-    timed("completion", lambda: _items(indexed.document, complete(index, offset), True))
-    named = index.occurrences[len(index.occurrences) // 2]
-    timed("definition", lambda: index.name_span(index.definition(named.symbol)))
-    timed("hover", describe, index, named.symbol)
+class Typist(Client):
+    """A client that waits for each answer."""
+
+    def __init__(self, core: int | None) -> None:
+        self._answer: Any = None
+        self._has_answered = threading.Event()
+        super().__init__(core)
+
+    def call(self, method: str, params: Any) -> Any:
+        """Ask, and return the result."""
+        self._has_answered.clear()
+        self.ask(method, params)
+        if not self._has_answered.wait(120):
+            raise TimeoutError(method)
+        return self._answer
+
+    def _take(self, message: dict[str, Any], now: float) -> None:
+        super()._take(message, now)
+        if "method" not in message:
+            self._answer = message.get("result")
+            self._has_answered.set()
+
+    def cpu_s(self) -> float:
+        """Return the processor time of the server's threads, to the nanosecond."""
+        threads = Path(f"/proc/{self.process.pid}/task").glob("*/schedstat")
+        return sum(int(it.read_text().split()[0]) for it in threads) / 1e9
+
+
+def measure(path: Path, n_keys: int, core: int | None) -> None:
+    """Type in one file and print what each answer cost."""
+    text = path.read_text("utf-8", "replace")
+    client = Typist(core)
+    parameters = {"processId": os.getpid(), "rootUri": None, "capabilities": {}}
+    options = {"settings": {"emulate": "off"}}
+    client.call("initialize", {**parameters, "initializationOptions": options})
+    client.notify("initialized", {})
+    uri = path.absolute().as_uri()
+    document = {"textDocument": {"uri": uri}}
+    client.open(uri, text)
+    client.wait_for(uri)
+    client.wait_quiet()
+    result = client.call("textDocument/semanticTokens/full", document)["resultId"]
+    place = text.find(";\n", len(text) // 2) + 2
+    line = text.count("\n", 0, place)
+    named = next((it for it in _NAME.finditer(text, place + 200) if it[0] in text[:place]), None)
+    at = place if named is None else named.start()
+    row, column = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
+    character = n_lines = 0
+    cpu: dict[str, list[float]] = {it: [] for it in ASKED}
+    wall: dict[str, list[float]] = {it: [] for it in ASKED}
+    start = time.monotonic()
+    for number in range(n_keys):
+        key = TYPED[number % len(TYPED)]
+        here = {"line": line, "character": character}
+        change = {"range": {"start": here, "end": here}, "text": key}
+        kind = ASKED[number % len(ASKED)]
+        before, sent = client.cpu_s(), time.monotonic()
+        client.notify(
+            "textDocument/didChange",
+            {"textDocument": {"uri": uri, "version": number + 2}, "contentChanges": [change]},
+        )
+        line, character = (line + 1, 0) if key == "\n" else (line, character + 1)
+        n_lines += key == "\n"
+        match kind:
+            case "completion":
+                more: dict[str, Any] = {"position": {"line": line, "character": character}}
+            case "definition":
+                more = {"position": {"line": row + n_lines, "character": column}}
+            case _:
+                more = {"previousResultId": result}
+        answer = client.call(f"textDocument/{kind}", {**document, **more})
+        cpu[kind].append(client.cpu_s() - before)
+        wall[kind].append(time.monotonic() - sent)
+        result = answer["resultId"] if kind not in ("completion", "definition") else result
+        time.sleep(max(0.0, start + (number + 1) * KEY_S - time.monotonic()))
+    print(f"{path.name}, {len(text):,} characters, {n_keys} keys")
+    for kind in ASKED:
+        print(f"  {kind:26} CPU {_shares(cpu[kind])}; wall {_shares(wall[kind])}")
+    for error in client.errors[:3]:
+        print(f"  {error}")
+    client.process.kill()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
-    parser.add_argument("--keys", type=int, default=120)
+    parser.add_argument("files", type=Path, nargs="+")
+    parser.add_argument("--keys", type=int, default=90)
+    parser.add_argument("--core", type=int)
     arguments = parser.parse_args()
-    text = arguments.file.read_text("utf-8", "replace")
-    place = text.find(";\n", len(text) // 2) + 2
-    times: dict[str, list[float]] = {}
-
-    def timed(name: str, work: Callable[..., Any], *values: Any, **named: Any) -> Any:
-        start = time.process_time()
-        result = work(*values, **named)
-        times.setdefault(name, []).append(1000 * (time.process_time() - start))
-        return result
-
-    index = timed("first reading", read_index, text, str(arguments.file))
-    tokens: list[int] = []
-    collect_rarely()  # As the server's process does, and freezes what is there at its first quiet moment.
-    gc.freeze()
-    for key in range(arguments.keys):
-        typed = (TYPED * (key // len(TYPED) + 1))[: key + 1]
-        now = text[:place] + typed + text[place:]
-        index = timed("renewal", read_index, now, str(arguments.file), previous=index)
-        start = time.process_time()
-        document = Document(
-            arguments.file.absolute().as_uri(), "opencl", key, now, lsp.PositionEncodingKind.Utf16
-        )
-        indexed = Indexed(document, index)
-        answer(timed, indexed, place + len(typed))
-        old = tokens
-        tokens = timed("tokens", encoded, indexed)
-        timed("delta", difference, old, tokens)
-        whole = 1000 * (time.process_time() - start) + times["renewal"][-1]
-        times.setdefault("all of a key", []).append(whole)
-    print(f"{arguments.file.name}: {len(text):,} characters, {arguments.keys} keys; CPU ms")
-    for name, found in times.items():
-        ordered = sorted(found)
-        print(
-            f"{name:14} p50 {ordered[len(ordered) // 2]:7.1f}  p95 {ordered[int(len(ordered) * 0.95)]:7.1f}"
-        )
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    for path in arguments.files:
+        measure(path, arguments.keys, arguments.core)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from clmap_lsp.index.cursor import FileScope
@@ -165,8 +165,13 @@ class Index:
     @lazy_property
     def occurrences(self) -> list[Occurrence]:
         """Every place that names a symbol, each once, in the order of files and offsets."""
+        return self._occurring(self.units, self.macros, self.macro_uses)
+
+    def _occurring(
+        self, units: Iterable[PlacedUnit], macros: Iterable[Symbol], uses: Iterable[tuple[Token, Symbol]]
+    ) -> list[Occurrence]:
         found: dict[tuple[str, int], Occurrence] = {}
-        for placed in self.units:
+        for placed in units:
             start = placed.start
             for use in placed.unit.uses:
                 if not use.symbol.name:
@@ -198,32 +203,51 @@ class Index:
                     None if made is None else (made.path, made.start, made.end),
                     token.end - token.start == len(use.symbol.name),
                 )
-        for symbol in self.macros:
+        for symbol in macros:
             definition = symbol.macro
             assert definition is not None
             span = definition.name_span
             role = Role.DECLARES | Role.DEFINES
             found[span.path, span.start] = Occurrence(span.path, span.start, span.end, symbol, role)
-        for token, symbol in self.macro_uses:
+        for token, symbol in uses:
             key = token.path, token.start
             found[key] = Occurrence(token.path, token.start, token.end, symbol, Role.READS)
         return sorted(found.values(), key=lambda it: (it.path, it.start))
 
-    @lazy_property
-    def _by_start(self) -> tuple[list[int], list[Occurrence]]:
-        here = [it for it in self.occurrences if it.path == self.path]
-        return [it.start for it in here], here
-
     def occurrence_at(self, offset: int) -> Occurrence | None:
         """Return what is named at an offset of the file, or right before it."""
-        starts, here = self._by_start
+        here = self._near(offset)
+        starts = [it.start for it in here]
         at = bisect_right(starts, offset) - 1
-        if at < 0:
-            return None
-        found = here[at]
-        if found.start <= offset <= found.end:
-            return found
-        return None
+        return here[at] if at >= 0 and offset <= here[at].end else None
+
+    def _near(self, offset: int) -> list[Occurrence]:
+        """Return places in the file that name symbols, at least those of the declarations around an offset.
+
+        While a person types, asking for all of them would cost more than all else that an answer needs.
+        """
+        directives = (it.macro.span for it in self.macros if it.macro is not None)
+        if any(
+            it.path == self.path and it.start <= offset <= it.end for it in directives
+        ):  # What a body names, its uses say, wherever they are.
+            found = self.occurrences
+        else:
+            units = [it for it in self.units if self._may_hold(it, offset)]
+            uses = [
+                it for it in self.macro_uses if it[0].path == self.path and it[0].start <= offset <= it[0].end
+            ]
+            found = self._occurring(units, (), uses)
+        return [it for it in found if it.path == self.path]
+
+    def _may_hold(self, placed: PlacedUnit, offset: int) -> bool:
+        """Tell whether an offset of the file may lie in a declaration."""
+        if placed.start >= placed.end:
+            return False
+        first = span_of_token(self.tokens[placed.start])
+        last = span_of_token(self.tokens[placed.end - 1])
+        if first.path != last.path:  # An `#include` stands in it.
+            return True
+        return first.path == self.path and first.start <= offset <= last.end
 
     @lazy_property
     def builtin_uses(self) -> list[tuple[Token, BuiltinUse]]:

@@ -280,3 +280,20 @@ void f(int *a, const int *b) { get(a); get(b); }
         span = index.name_span(index.definition(found.symbol))
         rows.append(text.count("\n", 0, span.start))
     assert rows == [1, 0]
+
+
+def test_what_is_named_at_a_place_is_what_all_places_say():
+    text = """\
+#define MAKE(T, n) T get_##n(T x) { return scale(x) * n; }
+#define SCALED scale(2) + other
+int scale(int x) { return x * 2; }
+int other;
+MAKE(int, 3) MAKE(float, 4)
+void f(int a) { int scale_2 = scale(a); a = SCALED; a += get_3(a)+other; }
+int last;"""
+    index = index_of(text)
+    here = [it for it in index.occurrences if it.path == index.path]
+    for offset in range(len(text) + 1):
+        before = [it for it in here if it.start <= offset]
+        wanted = before[-1] if before and offset <= before[-1].end else None
+        assert index.occurrence_at(offset) == wanted, offset
