@@ -6,7 +6,7 @@ from clmap_lsp.index import builtins
 from clmap_lsp.index.constants import constants
 from clmap_lsp.index.cursor import KEYWORDS
 from clmap_lsp.index.index import Index, Occurrence
-from clmap_lsp.index.model import Kind, Scope, Symbol
+from clmap_lsp.index.model import Kind, Scope, Symbol, Unit
 from clmap_lsp.index.types import TYPE_NAMES
 from clmap_lsp.source.lexer import is_name
 
@@ -69,38 +69,70 @@ def _check_macros(index: Index, symbol: Symbol, places: list[Occurrence]) -> Non
 
 
 def _check_conflicts(index: Index, symbol: Symbol, name: str) -> None:
-    if name in {it.name for it in index.macros}:
+    if name in {it.name for it in (*index.macros, *(symbol for _, symbol in index.macro_uses))}:
         raise RenameError(f"`{name}` is a macro here")
+    if any(it.issue.name == name and it.issue.code == "undefined-name" for it in index.issues):
+        raise RenameError(f"`{name}` is used here, and nothing defines it: the host may")
     if symbol.kind is Kind.MEMBER:
         if any(it.name == name and it.parent is symbol.parent for _, it in index.symbols()):
             raise RenameError(f"the type has a member `{name}` already")
         return
     if symbol.kind is Kind.MACRO:
-        taken = any(it.name == name for _, it in index.symbols())
+        is_taken = any(it.name == name for _, it in index.symbols())
+    elif symbol.kind is Kind.LABEL:
+        labels = (it for placed, it in index.symbols() if placed.unit is symbol.unit)
+        is_taken = any(it.name == name and it.kind is Kind.LABEL for it in labels)
     elif symbol.parent is None or symbol.kind in _FILE_SCOPE:
-        taken = any(it.name == name and it.kind is not Kind.MEMBER for _, it in index.symbols())
+        others = (it for _, it in index.symbols() if it.name == name and it.kind is not Kind.MEMBER)
+        is_taken = any(it.parent is None or it.kind in _FILE_SCOPE for it in others) or any(
+            _is_hidden(placed.unit, placed.unit.scopes, symbol, name) for placed in index.units
+        )
     else:
-        taken = _is_seen(index, symbol, name)
-    if taken:
+        is_taken = symbol.unit is not None and _is_taken(symbol.unit, symbol, name)
+    if is_taken:
         raise RenameError(f"`{name}` is declared already, where `{symbol.name}` is used")
 
 
-def _is_seen(index: Index, symbol: Symbol, name: str) -> bool:
-    """Tell whether the name means something in the function of a variable, or is used there from outside."""
-    unit = symbol.unit
-    if unit is None:
+def _is_taken(unit: Unit, symbol: Symbol, name: str) -> bool:
+    """Tell whether another meaning of a name and a variable of a function would get into each other's way."""
+    around = _around(unit.scopes, symbol)
+    if not around:
         return False
-    own = next((it for it in unit.scopes if _holds(it, symbol)), None)
-    if own is None:
-        return False
-    return any(it.name == name for it in _within(own)) or any(
-        use.symbol.name == name and own.start <= use.token < own.end and use.symbol.kind is not Kind.MEMBER
-        for use in unit.uses
-    )
+    own = around[-1]
+    # The parameters of a function and what its body declares first may not share a name.
+    beside = around[:2] + around[0].inner[:1] if own in (*around[:2], *around[0].inner[:1]) else [own]
+    if any(it.name == name for scope in beside for it in scope.symbols):
+        return True
+    inside = set(_within(own))
+    for use in unit.uses:
+        if use.symbol.name == name and own.start <= use.token < own.end and use.symbol not in inside:
+            is_value = use.symbol.kind not in (Kind.MEMBER, Kind.LABEL, Kind.STRUCT, Kind.UNION, Kind.ENUM)
+            if is_value and use.token > symbol.token:
+                return True
+    return _is_hidden(unit, own.inner, symbol, name)
 
 
-def _holds(scope: Scope, symbol: Symbol) -> bool:
-    return any(it is symbol for it in _within(scope))
+def _is_hidden(unit: Unit, scopes: list[Scope], symbol: Symbol, name: str) -> bool:
+    """Tell whether something in these scopes would hide a symbol of this name where it is used."""
+    uses = [it.token for it in unit.uses if it.symbol.root is symbol.root]
+    waiting = list(scopes)
+    while waiting and uses:
+        scope = waiting.pop()
+        hiding = [it.token for it in scope.symbols if it.name == name]
+        if hiding and any(min(hiding) < at < scope.end for at in uses):
+            return True
+        waiting += scope.inner
+    return False
+
+
+def _around(scopes: list[Scope], symbol: Symbol) -> list[Scope]:
+    """Return the scopes around a symbol's declaration, outermost first; the last one holds it."""
+    for scope in scopes:
+        if any(it is symbol for it in scope.symbols):
+            return [scope]
+        if inner := _around(scope.inner, symbol):
+            return [scope, *inner]
+    return []
 
 
 def _within(scope: Scope) -> list[Symbol]:

@@ -56,8 +56,9 @@ def _call_at(index: Index, offset: int) -> tuple[Call, int] | None:
         if opening.path != index.path or opening.start >= offset or placed.start + call.opening > token:
             continue
         last = placed.start + call.end - 1
-        is_closed = call.end > call.opening and index.texts[min(last, len(index.texts) - 1)] == ")"
-        if is_closed and call.end < placed.unit.n_tokens and index.tokens[last].start < offset:
+        inside = index.texts[placed.start + call.opening : last + 1]
+        is_closed = inside[-1:] == [")"] and inside.count("(") == inside.count(")")
+        if is_closed and index.tokens[last].start < offset:
             continue
         if not is_closed and ";" in index.texts[placed.start + call.opening : token + 1]:
             continue

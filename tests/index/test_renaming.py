@@ -1,0 +1,109 @@
+"""A rename leaves every name with what it meant, or is refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from index_reading import index_of
+
+from clmap_lsp.index.model import Kind
+from clmap_lsp.index.renaming import RenameError, rename
+from clmap_lsp.index.signatures import signatures_at
+from clmap_lsp.source.ir import Severity
+
+TEXT = """\
+#define N 4
+#define SET(v) { int tmp = v; last = tmp; }
+#define CALL(x) f_##x(1)
+typedef struct point { int x; int y; } point;
+enum kind { SMALL, LARGE };
+__constant int g = N;
+int helper(int a);
+int f_one(int a) { return a + g; }
+int helper(int a) { int b = a; { int c = b; b = c + a; } { int d = a; b += d; } return b + CALL(one); }
+__kernel void first(__global point *p, int n) {
+    int last = n;
+    for (int i = 0; i < n; i++) { int k = helper(i); SET(k) p[i].x = last; }
+again:
+    if (last-- > SMALL) goto again;
+    p[0].y = g + last;
+}
+__kernel void second(__global int *out, int n) { int g_2 = n; out[0] = g_2 + sizeof(point); }
+"""
+
+
+def _meaning(index):
+    """Return, for every place that names something, the first place that names the same."""
+    first = {}
+    roots = [it.symbol if it.symbol.kind is Kind.MACRO else it.symbol.root for it in index.occurrences]
+    for at, root in enumerate(roots):
+        first.setdefault(root, at)
+    return [first[it] for it in roots]
+
+
+INDEX = index_of(TEXT)
+NAMES = sorted({it.symbol.name for it in INDEX.occurrences} | {"fresh", "HOST"})
+
+
+@settings(max_examples=150)
+@given(st.sampled_from([it for it in INDEX.occurrences if it.is_spelled]), st.sampled_from(NAMES))
+def test_after_a_rename_each_name_means_what_it_did(occurrence, name):
+    if name == occurrence.symbol.name:
+        return
+    try:
+        places = rename(INDEX, occurrence.symbol, name)
+    except RenameError:
+        return
+    text = TEXT
+    for start, end in sorted({(it.start, it.end) for it in places}, reverse=True):
+        text = text[:start] + name + text[end:]
+    renamed = index_of(text)
+    assert _meaning(renamed) == _meaning(INDEX)
+    assert not any(it.issue.severity is Severity.ERROR for it in renamed.issues)
+
+
+@pytest.mark.parametrize(
+    ("text", "needle", "name", "is_right"),
+    [
+        ("void f(int a) { { int b = a; b++; } { int c = a; c++; } }", "c =", "b", True),
+        ("void f(int a) { { int b = a; b++; } }", "a)", "b", False),
+        ("void f(int a) { int b = 1; { int c = a; b += c; } }", "c =", "b", False),
+        ("void f(int a) { int b; }", "a)", "b", False),
+        ("__constant int g = 1; int f(int a) { int b = a; return b; }", "g =", "b", True),
+        ("__constant int g = 1; int f(int a) { int b = a; return b + g; }", "g =", "b", False),
+        ("int f(int a) { return a * SCALE; }", "a)", "SCALE", False),
+        ("void f(int x) { on: x = 1; goto on; }", "on:", "x", True),
+        ("struct s { int x; }; int f(struct s v, int w) { return v.x + w; }", "x;", "w", True),
+    ],
+)
+def test_a_name_is_taken_where_it_would_hide_another_or_be_hidden(text, needle, name, is_right):
+    index = index_of(text)
+    found = index.occurrence_at(text.index(needle))
+    if is_right:
+        assert rename(index, found.symbol, name)
+    else:
+        with pytest.raises(RenameError):
+            rename(index, found.symbol, name)
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("g(1,|)", ("float g(float a, int b)", 1)),
+        ("g(g(1, 2), g(|3,", ("float g(float a, int b)", 0)),
+        ("g(1, (2 + |", ("float g(float a, int b)", 1)),
+        ("g(',', /* , ( */ |", ("float g(float a, int b)", 1)),
+        ("g(o[(int)clamp(1.0f, 2.0f, 3.0f)], |", ("float g(float a, int b)", 1)),
+        ("g(1, 2)|", None),
+        ("g(1, g(2, 3))|", None),
+        ("(float4)(|", None),
+    ],
+)
+def test_the_signature_is_that_of_the_innermost_open_call(typed, shown):
+    text = "float g(float a, int b) { return a; }\nkernel void k(global float *o) { " + typed
+    found = signatures_at(index_of(text.replace("|", "")), text.index("|"))
+    if shown is None:
+        assert found is None
+    else:
+        assert (found.signatures[found.active_signature].text, found.active_parameter) == shown
