@@ -14,7 +14,7 @@ WORK_PER_S = 400_000_000
 """Units of work that a second of a time limit stands for. A unit takes about a nanosecond, so that processors
 less than half as fast still end by work."""
 _OPERATION = 0.3
-_UNTRACED_ACCESS = 3.0
+_UNTRACED_ACCESS = 6.0
 _TRACED_ACCESS = 8.0
 _START = 60.0
 _UNTRACED_GROUP = 60.0
@@ -23,8 +23,14 @@ _TRACED_ROW = 60.0
 """What the SIMD group costs, however few of its lanes there are."""
 _CLEARED_PER_UNIT = 32
 """Bytes of private and local memory."""
-_REQUEST_SHAPE = 10_000.0
-"""A pattern of a SIMD group's addresses that the metrics had not met lately costs microseconds."""
+_MATCHED_LANE = 10.0
+"""An access by a lane that has diverged from its SIMD group's others is looked up by itself."""
+_MATCHED_REQUEST = 400.0
+_REQUEST_SHAPE = 2_000.0
+"""A pattern of a SIMD group's addresses that the metrics had not met lately costs microseconds,"""
+_SORTED_LANE = 120.0
+"""and so does a row of such patterns, for each of its accesses."""
+_STRIDE = 100.0
 _STEPS = 4_000_000
 _LEAST_STEPS, _MOST_STEPS = 1_000, 200_000
 ESTIMATE_AT = 0.1
@@ -49,8 +55,16 @@ class Executed:
     groups: int
     rows: int
     """Accesses of SIMD groups that were traced."""
+    matched: int
+    """Accesses by lanes that have diverged from their SIMD group's others."""
+    matched_requests: int
+    """Requests that these are part of."""
     shapes: int
     """Patterns of requests that were counted."""
+    sorted_lanes: int
+    """Accesses of rows whose entropies were worked out."""
+    strides: int
+    """Distances that were counted."""
     cleared: int
     """Bytes of private and local memory."""
 
@@ -73,6 +87,8 @@ class WorkBudget:
         group = _TRACED_GROUP if self.traced else _UNTRACED_GROUP
         executed = _OPERATION * it.operations + access * it.accesses + it.turns + _START * it.starts
         counted = _TRACED_ROW * it.rows + _REQUEST_SHAPE * it.shapes
+        counted += _SORTED_LANE * it.sorted_lanes + _STRIDE * it.strides
+        counted += _MATCHED_LANE * it.matched + _MATCHED_REQUEST * it.matched_requests
         return executed + counted + group * it.groups + it.cleared / _CLEARED_PER_UNIT
 
 

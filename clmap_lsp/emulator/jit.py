@@ -132,7 +132,11 @@ class JitRun:
                 starts=int(words[at.STEPS]),
                 groups=groups,
                 rows=int(words[at.SUB_ROWS]),
+                matched=int(words[at.MATCHED_LANES]),
+                matched_requests=int(words[at.MATCHED_REQUESTS]),
                 shapes=self.shapes,
+                sorted_lanes=int(words[at.SORTED_LANES]),
+                strides=self.strides.counted,
                 cleared=groups * per_group,
             )
         )

@@ -99,7 +99,6 @@ GROUPS_WITHOUT_ACCESS = 84
 NEEDS_FLUSH = 85
 AIWC_STEPS = 86
 """Timesteps of all segments so far."""
-MIXED_ROWS = 87
 N_SUBS = 88
 """SIMD groups of a full work-group."""
 PASSED = 89
@@ -306,6 +305,12 @@ SUB_ROWS = 203
 """Parts of rows, one for each SIMD group, that were taken out of the rings."""
 STEP_ITEM = 202
 """The next of them."""
+MATCHED_LANES = 87
+"""Accesses of SIMD groups whose lanes have diverged: each of them is looked up by itself."""
+MATCHED_REQUESTS = 205
+"""What they made."""
+SORTED_LANES = 204
+"""Accesses of rows that were met for the first time: their entropies were worked out."""
 C_EVENT, C_SITES, C_WAITED, C_COUNT, C_SIZE = range(5)
 C_FROM, C_FROM_AT, C_FROM_STEP, C_TO, C_TO_AT, C_TO_STEP = range(5, 11)
 COPY_WORDS = 11

@@ -25,7 +25,8 @@ from clmap_lsp.emulator.layout import (
     ITEMS,
     LANE_STRIDE,
     LEVELS,
-    MIXED_ROWS,
+    MATCHED_LANES,
+    MATCHED_REQUESTS,
     MIXED_SITE,
     N_SUBS,
     NEEDS_FLUSH,
@@ -56,6 +57,7 @@ from clmap_lsp.emulator.layout import (
     SIMT_MASK,
     SIMT_SPLIT,
     SIMT_TABLE,
+    SORTED_LANES,
     STATE_SELF,
     STRIDE_COUNT,
     STRIDE_HEADS,
@@ -225,7 +227,7 @@ def gather(s: Words, sub: int, row: int, lanes: Words) -> int:
         diverged[sub] = 1
     if found > 0 and diverged[sub] != 0:
         lanes[LANES + 1] = MIXED_SITE
-        s[MIXED_ROWS] += 1
+        s[MATCHED_LANES] += found
         at = s[FRAMES] + first * frame_bytes
         for lane in range(last - first):
             frame = words(at)
@@ -446,6 +448,7 @@ def close_requests(s: Words) -> None:
     table = words(s[SIMT_TABLE])
     size = 2 + LANES
     used = words(s[SIMT_LIST])
+    s[MATCHED_REQUESTS] += s[SIMT_COUNT]
     for index in range(s[SIMT_COUNT]):
         at = used[index] * size
         low = ABSENT
@@ -541,6 +544,7 @@ def row_entropies(s: Words, n_subs: int, low: int, n_lanes: int, entry: Doubles)
                 if pattern[SUB_REL + lane] != ABSENT:
                     values[n] = pattern[SUB_REL + lane] + shift
                     n += 1
+    s[SORTED_LANES] += n
     sort(values, n, words(s[SCRATCH] + (LANES + 2 + n) * 8))
     total = float(n)
     for level in range(LEVELS):

@@ -18,6 +18,8 @@ class StrideTallies:
 
     def __init__(self) -> None:
         self._by_slot: dict[int, StrideHistogram] = {}
+        self.counted = 0
+        """Distances, alike ones that came in one part once."""
 
     def add(self, rows: Words, subs: Words) -> None:
         """Add the rows of `MachineState.take_strides`; `subs` are the sub-rows that they speak of."""
@@ -34,6 +36,7 @@ class StrideTallies:
             distance = after - before + moves[:, 2:3]
             strides.append(distance.ravel())
             counts.append(np.repeat(moves[:, 3], distance.shape[1]))
+            self.counted += sum(len(it) for it in strides)
             _add(histogram, np.concatenate(strides), np.concatenate(counts))
 
     def summary(self, slot: int) -> StrideSummary | None:

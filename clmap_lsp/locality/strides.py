@@ -35,7 +35,9 @@ class StrideHistogram:
 
     def __init__(self, max_distinct: int = 4096) -> None:
         self._max_distinct = max_distinct
-        self._counts: dict[int, int] = {}
+        self._strides = np.zeros(0, np.int64)
+        """Distinct strides, in order."""
+        self._counts = np.zeros(0, np.int64)
         self._within = np.zeros(len(LIMITS_BYTES), np.int64)
         self._total = 0
         self._exact = True
@@ -50,17 +52,33 @@ class StrideHistogram:
         magnitudes = np.abs(strides)
         self._within += np.array([int(counts[magnitudes <= it].sum()) for it in LIMITS_BYTES])
         self._total += int(counts.sum())
-        for value, count in zip(strides.tolist(), counts.tolist(), strict=True):
-            if value in self._counts or len(self._counts) < self._max_distinct:
-                self._counts[value] = self._counts.get(value, 0) + count
-            else:
-                self._exact = False
+        order = np.argsort(strides, kind="stable")
+        strides, counts = strides[order], counts[order]
+        where = np.searchsorted(self._strides, strides)
+        inside = np.minimum(where, max(len(self._strides) - 1, 0))
+        known = self._strides[inside] == strides if len(self._strides) else np.zeros(len(strides), np.bool_)
+        self._counts[where[known]] += counts[known]
+        self._keep(strides[~known], counts[~known])
+
+    def _keep(self, strides: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
+        """Remember new strides, the most frequent ones where not all have room."""
+        room = self._max_distinct - len(self._strides)
+        if len(strides) > room:
+            self._exact = False
+            chosen = np.argsort(-counts, kind="stable")[:room]
+            strides, counts = strides[chosen], counts[chosen]
+        if len(strides):
+            merged = np.concatenate([self._strides, strides])
+            order = np.argsort(merged, kind="stable")
+            self._strides = merged[order]
+            self._counts = np.concatenate([self._counts, counts])[order]
 
     def summary(self, n_common: int = 4) -> StrideSummary:
         """Return the shares."""
         if self._total == 0:
             return StrideSummary(0, (0.0,) * len(LIMITS_BYTES), (), True)
-        ranked = sorted(self._counts.items(), key=lambda it: (-it[1], abs(it[0]), it[0]))[:n_common]
+        order = np.lexsort((self._strides, np.abs(self._strides), -self._counts))[:n_common]
+        ranked = zip(self._strides[order].tolist(), self._counts[order].tolist(), strict=True)
         return StrideSummary(
             self._total,
             tuple((self._within / self._total).tolist()),

@@ -95,7 +95,7 @@ def attack(path: Path) -> dict[str, Any]:
         refused = str(launch)
     else:
         settings = EmulationSettings(
-            engine=Engine.JIT, device=load_model("nvidia-hopper"), time_limit_s=3, memory_limit_mib=256
+            engine=Engine.JIT, device=load_model("nvidia-hopper"), time_limit_s=1, memory_limit_mib=256
         )
         try:
             result = emulate(program, kernel, launch, settings)
