@@ -31,6 +31,7 @@ _REQUEST_SHAPE = 2_000.0
 _SORTED_LANE = 120.0
 """and so does a row of such patterns, for each of its accesses."""
 _STRIDE = 100.0
+_LISTED_ADDRESS = 300.0
 _STEPS = 4_000_000
 _LEAST_STEPS, _MOST_STEPS = 1_000, 200_000
 ESTIMATE_AT = 0.1
@@ -65,6 +66,8 @@ class Executed:
     """Accesses of rows whose entropies were worked out."""
     strides: int
     """Distances that were counted."""
+    listed: int
+    """Addresses that were put in order, where there is no room for a counter for each."""
     cleared: int
     """Bytes of private and local memory."""
 
@@ -87,7 +90,7 @@ class WorkBudget:
         group = _TRACED_GROUP if self.traced else _UNTRACED_GROUP
         executed = _OPERATION * it.operations + access * it.accesses + it.turns + _START * it.starts
         counted = _TRACED_ROW * it.rows + _REQUEST_SHAPE * it.shapes
-        counted += _SORTED_LANE * it.sorted_lanes + _STRIDE * it.strides
+        counted += _SORTED_LANE * it.sorted_lanes + _STRIDE * it.strides + _LISTED_ADDRESS * it.listed
         counted += _MATCHED_LANE * it.matched + _MATCHED_REQUEST * it.matched_requests
         return executed + counted + group * it.groups + it.cleared / _CLEARED_PER_UNIT
 

@@ -330,6 +330,8 @@ def _limit_text(job: JitRun, limit: Limit) -> str:
             return "work (a larger time limit gives more)"
         case Limit.TIME:
             return f"{job.settings.time_limit_s:.3g} s"
+        case Limit.MEMORY:
+            return f"{job.settings.memory_limit_mib} MB"
         case Limit.STEPS:
             return f"{job.settings.max_steps} steps"
 

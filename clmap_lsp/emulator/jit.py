@@ -137,6 +137,7 @@ class JitRun:
                 shapes=self.shapes,
                 sorted_lanes=int(words[at.SORTED_LANES]),
                 strides=self.strides.counted,
+                listed=self.counts.listed,
                 cleared=groups * per_group,
             )
         )
@@ -273,7 +274,7 @@ def _prepare(
     state = MachineState(code, launch, space, settings, sizes)
     state.words[at.KERNEL] = machine_code.addresses["kernel"]
     sites = site_table(code.plan)
-    counts = AddressCounts(space.extents, code.plan.granule, is_dense=dense > 0)
+    counts = AddressCounts(space.extents, code.plan.granule, is_dense=dense > 0, room=limit - total)
     if counts.dense is not None:
         state.words[at.CELL_STARTS] = counts.starts.ctypes.data
         state.words[at.CELLS] = counts.dense.ctypes.data
@@ -330,6 +331,8 @@ def _reached(job: JitRun, left_s: float) -> Limit | None:
     settings, spent = job.settings, job.work
     if _is_too_large(job, spent) or spent > job.budget.units:
         return Limit.WORK
+    if job.counts.is_full:
+        return Limit.MEMORY
     if left_s <= 0:
         return Limit.TIME
     return Limit.STEPS if job.steps > settings.max_steps else None

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import inspect
 from collections.abc import Callable
 from functools import cache
 
-from clmap_lsp.emulator import runtime_checks, runtime_copies, runtime_groups, runtime_trace
-from clmap_lsp.emulator.native.compiler import compile_functions
+import llvmlite
+
+from clmap_lsp.emulator import layout, runtime_checks, runtime_copies, runtime_groups, runtime_trace
+from clmap_lsp.emulator.native import compiler, words
 from clmap_lsp.emulator.native.machine import Code, load
 
 _MODULES = (runtime_trace, runtime_groups, runtime_checks, runtime_copies)
@@ -25,7 +28,13 @@ def library(width: int) -> Code:
         if callable(function) and getattr(function, "__module__", "") == module.__name__
     ]
     names = tuple(it.__name__ for it in functions)
-    return load(str(compile_functions(functions, "runtime", {"LANES": width})), names, 2, {})
+    sources = [inspect.getsource(it) for it in (*_MODULES, layout, words, compiler)]
+    made_of = "\0".join([llvmlite.__version__, str(width), *sources])
+    return load(made_of, names, 2, {}, lambda _: _text(functions, width))
+
+
+def _text(functions: list[Callable[..., int]], width: int) -> str:
+    return str(compiler.compile_functions(functions, "runtime", {"LANES": width}))
 
 
 @cache

@@ -78,6 +78,7 @@ class Limit(Enum):
 
     WORK = "work"
     TIME = "time"
+    MEMORY = "memory"
     STEPS = "steps"
 
 

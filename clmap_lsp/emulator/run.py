@@ -92,7 +92,7 @@ def _run(
         wanted = settings.sample_groups or _SAMPLE_WITHOUT_ROOM
         settings = replace(settings, watch_global=False, sample_groups=wanted)
         job = jit.run(program, kernel, launch, settings)
-    if job.stopped is Limit.WORK and job.may_be_sampled:
+    if job.stopped in (Limit.WORK, Limit.MEMORY) and job.may_be_sampled:
         settings, contents = _as_sample(job), job.unwritten_contents()
         spent = job.seconds
         del job  # Its memory is needed.

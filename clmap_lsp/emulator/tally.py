@@ -29,6 +29,8 @@ Words = NDArray[np.int64]
 _ATOMICS = "atomics are counted by the symbolic engine only"
 _DENSE_CELLS = 1 << 25
 _CHUNK_ROWS = 1 << 15
+_LIST_BYTES = 64
+"""For each address in a list, while it is put in order."""
 
 
 class AddressCounts:
@@ -40,7 +42,8 @@ class AddressCounts:
         cells = sum(size // granule + 1 for size in extents.values())
         return 8 * cells if cells <= _DENSE_CELLS else 0
 
-    def __init__(self, extents: Mapping[int, int], granule: int, *, is_dense: bool) -> None:
+    def __init__(self, extents: Mapping[int, int], granule: int, *, is_dense: bool, room: int) -> None:
+        self._room = room
         self._shift = granule.bit_length() - 1
         cells = {it: (size >> self._shift) + 1 for it, size in extents.items()}
         self.starts = allocation.cleared(max(extents, default=0) + 1)
@@ -51,10 +54,18 @@ class AddressCounts:
         self._cells = cells
         self.dense = allocation.cleared(total) if is_dense else None
         self._sparse = EntropyAccumulator()
+        self.listed = 0
+        """Accesses that went into sorted lists, those of one address that came in one part once."""
 
     def add(self, addresses: Words, counts: Words) -> None:
         """Add accesses to trace addresses, shape (n,) both, where there is no dense array."""
+        self.listed += addresses.size
         self._sparse.add(addresses, counts)
+
+    @property
+    def is_full(self) -> bool:
+        """True if the lists take all the room that there is for them."""
+        return _LIST_BYTES * self._sparse.n_held > self._room
 
     def metrics(self, counts: AccessCounts, psl: NDArray[np.float64], definition: Definition) -> Metrics:
         """Return the run's figures; `psl` has shape (11,)."""

@@ -133,11 +133,16 @@ class EntropyAccumulator:
         self._pending: list[tuple[NDArray[np.int64], NDArray[np.int64] | None]] = []
         self._n_pending = 0
 
+    @property
+    def n_held(self) -> int:
+        """Entries in its lists."""
+        return len(self._addresses) + self._n_pending
+
     def add(self, addresses: NDArray[np.int64], counts: NDArray[np.int64] | None = None) -> None:
         """Add accesses to byte addresses, any shape, once each or `counts` times (same shape)."""
         self._pending.append((addresses.ravel(), None if counts is None else counts.ravel()))
         self._n_pending += addresses.size
-        if self._n_pending >= _PENDING:
+        if self._n_pending >= max(_PENDING, len(self._addresses)):
             self._settle()
 
     def histogram(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -151,8 +156,18 @@ class EntropyAccumulator:
         parts = [_counted(*it) for it in self._pending]
         addresses = np.concatenate([self._addresses, *(it[0] for it in parts)])
         counts = np.concatenate([self._counts, *(it[1] for it in parts)])
-        self._addresses, self._counts = _merged(addresses, counts)
+        # These lists are the largest thing in memory: what is no longer needed goes before more is made.
         self._pending, self._n_pending = [], 0
+        self._addresses = self._counts = np.zeros(0, np.int64)
+        del parts
+        if not len(addresses):
+            return
+        order = np.argsort(addresses, kind="stable")
+        addresses = addresses[order]
+        counts = counts[order]
+        del order
+        starts = np.flatnonzero(np.concatenate(([True], addresses[1:] != addresses[:-1])))
+        self._addresses, self._counts = addresses[starts], np.add.reduceat(counts, starts)
 
 
 def _counted(
@@ -162,13 +177,3 @@ def _counted(
         return addresses, counts
     distinct, times = np.unique(addresses, return_counts=True)
     return distinct, times.astype(np.int64)
-
-
-def _merged(
-    addresses: NDArray[np.int64], counts: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    order = np.argsort(addresses, kind="stable")
-    addresses, counts = addresses[order], counts[order]
-    new = np.concatenate(([True], addresses[1:] != addresses[:-1]))[: len(addresses)]
-    starts = np.flatnonzero(new)
-    return addresses[starts], np.add.reduceat(counts, starts) if len(starts) else counts

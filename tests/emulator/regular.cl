@@ -104,3 +104,35 @@ __kernel void fft(__global const float2 *x, __global float2 *y, int p) {
   int j = (i << 1) - k;
   y[j] = u0 + u1; y[j + p] = u0 - u1;
 }
+__kernel void prefix(__global const float *a, __global float *o) {
+  float s = 0; int i = get_global_id(0);
+  for (int k = 0; k <= i; k++) s += a[k];
+  o[i] = s;
+}
+__kernel void suffix(__global const float *a, __global float *o, int n) {
+  float s = 0; int i = get_global_id(0);
+  for (int k = i; k < n; k++) s += a[k] * a[n - 1 - k];
+  o[i] = s;
+}
+__kernel void stairs(__global const float *a, __global float *o) {
+  float s = 0; int i = get_global_id(0), last = 0, seen = 0;
+  for (int k = 0; k < i; k++) {
+    s += a[k];
+    for (int j = 0; j < 3; j++) s += a[j + (k & 7)];
+    last = k; seen += 2;
+  }
+  s += a[seen / 2];
+  for (int k = i; k > 4; k -= 2) s += a[k];
+  o[i] = s;
+}
+__kernel void ragged(__global const float *a, __global float *o) {
+  float s = 0; int i = get_global_id(0), k = 0; __global const float *p = a;
+  do { s += a[k] + *p++; k += 2; } while (k < i % 7 * 2);
+  if (i & 1) for (int j = 0; j < i; j++) s += p[0] * a[j];
+  o[i] = s;
+}
+__kernel void lately(__global const float *a, __global float *o) {
+  float s = 0; int i = get_global_id(0), last = 0;
+  for (int k = 0; k <= i; k++) { s += a[k]; last = k * 2; }
+  o[last & 1023] = s;
+}

@@ -69,6 +69,11 @@ SMALL = [
     line("wrapped", 2048, n=2048),
     line("wrapped", 2048, n=700),
     launch("triangular", (256,), (64,), a="zeros(65536)", o="zeros(256)", n="256"),
+    *(line("prefix", n) for n in (64, 960)),
+    line("suffix", 512, n=512),
+    line("suffix", 512, items=448, n=500),
+    line("stairs", 640),
+    line("ragged", 448),
     *(line("bitonic", 4096, j=j, k=k) for j, k in ((1, 2), (16, 1024), (512, 1024), (1024, 2048))),
     *(line("fft", 4096, p=p) for p in (1, 16, 256)),
 ]
@@ -88,6 +93,39 @@ def test_classes_and_the_jit_agree(it: Launch) -> None:
     assert not isinstance(found, Bail), found.reason
     run = emulate(PROGRAM, kernel, it, EmulationSettings(engine=Engine.JIT, time_limit_s=60, strides=False))
     close(found, run.metrics)
+
+
+def test_a_value_of_the_last_turn_is_right_or_unknown() -> None:
+    kernel, it = PROGRAM.kernel("lately"), line("lately", 448)
+    assert kernel is not None
+    found = measure(kernel, it)
+    if not isinstance(found, Bail):
+        run = emulate(PROGRAM, kernel, it, EmulationSettings(engine=Engine.JIT, strides=False))
+        close(found, run.metrics)
+
+
+def test_a_triangular_loop_agrees_with_an_enumeration() -> None:
+    n, group = 2048, 64
+    kernel = PROGRAM.kernel("prefix")
+    assert kernel is not None
+    found = measure(kernel, line("prefix", n))
+    assert not isinstance(found, Bail)
+    rows = []
+    for first in range(0, n, group):
+        items = np.arange(first, first + group)
+        turns = [(np.full(group, 4 * k), k <= items) for k in range(first + group)]
+        # Whoever is done with the loop writes while the others go on.
+        for k in range(first + 1, first + group + 1):
+            addresses, active = turns[k] if k < len(turns) else (np.zeros(group, np.int64), items < 0)
+            done = items + 1 == k
+            addresses = np.where(done, 4 * items + (1 << 44), addresses)
+            row = (addresses, active | done)
+            turns[k:] = [row, *turns[k + 1 :]]
+        rows.append(turns)
+    footprint, entropies, psl = spelt_out(rows, group)
+    assert found.footprint == footprint
+    assert (found.gmae, *found.lmae) == pytest.approx(entropies, abs=1e-9)
+    assert found.psl == pytest.approx(psl, abs=1e-9)
 
 
 @settings(max_examples=25, deadline=None)

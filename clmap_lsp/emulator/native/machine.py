@@ -14,7 +14,7 @@ import secrets
 import stat
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -48,10 +48,17 @@ class Code:
     addresses: Mapping[str, int]
 
 
-def load(text: str, names: tuple[str, ...], optimisation: int, symbols: Mapping[str, int]) -> Code:
+def load(
+    text: str,
+    names: tuple[str, ...],
+    optimisation: int,
+    symbols: Mapping[str, int],
+    make: Callable[[str], str] = str,
+) -> Code:
     """Compile (or fetch from the cache) the IR `text` and return the addresses of its functions `names`.
 
-    `optimisation` is 0 (fast to compile) to 3; `symbols` are addresses of external functions.
+    `optimisation` is 0 (fast to compile) to 3; `symbols` are addresses of external functions. With `make`,
+    `text` is what the IR is made of, and that only where the cache has nothing.
     """
     with _LOCK, with_room(_COMPILING_MIB):
         for name, address in symbols.items():
@@ -62,7 +69,7 @@ def load(text: str, names: tuple[str, ...], optimisation: int, symbols: Mapping[
         ).hexdigest()
         data = _cached(key)
         if data is None:
-            data = _object_code(text, optimisation)
+            data = _object_code(make(text), optimisation)
             _keep(key, data)
         _check_resolved(data)
         engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)

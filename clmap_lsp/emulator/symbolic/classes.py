@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from math import gcd, prod
 
 import numpy as np
@@ -34,6 +35,8 @@ _MAX_CELLS = 1 << 23
 """Accesses of all classes that are worked out; some seconds."""
 _MAX_CLASSES = 4_096
 """Of one timestep."""
+_KNOWN_ROWS = 1_024
+"""Sets of timesteps whose entropies are kept; 20 MB where each is of 256 work-items and turns."""
 
 
 class _TooManyError(Exception):
@@ -226,11 +229,29 @@ def _alone(it: _Access) -> tuple[NDArray[np.float64], int, int] | None:
     covered = sum(times for _, times in histogram)
     repeats = prod(row.counts) // (len(used) * covered)
     total = np.zeros(LEVELS)
-    active = distinct != np.iinfo(np.int64).max
     for residue, times in histogram:
-        total += times * (many @ _entropies(distinct + np.where(active, residue, 0), active))
+        total += times * (many @ _of_rows(distinct, residue))
     n_steps = len(addresses) * covered * repeats // _n_groups(it)
     return total * repeats, n_steps, cells
+
+
+def _of_rows(rows: Ints, residue: int) -> NDArray[np.float64]:
+    """Return the entropies of rows of addresses from `residue` on; those of no lane are the largest number.
+
+    Boxes of work-groups that take different numbers of turns have the same rows at the end of their loops.
+    """
+    key = (rows.shape, sha256(rows.tobytes()).digest(), residue)
+    found = _known.get(key)
+    if found is None:
+        active = rows != np.iinfo(np.int64).max
+        found = _entropies(rows + np.where(active, residue, 0), active)
+        if len(_known) >= _KNOWN_ROWS:
+            _known.clear()
+        _known[key] = found
+    return found
+
+
+_known: dict[tuple[tuple[int, ...], bytes, int], NDArray[np.float64]] = {}
 
 
 def _entropies(addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -265,6 +265,8 @@ def _run_at_once(
     least, most = _trips(machine, loop.condition, turn)
     if most < _WORTHWHILE:
         raise NotRegularError
+    if limit is None and _WORTHWHILE <= least < most:
+        limit = least  # Turns that everybody takes need no mask; those that some have left come after them.
     is_part = limit is not None and limit < most
     if limit is not None and is_part:
         least, most = min(least, limit), limit
@@ -280,7 +282,11 @@ def _run_at_once(
         raise NotRegularError
     if not is_part:
         _check_end(machine, loop.condition, saved.env, steps, most, turn)
-    _body_and_step(machine, loop, machine.frames[-1], Live(taken))
+    around, machine.together = machine.together, taken
+    try:
+        _body_and_step(machine, loop, machine.frames[-1], Live(taken))
+    finally:
+        machine.together = around
     if _anyone_left(machine, saved):
         raise NotRegularError
     if machine.private != saved.private:
@@ -506,8 +512,6 @@ def _shift_ordinals(machine: Machine, saved: _Saved, turn: int, n: int, taken: M
     if not machine.follow_ordinals:
         return
     step, barriers = subtract(machine.ordinal, saved.ordinal), subtract(machine.segment, saved.segment)
-    if taken is not True and turn in _mask_dims(taken):
-        raise NotRegularError
     if not (step.is_uniform and barriers.is_uniform) or (barriers.const and step.const):
         raise NotRegularError
     for row in machine.rows[saved.n_rows :]:
@@ -517,8 +521,19 @@ def _shift_ordinals(machine: Machine, saved: _Saved, turn: int, n: int, taken: M
             row.ordinal = add(row.ordinal, Sym(0, ((turn, step.const),)))
         if barriers.const:
             row.segment = add(row.segment, Sym(0, ((turn, barriers.const),)))
-    machine.ordinal = add(saved.ordinal, scale(step, n))
+    machine.ordinal = add(saved.ordinal, scale(_turns_taken(taken, turn, n), step.const))
     machine.segment = add(saved.segment, scale(barriers, n))
+
+
+def _turns_taken(taken: Mask, turn: int, n: int) -> Sym:
+    """Return how many of `n` turns each work-item takes. Raises: NotRegularError if not the first ones."""
+    if isinstance(taken, bool):
+        return Sym(n)
+    if turn not in _mask_dims(taken):
+        return of_array(np.where(taken, n, 0).astype(np.int64))
+    if bool((taken[1:] > taken[:-1]).any()):
+        raise NotRegularError
+    return of_array(np.asarray(taken.sum(axis=0), np.int64))
 
 
 def _mask_dims(mask: Mask) -> set[int]:
@@ -539,11 +554,7 @@ def _leave_turns(
     """Give every variable the value that it has after the last turn."""
     env = machine.evaluator.env
     differ = turn in _mask_dims(taken)
-    trips = Sym(n)
-    if differ and not isinstance(taken, bool):
-        trips = of_array(np.asarray(taken.sum(axis=0), np.int64))
-    elif not isinstance(taken, bool):
-        trips = of_array(np.where(taken, n, 0).astype(np.int64))
+    trips = _turns_taken(taken, turn, n)
     for variable, step in steps.items():
         env[variable] = _moved(saved.env[variable], scale(trips, step) if step else Sym(0))
     for variable in machine.needs.changed[id(loop)] - set(steps):

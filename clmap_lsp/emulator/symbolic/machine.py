@@ -107,6 +107,8 @@ class Machine:
     everybody_counts: bool = False
     """Ordinals count what the program makes, for work-items that leave it out too: a ragged launch's turns
     are alike. For the order of accesses; AIWC's timesteps count each work-item's own."""
+    together: Mask = True
+    """Who takes part in turns of a loop that are run at once. The others are dealt with behind the loop."""
     ordinal: Sym = field(default_factory=lambda: Sym(0))
     segment: Sym = field(default_factory=lambda: Sym(0))
 
@@ -141,6 +143,9 @@ class Machine:
                 live = step(self, statement, live)
         return live
 
+    def _is_everybody(self, mask: Mask) -> bool:
+        return mask is True or mask is self.together
+
     def assign(self, variable: Variable, value: Value, live: Live) -> None:
         """Write a variable for those who are here."""
         env = self.evaluator.env
@@ -149,7 +154,7 @@ class Machine:
             unchanged = isinstance(old, Sym) and isinstance(value, Sym) and same(old, value)
             if old is not None and not unchanged:
                 value = Unknown(live.why)
-        elif live.mask is not True and (old := env.get(variable)) is not None:
+        elif not self._is_everybody(live.mask) and (old := env.get(variable)) is not None:
             value = self.evaluator.merge(live.mask, value, old) if not isinstance(old, Unknown) else value
         env[variable] = value
 
@@ -349,7 +354,7 @@ class Machine:
         """Count accesses of every work-item; an atomic is a load and a store."""
         if self.follow_ordinals:
             later = add(self.ordinal, Sym(2 if op == "atomic" else 1))
-            all_count = live.mask is True or self.everybody_counts
+            all_count = self._is_everybody(live.mask) or self.everybody_counts
             merged = later if all_count else self.evaluator.merge(live.mask, later, self.ordinal)
             assert isinstance(merged, Sym)
             self.ordinal = merged
