@@ -398,3 +398,25 @@ def test_a_call_that_is_being_typed_shows_the_overload_of_its_first_arguments(se
     found = ask(session, "signatureHelp", "clamp(1.0f, ", inside=12, uri=uri, text=text)
     assert found["signatures"][found["activeSignature"]]["label"].startswith("gentypef clamp(gentypef x")
     assert found["activeParameter"] == 1
+
+
+def test_a_function_that_several_files_define_is_that_of_the_same_type(session):
+    text = "float twice(int n);\nkernel void uses_twice(global float *o) { o[0] = twice(1); }\n"
+    uri = session.open(text, "twice/uses.cl")
+    session.open("float twice(float x) { return x + x; }\n", "twice/floats.cl")
+    session.open("float twice(int n) { return n + n; }\n", "twice/ints.cl")
+    found = ask(session, "definition", "twice(1)", uri=uri, text=text)
+    assert starts(found) == [("ints.cl", 0)]
+
+
+def test_calls_through_macros_are_calls(session):
+    text = """\
+#define CALL(x) inner_(x) + /* \U0001d518 */ inner_(x)
+float inner_(float x) { return x; }
+/* \U0001d518 */ float outer_(float q) { return CALL(q); }
+"""
+    uri = session.open(text, "calls.cl")
+    (item,) = ask(session, "prepareCallHierarchy", "inner_(float", uri=uri, text=text)
+    (call,) = session.request("callHierarchy/incomingCalls", {"item": item})
+    assert call["from"]["name"] == "outer_"
+    assert call["fromRanges"][0]["start"] == {"line": 2, "character": 40}

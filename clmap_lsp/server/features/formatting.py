@@ -15,6 +15,7 @@ from pygls.exceptions import JsonRpcInternalError
 
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.embedding import is_opencl
+from clmap_lsp.server.line_breaks import with_heads_of
 from clmap_lsp.source.difference import difference
 from clmap_lsp.source.lexer import words
 
@@ -107,7 +108,8 @@ async def formatted(
 
     Raises: JsonRpcInternalError where it fails, or would change more than white space and comments.
     """
-    arguments = [f"--assume-filename={document.path}", f"--style={_style(document, options)}"]
+    style = _style(document, options)
+    arguments = [f"--assume-filename={document.path}", f"--style={style}"]
     if lines is not None:
         arguments.append(f"--lines={lines[0]}:{lines[1]}")
     process = await asyncio.create_subprocess_exec(
@@ -130,7 +132,7 @@ async def formatted(
     text = output.decode("utf-8", "surrogatepass")
     if words(text) != words(document.text):
         raise JsonRpcInternalError("clang-format would change more than white space; nothing was changed")
-    return text
+    return text if style == "file" else with_heads_of(document.text, text)
 
 
 def _edits(document: Document, text: str) -> list[lsp.TextEdit]:

@@ -141,14 +141,21 @@ async def _included_file(server: ClmapServer, params: Any) -> list[lsp.Location]
 
 
 async def _defined_elsewhere(server: ClmapServer, indexed: Indexed, symbol: Symbol) -> list[lsp.Location]:
-    """Return where a function is defined that this file only declares: in another file of the program."""
+    """Return where a function is defined that this file only declares: in other files of the program.
+
+    Programs of one workspace may each have one: those of the same type go before all others.
+    """
     if symbol.kind not in CALLABLE:
         return []
-    for other in await server.indexes.workspace():
-        target = other.index.scope.ordinary.get(symbol.name)
-        if target is not None and target.kind in CALLABLE and target.is_definition:
-            return _locations(other, [target])
-    return []
+    found = [
+        (other, target)
+        for other in await server.indexes.workspace()
+        if (target := other.index.scope.ordinary.get(symbol.name)) is not None
+        and target.kind in CALLABLE
+        and target.is_definition
+    ]
+    alike = [it for it in found if it[1].type == symbol.type]
+    return [place for other, target in alike or found for place in _locations(other, [target])]
 
 
 def _locations(indexed: Indexed, symbols: Iterable[Symbol]) -> list[lsp.Location]:
