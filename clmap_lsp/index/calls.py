@@ -189,7 +189,7 @@ class CallParser(OperandParser, ABC):
             writes = parameter.is_pointer and not parameter.is_const
             if writes and argument.use is not None and isinstance(base_of(decayed(argument.type)), Pointer):
                 reads = found.overload.result.word != "void" and parameter.is_volatile
-                self._wrote(argument, reads)
+                self.wrote(argument, reads)
 
 
 def _alike(wanted: Qualified | None, given: Qualified) -> float:

@@ -98,14 +98,15 @@ class Checks(Cursor):
                 said = "read-only variable is not assignable"
             self.issue("not-assignable", said, token=at)
 
-    def _wrote(self, value: Value, also_reads: bool) -> None:
+    def wrote(self, value: Value, also_reads: bool) -> None:
+        """Note that what a value names is written."""
         if value.use is not None:
             use = self.unit.uses[value.use]
             role = Role.WRITES | Role.READS if also_reads else Role.WRITES
             self.unit.uses[value.use] = Use(use.token, use.symbol, role)
 
     def _stepped(self, operand: Value, at: int) -> None:
-        self._wrote(operand, True)
+        self.wrote(operand, True)
         self._check_writable(operand, at)
         if operand.root is not None and not operand.is_pointed:
             self.unit.flow.append((operand.root, (operand.root, *self.controls)))

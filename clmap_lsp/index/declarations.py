@@ -96,6 +96,7 @@ class DeclarationParser(ExpressionParser):
         space: AddressSpace | None = None
         access: str | None = None
         base: Qualified | None = None
+        is_pipe = False
         while True:
             text = self.texts[self.at]
             if text in CONST_WORDS:
@@ -130,17 +131,19 @@ class DeclarationParser(ExpressionParser):
                 base = base or INT
             elif text in ("void", "bool", "_Bool") and base is None:
                 base = TYPE_NAMES["void" if text == "void" else "bool"]
+            elif base is None and text == "pipe" and self._is_pipe():
+                is_pipe = True
             elif base is None and is_name(text) and text not in KEYWORDS:
                 base = self._type_by_name(text)
                 if base is None:
                     break
-            elif base is None and text.startswith("pipe"):
-                base = UNKNOWN
             else:
                 break
             self.at += 1
         if sizes:
             base = _sized(sizes)
+        if is_pipe:
+            base = UNKNOWN  # What is read from a pipe is not checked.
         found.has_type = base is not None
         base = base if base is not None else UNKNOWN
         found.type = Qualified(
@@ -180,6 +183,12 @@ class DeclarationParser(ExpressionParser):
                 return self._after_unknown_qualifier()
             return Qualified(Unknown(text))
         return None
+
+    def _is_pipe(self) -> bool:
+        """Tell whether the token is OpenCL 2.0's `pipe`, before the type of its packets, and no name."""
+        following = self.texts[self.at + 1]
+        starts = following in SPECIFIER_WORDS or (is_name(following) and following not in KEYWORDS)
+        return self.version >= 200 and starts and self.lookup("pipe") is None
 
     def _after_unknown_qualifier(self) -> Qualified | None:
         """Go on behind a word that nothing defines and that stands before a type: a macro for a qualifier."""

@@ -76,7 +76,7 @@ class ExpressionParser(PostfixParser, ABC):
         self.at += 1
         self.unit.expected.append(Expected(self.at, left.type))
         right = self.assignment()
-        self._wrote(left, operator != "=")
+        self.wrote(left, operator != "=")
         if left.root is not None and not left.is_pointed:
             self.unit.flow.append((left.root, (*self.reads[mark:], *self.controls)))
         self._check_writable(left, at)

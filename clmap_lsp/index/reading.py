@@ -83,14 +83,14 @@ def read_index(
 
 def presumed_standard(texts: list[str]) -> str:
     """Return the OpenCL C version of a program whose build does not say: 2.0 if it needs that."""
-    needs_2_0 = not builtins.only_from_2_0().isdisjoint(texts) or _has_generic_pointers(texts)
+    needs_2_0 = not builtins.only_from_2_0().isdisjoint(texts) or _has_words_of_2_0(texts)
     return "CL2.0" if needs_2_0 else defaults.STANDARD
 
 
-def _has_generic_pointers(texts: list[str]) -> bool:
-    """Tell whether `generic` stands before a word, as no variable of this name does."""
-    return "generic" in texts and any(
-        text == "generic" and is_name(following) for text, following in pairwise(texts)
+def _has_words_of_2_0(texts: list[str]) -> bool:
+    """Tell whether `generic` or `pipe` stands before a word, as no variable of these names does."""
+    return ("generic" in texts or "pipe" in texts) and any(
+        text in ("generic", "pipe") and is_name(following) for text, following in pairwise(texts)
     )
 
 

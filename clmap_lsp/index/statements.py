@@ -622,9 +622,25 @@ class UnitParser(DeclarationParser):
         while self.text in ("volatile", "__volatile__", "goto"):
             self.at += 1
         if self.text == "(":
-            self.skip_brackets()
+            self._operands_of_assembly()
         self.accept(";")
         return False
+
+    def _operands_of_assembly(self) -> None:
+        """Read what stands in brackets behind the strings of an `asm`; the rest is not C."""
+        end = self.closing(self.at)
+        n_colons = 0
+        self.at += 1
+        while self.at < end:
+            n_colons += self.text == ":"
+            if self.text == "(" and self.texts[self.at - 1][:1] == '"':
+                self.at += 1
+                value = self.expression()
+                if n_colons == 1:
+                    self.wrote(value, True)
+            else:
+                self.at += 1
+        self.at = min(end + 1, self.n_tokens)
 
 
 def _breaks(texts: list[str], *, of_switch: bool = False) -> bool:

@@ -205,3 +205,36 @@ def test_generic_is_a_word_where_pointers_to_it_are():
     named = read_index("int f(int generic) { return generic * 2; }\n", "k.cl")
     assert named.read_as.standard == "CL1.2"
     assert not named.issues
+
+
+def test_pipes_are_parameters_of_2_0():
+    text = """\
+kernel void k(read_only pipe int in, write_only pipe float4 out) {
+    int x;
+    float4 v = 0;
+    read_pipe(in, &x);
+    write_pipe(out, &v);
+}
+int count(read_only pipe int p);
+"""
+    index = read_index(text, "k.cl")
+    assert index.read_as.standard == "CL2.0"
+    assert not index.issues
+    assert not read_index("int f(int pipe) { return pipe * 2; }\n", "k.cl").issues
+
+
+def test_the_operands_of_assembly_are_read():
+    text = """\
+int f(int a, int b) {
+    int sum;
+    __asm__ volatile("add %0, %1, %2" : "=r"(sum) : "r"(a), "r"(b + 1) : "memory");
+    return sum;
+}
+"""
+    index = read_index(text, "k.cl")
+    assert not index.issues
+    assert [it.symbol.name for it in index.occurrences if text.count("\n", 0, it.start) == 2] == [
+        "sum",
+        "a",
+        "b",
+    ]
