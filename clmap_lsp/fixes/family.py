@@ -72,6 +72,11 @@ def homes(subject: Subject) -> tuple[Member, ...]:
     return _Family(subject).homes()
 
 
+def launch_with(subject: Subject, launch: Launch, scalars: Mapping[str, Argument]) -> Launch | None:
+    """Return a launch with some scalars and buffers as long as it needs; `None` where there is none."""
+    return _Family(subject)._launch(launch, scalars)
+
+
 class _Family:
     def __init__(self, subject: Subject) -> None:
         self.subject = subject

@@ -6,7 +6,7 @@ import importlib
 import logging
 import pkgutil
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,11 @@ from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.findings import Edit, Fix
 from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.callers import Use, use_of
+from clmap_lsp.fixes.defined import on_defined_launch
 from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
 from clmap_lsp.fixes.scope import Scope
+from clmap_lsp.fixes.spelt_out import spelt_out
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.fixes.unused import without_unused
 from clmap_lsp.fixes.verification import baseline, verify
@@ -66,32 +68,59 @@ def kinds() -> tuple[Propose, ...]:
 @cache
 def kind_names() -> tuple[str, ...]:
     """Return the names of all kinds of rewrites."""
-    return tuple(it.__module__.rpartition(".")[2].replace("_", "-") for it in kinds())
+    return tuple(map(_name, kinds()))
+
+
+def _name(kind: Propose) -> str:
+    return kind.__module__.rpartition(".")[2].replace("_", "-")
 
 
 def proposals(subject: Subject, failed: list[Failure] | None = None) -> Iterator[Proposal]:
     """Yield every rewrite whose preconditions hold in the source.
 
-    A kind that fails takes neither the others nor what it proposed before: it is noted in `failed`, and
-    raises only where that is not given.
+    What finds nothing because macros hide it is asked again with those spelt out. A kind that fails takes
+    neither the others nor what it proposed before: it is noted in `failed`, and raises only where that is not
+    given.
     """
     use = use_of(subject)
     if use is Use.CALLED:
         return
+    found: set[str] = set()
+    for proposal in _proposals(subject, failed, kinds()):
+        if _may_be_made(subject, proposal, use):
+            found.add(proposal.kind)
+            yield proposal
+    open_ = spelt_out(subject)
+    if open_ is None:
+        return
+    for proposal in _proposals(open_.subject, failed, tuple(it for it in kinds() if _name(it) not in found)):
+        typed = open_.typed(proposal)
+        if typed is not None and _may_be_made(subject, typed, use):
+            yield typed
+
+
+def _proposals(
+    subject: Subject, failed: list[Failure] | None, asked: tuple[Propose, ...]
+) -> Iterator[Proposal]:
     wide = general(subject)
     scope = Scope.of(wide.subject)
-    for propose in kinds():
+    for propose in asked:
         try:
             for proposal in propose(wide.subject):
                 typed = wide.typed(proposal if scope is None else without_unused(scope, proposal))
-                if typed is None or (use is Use.DECLARED and _of_parameters(subject, typed)):
-                    continue
-                if not any(_CONDITION.search(subject.text, it.span.start, it.span.end) for it in typed.edits):
+                if typed is not None:
                     yield typed
         except Exception as error:
             if failed is None:
                 raise
-            failed.append(Failure(propose.__module__.rpartition(".")[2].replace("_", "-"), repr(error)))
+            failed.append(Failure(_name(propose), repr(error)))
+
+
+def _may_be_made(subject: Subject, proposal: Proposal, use: Use) -> bool:
+    """True if no edit takes in directives, nor parameters that a declaration repeats."""
+    if use is Use.DECLARED and _of_parameters(subject, proposal):
+        return False
+    return not any(_CONDITION.search(subject.text, it.span.start, it.span.end) for it in proposal.edits)
 
 
 def _of_parameters(subject: Subject, proposal: Proposal) -> bool:
@@ -163,18 +192,35 @@ def faulty(subject: Subject) -> bool:
 
 
 def _outcomes(subject: Subject, settings: EmulationSettings) -> Iterator[Verified | Declined]:
-    """Yield what became of each proposal for a subject that has its emulation."""
+    """Yield what became of each proposal for a subject that has its emulation.
+
+    Where the results are undefined on its launch, only fixes of the faults can be held against it; the
+    others are looked for on a launch that the kernel bears, if what this one is made of are guesses.
+    """
+    if not faulty(subject):
+        yield from _tried(subject, settings, lambda _: None)
+        return
+    other = on_defined_launch(subject, settings)
+    cure = None if other is not None else "the kernel's results are undefined on this launch: cure that first"
+    yield from _tried(subject, settings, lambda it: cure or "" if it.cures is None else None)
+    if other is not None:
+        yield from _tried(other, settings, lambda it: "" if it.cures is not None else None)
+
+
+def _tried(
+    subject: Subject, settings: EmulationSettings, left_out: Callable[[Proposal], str | None]
+) -> Iterator[Verified | Declined]:
+    """Yield what became of each proposal; of those that are left out the reason, unless that is empty."""
     chosen: set[str] = set()
-    undefined = faulty(subject)
     trials = Trials(subject, settings)
     failed: list[Failure] = []
     for proposal in proposals(subject, failed):
         if proposal.choice in chosen:
             continue
-        if undefined and proposal.cures is None:
-            yield Declined(
-                proposal.kind, "the kernel's results are undefined on this launch: cure that first"
-            )
+        reason = left_out(proposal)
+        if reason is not None:
+            if reason:
+                yield Declined(proposal.kind, reason)
             continue
         outcome = _verified(subject, proposal, settings, trials)
         if isinstance(outcome, Rejected):

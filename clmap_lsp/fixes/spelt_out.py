@@ -1,0 +1,196 @@
+"""Kernels whose accesses come out of macros, spelt out, so that what a rewrite edits is their own text.
+
+`#define SCORE(i, j) scores[(j) + (i) * (N + 1)]` hides an access from those who edit text. Of the macros
+that a kernel's body uses, those that accesses, ids or heads of loops come out of are replaced by what they
+stand for; numbers with a name stay names. A rewrite is derived there. What it leaves alone stays a macro.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.analysis.kernel import analyse_kernel
+from clmap_lsp.findings import Edit
+from clmap_lsp.fixes.edits import OverlapError, apply
+from clmap_lsp.fixes.macros import settable
+from clmap_lsp.source import ir
+from clmap_lsp.source.lexer import NO_GAP, is_name
+from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError
+from clmap_lsp.source.pieces import lex_fragment
+from clmap_lsp.source.preprocess import preprocess
+from clmap_lsp.source.read import read_program
+from clmap_lsp.source.span import Span
+
+if TYPE_CHECKING:
+    from clmap_lsp.fixes.model import Proposal, Subject
+    from clmap_lsp.source.lexer import Token
+    from clmap_lsp.source.preprocess import Preprocessed
+
+MOST_TOKENS = 4096
+"""Of one use."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A use of a macro at `[start, end)` of the text as typed, and what it stands for."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpeltOut:
+    """A subject with macros spelt out, and the way back to the text as typed."""
+
+    subject: Subject
+    uses: tuple[_Use, ...]
+
+    def typed(self, proposal: Proposal) -> Proposal | None:
+        """Return a proposal for the text as typed: uses that no edit touches stay as they are.
+
+        `None` where its edits overlap.
+        """
+        here = self.subject.path
+        mine = [it for it in proposal.edits if it.span.path == here]
+        others = [it for it in proposal.edits if it.span.path != here]
+        try:
+            edits = tuple(self._edits(mine))
+        except OverlapError:
+            return None
+        return replace(proposal, edits=(*others, *edits))
+
+    def _edits(self, edits: Sequence[Edit]) -> Iterator[Edit]:
+        path, text = self.subject.path, self.subject.text
+        placed = list(self._placed())
+        touched = [
+            (start, end)
+            for start, end, _ in placed
+            if any(it.span.start < end and start < it.span.end for it in edits)
+        ]
+        for start, end in _joined([*((it.span.start, it.span.end) for it in edits), *touched]):
+            inside = [it for it in edits if start <= it.span.start and it.span.end <= end]
+            moved = [Edit(Span(path, it.span.start - start, it.span.end - start), it.text) for it in inside]
+            new = apply(text[start:end], moved, path)
+            yield Edit(Span(path, self._before(start, placed), self._before(end, placed)), new)
+
+    def _placed(self) -> Iterator[tuple[int, int, int]]:
+        """Yield where each use stands spelt out, and by how much what follows has moved."""
+        moved = 0
+        for use in self.uses:
+            start = use.start + moved
+            moved += len(use.text) - (use.end - use.start)
+            yield start, start + len(use.text), moved
+
+    def _before(self, at: int, placed: Iterable[tuple[int, int, int]]) -> int:
+        """Return where an offset outside of uses stands in the text as typed."""
+        moved = 0
+        for _, end, after in placed:
+            if end <= at:
+                moved = after
+        return at - moved
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return ranges with those that overlap or touch as one."""
+    found: list[tuple[int, int]] = []
+    for start, end in sorted(ranges):
+        if found and start <= found[-1][1]:
+            found[-1] = found[-1][0], max(found[-1][1], end)
+        else:
+            found.append((start, end))
+    return found
+
+
+def spelt_out(subject: Subject) -> SpeltOut | None:
+    """Return a subject with the macros spelt out that hide what rewrites edit; `None` where there are none.
+
+    What the compiler sees is the same, token by token.
+    """
+    hidden = _hidden(subject)
+    if not hidden or subject.analysis.span.path != subject.path:
+        return None
+    files = subject.program.files
+
+    def read(path: str) -> str | None:
+        return files[path].text if path in files else None
+
+    before = preprocess(subject.text, subject.path, subject.options, read)
+    uses = tuple(_uses(subject, before, hidden))
+    if not uses:
+        return None
+    path, edits = subject.path, [Edit(Span(subject.path, it.start, it.end), it.text) for it in uses]
+    text = apply(subject.text, edits, path)
+    after = preprocess(text, path, subject.options, read)
+    if [it.text for it in before.tokens] != [it.text for it in after.tokens]:
+        return None
+    program = read_program(text, path, subject.options, read_file=read)
+    kernel = program.kernel(subject.analysis.name)
+    if kernel is None or kernel.n_sites != subject.analysis.kernel.n_sites:
+        return None
+    analysis = analyse_kernel(kernel, subject.launch, (), subject.device, program.constants)
+    made = replace(subject, program=program, analysis=analysis, emulation=None)
+    return SpeltOut(made, uses)
+
+
+def _hidden(subject: Subject) -> set[tuple[int, int]]:
+    """Return the uses of macros, as typed, that accesses, ids and loops of a kernel come out of."""
+    found: set[tuple[int, int]] = set()
+    for statement in ir.walk(subject.analysis.kernel.body):
+        spans = [it.span for it in _nodes(statement)]
+        if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Loop)):
+            spans.append(statement.span)
+        found.update((it.start, it.end) for it in spans if it.definition is not None)
+    return found
+
+
+def _nodes(statement: ir.Statement) -> Iterator[ir.WorkItem]:
+    for expression in ir.expressions(statement):
+        yield from (it for it in ir.nodes(expression) if isinstance(it, ir.WorkItem))
+
+
+def _uses(subject: Subject, seen: Preprocessed, hidden: set[tuple[int, int]]) -> Iterator[_Use]:
+    """Yield the uses in a kernel's body that something hidden stands in, with what they stand for."""
+    span, names = subject.analysis.span, {it.name for it in settable(subject)}
+    macros = {name: it.fresh() for name, it in seen.macros.items() if name not in names and _is_code(it)}
+    body = subject.text.find("{", span.start, span.end)
+    places = {
+        (it.use.start, it.use.end)
+        for it in seen.tokens
+        if it.use is not None
+        and it.use.path == subject.path
+        and body < it.use.start
+        and it.use.end <= span.end
+    }
+    for start, end in sorted(places):
+        if not any(a < end and start < b for a, b in hidden):
+            continue
+        text = _expanded(subject.path, subject.text[start:end], macros)
+        if text is not None and text != subject.text[start:end]:
+            yield _Use(start, end, text)
+
+
+def _is_code(macro: Macro) -> bool:
+    """True for a macro that stands for more than a number."""
+    if macro.dynamic is not None:
+        return False
+    return macro.parameters is not None or any(is_name(it.text) for it in macro.body)
+
+
+def _expanded(path: str, text: str, macros: dict[str, Macro]) -> str | None:
+    """Return what a use stands for; `None` where that is a statement, which nobody writes on one line."""
+    try:
+        tokens = Expander(macros, limit=MOST_TOKENS).expand_list(lex_fragment(path, text))
+    except TooManyTokensError:
+        return None
+    return None if any(it.text in (";", "{", "}") for it in tokens) else _printed(tokens)
+
+
+def _printed(tokens: Sequence[Token]) -> str:
+    text = ""
+    for it in tokens:
+        words = text[-1:].isalnum() and it.text[:1].isalnum()
+        text += it.text if not text or (it.gap == NO_GAP and not words) else f" {it.text}"
+    return text
