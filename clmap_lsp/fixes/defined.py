@@ -89,7 +89,10 @@ def _changes(launch: Launch) -> Iterator[tuple[tuple[int, ...], Mapping[str, int
 
 
 def _smaller(launch: Launch) -> Iterator[tuple[int, ...]]:
-    """Yield work-groups half as long, and so on: in each dimension, then of one row."""
+    """Yield work-groups half as long in one dimension, then in all, and so on."""
+    size = launch.local_size
+    if len(size) > 1:
+        yield from ((*size[:d], n // 2, *size[d + 1 :]) for d, n in enumerate(size) if n > 1)
     for by in (2, 4, 8):
         size = tuple(max(it // by, 1) for it in launch.local_size)
         if size != launch.local_size:

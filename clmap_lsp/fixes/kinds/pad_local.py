@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, TypedDict
 
+from clmap_lsp.access.facts import Facts
+from clmap_lsp.access.polynomial import Polynomial, global_id, local_id
 from clmap_lsp.access.records import Access
 from clmap_lsp.devices.model import BankedLocal
 from clmap_lsp.fixes import facts
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 KIND = "pad-local"
 PADDINGS = (1, 2, 3, 4, 8, 16)
 """Elements more in a row."""
+MOST_STEPS = 4
 CONFLICT = 1.01
 """Times the ideal from which an access has conflicts."""
 
@@ -120,7 +123,9 @@ def _candidates(scope: Scope, array: LocalArray, banks: BankedLocal) -> Iterator
     if len(array.lengths) > 1:
         rows, width = prod(array.lengths[:-1]), array.lengths[-1]
         start, end = array.declared[-1]
-        for extra in PADDINGS:
+        for extra in dict.fromkeys((*PADDINGS, (scope.subject.launch.local_size[0] - width) % row)):
+            if not extra:
+                continue
             text = _longer(scope.text[start:end], extra)
             noun = "element" if extra == 1 else "elements"
             why = f"// {extra} {noun} more a row: what conflicted lies in different banks of local memory."
@@ -134,9 +139,34 @@ def _candidates(scope: Scope, array: LocalArray, banks: BankedLocal) -> Iterator
         return
     if row < 2 or not _is_power_of_two(row):
         return
-    shift = row.bit_length() - 1
+    for step in _steps(scope, array, row):
+        yield from _in_steps(scope, array, row, step)
 
-    why = f"// {name}[i] lies at i + i / {row}: strides of powers of two meet in different banks."
+
+def _steps(scope: Scope, array: LocalArray, row: int) -> list[int]:
+    """Return after how many elements one may be left out: a row of banks, and how far neighbours are apart.
+
+    Neighbours that are several rows apart would come to lie as many rows of one element apart.
+    """
+    found = {row}
+    for access in array.accesses:
+        for dimension in range(len(scope.subject.launch.local_size)):
+            step = _number(scope, access.index.coefficient(local_id(dimension)))
+            step = step or _number(scope, access.index.coefficient(global_id(dimension)))
+            if step is not None and step > row and _is_power_of_two(step):
+                found.add(step)
+    return sorted(found)[:MOST_STEPS]
+
+
+def _number(scope: Scope, value: Polynomial | None) -> int | None:
+    return None if value is None else Facts(scope.subject.launch).number(value)
+
+
+def _in_steps(scope: Scope, array: LocalArray, row: int, step: int) -> Iterator[_Candidate]:
+    """Yield an array with one dimension that has an element more in so many, or moves them about."""
+    name, size = array.variable.name, array.element.size
+    shift = step.bit_length() - 1
+    why = f"// {name}[i] lies at i + i / {step}: strides of powers of two meet in different banks."
 
     def padded(index: str) -> str:
         return f"{_sum_text(index)} + ({tight(index)} >> {shift})"
@@ -144,15 +174,18 @@ def _candidates(scope: Scope, array: LocalArray, banks: BankedLocal) -> Iterator
     if array.lengths:
         (start, end), length = array.declared[0], array.lengths[0]
         whole = _sum_text(scope.text[start:end])
-        edits = [scope.replaced(start, end, f"{whole} + {tight(whole)} / {row}")]
+        edits = [scope.replaced(start, end, f"{whole} + {tight(whole)} / {step}")]
         edits += [*_noted(scope, array, why), *_each(scope, array, padded)]
-        yield _Candidate(f"Pad `{name}` by one element in {row}", tuple(edits), length // row * size)
+        yield _Candidate(f"Pad `{name}` by one element in {step}", tuple(edits), length // step * size)
     else:
-        more = -(-_length(scope, array) // row) * size
+        more = -(-_length(scope, array) // step) * size
         edits = [*_noted(scope, array, why), *_each(scope, array, padded)]
-        yield _Candidate(f"Pad `{name}` by one element in {row}", tuple(edits), more, argument=(name, row))
+        yield _Candidate(f"Pad `{name}` by one element in {step}", tuple(edits), more, argument=(name, step))
     # A row that the host cuts short would be left: its last elements change places with ones beyond it.
-    for rows, xor in ((1, f"{{}} >> {shift} & {row - 1}"), (2, f"{{}} >> 1 & {row // 2}")):
+    moves = [(step // row, f"{{}} >> {shift} & {row - 1}")]
+    if step == row:
+        moves.append((2, f"{{}} >> 1 & {row // 2}"))
+    for rows, xor in moves:
         if not _length(scope, array) % (rows * row):
             why = f"// {name}[i] lies at i ^ ({xor.format('i')}): strides meet in different banks."
             edits = _noted(scope, array, why)

@@ -227,7 +227,7 @@ def _turn(scope: Scope, loop: CountingLoop, changes: dict[tuple[int, int], str],
         start, end = body.children[0].start, body.children[-1].end
     if loop.increment is not None:
         changes[loop.increment] = ""
-    for found in re.finditer(rf"\b{re.escape(loop.name)}\b", scope.shown[start:end]):
+    for found in re.finditer(rf"(?<![.>\w]){re.escape(loop.name)}\b", scope.shown[start:end]):
         place = (start + found.start(), start + found.end())
         if not any(a <= place[0] < b for a, b in changes):
             changes[place] = counter
