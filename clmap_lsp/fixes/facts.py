@@ -67,6 +67,18 @@ def lanes_in(value: Polynomial) -> frozenset[int] | None:
     return frozenset(found)
 
 
+def unwrapped(index: Polynomial) -> Polynomial:
+    """Return an index as it is while no unsigned part of it passes 2 to the power 32."""
+    plain = Polynomial({})
+    for monomial, coefficient in index.terms.items():
+        match monomial:
+            case (Operation(op=Op.WRAP_UNSIGNED, operands=(inner, _)),):
+                plain += inner.scaled(coefficient)
+            case _:
+                plain += Polynomial({monomial: coefficient})
+    return plain
+
+
 def written(analysis: KernelAnalysis) -> frozenset[str]:
     """Return the buffers that are stored to; `?` is one whose owner is not known."""
     return frozenset(it.buffer for it in accesses(analysis) if it.direction is not Direction.LOAD)

@@ -239,11 +239,11 @@ def _uses(
 def _shapes(scope: Scope, worst: Access, accesses: Sequence[Access]) -> Iterator[_Shape]:
     """Yield the shapes that a buffer may have, as the kernel's text can say them."""
     known = Facts(group_size=scope.subject.analysis.kernel.attributes.reqd_work_group_size)
-    indices = [_unwrapped(it.index) for it in accesses if it.known]
-    layout = delinearise(_unwrapped(worst.index), known, shared_pitches(indices))
+    indices = [facts.unwrapped(it.index) for it in accesses if it.known]
+    layout = delinearise(facts.unwrapped(worst.index), known, shared_pitches(indices))
     if worst.unknown is not None:
         return
-    width = layout.pitches[-2] if layout.n_dimensions > 1 else _only_step(_unwrapped(worst.index))
+    width = layout.pitches[-2] if layout.n_dimensions > 1 else _only_step(facts.unwrapped(worst.index))
     if width is None or len(width.terms) != 1 or width.value == 1 or spelt(width, {}) is None:
         return
     if layout.n_dimensions > 2:
@@ -293,22 +293,10 @@ def _length(launch: Launch, access: Access, width: Polynomial) -> int | None:
 
 
 def _taken_apart(index: Polynomial, shape: _Shape) -> _Part:
-    index = _unwrapped(index)
+    index = facts.unwrapped(index)
     outer, rest = (Polynomial({}), index) if shape.plane is None else _divided(index, shape.plane)
     row, column = _divided(rest, shape.width)
     return _Part(outer, row, column)
-
-
-def _unwrapped(index: Polynomial) -> Polynomial:
-    """Return an index as it is while no unsigned part of it passes 2 to the power 32."""
-    plain = Polynomial({})
-    for monomial, coefficient in index.terms.items():
-        match monomial:
-            case (Operation(op=Op.WRAP_UNSIGNED, operands=(inner, _)),):
-                plain += inner.scaled(coefficient)
-            case _:
-                plain += Polynomial({monomial: coefficient})
-    return plain
 
 
 def _divided(index: Polynomial, by: Polynomial) -> tuple[Polynomial, Polynomial]:
@@ -391,7 +379,7 @@ def _index(scope: Scope, access: Access, shape: _Shape, part: _Part) -> str | No
 def _inside(scope: Scope, access: Access, shape: _Shape, part: _Part) -> list[Assumption] | None:
     """Return what must hold so that row and column are those of the array; `None` if it does not here."""
     found: list[Assumption] = []
-    if _unwrapped(access.index) != access.index:
+    if facts.unwrapped(access.index) != access.index:
         found.append(_is_short(access.buffer, shape))
     for value, bound in ((part.row, shape.rows), (part.column, shape.width)):
         for it in (_not_negative(scope, access, value), _below(scope, access, value, bound)):

@@ -89,7 +89,7 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
         ("CM101", "CM103"),
         (
             *overlaps(scope.subject.analysis.kernel, {it.buffer for it in loads}, stored),
-            *_aligned(scope, loads),
+            *aligned_vectors(scope, loads),
         ),
         sites=frozenset(it.site for it in loads),
     )
@@ -125,11 +125,11 @@ def _tests(scope: Scope, loop: CountingLoop, loads: Sequence[Access]) -> list[st
     return list(dict.fromkeys(found))
 
 
-def _aligned(scope: Scope, accesses: Sequence[Access]) -> tuple[Assumption, ...]:
+def aligned_vectors(scope: Scope, accesses: Sequence[Access], lanes: int = LANES) -> tuple[Assumption, ...]:
     """Return that the buffers are aligned, where the host may pass pointers: from OpenCL 2.0 on."""
     if scope.subject.options.language in ("CL1.0", "CL1.1", "CL1.2"):
         return ()
-    return unique(aligned(it.buffer, it.size * LANES) for it in accesses)
+    return unique(aligned(it.buffer, it.size * lanes) for it in accesses)
 
 
 def _is_temporary(statement: ir.Statement) -> bool:
@@ -272,7 +272,7 @@ def _kernel(scope: Scope) -> Proposal | None:
                 (it.buffer for it in accesses),
                 (it.buffer for it in accesses if it.direction is Direction.STORE),
             ),
-            *_aligned(scope, accesses),
+            *aligned_vectors(scope, accesses),
         ),
         relaunch=_quarter,
         host_change=f"launch a quarter of the work-items, for a multiple of {LANES} elements",

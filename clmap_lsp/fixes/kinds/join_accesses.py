@@ -1,0 +1,251 @@
+"""Load or store what lies side by side at once: `a[2 * i]` and `a[2 * i + 1]` as one `float2`.
+
+Work-items that handle pairs or quadruples of elements one by one make a request for each, and every request
+touches all the lines. As in `vectorise`, the access goes through a pointer to vectors, which promises that it
+is aligned: that follows from an index whose terms are all multiples of the number of elements.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.polynomial import Op, Operation, Polynomial
+from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.assumptions import overlaps, unique
+from clmap_lsp.fixes.kinds.vectorise import aligned_vectors
+from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.scope import Scope
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, ScalarType
+
+if TYPE_CHECKING:
+    from clmap_lsp.findings import Edit
+    from clmap_lsp.fixes.assumptions import Assumption
+    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.fixes.outline import Node
+
+KIND = "join-accesses"
+LANES = (4, 2)
+_LABEL = re.compile(r"(?:case|default)\b|\w+\s*:(?!:)")
+_NAMED = re.compile(r"\w+\s*\[")
+
+
+@dataclass(frozen=True, slots=True)
+class _Joined:
+    """Accesses that become one, in the order of their addresses."""
+
+    accesses: tuple[Access, ...]
+    edits: tuple[Edit, ...]
+    assumptions: tuple[Assumption, ...]
+
+    @property
+    def buffer(self) -> str:
+        return self.accesses[0].buffer
+
+
+def propose(subject: Subject) -> Iterator[Proposal]:
+    """Yield one rewrite for all neighbours that a kernel accesses one by one, and one for each buffer."""
+    scope = Scope.of(subject)
+    if scope is None or facts.opaque(subject.analysis.kernel):
+        return
+    everything = facts.accesses(subject.analysis)
+    if any(it.buffer == "?" for it in everything):
+        return
+    found: list[_Joined] = []
+    for run in _runs(scope, everything):
+        joined = _loads(scope, run) if run[0].direction is Direction.LOAD else _stores(scope, run)
+        if joined is not None:
+            found.append(joined)
+    if not found:
+        return
+    yield _proposal(found)
+    buffers = dict.fromkeys(it.buffer for it in found)
+    if len(buffers) > 1:
+        for buffer in buffers:
+            yield _proposal([it for it in found if it.buffer == buffer])
+
+
+def _proposal(found: Sequence[_Joined]) -> Proposal:
+    names = ", ".join(dict.fromkeys(f"`{it.buffer}`" for it in found))
+    return Proposal(
+        KIND,
+        f"Access neighbours of {names} as vectors",
+        tuple(edit for it in found for edit in it.edits),
+        ("CM101", "CM102", "CM103"),
+        unique(assumed for it in found for assumed in it.assumptions),
+        sites=frozenset(access.site for it in found for access in it.accesses),
+        choice=KIND,
+    )
+
+
+def _runs(scope: Scope, accesses: Sequence[Access]) -> Iterator[tuple[Access, ...]]:
+    """Yield accesses of four or two elements that fill an aligned vector, each in one run at most."""
+    taken: set[int] = set()
+    for lanes in LANES:
+        groups: dict[object, dict[int, Access]] = {}
+        for it in accesses:
+            if it.site in taken or not _is_single(scope, it):
+                continue
+            index = facts.unwrapped(it.index)
+            start = index.offset % lanes
+            if any(factor % lanes for monomial, factor in index.terms.items() if monomial):
+                continue
+            block = scope.block_statement(it.span.start, it.span.end)
+            inner = None if block is None else block[0].start
+            key = it.buffer, it.direction, it.loops, it.guard, index - start, _wraps(it.index), inner
+            groups.setdefault(key, {}).setdefault(start, it)
+        for group in groups.values():
+            if len(group) == lanes:
+                run = tuple(group[at] for at in range(lanes))
+                taken.update(it.site for it in run)
+                yield run
+
+
+def _wraps(index: Polynomial) -> frozenset[tuple[Polynomial, int]]:
+    """Return the unsigned parts of an index without constants: those of neighbours wrap together."""
+    found = set()
+    for monomial, coefficient in index.terms.items():
+        match monomial:
+            case (Operation(op=Op.WRAP_UNSIGNED, operands=(inner, _)),):
+                found.add((inner - inner.offset, coefficient))
+            case _:
+                pass
+    return frozenset(found)
+
+
+def _is_single(scope: Scope, access: Access) -> bool:
+    return (
+        access.space is AddressSpace.GLOBAL
+        and access.known
+        and access.direction in (Direction.LOAD, Direction.STORE)
+        and not access.volatile
+        and scope.is_typed(access)
+        and isinstance(access.type, ScalarType)
+        and access.type.size in (1, 2, 4, 8)
+        and access.unit == access.size == access.type.size
+        and _NAMED.match(scope.source(access.span)) is not None
+        and scope.source(access.span).endswith("]")
+        and not scope.has_effects(access.span.start, access.span.end)
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- loads
+
+
+def _loads(scope: Scope, run: tuple[Access, ...]) -> _Joined | None:
+    """Load a vector before the first statement that uses an element of it."""
+    kernel, first = scope.subject.analysis.kernel, min(run, key=lambda it: it.span.start)
+    place = scope.block_statement(first.span.start, first.span.end)
+    if place is None or not _is_evaluated_first(scope, place[1], first):
+        return None
+    statements = _between(kernel.body, {it.site for it in run}, place[1])
+    if statements is None:
+        return None
+    inside = list(ir.walk(statements))
+    if facts.synchronises(inside) or any(map(ir.may_leave, statements)):
+        return None
+    if any(isinstance(it, (ir.Atomic, ir.Call, ir.CopyObject)) for it in inside):
+        return None
+    sites = {it.site for it in inside if isinstance(it, ir.Store)}
+    everything = facts.accesses(scope.subject.analysis)
+    stored = {it.buffer for it in everything if it.site in sites}
+    if run[0].buffer in stored or _assigned(inside) & scope.words(run[0].span.start, run[0].span.end):
+        return None
+    kind, element = f"{run[0].type}{len(run)}", scope.source(run[0].span)
+    name = scope.fresh(f"{run[0].buffer}_{len(run)}")
+    line = f"const {kind} {name} = *(__global const {kind} *)&{element};"
+    edits = [scope.replaced(it.span.start, it.span.end, f"{name}.s{lane}") for lane, it in enumerate(run)]
+    assumed = (*overlaps(kernel, {run[0].buffer}, stored), *aligned_vectors(scope, run, len(run)))
+    return _Joined(run, (scope.before(place[1], [line]), *edits), assumed)
+
+
+def _is_evaluated_first(scope: Scope, node: Node, access: Access) -> bool:
+    """True if something may be evaluated before a statement instead of an access in it."""
+    if any(it.kind == "switch" for it in scope.body.path(node.start, node.end)):
+        return False
+    if node.kind == "if":
+        return node.head is not None and node.head[0] <= access.span.start and access.span.end <= node.head[1]
+    return node.kind == "simple" and _LABEL.match(scope.shown, node.start) is None
+
+
+def _between(block: ir.Block, sites: set[int], node: Node) -> tuple[ir.Statement, ...] | None:
+    """Return the statements from a node on to the last load; `None` if that is no straight line."""
+    places = [at for at, it in enumerate(block) if isinstance(it, ir.Load) and it.site in sites]
+    if len(places) == len(sites):
+        first = next((at for at, it in enumerate(block) if it.span.start >= node.start), places[0])
+        return tuple(block[min(first, places[0]) : places[-1] + 1])
+    for statement in block:
+        if node.holds(statement.span.start, statement.span.end):
+            continue  # What the node itself decides on, such as a choice.
+        for inner in ir.blocks(statement):
+            found = _between(inner, sites, node)
+            if found is not None:
+                return found
+    return None
+
+
+def _assigned(statements: Sequence[ir.Statement]) -> frozenset[str]:
+    """Return the names of variables that get values."""
+    kinds = (ir.Assign, ir.Declare, ir.Load)
+    return frozenset(it.variable.name for it in statements if isinstance(it, kinds))
+
+
+# --------------------------------------------------------------------------------------------------- stores
+
+
+def _stores(scope: Scope, run: tuple[Access, ...]) -> _Joined | None:
+    """Store a vector instead of statements that stand one after the other."""
+    place = scope.block_statement(run[0].span.start, run[0].span.end)
+    if place is None:
+        return None
+    nodes = [next((n for n in place[0].children if n.start == it.span.start), None) for it in run]
+    values = [None if n is None else _value(scope, n, it) for n, it in zip(nodes, run, strict=True)]
+    known = [it for it in nodes if it is not None]
+    if any(it is None for it in values) or len(known) < len(run):
+        return None
+    ordered = sorted(known, key=lambda it: it.start)
+    at = place[0].children.index(ordered[0])
+    if list(place[0].children[at : at + len(run)]) != ordered:
+        return None
+    start, end = ordered[0].start, ordered[-1].end
+    if scope.shown[start:end].split() != scope.text[start:end].split() or "#" in scope.text[start:end]:
+        return None  # Comments would be lost.
+    kernel = scope.subject.analysis.kernel
+    everything = facts.accesses(scope.subject.analysis)
+    loaded = {
+        it.buffer
+        for it in everything
+        if it.direction is Direction.LOAD and start <= it.span.start and it.span.end <= end
+    }
+    if run[0].buffer in loaded or any(
+        isinstance(it, (ir.Call, ir.Atomic)) and start <= it.span.start and it.span.end <= end
+        for it in ir.walk(kernel.body)
+    ):
+        return None
+    kind, element = f"{run[0].type}{len(run)}", scope.source(run[0].span)
+    text = f"*(__global {kind} *)&{element} = ({kind})({', '.join(it or '' for it in values)});"
+    assumed = (*overlaps(kernel, loaded, {run[0].buffer}), *aligned_vectors(scope, run, len(run)))
+    return _Joined(run, (scope.replaced(start, end, text),), assumed)
+
+
+def _value(scope: Scope, node: Node, access: Access) -> str | None:
+    """Return what a statement stores, in the element's type; `None` if it does anything else."""
+    assigned = re.fullmatch(r"\s*=(?!=)\s*(.*);", scope.text[access.span.end : node.end], re.DOTALL)
+    if node.kind != "simple" or assigned is None or scope.has_effects(*_right(scope, node, access)):
+        return None
+    body = scope.subject.analysis.kernel.body
+    store = next((it for it in ir.walk(body) if isinstance(it, ir.Store) and it.site == access.site), None)
+    if store is None or store.component is not None:
+        return None
+    value = assigned[1].strip()
+    plain = store.value.type == access.type and not isinstance(store.value, ir.Convert)
+    return value if plain and "," not in value else f"({access.type})({value})"
+
+
+def _right(scope: Scope, node: Node, access: Access) -> tuple[int, int]:
+    """Return the range right of a statement's `=`."""
+    return scope.shown.index("=", access.span.end) + 1, node.end

@@ -1,0 +1,64 @@
+"""Macros that hide accesses are spelt out where a rewrite edits them, and nowhere else."""
+
+from __future__ import annotations
+
+from fixing import offered, proposed, proved
+
+HIDDEN = """\
+// clmap: global=64 local=32 a=random(1024) b=zeros(1024)
+#define WIDTH 32
+#define AT(r, c) part[(c) + (r) * WIDTH]
+#define FIRST(x) ((x) + 0)
+__kernel void columns(__global const float *a, __global float *b)
+{
+    __local float part[WIDTH * WIDTH];
+    const int l = get_local_id(0);
+    for (int k = 0; k < WIDTH; k++)
+        AT(k, l) = a[FIRST(k * WIDTH + l)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < WIDTH; k++)
+        b[k * WIDTH + l] = AT(l, k);
+}
+"""
+IDS = """\
+// clmap: global=64,64 local=16,16 n=64 a=random(4096) b=zeros(4096)
+#define X get_global_id(0)
+#define Y get_global_id(1)
+#define A(i, j) a[(i) * n + (j)]
+__kernel void sums(__global const float *a, __global float *b, int n)
+{
+    float sum = 0;
+    for (int k = 0; k < n; k++)
+        sum += A(X, k) * A(k, Y);
+    b[X * n + Y] = sum;
+}
+"""
+
+
+def test_an_access_out_of_a_macro_is_edited_in_the_kernel():
+    (subject, proposal), *_ = proposed(HIDDEN, "pad-local")
+    after, proof = proved(HIDDEN, subject, proposal)
+    assert "#define AT(r, c) part[(c) + (r) * WIDTH]\n" in after  # Others may use it.
+    assert "AT(" not in after.partition("__kernel")[2]
+    assert "a[FIRST(k * WIDTH + l)]" in after  # Nothing there is edited.
+    assert "* WIDTH" in after.partition("__kernel")[2]
+    assert proof.compared == "bit for bit"
+
+
+def test_ids_out_of_macros_are_found():
+    ((text, _),) = offered(IDS, "swap-dimensions")
+    assert text != IDS
+
+
+def test_a_macro_with_statements_stays():
+    text = HIDDEN.replace(
+        "#define AT(r, c) part[(c) + (r) * WIDTH]", "#define PUT(r, c, v) { part[(c) + (r) * WIDTH] = v; }"
+    )
+    text = text.replace("AT(k, l) = a[FIRST(k * WIDTH + l)];", "PUT(k, l, a[FIRST(k * WIDTH + l)])")
+    text = text.replace("AT(l, k)", "part[k + l * WIDTH]")
+    assert proposed(text, "pad-local") == []
+
+
+def test_a_macro_that_is_another_later_is_left_alone():
+    text = HIDDEN + "#undef AT\n#define AT(r, c) part[(r) + (c) * WIDTH]\n"
+    assert proposed(text, "pad-local") == []
