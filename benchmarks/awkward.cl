@@ -1290,3 +1290,500 @@ __kernel void by_macro(__global const float *restrict a, __global float *restric
         s = 0.5f * s + a[HERE];
     y[i] = s;
 }
+//// pairs in a buffer that is stored to as well
+// clmap: global=64 local=32 a=random(256) b=random(256,1)
+// also: same=a:b
+__kernel void pairs_shared(__global float *a, __global float *b)
+{
+    const int i = get_global_id(0);
+    float x = a[2 * i];
+    b[2 * i] = x + 1.0f;
+    float y = a[2 * i + 1];
+    b[2 * i + 1] = y * x;
+}
+//// pairs of which the second is stored from the first
+// clmap: global=64 local=32 a=random(256)
+__kernel void pairs_chain(__global float *a)
+{
+    const int i = get_global_id(0);
+    a[2 * i] = a[2 * i] + 1.0f;
+    a[2 * i + 1] = a[2 * i] * 2.0f;
+}
+//// pairs whose index wraps
+// clmap: global=64 local=32 s=3000000000 a=random(512) b=random(64,1)
+__kernel void pairs_wrap(__global const float *a, __global float *b, const uint s)
+{
+    const uint i = get_global_id(0);
+    const uint at = (2u * (i + s)) & 254u;
+    b[i] = a[at] - a[at + 1u];
+}
+//// pairs at an odd base
+// clmap: global=64 local=32 base=1 a=random(512) b=random(64,1)
+// also: base=2
+// also: base=0
+__kernel void pairs_base(__global const float *a, __global float *b, const int base)
+{
+    const int i = get_global_id(0);
+    __global const float *p = a + base;
+    b[i] = p[2 * i] - p[2 * i + 1];
+}
+//// pairs in rows of any width
+// clmap: global=32,8 local=8,4 w=64 a=random(1024) b=random(1024,1)
+// also: w=65
+__kernel void pairs_rows(__global const float *restrict a, __global float *restrict b, const int w)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    b[y * w + 2 * x] = a[y * w + 2 * x + 1];
+    b[y * w + 2 * x + 1] = a[y * w + 2 * x];
+}
+//// pairs that a loop changes between
+// clmap: global=64 local=32 n=5 a=random(512) b=random(64,1)
+// also: n=0
+__kernel void pairs_loop(__global float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s += a[2 * i];
+        a[2 * i] = s;
+        s -= a[2 * i + 1];
+    }
+    b[i] = s;
+}
+//// pairs in a choice past the end
+// clmap: global=64 local=32 n=100 a=random(100) b=random(64,1)
+// also: n=1 a=random(1)
+__kernel void pairs_choice(__global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    b[i] = 2 * i + 1 < n ? a[2 * i] + a[2 * i + 1] : (2 * i < n ? a[2 * i] : 0.0f);
+}
+//// pairs after an early return
+// clmap: global=64 local=32 n=50 a=random(100) b=random(64,1)
+// also: n=1 a=random(2)
+__kernel void pairs_return(__global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    if (i >= n) return;
+    float x = a[2 * i], y = a[2 * i + 1];
+    b[i] = x * y;
+}
+//// pairs under a switch
+// clmap: global=64 local=32 m=0 a=random(128) b=random(64,1)
+// also: m=1
+// also: m=2
+__kernel void pairs_switch(__global const float *a, __global float *b, const int m)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    switch (m) {
+    case 0: s = a[2 * i];
+    case 1: s -= a[2 * i + 1]; break;
+    default: s = 7.0f;
+    }
+    b[i] = s;
+}
+//// pairs of bytes with arithmetic that widens
+// clmap: global=64 local=32 a=random(256) b=zeros(256)
+__kernel void pairs_bytes(__global const uchar *a, __global uchar *b)
+{
+    const int i = get_global_id(0);
+    b[4 * i] = (a[4 * i] + a[4 * i + 1]) / 2;
+    b[4 * i + 1] = (a[4 * i + 1] + a[4 * i + 2]) / 2;
+    b[4 * i + 2] = (a[4 * i + 2] + a[4 * i + 3]) / 2;
+    b[4 * i + 3] = a[4 * i + 3] * 2;
+}
+//// pairs stored as another type
+// clmap: global=64 local=32 a=random(128) b=zeros(128)
+__kernel void pairs_convert(__global const float *a, __global short *b)
+{
+    const int i = get_global_id(0);
+    b[2 * i] = a[2 * i] * 30000.0f;
+    b[2 * i + 1] = -a[2 * i + 1] * 30000.0f;
+}
+//// pairs that are volatile
+// clmap: global=64 local=32 a=random(128) b=zeros(64)
+__kernel void pairs_volatile(__global volatile float *a, __global float *b)
+{
+    const int i = get_global_id(0);
+    b[i] = a[2 * i] + a[2 * i + 1];
+}
+//// pairs of pointers into one buffer
+// clmap: global=64 local=32 a=random(256) b=zeros(64)
+__kernel void pairs_walk(__global float *a, __global float *b)
+{
+    const int i = get_global_id(0);
+    __global float *p = a + 2 * i;
+    float x = *p++;
+    float y = *p;
+    a[2 * i + 128] = x;
+    b[i] = x - y;
+}
+//// a macro with an effect in its argument
+// clmap: global=64 local=32 n=8 a=random(1024) b=zeros(512)
+#define AT(p, i) (p)[(i) * 2 + ((i) & 1)]
+__kernel void macro_effect(__global const float *a, __global float *b, const int n)
+{
+    const int g = get_global_id(0);
+    int k = g;
+    float s = 0.0f;
+    for (int j = 0; j < n; j++) {
+        s += AT(a, k);
+        k++;
+    }
+    b[g] = s;
+}
+//// a macro that is another after the kernel
+// clmap: global=32,32 local=8,8 n=32 a=random(1024) b=zeros(1024)
+#define IN(r, c) a[(r) * n + (c)]
+__kernel void macro_twice(__global const float *a, __global float *b, const int n)
+{
+    const int x = get_global_id(1), y = get_global_id(0);
+    b[y * n + x] = IN(y, x) + IN(x, y);
+}
+#undef IN
+#define IN(r, c) a[(c) * n + (r)]
+__kernel void macro_other(__global const float *a, __global float *b, const int n)
+{
+    b[get_global_id(0)] = IN(0, get_global_id(0));
+}
+//// a macro of a build around the width
+// clmap: global=32 local=32 a=random(2048) b=zeros(2048)
+// also: -DW=33
+// also: -DW=7
+#ifndef W
+#define W 32
+#endif
+#define CELL(r, c) tile[(r) * W + (c)]
+__kernel void macro_width(__global const float *a, __global float *b)
+{
+    __local float tile[32 * W];
+    const int l = get_local_id(0);
+    for (int k = 0; k < W; k++)
+        CELL(l, k) = a[k * 32 + l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < W; k++)
+        b[k * 32 + l] = CELL((l + 1) % 32, k);
+}
+//// a macro that uses its argument three times
+// clmap: global=64 local=64 a=random(64) b=zeros(64)
+#define MID(t, i) (t[(i) * 33 % 2048] + t[(i) * 32])
+__kernel void macro_often(__global const float *a, __global float *b)
+{
+    __local float t[2080];
+    const int l = get_local_id(0);
+    for (int k = l; k < 2080; k += 64)
+        t[k] = a[k % 64];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[l] = MID(t, l);
+}
+//// a local array that two functions reach
+// clmap: global=64 local=32 a=random(1024) b=zeros(64)
+float first_of(__local const float *t, int i) { return t[i * 32]; }
+void put(__local float *t, int i, float v) { t[i] = v; }
+__kernel void two_functions(__global const float *a, __global float *b)
+{
+    __local float t[1024];
+    const int l = get_local_id(0);
+    for (int k = 0; k < 32; k++)
+        put(t, k * 32 + l, a[k * 32 + l]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[get_global_id(0)] = first_of(t, l) + t[l];
+}
+//// a local array that is read as vectors
+// clmap: global=64 local=32 a=random(1024) b=zeros(64)
+__kernel void as_vectors(__global const float *a, __global float *b)
+{
+    __local float t[1024];
+    const int l = get_local_id(0);
+    for (int k = 0; k < 32; k++)
+        t[l * 32 + k] = a[k * 32 + l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const float4 v = vload4(l * 8, t);
+    b[get_global_id(0)] = v.x + v.w + t[l * 32];
+}
+//// a local array of which parts are compared by address
+// clmap: global=64 local=32 a=random(1024) b=zeros(64)
+__kernel void by_address(__global const float *a, __global float *b)
+{
+    __local float t[1056];
+    const int l = get_local_id(0);
+    for (int k = 0; k < 32; k++)
+        t[l * 32 + k] = a[k * 32 + l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    __local float *p = t + l * 32;
+    b[get_global_id(0)] = p[31] + (float)(p - t);
+}
+//// strides of powers of two with odd lengths
+// clmap: global=64 local=16 a=random(4096) b=zeros(64)
+__kernel void odd_lengths(__global const float *a, __global float *b)
+{
+    __local float t[1001];
+    const int l = get_local_id(0);
+    for (int k = l; k < 1001; k += 16)
+        t[k] = a[k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float s = 0.0f;
+    for (int k = 0; k < 40; k++)
+        s += t[(l * 64 + k) % 1001];
+    b[get_global_id(0)] = s;
+}
+//// local memory whose length the host gives, of vectors
+// clmap: global=16,16 local=16,16 t=local(256) a=random(256) b=zeros(256)
+// also: t=local(300)
+__kernel void host_length(__global const float4 *a, __global float4 *b, __local float4 *t)
+{
+    const int x = get_local_id(0), y = get_local_id(1);
+    t[y * 16 + x] = a[y * 16 + x];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[y * 16 + x] = t[x * 16 + y];
+}
+//// local arrays in two kernels of one name
+// clmap: global=64 local=32 a=random(1024) b=zeros(64)
+__kernel void one_of_two(__global const float *a, __global float *b)
+{
+    __local float t[32][32];
+    const int l = get_local_id(0);
+    for (int k = 0; k < 32; k++)
+        t[k][l] = a[k * 32 + l];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float s = 0.0f;
+    for (int k = 0; k < 32; k++)
+        s += t[l][k];
+    b[get_global_id(0)] = s;
+}
+__kernel void two_of_two(__global float *b)
+{
+    __local float t[32];
+    t[get_local_id(0)] = get_local_id(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[get_global_id(0)] = t[31 - get_local_id(0)];
+}
+//// a do-while over a row
+// clmap: global=64 local=32 n=16 a=random(1024) b=zeros(64)
+// also: n=1
+__kernel void do_while(__global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    int k = 0;
+    float s = 0.0f;
+    do {
+        s += a[i * n + k];
+        k++;
+    } while (k < n);
+    b[i] = s;
+}
+//// a loop that counts down to zero in unsigned numbers
+// clmap: global=64 local=32 n=16 a=random(1024) b=zeros(64)
+// also: n=0
+__kernel void down_unsigned(__global const float *a, __global float *b, const uint n)
+{
+    const uint i = get_global_id(0);
+    float s = 0.0f;
+    for (uint k = n; k-- > 0;)
+        s = s * 0.5f + a[i * n + k];
+    b[i] = s;
+}
+//// a loop whose bound is unsigned and less one
+// clmap: global=64 local=32 n=16 a=random(1024) b=zeros(64)
+// also: n=1
+__kernel void bound_less_one(__global const float *a, __global float *b, const uint n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n - 1; k++)
+        s += a[i * n + k] * a[i * n + k + 1];
+    b[i] = s;
+}
+//// size_t and int in one index
+// clmap: global=64 local=32 d=-3 a=random(512) b=zeros(64)
+// also: d=0
+__kernel void mixed_index(__global const float *a, __global float *b, const int d)
+{
+    const size_t i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < 4; k++)
+        s += a[i * 4 + k + (d + 3)];
+    b[i] = s;
+}
+//// a row index in characters
+// clmap: global=64 local=32 n=100 a=random(8192) b=zeros(64)
+__kernel void char_index(__global const float *a, __global float *b, const int n)
+{
+    const uchar i = get_global_id(0) * 5;
+    float s = 0.0f;
+    for (uchar k = 0; k < 20; k++)
+        s += a[i * 20 + k];
+    b[get_global_id(0)] = s;
+}
+//// vectors of three
+// clmap: global=64 local=32 n=8 a=random(4096) b=zeros(64)
+__kernel void threes(__global const float3 *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    float3 s = (float3)(0.0f);
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k];
+    b[i] = s.x + s.y * s.z;
+}
+//// packed threes by vload3
+// clmap: global=64 local=32 a=random(1024) b=zeros(256)
+__kernel void packed_threes(__global const float *a, __global float *b)
+{
+    const int i = get_global_id(0);
+    const float3 v = vload3(i, a);
+    b[3 * i] = v.x; b[3 * i + 1] = v.y; b[3 * i + 2] = v.z;
+}
+//// structures with a vector
+// clmap: global=64 local=32 n=64 p=zeros(64) a=random(64) b=zeros(64)
+typedef struct { float4 at; float w; int id; } Body;
+__kernel void bodies(__global Body *p, __global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    p[i].at = (float4)(a[i], a[n - 1 - i], 1.0f, 2.0f);
+    p[i].w = a[i] * 2.0f;
+    p[i].id = i;
+    b[i] = p[i].at.y * p[i].w + p[i].id;
+}
+//// atomics between loads of one row
+// clmap: global=64 local=32 n=8 a=random(512) c=zeros(8) b=zeros(64)
+__kernel void atomics_between(__global const float *a, __global int *c, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (a[i * n + k] > 0.5f)
+            atomic_inc(&c[k]);
+        s += a[i * n + k];
+    }
+    b[i] = s;
+}
+//// an atomic whose result is an index
+// clmap: global=64 local=32 a=random(64) c=zeros(1) b=zeros(64)
+__kernel void appended(__global const float *a, __global int *c, __global float *b)
+{
+    const int i = get_global_id(0);
+    if (a[i] > 2.0f)
+        b[atomic_inc(c)] = a[i];
+}
+//// rows of one buffer that overlap
+// clmap: global=64 local=32 n=16 a=random(2048) b=zeros(64)
+__kernel void overlapping(__global float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k];
+    a[1024 + i] = s;
+    b[i] = a[i * n] + s;
+}
+//// one buffer read by columns and stored by rows in place
+// clmap: global=32 local=32 n=32 a=random(1024)
+__kernel void in_place(__global float *a, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k];
+    for (int k = 0; k < n; k++)
+        a[i * n + k] = a[i * n + k] / (s + 1.0f);
+}
+//// sums of large numbers that cancel
+// clmap: global=64 local=32 n=64 a=formula(4096,(i%3-1)*16777216.0+i%7) b=zeros(64)
+__kernel void cancelling(__global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k];
+    b[i] = s;
+}
+//// a reduction of unsigned characters
+// clmap: global=128 local=64 a=random(128) b=zeros(2)
+__kernel void small_sums(__global const uchar *a, __global uchar *b)
+{
+    __local uchar t[64];
+    const int l = get_local_id(0);
+    t[l] = a[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int s = 1; s < 64; s *= 2) {
+        if (l % (2 * s) == 0)
+            t[l] += t[l + s];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        b[get_group_id(0)] = t[0];
+}
+//// linear ids taken apart
+// clmap: global=1024 local=64 w=32 h=32 a=random(1024) b=zeros(1024)
+// also: w=31 h=33
+__kernel void taken_apart(__global const float *a, __global float *b, const int w, const int h)
+{
+    const int g = get_global_id(0);
+    const int x = g / h, y = g % h;
+    if (x < w && y < h)
+        b[y * w + x] = a[y * w + x] + (x > 0 ? a[y * w + x - 1] : 0.0f);
+}
+//// a guard in a variable that changes
+// clmap: global=64 local=32 n=50 a=random(4096) b=random(64,1)
+__kernel void changing_guard(__global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    int ok = i < n;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (ok)
+            s += a[i * n + k];
+        ok = ok && s < 10.0f;
+    }
+    b[i] = s;
+}
+//// a stencil whose border wraps
+// clmap: global=64,16 local=16,4 w=64 h=16 a=random(1024) b=zeros(1024)
+// also: global=32,8 w=32 h=8
+__kernel void torus(__global const float *restrict a, __global float *restrict b, const int w, const int h)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int l = (x + w - 1) % w, r = (x + 1) % w, u = (y + h - 1) % h, d = (y + 1) % h;
+    b[y * w + x] = a[y * w + l] + a[y * w + r] + a[u * w + x] + a[d * w + x] - 4.0f * a[y * w + x];
+}
+//// pairs of which one is loaded in a loop's test
+// clmap: global=64 local=32 a=formula(256,i%4) b=zeros(64)
+__kernel void pairs_test(__global const float *a, __global float *b)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    while (s < a[2 * i] + a[2 * i + 1])
+        s += 1.0f;
+    b[i] = s;
+}
+//// pairs in a condition with a short circuit
+// clmap: global=64 local=32 n=33 a=random(66) b=zeros(64)
+__kernel void pairs_circuit(__global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 1.0f;
+    if (i < n && a[2 * i] > 0.5f && a[2 * i + 1] > 0.5f)
+        s = 2.0f;
+    b[i] = s;
+}
+//// pairs stored with a comment and a statement between
+// clmap: global=64 local=32 a=random(64) b=zeros(128)
+__kernel void pairs_comment(__global const float *a, __global float *b)
+{
+    const int i = get_global_id(0);
+    float v = a[i];
+    b[2 * i] = v; // the real part
+    v = -v;
+    b[2 * i + 1] = v; /* and the other */
+}
+//// pairs stored in a loop by turns
+// clmap: global=64 local=32 n=4 a=random(64) b=zeros(512)
+__kernel void pairs_turns(__global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++) {
+        b[8 * i + 2 * k] = a[i] * k;
+        b[8 * i + 2 * k + 1] = a[i] - k;
+    }
+}

@@ -25,7 +25,6 @@ from benchmarks import awkward
 
 MEMORY = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201", "CM401", "CM403"})
 PLAIN = frozenset({"qualify-pointers"})
-NOTHING = "nothing in the kernel fits"
 AWKWARD = "awkward: "
 MEMBERS = 2
 """Launches of the family that each fix is run on natively, besides its own."""
@@ -57,7 +56,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--own", nargs="?", const=200, type=int, default=0)
-    parser.add_argument("--skip", type=int, default=0, help="leave out so many of our own")
+    parser.add_argument("--skip", type=int, default=0, help="leave out so many of our own or awkward ones")
     parser.add_argument("--awkward", nargs="?", const="", help="only those whose name contains a text")
     parser.add_argument("--half", type=int, choices=(0, 1), help="every other file of each folder")
     parser.add_argument("--count-only", action="store_true", help="what is on offer; run nothing natively")
@@ -67,6 +66,7 @@ def main() -> int:
     args = parser.parse_args()
     if args.awkward is not None:
         texts = [(f"{AWKWARD}{name}", text) for name, text in awkward.kernels() if args.awkward in name]
+        texts = texts[args.skip :]
     else:
         texts = list(_own(args.own))[args.skip :] if args.own else list(_public(args.folders, args.half))
     defines = tuple((it.partition("=")[0], it.partition("=")[2] or "1") for it in args.defines)
@@ -177,7 +177,7 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
 
 
 def _kernel(name: str, subject: Any, settings: Any, codes: list[str], count_only: bool) -> Figures:
-    from clmap_lsp.fixes.offer import survey
+    from clmap_lsp.fixes.offer import NOTHING, survey
     from clmap_lsp.fixes.trials import Trials
     from clmap_lsp.launch.problem import LaunchError
 
@@ -196,7 +196,7 @@ def _kernel(name: str, subject: Any, settings: Any, codes: list[str], count_only
             figures.safe += fix.safety.value == "safe"
         if verified.proposal.cures is None and not count_only:
             _natively(figures, trials, verified)
-    figures.declined += [f"{it.kind}: {it.why}" for it in found.declined if it.why != NOTHING]
+    figures.declined += [f"{it.kind}: {it.why}" for it in found.declined if not it.why.startswith(NOTHING)]
     return figures
 
 

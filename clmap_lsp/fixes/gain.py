@@ -55,7 +55,7 @@ def does_not_pay(before: Measures, after: Measures) -> str | None:
     """Return why a rewrite that lowers no traffic is not offered; `None` where it gains a twentieth."""
     known = time_ratio(before, after)
     if known is None:
-        return "whether it pays is a matter of time, which the device model does not know"
+        return "whether it pays is a matter of time, which only models of products know: try --device h200"
     return None if known <= 1 / LEAST_FASTER else f"predicted to take {known:.2f} times as long"
 
 

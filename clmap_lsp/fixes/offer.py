@@ -45,6 +45,7 @@ class Failure:
     error: str
 
 
+NOTHING = "nothing in the kernel fits"
 UNDEFINED = frozenset(
     {
         FaultKind.OUT_OF_BOUNDS_READ,
@@ -162,14 +163,20 @@ def survey(subject: Subject, settings: EmulationSettings) -> Survey:
         else:
             declined.append(outcome)
     known = {it.proposal.kind for it, _ in found} | {it.kind for it in declined}
-    reason = "nothing in the kernel fits"
+    reason = ""
     if Scope.of(subject) is None:
-        reason = "the kernel's text comes out of macros or conditional compilation"
+        reason = "braces or statements of the kernel come out of macros: write them out to get rewrites"
     elif use_of(subject) is Use.CALLED:
-        reason = "another function calls the kernel, and would be rewritten with it"
-    declined += (Declined(it, reason) for it in kind_names() if it not in known)
+        reason = "another function calls the kernel, and would be rewritten with it: have both call a third"
+    declined += (Declined(_name(it), reason or _missing(it)) for it in kinds() if _name(it) not in known)
     found.sort(key=lambda it: gain.rank(it[0]))
     return Survey(tuple(found), tuple(declined))
+
+
+def _missing(kind: Propose) -> str:
+    """Return what a kind of rewrite looked for in vain."""
+    needs = getattr(importlib.import_module(kind.__module__), "NEEDS", "")
+    return f"{NOTHING}: it takes {needs}" if needs else NOTHING
 
 
 def offers(subject: Subject, settings: EmulationSettings) -> Iterator[tuple[Verified, Fix]]:
@@ -201,7 +208,9 @@ def _outcomes(subject: Subject, settings: EmulationSettings) -> Iterator[Verifie
         yield from _tried(subject, settings, lambda _: None)
         return
     other = on_defined_launch(subject, settings)
-    cure = None if other is not None else "the kernel's results are undefined on this launch: cure that first"
+    cure = None
+    if other is None:
+        cure = "the kernel's results are undefined on this launch: cure that first, or give another launch"
     yield from _tried(subject, settings, lambda it: cure or "" if it.cures is None else None)
     if other is not None:
         yield from _tried(other, settings, lambda it: "" if it.cures is not None else None)

@@ -84,9 +84,10 @@ def verify(
         figures_of(after_program, after_kernel, after_launch, subject.device),
     )
     if proposal.lowers_traffic and not gained[1].beats(gained[0]):
-        return Rejected(proposal, "it does not lower the traffic")
+        return Rejected(proposal, "it does not lower the traffic on this launch")
     if gained[0].cost < proposal.least_gain * gained[1].cost:
-        return Rejected(proposal, "it lowers the traffic by too little")
+        ratio = f"{gained[0].cost / max(gained[1].cost, 1):.2f} times less traffic"
+        return Rejected(proposal, f"it brings {ratio}; less than {proposal.least_gain} times does not pay")
     if proposal.by_time and (reason := gain.does_not_pay(*gained)):
         return Rejected(proposal, reason)
     trials = trials or Trials(subject, settings)

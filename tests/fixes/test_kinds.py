@@ -79,6 +79,15 @@ def test_tiles_of_rows_say_from_which_launch_on_they_pay():
     assert proposal.promise == ""  # Shared tiles pay in small launches too.
 
 
+def test_accesses_out_of_macros_are_tiled_in_the_kernels_own_text():
+    macros = "#define A_OF A[row * N + k]\n#define B_OF B[k * N + column]\n"
+    text = macros + kernels.MATMUL.replace("A[row * N + k] * B[k * N + column]", "A_OF * B_OF")
+    after, proof = verified(text, "stage-loop")
+    assert after.startswith(macros)
+    assert "sum += A_tile[ly][k - k0] * B_tile[k - k0][lx];" in after
+    assert proof.compared == "bit for bit"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -95,8 +104,6 @@ def test_tiles_of_rows_say_from_which_launch_on_they_pay():
         kernels.MATMUL.replace("global=64,64", "global=60,60").replace("N=64", "N=60"),
         "#define EACH for (int k = 0; k < N; k++)\n"
         + kernels.MATMUL.replace("for (int k = 0; k < N; k++)", "EACH"),
-        "#define A_OF A[row * N + k]\n#define B_OF B[k * N + column]\n"
-        + kernels.MATMUL.replace("A[row * N + k] * B[k * N + column]", "A_OF * B_OF"),
     ],
     ids=[
         "stored to",
@@ -107,7 +114,6 @@ def test_tiles_of_rows_say_from_which_launch_on_they_pay():
         "nobody to share with",
         "partial groups",
         "loop out of a macro",
-        "access out of a macro",
     ],
 )
 def test_loops_are_not_tiled(text: str):
@@ -496,6 +502,15 @@ def test_chunks_as_long_as_they_say_keep_their_total():
     assert proposed(hidden, "stride-order") == []  # No author's word for the length.
 
 
+def test_elements_out_of_macros_are_walked_in_the_other_order():
+    macro = "#define OUT out[id * n + i]\n"
+    text = macro + kernels.CHUNK_SCALE.replace("out[id * n + i] =", "OUT =")
+    after, proof = verified(text, "stride-order")
+    assert after.startswith(macro)
+    assert "OUT =" not in after
+    assert proof.compared == "bit for bit"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -504,7 +519,6 @@ def test_chunks_as_long_as_they_say_keep_their_total():
         kernels.CHUNK_SCALE.replace("id * n", "id * 16"),
         kernels.CHUNK_SCALE.replace("2.0f *", "in[id] *"),
         kernels.CHUNK_SCALE.replace("        out", "        if (in[0] > 2.0f) break; else out"),
-        "#define OUT out[id * n + i]\n" + kernels.CHUNK_SCALE.replace("out[id * n + i] =", "OUT ="),
         kernels.GROUPS_OF_FOUR.replace("& 3", "% 3"),
         kernels.OWN_RANGE.replace("in[i] +", "in[first] +"),
         kernels.OWN_RANGE.replace("in[i] +", "").replace("out[i]", "out[i + 0]"),
@@ -515,7 +529,6 @@ def test_chunks_as_long_as_they_say_keep_their_total():
         "a split on this launch only",
         "another element of its own",
         "left early",
-        "element out of a macro",
         "no power of two",
         "its own first element",
         "the variable is not seen to be the element",

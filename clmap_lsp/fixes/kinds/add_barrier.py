@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clmap_lsp.source.span import Span
 
 KIND = "add-barrier"
+NEEDS = "a race inside a work-group that the emulator saw"
 BARRIER = "barrier(CLK_LOCAL_MEM_FENCE);"
 MOST_TRIED = 40
 """Each is a run of the kernel; one that races in ever so many places lacks more than barriers."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 KIND = "coarsen"
+NEEDS = "one dimension, no loop, no barrier, and nothing of the launch but get_global_id(0)"
 COUNTS = (4, 16)
 """Elements a work-item."""
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 KIND = "constant-data"
+NEEDS = "a small buffer that all work-items read at one index, on a device whose constant memory is faster"
 LEAST_LIMIT = 64 * 1024
 """Bytes of one constant buffer that every full-profile device has (OpenCL 3.0, clGetDeviceInfo)."""
 

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
 
 KIND = "group-shape"
+NEEDS = (
+    "a kernel that does not use its place in the work-group, whose rows are read in "
+    "groups that are too narrow"
+)
 SHAPES = {
     1: ((64,), (128,), (256,)),
     2: ((32, 8), (64, 4), (16, 16), (32, 4), (256, 1), (8, 32)),

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.outline import Node
 
 KIND = "guard-bounds"
+NEEDS = "an access outside a buffer that the emulator saw, and a parameter that says where the buffer ends"
 _KINDS = (FaultKind.OUT_OF_BOUNDS_READ, FaultKind.OUT_OF_BOUNDS_WRITE)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 KIND = "hoist-access"
+NEEDS = "an element that every turn of a counting loop touches at one address"
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.outline import Node
 
 KIND = "join-accesses"
+NEEDS = (
+    "accesses of one work-item that lie side by side from a multiple of 2 or 4 on, in a "
+    "straight line of statements"
+)
 LANES = (4, 2)
 _LABEL = re.compile(r"(?:case|default)\b|\w+\s*:(?!:)")
 _NAMED = re.compile(r"\w+\s*\[")

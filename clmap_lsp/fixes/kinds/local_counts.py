@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 KIND = "local-counts"
+NEEDS = "atomic additions whose results are not used, to at most 4096 elements"
 COUNTS = (32, 8, 128, 1)
 """Elements a work-item."""
 MOST_BINS = 4096

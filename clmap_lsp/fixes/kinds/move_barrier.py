@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.outline import Node
 
 KIND = "move-barrier"
+NEEDS = "a barrier that not all work-items of a group reach"
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
 
 KIND = "pad-local"
+NEEDS = "a local array with bank conflicts, reached by subscripts only"
 PADDINGS = (1, 2, 3, 4, 8, 16)
 """Elements more in a row."""
 MOST_STEPS = 4

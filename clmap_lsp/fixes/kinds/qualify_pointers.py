@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 KIND = "qualify-pointers"
+NEEDS = "a pointer that is only read, or several without restrict"
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:

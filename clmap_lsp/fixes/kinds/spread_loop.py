@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
 
 KIND = "spread-loop"
+NEEDS = "one dimension, and an outermost counting loop whose turns store to places of their own"
 SIDE = 16
 """Work-items of a group in each dimension, where rows come in such numbers."""
 FLAT = 128

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.outline import Node
 
 KIND = "stage-block"
+NEEDS = "neighbours that read overlapping parts of a buffer at fixed distances"
 _FAR = 16
 """Rows that a neighbour may be away."""
 LEAST_REUSE = 2.0

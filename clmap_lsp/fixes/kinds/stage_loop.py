@@ -36,6 +36,10 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.outline import Node
 
 KIND = "stage-loop"
+NEEDS = (
+    "a counting loop, with as many turns for a whole work-group, that loads what its "
+    "work-items share or rows of their own"
+)
 ROW_TILE = 32
 """Turns in a tile of rows: as many as neighbours fetch side by side."""
 MAX_TILE = 256

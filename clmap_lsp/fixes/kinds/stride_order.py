@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.outline import Node
 
 KIND = "stride-order"
+NEEDS = (
+    "a loop in which every work-item walks a chunk, or a grid stride, with turns that do "
+    "not depend on each other"
+)
 _SIZE = "get_global_size(0)"
 _ID = r"(?P<id>[A-Za-z_]\w*|get_global_id\(\s*0\s*\))"
 _STRIDED = re.compile(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from clmap_lsp.source.types import Field
 
 KIND = "structure-of-arrays"
+NEEDS = "a buffer of structures of which members are accessed one by one"
 MOST_ELEMENTS = 1 << 16
 """Structures of a launch that are taken apart for verification."""
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
 
 KIND = "swap-dimensions"
+NEEDS = "get_global_id(0) and get_global_id(1), each by itself, with the other one along the rows"
 _CALL = re.compile(r"(?<!\w)\w++\s*+\(\s*([0-9]+)u?\s*\)")
 
 

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from clmap_lsp.source.ir import Variable
 
 KIND = "transpose-buffer"
+NEEDS = "a buffer whose rows neighbours walk down, reached by subscripts only, with a known number of rows"
 WASTEFUL = 1.5
 """Times the ideal from which an access is worth it."""
 GAIN = 1.1

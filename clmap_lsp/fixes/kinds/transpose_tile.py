@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.outline import Node
 
 KIND = "transpose-tile"
+NEEDS = "loads by rows and stores by columns, or the other way round, in square work-groups"
 PADDINGS = (1, 2, 0, 4)
 """Columns that the tile may have more than it needs; of those with the fewest passes the first is taken."""
 WASTEFUL = 1.5

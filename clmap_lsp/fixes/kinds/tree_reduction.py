@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
 
 KIND = "tree-reduction"
+NEEDS = "a tree of pairs over a whole work-group in local memory"
 EACH = (1, 4, 8)
 """Numbers that a work-item adds up before the tree."""
 LEAST = 32

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 KIND = "unstage"
+NEEDS = "a local array of which no work-item reads what another one wrote"
 _LOCAL = re.compile(r"\b(?:__)?local\s+")
 
 

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from clmap_lsp.source.types import Type
 
 KIND = "vectorise"
+NEEDS = (
+    "a counting loop over neighbouring elements without branches, or a kernel that "
+    "handles one element a work-item"
+)
 LANES = 4
 
 
