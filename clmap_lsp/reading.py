@@ -205,10 +205,17 @@ class Found:
     refused: str = ""
 
 
+_OF_AN_ENVIRONMENT = "pyvenv.cfg"
+"""What the folder of a virtual environment of Python holds (PEP 405)."""
+_INSTALLED = frozenset({"node_modules", "site-packages"})
+"""Folders of what other people wrote."""
+
+
 def walk(folder: str, suffixes: Iterable[str], within: ReadScope) -> Iterator[Found]:
     """Yield the files below a folder, in sorted order, whose names end so (in small letters).
 
-    Folders whose names start with a dot are left out, links to folders are not followed. Links to files and
+    Folders whose names start with a dot are left out, and what package managers install: virtual
+    environments, `site-packages`, `node_modules`. Links to folders are not followed. Links to files and
     everything that is no regular file are looked at, never opened: what leads out of the scope, and pipes and
     devices, are yielded as refused.
     """
@@ -222,10 +229,12 @@ def walk(folder: str, suffixes: Iterable[str], within: ReadScope) -> Iterator[Fo
                 listed = sorted(entries, key=lambda it: it.name)
         except OSError:
             continue
+        if here not in ("", folder) and any(it.name == _OF_AN_ENVIRONMENT for it in listed):
+            continue
         below = []
         for entry in listed:
             if entry.is_dir(follow_symlinks=False):
-                if not entry.name.startswith("."):
+                if not entry.name.startswith(".") and entry.name not in _INSTALLED:
                     below.append(os.path.join(here, entry.name))  # noqa: PTH118
             elif entry.name.lower().endswith(wanted) and not _leads_to_folder(entry):
                 yield Found(os.path.join(here, entry.name), _refusal(entry, within))  # noqa: PTH118

@@ -32,7 +32,7 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
         if path == "-" or Path(path).is_file():
             found[path] = None
         elif Path(path).is_dir():
-            below = [it for it in _walk(path, SUFFIXES) if not excluded(Path(it))]
+            below = [it for it in _walk(path, SUFFIXES) if not (excluded(Path(it)) or _is_variant(Path(it)))]
             if not below:
                 below = [it for it in _walk(path, LANGUAGES) if not excluded(Path(it)) and _holds_kernels(it)]
             if not below:
@@ -46,6 +46,11 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
         else:
             raise UsageError(f"{path}: no such file or directory")
     return list(found)
+
+
+def _is_variant(path: Path) -> bool:
+    """Tell a file of the host that has a variant for OpenCL, `Makefile.OpenCL` or `dock.cpp.OpenCL`."""
+    return path.suffix.lower() == ".opencl" and ("." in path.stem or path.stem.lower() == "makefile")
 
 
 def _holds_kernels(path: str) -> bool:

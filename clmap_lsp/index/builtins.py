@@ -269,6 +269,8 @@ _GENERIC: dict[str, Callable[[Base], bool]] = {
     "signedgen": lambda it: _number(it, (ScalarKind.SIGNED,), _ALL_LANES),
     "int32gen": lambda it: _number(it, _INTEGERS, _ALL_LANES, "int uint"),
     "uintgen": lambda it: _number(it, _INTEGERS, _ALL_LANES, "uint"),
+    "ulonggen": lambda it: _number(it, _INTEGERS, _ALL_LANES, "ulong"),
+    "ushortgen": lambda it: _number(it, _INTEGERS, _ALL_LANES, "ushort"),
     "gentype": lambda it: _number(it, _NUMBERS, _ALL_LANES),
     "gentypev": lambda it: _number(it, _NUMBERS, (2, 4, 8, 16)),
     "gentypeg": lambda it: _number(it, _FLOATS, (1, 2, 3, 4)),
@@ -280,7 +282,7 @@ _GENERIC: dict[str, Callable[[Base], bool]] = {
 }
 """The generic types that an argument binds, and what they take."""
 
-_DEFAULTS = {"gentypef": "float", "floatgen": "float", "gentypeg": "float"}
+_DEFAULTS = {"gentypef": "float", "floatgen": "float", "gentypeg": "float", "uintgen": "uint"}
 """What a scalar argument of another kind is converted to; `int` elsewhere."""
 
 _LOOSE: dict[str, Callable[[Base], bool]] = {
@@ -313,7 +315,7 @@ def _derived(word: str, bound: Base, arguments: Sequence[Base]) -> Qualified | N
             return with_lanes(SCALARS[f"u{signed.name}"], lanes)
         case "truth":
             return INT if lanes == 1 else with_lanes(signed, lanes)
-        case "intn" | "uintn" | "floatn" | "ulongn":
+        case "intn" | "uintn" | "floatn" | "ulongn" | "doublen" | "halfn":
             return with_lanes(SCALARS[word[:-1]], lanes)
         case "wide":
             wide = SCALARS[_SIGNED[min(element.bits * 2, 64)]]

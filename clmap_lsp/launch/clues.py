@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from clmap_lsp.interruption import checkpoint
-from clmap_lsp.launch.forms import Form, Forms, Id, Monomial, add, all_expressions, is_scalar_parameter
+from clmap_lsp.launch.forms import Atom, Form, Forms, Id, Monomial, add, all_expressions, is_scalar_parameter
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.per_kernel import per_kernel
@@ -187,6 +187,9 @@ def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: 
     for mono, parameter in parameters:
         assert isinstance(parameter, Variable)
         clues.factors.add(parameter)
+        if _steps_a_window(form, forms, mono, parameter):
+            clues.steps.add(parameter)
+            continue
         if mono.count(parameter) > 1:
             clues.cubed.add(parameter)
         others = [it for it in mono if it is not parameter]
@@ -202,6 +205,39 @@ def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: 
         partner = next((it[0] for it in plain if it[0] not in mono), None)
         if isinstance(partner, Id) and len(mono) > 1:
             clues.pitches.setdefault(parameter, partner.dimension)
+
+
+def _steps_a_window(form: Form, forms: Forms, mono: Monomial, parameter: Variable) -> bool:
+    """Tell whether a parameter is how far a window moves from result to result: `id*stride - pad + k`.
+
+    What starts before its row, at a halo, is no row; each of the three may be multiplied by the same pitch.
+    """
+    rest = list(mono)
+    rest.remove(parameter)
+    ids = [it for it in rest if isinstance(it, Id)]
+    if len(ids) != 1:
+        return False
+    rest.remove(ids[0])
+    beside = {
+        tuple(other): coef for it, coef in form.terms.items() if (other := _without(it, rest)) is not None
+    }
+    begins_before = any(
+        coef < 0 and (not other or (len(other) == 1 and is_scalar_parameter(other[0])))
+        for other, coef in beside.items()
+    )
+    return begins_before and any(
+        coef > 0 and len(other) == 1 and other[0] in forms.stepped for other, coef in beside.items()
+    )
+
+
+def _without(mono: Monomial, factors: Iterable[Atom]) -> list[Atom] | None:
+    """Return what is left of a product without some of its factors; `None` if it lacks one."""
+    left = list(mono)
+    for it in factors:
+        if it not in left:
+            return None
+        left.remove(it)
+    return left
 
 
 def _local_array_length(pointer: ir.Expression) -> int | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clmap_lsp.interruption import checkpoint
+from clmap_lsp.launch.members import Members, find_members
 from clmap_lsp.launch.work_items import ranges
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, VariableKind, WorkItemQuery
@@ -58,7 +59,7 @@ class Extents:
 
 def find_extents(kernel: ir.Kernel, sizes: Sizes) -> Extents:
     """Return what a launch of `kernel` touches, buffer by buffer."""
-    walker = _Walker(sizes)
+    walker = _Walker(sizes, members=find_members(kernel))
     env: dict[Variable, Value] = {}
     for parameter in kernel.parameters:
         if isinstance(parameter.type, PointerType):
@@ -81,8 +82,9 @@ def _union(left: Value, right: Value) -> Value:
 
 
 class _Walker:
-    def __init__(self, sizes: Sizes, outer: _Walker | None = None) -> None:
+    def __init__(self, sizes: Sizes, outer: _Walker | None = None, members: Members | None = None) -> None:
         self.sizes = sizes
+        self.members: Members = members or (outer.members if outer is not None else Members())
         self.ranges = ranges(sizes.global_size, sizes.local_size, sizes.global_offset)
         self.extents = Extents()
         self.is_probe = outer is not None
@@ -109,6 +111,8 @@ class _Walker:
             case ir.Load(variable=variable, pointer=pointer, size=size):
                 reach = self.touch(pointer, size, env)
                 env[variable] = self.sizes.loaded.get(reach.root) if reach else None
+                if (known := self._number(self.members.loads.get(variable, {}).get(0))) is not None:
+                    env[variable] = known
             case ir.AsyncCopy():
                 self._async_copy(statement, env)
             case ir.If():
@@ -315,10 +319,16 @@ class _Walker:
                 return _in_64_bits(_binary(op, left, right))
             case ir.Select():
                 return self._select(expression, env)
+            case ir.Swizzle():
+                return self._number(self.members.member(expression))
             case ir.Builtin(name=name, arguments=arguments):
                 return _in_64_bits(_builtin(name, [self.value(it, env) for it in arguments]))
             case _:
                 return None
+
+    def _number(self, member: Variable | None) -> Interval | None:
+        value = None if member is None else self.sizes.scalars.get(member)
+        return None if value is None else (value, value)
 
     def _select(self, select: ir.Select, env: dict[Variable, Value]) -> Value:
         yes, no = dict(env), dict(env)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from clmap_lsp.launch.members import Members, find_members
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, UnaryOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.types import ScalarType
@@ -126,13 +127,14 @@ class Forms:
     assigned: dict[Variable, list[ir.Expression]] = field(default_factory=dict)
     loaded: set[Variable] = field(default_factory=set)
     stepped: set[Variable] = field(default_factory=set)
+    members: Members = field(default_factory=Members)
     _cache: dict[Variable, Form | None] = field(default_factory=dict)
     _parameters: dict[Variable, frozenset[Variable]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kernel: ir.Kernel) -> Forms:
         """Index the assignments of a kernel."""
-        forms = cls()
+        forms = cls(members=find_members(kernel))
         for statement in ir.walk(kernel.body):
             match statement:
                 case ir.Assign():
@@ -151,7 +153,9 @@ class Forms:
         """Return the scalar parameters that an expression depends on, also through variables."""
         found: set[Variable] = set()
         for it in ir.nodes(expression):
-            if isinstance(it, ir.Read):
+            if (member := self.members.member(it)) is not None:
+                found.add(member)
+            elif isinstance(it, ir.Read):
                 found |= self._parameters_of(it.variable)
         return frozenset(found)
 
@@ -172,8 +176,8 @@ class Forms:
                 begun.add(it)
                 waiting += missing
                 continue
-            known = (self._parameters.get(other, frozenset()) for other in named)
-            self._parameters[it] = frozenset().union(*known)
+            known = [self._parameters.get(other, frozenset()) for other in named]
+            self._parameters[it] = frozenset().union(*known, self._members_named(it))
         return self._parameters[variable]
 
     def _named(self, variable: Variable) -> list[Variable]:
@@ -183,8 +187,19 @@ class Forms:
             return []
         return [it.variable for it in ir.nodes(values[0]) if isinstance(it, ir.Read)]
 
+    def _members_named(self, variable: Variable) -> set[Variable]:
+        """Return the numbers inside parameters that a variable is, or that its one value names."""
+        values = self.assigned.get(variable, ())
+        if len(values) == 1 and variable not in self.stepped:
+            found = map(self.members.member, ir.nodes(values[0]))
+        else:
+            found = map(self.members.loads.get(variable, {}).get, (0,))
+        return {it for it in found if it is not None}
+
     def form(self, expression: ir.Expression) -> Form | None:
         """Return the form of an integer expression; `None` if it is no polynomial of what is known."""
+        if (member := self.members.member(expression)) is not None:
+            return atom(member) if _is_integer(member) else None
         match expression:
             case ir.Constant(value=int(value)):
                 return constant(value)
@@ -253,6 +268,10 @@ def _outermost_loops(block: ir.Block) -> Iterator[ir.Loop]:
             yield statement
         else:
             waiting += [it for inner in ir.blocks(statement) for it in inner]
+
+
+def _is_integer(variable: Variable) -> bool:
+    return isinstance(variable.type, ScalarType) and variable.type.is_integer
 
 
 def is_scalar_parameter(value: object) -> bool:

@@ -14,10 +14,19 @@ from clmap_lsp.launch.clues import Clues, find_clues
 from clmap_lsp.launch.extents import Extents, Interval, Sizes, find_extents
 from clmap_lsp.launch.forms import Form, Id
 from clmap_lsp.launch.image import dimensions, texel_type
+from clmap_lsp.launch.members import find_members
 from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, Origin, ScalarArgument
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable
-from clmap_lsp.source.types import AddressSpace, OpaqueType, PointerType, ScalarType, Type, VectorType
+from clmap_lsp.source.types import (
+    AddressSpace,
+    OpaqueType,
+    PointerType,
+    ScalarType,
+    StructType,
+    Type,
+    VectorType,
+)
 
 _PROBLEM = {1: 4096, 2: 256, 3: 64}
 """Work-items a dimension, by the number of dimensions."""
@@ -43,13 +52,15 @@ class Draft:
     arguments: dict[str, Argument] = field(default_factory=dict)
     inferred: set[str] = field(default_factory=set)
     origins: dict[str, Origin] = field(default_factory=dict)
+    inside: dict[str, int] = field(default_factory=dict)
+    """Integers inside structs and vectors, by name: `p.width`."""
 
     def scalar(self, name: str) -> int | None:
         """Return an integer scalar that is known."""
         argument = self.arguments.get(name)
         if isinstance(argument, ScalarArgument) and isinstance(argument.values[0], int):
             return argument.values[0]
-        return None
+        return self.inside.get(name)
 
     def end_of_ids(self, dimension: int) -> int:
         """Return one past the highest global id of a dimension whose size is known."""
@@ -68,6 +79,7 @@ def complete(kernel: ir.Kernel, draft: Draft) -> None:
     if not draft.global_size:
         draft.global_size = _global_size(clues, draft, n)
         draft.inferred.add("global")
+    _keep_inside_arrays(kernel, clues, draft)
     _buffers(kernel, clues, draft)
     _images(kernel, draft)
 
@@ -109,10 +121,25 @@ def _scalars(kernel: ir.Kernel, clues: Clues, draft: Draft, n: int) -> None:
             continue
         if isinstance(parameter.type, OpaqueType) and parameter.type.is_image:
             continue
-        value: int | float = _scalar(parameter, clues, draft, n)
-        lanes = parameter.type.lanes if isinstance(parameter.type, VectorType) else 1
-        draft.arguments[parameter.name] = ScalarArgument((value,) * lanes)
+        draft.arguments[parameter.name] = _number(kernel, parameter, clues, draft, n)
         draft.inferred.add(parameter.name)
+    for whole, members in find_members(kernel).of.items():
+        argument = draft.arguments.get(whole.name)
+        if isinstance(argument, ScalarArgument) and len(argument.values) == len(members):
+            values = zip(members.values(), argument.values, strict=True)
+            draft.inside |= {it.name: value for it, value in values if isinstance(value, int)}
+
+
+def _number(kernel: ir.Kernel, parameter: Variable, clues: Clues, draft: Draft, n: int) -> ScalarArgument:
+    """Return a value for a scalar, for each lane of a vector, or for each member of a struct."""
+    members = find_members(kernel).of.get(parameter)
+    if members:
+        values = tuple(_scalar(it, clues, draft, n) for it in members.values())
+        is_struct = isinstance(parameter.type, StructType)
+        paths = tuple(it.name.removeprefix(parameter.name) for it in members.values())
+        return ScalarArgument(values, members=paths if is_struct else ())
+    lanes = parameter.type.lanes if isinstance(parameter.type, VectorType) else 1
+    return ScalarArgument((_scalar(parameter, clues, draft, n),) * lanes)
 
 
 def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | float:
@@ -179,7 +206,11 @@ def _buffers(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
     open_ = [it for it in pointers if it.name not in draft.arguments]
     if not open_:
         return
-    scalars = {it: value for it in kernel.parameters if (value := draft.scalar(it.name)) is not None}
+    numbers = [
+        *kernel.parameters,
+        *(it for inside in find_members(kernel).of.values() for it in inside.values()),
+    ]
+    scalars = {it: value for it in numbers if (value := draft.scalar(it.name)) is not None}
     extents = find_extents(kernel, _sizes(draft, scalars, {}))
     counts = {it: _count(it, extents, draft) for it in open_}
     loaded: dict[Variable, Interval] = {
@@ -191,6 +222,41 @@ def _buffers(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
     for parameter in open_:
         draft.arguments[parameter.name] = _buffer(parameter, counts[parameter], clues)
         draft.inferred.add(parameter.name)
+
+
+def _known_scalars(kernel: ir.Kernel, draft: Draft) -> dict[Variable, int]:
+    inside = (it for members in find_members(kernel).of.values() for it in members.values())
+    numbers = (*kernel.parameters, *inside)
+    return {it: value for it in numbers if (value := draft.scalar(it.name)) is not None}
+
+
+def _keep_inside_arrays(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
+    """Lower guesses that bound loops until arrays of a fixed length hold what they count."""
+    limits = [
+        it.name
+        for it in kernel.parameters
+        if it in clues.limits and it.name in draft.inferred - draft.inside.keys()
+    ]
+    if not limits or not any(it.is_object for it in kernel.variables):
+        return
+    if not _overrun(kernel, _known_scalars(kernel, draft), draft):
+        return
+    for name in limits:
+        value = draft.scalar(name)
+        while value is not None and value > 1:
+            value //= 2
+            scalars = {
+                it: value if it.name == name else known for it, known in _known_scalars(kernel, draft).items()
+            }
+            if not _overrun(kernel, scalars, draft):
+                draft.arguments[name] = ScalarArgument((value,))
+                return
+
+
+def _overrun(kernel: ir.Kernel, scalars: Mapping[Variable, int], draft: Draft) -> bool:
+    """Tell whether a launch may leave an array that the kernel declares."""
+    end = find_extents(kernel, _sizes(draft, scalars, {})).end
+    return any(it.is_object and reached > it.type.size for it, reached in end.items())
 
 
 def _images(kernel: ir.Kernel, draft: Draft) -> None:

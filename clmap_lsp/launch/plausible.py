@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clmap_lsp.launch.clues import find_clues
+from clmap_lsp.launch.members import find_members
 from clmap_lsp.launch.model import Argument, Launch, Origin, ScalarArgument
 from clmap_lsp.launch.partial import PartialLaunch
 from clmap_lsp.source import ir
@@ -75,14 +76,7 @@ def _shapes(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
 def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     """Yield a launch with every guessed size a little less, and so no power of two; then one in which what is
     small by its name is small, and what was taken for 1 is not."""
-    guessed = {
-        name: int(it.values[0])
-        for name, it in launch.arguments.items()
-        if name in launch.inferred
-        and isinstance(it, ScalarArgument)
-        and len(it.values) == 1
-        and isinstance(it.values[0], int)
-    }
+    guessed = dict(_guessed(kernel, launch))
     sizes = {name: value for name, value in guessed.items() if value >= _LEAST}
     if sizes:
         yield _with(kernel, launch, sizes, {name: value - 1 for name, value in sizes.items()})
@@ -95,10 +89,27 @@ def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
         yield _with(kernel, launch, {name: guessed[name] for name in others}, others)
 
 
+def _guessed(kernel: ir.Kernel, launch: Launch) -> Iterator[tuple[str, int]]:
+    """Yield the integers that were guessed, those inside structs and vectors as `p.width`."""
+    members = {it.name: inside for it, inside in find_members(kernel).of.items()}
+    for name, argument in launch.arguments.items():
+        if name in launch.inferred and isinstance(argument, ScalarArgument):
+            names = [it.name for it in members[name].values()] if name in members else [name]
+            for inner, value in zip(names, argument.values, strict=False):
+                if isinstance(value, int):
+                    yield inner, value
+
+
 def _with(
     kernel: ir.Kernel, launch: Launch, before: Mapping[str, int], values: Mapping[str, int]
 ) -> Plausible:
-    others = {name: ScalarArgument((value,)) for name, value in values.items()}
+    others = {name: ScalarArgument((value,)) for name, value in values.items() if name in launch.arguments}
+    for whole, members in find_members(kernel).of.items():
+        guess = launch.arguments.get(whole.name)
+        if isinstance(guess, ScalarArgument) and any(it.name in values for it in members.values()):
+            pairs = zip(members.values(), guess.values, strict=True)
+            changed = tuple(values.get(it.name, value) for it, value in pairs)
+            others[whole.name] = replace(guess, values=changed)
     parsed: dict[str, Argument] = {**_known(launch), **others}
     part = PartialLaunch(
         kernel.name, launch.global_size, launch.local_size, parsed=parsed, origin=Origin.GIVEN

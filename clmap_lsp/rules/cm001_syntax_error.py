@@ -57,6 +57,10 @@ def check(context: RuleContext) -> Iterator[Finding]:
     refused = context.refused()
     codes = _DIRECTIVES if refused else RULE.problems
     yield from (from_problem(RULE, it) for it in syntax_problems(context.program, codes))
+    lines: set[tuple[str, int]] = set()
     for it in refused:
         if it.issue.code == "syntax-error" and context.index is not None:
-            yield from_issue(RULE, context.index, it)
+            line = it.span.path, context.program.position(it.span).row
+            if line not in lines:  # What follows on the same line follows from the first.
+                yield from_issue(RULE, context.index, it)
+            lines.add(line)

@@ -37,7 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.findings import Finding, Related, Severity
 from clmap_lsp.rules.causes import about_include
 from clmap_lsp.rules.context import RuleContext, from_problem
 from clmap_lsp.rules.meta import RuleMeta, Scope
@@ -52,10 +52,25 @@ RULE = RuleMeta(
 
 
 def check(context: RuleContext) -> Iterator[Finding]:
-    """Yield the includes that were not found."""
-    explained = False
+    """Yield one finding for what was not found, one for each file that was found elsewhere.
+
+    What a kernel's own text includes is information; what only a header includes is a hint, since most such
+    headers are the host's as well, and the build switches that part of them off.
+    """
+    missing = []
     for problem in context.problems(RULE):
-        if problem.code == "missing-include" and not explained:
-            explained = True
-            problem = about_include(problem, context.program)  # noqa: PLW2901
-        yield from_problem(RULE, problem)
+        if problem.code == "missing-include":
+            missing.append(problem)
+        else:
+            yield from_problem(RULE, problem)
+    if not missing:
+        return
+    own = [it for it in missing if it.span.path == context.program.path]
+    first = about_include((own or missing)[0], context.program)
+    others = tuple(Related(it.span, it.message.split(";")[0]) for it in missing if it.span != first.span)
+    yield RULE.finding(
+        first.span,
+        first.message,
+        severity=Severity.INFORMATION if own else Severity.HINT,
+        related=(*(Related(*it) for it in first.related), *others),
+    )

@@ -13,6 +13,7 @@ Figures of the kernel may lack what that part does. It is said so that silence n
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.causes import is_doubtful
@@ -30,4 +31,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
     doubtful = is_doubtful(context.program)
     for it in context.program.problems:
         if it.code not in claimed and not (doubtful and it.code in ("unsupported", "vector-literal")):
-            yield from_problem(RULE, it)
+            found = from_problem(RULE, it)
+            is_own = it.span.path == context.program.path
+            # Most headers that kernels are given without their build's options are the host's as well.
+            yield found if is_own else replace(found, severity=Severity.HINT)

@@ -80,13 +80,21 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
             group[0].access.span,
             _message(kernel, group, device),
             kernel=kernel.name,
-            severity=wording.graded(group, Severity.WARNING),
+            severity=wording.graded(group, Severity.WARNING if _costs_much(group) else Severity.INFORMATION),
             related=also(group),
             data={**wording.figures(group[0]), "share": wording.share_of(group)},
         )
 
     for group in by_buffer(it for it in kernel.accesses if _conflicts(kernel, it)):
         yield one_of(group, finding)
+
+
+def _costs_much(group: Sequence[AccessAnalysis]) -> bool:
+    """Tell whether more than two work-items wait for each other; two do in any bitonic sort or butterfly."""
+    from clmap_lsp.rules.thresholds import SMALL_FACTOR
+
+    costs = [(it.per_request, max(it.per_request.ideal, _passes(it))) for it in group if it.per_request]
+    return any(cost.mean > SMALL_FACTOR * ideal for cost, ideal in costs)
 
 
 def _conflicts(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:

@@ -105,11 +105,19 @@ def swap_gain(kernel: KernelAnalysis) -> float:
 
 
 def swap_mends(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
-    """Tell whether swapping dimensions is the cure of this access: it at least halves its sectors."""
+    """Tell whether swapping dimensions is the cure of this access: it saves a quarter of its sectors."""
     if access.per_request is None or kernel.swapped is None or swap_gain(kernel) == 0.0:
         return False
     after = kernel.swapped.per_request.get(access.access.site)
-    return after is not None and after * 2 <= access.per_request.mean
+    return after is not None and after <= (1 - SWAP_GAINS_FROM) * access.per_request.mean
+
+
+def walks_across(access: AccessAnalysis) -> bool:
+    """Tell whether neighbours in dimension 0 are further apart in global memory than what each moves."""
+    apart = access.stride.bytes
+    return access.access.space is AddressSpace.GLOBAL and (
+        apart is None or abs(apart) > touched_bytes(access)
+    )
 
 
 def uncoalesced(
@@ -125,6 +133,8 @@ def uncoalesced(
     ]
     found = [it for it in found if not is_contiguous(it) or is_narrow(kernel, it, device.granule_bytes)]
     found = [it for it in found if covered(kernel, it) < SPLIT_COVERED and not walks_own_row(it)]
+    if direction is Direction.STORE:
+        found = [it for it in found if not _is_updated(kernel, it)]
     waits_elsewhere = bool(found) and is_compute_bound(kernel)
 
     def finding(group: Sequence[AccessAnalysis]) -> Finding:
@@ -183,9 +193,26 @@ def waste(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
     """Return how many times the ideal an access costs, with what its neighbours use of the same granules."""
     own = 1.0 if access.per_request is None else access.per_request.excess
     apart = abs(access.stride.bytes or 0)
+    if touched_bytes(access) < apart <= SPLIT_BYTES and _walked(kernel, access) > touched_bytes(access):
+        return min(own, 1.0 / covered(kernel, access))  # Turns of a loop find what the first one moved.
     if not touched_bytes(access) <= apart <= WIDEST_BYTES:
         return own
     return min(own, 1.0 / max(covered(kernel, access), touched_bytes(access) / apart))
+
+
+def _is_updated(kernel: KernelAnalysis, store: AccessAnalysis) -> bool:
+    """Tell whether what a store writes is loaded from the same place at the same cost, as by `+=`.
+
+    One cause, and one cure: the load is reported.
+    """
+    return any(
+        it.access.direction is Direction.LOAD
+        and it.access.buffer == store.access.buffer
+        and it.access.offset == store.access.offset
+        and it.access.loops == store.access.loops
+        and it.per_request == store.per_request
+        for it in kernel.accesses
+    )
 
 
 def covered(kernel: KernelAnalysis, access: AccessAnalysis) -> float:

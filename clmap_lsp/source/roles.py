@@ -161,7 +161,7 @@ def _from_places(
             continue
         dropped = edits.get(index - 1) == [] and bool(before) and before.isidentifier()
         ends = (_is_operand_end(before) and before not in KEYWORDS) or dropped
-        if ends and _ends_argument(texts, index + 1):
+        if ends and _ends_argument(texts, index + 1) and not _closes_cast(texts, index - 1):
             # `f(a, b MACRO)`: arguments with their comma.
             edits[index] = []
             judged = judged or (Role.PARAMETERS, index)
@@ -230,6 +230,19 @@ def _is_qualified_cast(texts: list[str], index: int) -> bool:
     return (
         words <= 3 and at < len(texts) and texts[at] == ")" and (stars > 0 or texts[index + 1] in NAMED_TYPES)
     )
+
+
+def _closes_cast(texts: list[str], at: int) -> bool:
+    """Tell whether a token is the `)` of `(float)` or `(__global int *)`, behind which an operand stands."""
+    if texts[at] != ")":
+        return False
+    start = at - 1
+    while start > 0 and at - start <= MAX_RUN and (texts[start] == "*" or texts[start].isidentifier()):
+        start -= 1
+    if texts[start] != "(" or start + 1 == at or NAMED_TYPES.isdisjoint(texts[start + 1 : at]):
+        return False
+    before = texts[start - 1] if start else ""
+    return not (before.isidentifier() and before != "return")
 
 
 def _sharpened(name: str, texts: list[str], places: Iterable[int]) -> Role:

@@ -1,8 +1,9 @@
 """Template text: what a host program fills in before it builds a kernel.
 
-`{{ type }}`, `${type}`, `%(type)s` and `%TYPE` become names of the same length, so that all else keeps its
-place and is read; statements of the template (`{% for ... %}`, lines that start with `%`) are blanked.
-Source: the syntaxes of Jinja 3, Mako 1.3 and Python's `%` operator; `%TYPE` is clBLAS's.
+`{{ type }}`, `${type}`, `$type`, `%(type)s` and `%TYPE` become names of the same length, so that all else
+keeps its place and is read; statements of the template (`{% for ... %}`, lines that start with `%`) are
+blanked. Source: the syntaxes of Jinja 3, Mako 1.3, Python's `%` operator and `string.Template`; `%TYPE`
+is clBLAS's.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ _MARKS = re.compile(
     r"\{%.*?%\}|\{\#.*?\#\}"  # statements and comments of Jinja
     r"|\{\{-?\s*(?P<jinja>[A-Za-z_][^{}\n;]*?)\s*-?\}\}"
     r"|\$\{\s*(?P<mako>[^{}\n;]+?)\s*\}"
+    r"|(?<![\w$])\$(?P<dollar>[A-Za-z_]\w*)"
     r"|%\(\s*(?P<python>[A-Za-z_]\w*)\s*\)[sdifgr]\b"
     r"|<%.*?%>|^[ \t]*%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b[^\n]*",
     re.DOTALL | re.MULTILINE,
@@ -27,7 +29,9 @@ _WORD = re.compile(r"%IF\([^()\n]*\)|%(?P<word>[A-Z]\w*)")
 _CERTAIN_WORD = re.compile(r"(?:[(,={;*&|<>+/!-]|(?<!\w)(?:__\w+|const|void|return|if|else))[ \t]*%[A-Z]\w*")
 """A `%` before a word where no operand stands before it, so that it cannot be the remainder."""
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)', re.DOTALL)
-_HINTS = ("{{", "{%", "${", "%(", "<%", "% if ", "% for ", "%if ", "%for ")
+_CERTAIN_DOLLAR = re.compile(r"^[ \t]*#[^\n]*(?<![\w$])\$[A-Za-z_]", re.MULTILINE)
+"""A directive with `$name`; elsewhere that may be a name, since compilers take `$` in names."""
+_HINTS = ("{{", "{%", "$", "%(", "<%", "% if ", "% for ", "%if ", "%for ")
 """Some of these are in every template; looking for them is fast."""
 
 
@@ -46,7 +50,10 @@ def filled(text: str, path: str) -> Filled:
         return Filled(text)
     comments = [it.span() for it in _COMMENT.finditer(text)]
     has_words = has_words and any(not _inside(it.end(), comments) for it in _CERTAIN_WORD.finditer(text))
-    found = [it for it in _MARKS.finditer(text) if _is_template(text, it)]
+    has_dollars = "$" in text and _CERTAIN_DOLLAR.search(text) is not None
+    found = [
+        it for it in _MARKS.finditer(text) if (has_dollars or it["dollar"] is None) and _is_template(text, it)
+    ]
     if has_words:
         spans = [it.span() for it in found]
         found += [it for it in _WORD.finditer(text) if not _inside(it.start(), spans)]

@@ -27,6 +27,10 @@ _OPEN_STRING = re.compile(
     re.MULTILINE,
 )
 """What a host's own tools close, line by line: C has no string of several lines."""
+_NAMES_A_STRING = re.compile(
+    r"(?=[^=]*(?<!\w)(?:char|string|string_view|auto)(?!\w))[\w\s:*&<>\[\]]{0,200}=\s*"
+)
+_ENDS_DECLARATION = re.compile(r"\s*;")
 _NOT_SPACE = re.compile(r"\S")
 _NEW_LINE = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z))|\\n')
 
@@ -40,7 +44,7 @@ def n_strings(text: str) -> int:
 def without_wrapping(text: str) -> str:
     """Blank what makes strings of the kernels of a file."""
     if 0 < text.count('R"') <= _MOST_RAW_STRINGS:
-        text = _RAW_STRING.sub(_without_delimiters, text)
+        text = _without_raw_strings(text)
     if "char" in text and '"' in text:
         text = _OPEN_STRING.sub(_without_quotes, text)
     for start, end in stringified(text):
@@ -51,6 +55,21 @@ def without_wrapping(text: str) -> str:
             closing = text.index(";", closing) + 1
         inner = without_new_lines(text[start:end])
         text = text[:opening] + " " * (start - opening) + inner + " " * (closing - end) + text[closing:]
+    return text
+
+
+def _without_raw_strings(text: str) -> str:
+    """Blank the delimiters of raw strings, and the declaration that names one which holds kernels."""
+    for match in list(_RAW_STRING.finditer(text)):
+        start, end = match.span()
+        opening = text.rfind("\n", 0, start) + 1
+        if text[opening:start].isspace():  # The name stands on the line before.
+            opening = text.rfind("\n", 0, max(opening - 1, 0)) + 1
+        if _KERNEL.search(match[2]) and _NAMES_A_STRING.fullmatch(text, opening, start):
+            text = text[:opening] + _NOT_SPACE.sub(" ", text[opening:start]) + text[start:]
+            if closing := _ENDS_DECLARATION.match(text, end):
+                text = text[: closing.end() - 1] + " " + text[closing.end() :]
+        text = text[:start] + _without_delimiters(match) + text[end:]
     return text
 
 

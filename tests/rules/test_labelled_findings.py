@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 
 from benchmarks.labelled import VERDICTS, labels
 from clmap_lsp.rules import all_rules
@@ -26,11 +27,24 @@ def test_each_names_its_place_and_why_it_is_what_it_is() -> None:
 
 def test_the_halves_follow_from_the_names_of_files() -> None:
     for it in labels():
-        if it.collected == "later":
+        if it.collected != "first":
             continue
         name = it.repository.removeprefix("https://github.com/") + "|" + it.file
         even = int(hashlib.sha256(name.encode()).hexdigest(), 16) % 2 == 0
         assert it.half == ("open" if even else "closed")
+
+
+def test_the_third_set_is_of_repositories_that_no_other_has() -> None:
+    found = list(labels())
+    third = [it for it in found if it.collected == "third"]
+    halves = {it.repository: it.half for it in third}
+    assert len(third) >= 90 and len(halves) >= 14
+    assert {it.repository for it in found if it.collected != "third"}.isdisjoint(halves)
+    assert max(Counter(it.repository for it in third).values()) <= 6
+    for it in third:
+        name = it.repository.removeprefix("https://github.com/")
+        even = int(hashlib.sha256(f"third|{name}".encode()).hexdigest(), 16) % 2 == 0
+        assert it.half == ("open" if even else "closed") and it.severity
 
 
 def test_later_ones_are_of_other_repositories_and_halved_by_repository() -> None:

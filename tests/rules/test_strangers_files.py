@@ -1,0 +1,87 @@
+"""Files as strangers have them: what other people's tools put around kernels is no error of theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clmap_lsp.cli import main
+from clmap_lsp.commands.checking import CheckJob, check_file
+from clmap_lsp.config import Settings
+from clmap_lsp.findings import Severity
+from clmap_lsp.rules import Selection
+
+KERNEL = "__kernel void k(__global float *a) { a[get_global_id(0)] = 1.0f; }\n"
+CAST = """__kernel void k(__global float *a) {
+    __local float w[WGSIZE]; w[get_local_id(0)] = a[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE); if (get_local_id(0) == 0) a[get_group_id(0)] = w[0] / ((float) WGSIZE); }
+"""
+WALK = """__kernel void k(__global float *a, int n) {
+    for (int i = get_global_id(0); i < N_PARTICLES && DELTA_T < 1; i += n) a[i] += DELTA_T; }
+"""
+
+
+def found(path: Path) -> list[tuple[str, int, str]]:
+    report = check_file(CheckJob(str(path), Settings(), Selection.of()))
+    return [
+        (it.code, report.start(it.span).row, it.severity.value)
+        for it in report.findings
+        if it.severity is not Severity.HINT
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'const char* SOURCE = R"(\n' + KERNEL + ')";\n',
+        'static const std::string source =\n  R"CL(\n' + KERNEL + ')CL";\n',
+        "#define N_PARTICLES $n\n#define DELTA_T $dt\n#if $dimension == 3\n#define D3\n#endif\n" + WALK,
+        CAST,
+        "double f(double x) { return nan((uint)22) + nan(3u) + nan((ulong)3); }\n" + KERNEL,
+        "float2 f(uint2 x) { return nan(x); }\n" + KERNEL,
+    ],
+)
+def test_nothing_is_wrong_with(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text(text)
+    assert [it for it in found(path) if it[0].startswith("CM0")] == []
+
+
+def test_a_header_that_the_host_uses_too_is_no_problem_of_the_kernel(tmp_path: Path) -> None:
+    (tmp_path / "shared.h").write_text(
+        "#ifndef GPU\n#include <cmath>\n#include <vector>\n#endif\n#define N 4\n"
+    )
+    path = tmp_path / "k.cl"
+    path.write_text('#include "shared.h"\n' + KERNEL)
+    assert found(path) == []
+
+
+def test_missing_includes_of_a_kernel_are_one_finding(tmp_path: Path) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text('#include "one.h"\n#include "two.h"\n' + KERNEL)
+    assert found(path) == [("CM002", 1, "information")]
+
+
+def test_one_syntax_error_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text(
+        "__kernel void k(__global float *a, int n) {\n for (int i = 0;; i < n; i++) a[i] = 1; }\n"
+    )
+    assert [it[:2] for it in found(path)] == [("CM001", 2)]
+
+
+def test_installed_packages_and_the_host_are_not_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    broken = "__kernel void k(__global float *a) { a[0] = ; }\n"
+    for folder in ("env", "lib/site-packages/p", "node_modules/q"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "theirs.cl").write_text(broken)
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    (tmp_path / "Makefile.OpenCL").write_text("# for OpenCL\nall:\n")
+    (tmp_path / "dock.cpp.OpenCL").write_text("#include <string>\nclass Dock;\n")
+    (tmp_path / "mine.cl").write_text(KERNEL)
+    assert main(["check", str(tmp_path)]) == 0
+    assert "1 file" in capsys.readouterr().out
+    assert main(["check", str(tmp_path / "env")]) == 1
