@@ -400,3 +400,21 @@ int main(int argc, char **argv)
 """
     (size,) = read(tmp_path, main_dot_cpp=main)["scale"].local_size
     assert size is not None and (size.number, size.default) == (None, None)
+
+
+def test_a_kernel_that_is_called_as_the_method_that_launches_it(tmp_path: Path) -> None:
+    code = """
+import pyopencl as cl
+
+class Simulation:
+    def __init__(self, n):
+        self.n = n
+
+    def setup(self):
+        self.program = cl.Program(self.context, open("kernels.cl").read()).build()
+
+    def scale(self):
+        self.program.scale(self.queue, (self.n, 4), None, self.a).wait()
+"""
+    found = read(tmp_path, simulation_dot_py=code)
+    assert numbers(found["scale"]) == ([None, 4], [None, None])

@@ -299,7 +299,11 @@ class Interpreter(Flow):
                 if isinstance(held, Routine):
                     return self._held(held, values)
                 if isinstance(owner, RunTime):
-                    methods = [it for it in self.project.functions(name, self.path) if it.owner]
+                    # A kernel may be called as the method is that launches it.
+                    running = self.frame.function
+                    methods = [
+                        it for it in self.project.functions(name, self.path) if it.owner and it is not running
+                    ]
                     owners = {it.owner for it in methods}
                     if len(owners) == 1:
                         this = Pointer(f"o:{next(iter(owners))}#")
