@@ -7,7 +7,7 @@ was answered is kept and a connection lives for one question only.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from clmap_lsp.aristotle.database import Layers
@@ -45,7 +45,7 @@ class KnownRecords:
         return self._answers[key]
 
 
-@cache
+@lru_cache(maxsize=2)
 def known_records() -> KnownRecords:
-    """Return the process's records."""
+    """Return the process's records; like all bounded caches, a server empties it where much is let go of."""
     return KnownRecords()

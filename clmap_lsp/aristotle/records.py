@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from typing import Any
 
 
@@ -143,7 +145,12 @@ def _boolean(value: Any) -> bool:
     return text in ("1", "true")
 
 
-_CONVERT: dict[str, Any] = {"str": str, "int": int, "float": float, "bool": _boolean}
+def _text(value: Any) -> str:
+    """Return a text that is in memory once: thousands of records have the same."""
+    return sys.intern(str(value))
+
+
+_CONVERT: dict[str, Any] = {"str": _text, "int": lru_cache(512)(int), "float": float, "bool": _boolean}
 
 
 def _plain(value: Any) -> Any:

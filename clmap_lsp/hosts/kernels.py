@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 _COMMENT = re.compile(r"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KERNEL = re.compile(r"(?<![\w.])(?:__kernel|kernel|KERNEL)(?![\w.])")
@@ -12,6 +13,7 @@ _NAMED = re.compile(r"([A-Za-z_]\w*)\s*\(|[;{}()]")
 _MORE = re.compile(r"\s*[A-Za-z_][\w\s*]*\(")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_MARK = re.compile(r"[;{}()]")
 _BRACKET = re.compile(r"[();{]")
 _LONGEST_HEAD = 2000
 """Characters between `kernel` and its parameters, return type and macros."""
@@ -42,15 +44,25 @@ class KernelText:
 
 def kernels_in(text: str) -> Iterator[KernelText]:
     """Yield the kernels that a text defines, in order, in linear time. Macros are not expanded."""
-    plain = _COMMENT.sub(lambda it: re.sub(r"[^\n]", " ", it[0]), text)
-    plain = _ATTRIBUTE.sub(lambda it: re.sub(r"[^\n]", " ", it[0]), plain)
-    closing = _closings(plain)
-    row, counted, behind = 1, 0, 0
+    plain = _COMMENT.sub(_blanked, text)
+    plain = _ATTRIBUTE.sub(_blanked, plain)
+    closing: dict[int, int] = {}
+    row, counted, behind, statement, mark = 1, 0, 0, 0, 0
     for match in _KERNEL.finditer(plain):
         if match.end() < behind:
             continue
+        if mark < match.end():
+            found = _MARK.search(plain, match.end())
+            if found is None:
+                return
+            mark = found.start()
+        if plain[mark] != "(" or mark - match.end() > _LONGEST_HEAD:
+            continue
+        if match.end() > statement:
+            closing, statement = _closings(plain, match.end())
         head = _head(plain, match.end(), closing)
         if head is None:
+            behind = mark
             continue
         name, start, end = head
         after = plain[end + 1 : end + 200].lstrip()
@@ -58,7 +70,11 @@ def kernels_in(text: str) -> Iterator[KernelText]:
             continue
         row += plain.count("\n", counted, match.start())
         counted, behind = match.start(), end
-        yield KernelText(name, tuple(_parameters(plain[start:end])), row)
+        yield KernelText(name, _parameters(plain[start:end]), row)
+
+
+def _blanked(match: re.Match[str]) -> str:
+    return "\n".join(" " * len(it) for it in match[0].split("\n"))
 
 
 def _head(text: str, at: int, closing: dict[int, int]) -> tuple[str, int, int] | None:
@@ -74,11 +90,14 @@ def _head(text: str, at: int, closing: dict[int, int]) -> tuple[str, int, int] |
     return None
 
 
-def _closings(text: str) -> dict[int, int]:
-    """Return the place of the parenthesis that closes each one, within one statement."""
+def _closings(text: str, at: int) -> tuple[dict[int, int], int]:
+    """Return where each parenthesis of the rest of a statement is closed, and where the statement ends.
+
+    Parentheses that a head opens stand behind its `kernel`.
+    """
     found: dict[int, int] = {}
     opened: list[int] = []
-    for match in _BRACKET.finditer(text):
+    for match in _BRACKET.finditer(text, at):
         match match[0]:
             case "(":
                 opened.append(match.start())
@@ -86,11 +105,16 @@ def _closings(text: str) -> dict[int, int]:
                 if opened:
                     found[opened.pop()] = match.start()
             case _:
-                opened.clear()
-    return found
+                return found, match.start()
+    return found, len(text)
 
 
-def _parameters(text: str) -> Iterator[KernelParameter]:
+@lru_cache(maxsize=1024)
+def _parameters(text: str) -> tuple[KernelParameter, ...]:
+    return tuple(_parameters_of(text))
+
+
+def _parameters_of(text: str) -> Iterator[KernelParameter]:
     depth, start = 0, 0
     for index, character in enumerate(text + ","):
         depth += (character in "([<") - (character in ")]>")

@@ -214,10 +214,14 @@ class Analyses:
         elif uri not in self._kept:
             self._begin(document)
 
+    def use_of(self, uri: str) -> Urgency | None:
+        """Return how urgent a document is by its last edit or request; None where nobody uses it."""
+        uses = [it[uri] for it in (self._edits, self._asks) if uri in it]
+        return min(uses, key=lambda it: it.key, default=None)
+
     def _urgency(self, document: Document) -> Urgency:
         """Return how urgent work for a document is."""
-        uses = [it[document.uri] for it in (self._edits, self._asks) if document.uri in it]
-        return min(uses, key=lambda it: it.key, default=Urgency.opened(len(document.text)))
+        return self.use_of(document.uri) or Urgency.opened(len(document.text))
 
     def renew_touched(self, document: Document) -> None:
         """See to it that a text that was edited is analysed, at once at least what the edits touched."""

@@ -108,6 +108,7 @@ LARGE = 60_000
 HOSTILE = {
     "kernels without an end": "kernel a(" * LARGE,
     "kernels in parentheses": "kernel (" * LARGE + ")" * LARGE,
+    "kernel words": "kernel " * LARGE + "(;",
     "attributes": "__kernel __attribute__((" * LARGE,
     "raw strings": 'R"x(' * LARGE,
     "comments": "/*" * LARGE,
