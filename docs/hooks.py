@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import yaml
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from clmap_lsp import commands
 from clmap_lsp.config.document import json_schema
@@ -44,6 +46,21 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path, text in pages().items():
         files.append(File.generated(config, path, content=text))
     return files
+
+
+_OUTPUT = re.compile(r'<span class="go">([^<]*)</span>')
+_SENTENCE = re.compile(r"\S+:\d+:\d+: |  (?:`|= |[A-Z0-9][^|]*$)|[\d,]+ (?:warning|note|error|figures)|note ")
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Let sentences of console output wrap, and give the search its name for screen readers."""
+    output = _OUTPUT.sub(_wrapped, output)
+    return output.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+
+
+def _wrapped(line: re.Match[str]) -> str:
+    said = " said" if _SENTENCE.match(line[1]) and "  " not in line[1].strip() else ""
+    return f'<span class="go{said}">{line[1]}</span>'
 
 
 def pages() -> dict[str, str]:

@@ -547,7 +547,7 @@ class _Reader:
 
     def _outside(self, state: _State, turns: frozenset[LoopSymbol]) -> _State:
         """Return a state as seen after loops that were left in some turn: what held in it is not known."""
-        reason = "it depends on the turn in which a loop was left"
+        reason = "it depends on the iteration in which a loop was left"
         environment: Environment = {}
         for key, value in state.environment.items():
             environment[key] = value

@@ -462,7 +462,7 @@ def _loop_columns(access: Access, symbols: dict[LoopSymbol, Atom]) -> list[Colum
     for loop in access.loops:
         symbol = symbols[loop]
         is_variable = symbol is not loop or (loop.step == ONE and loop.start == ZERO)
-        name = loop.name if is_variable else f"turns of {loop.name}"
+        name = loop.name if is_variable else f"iterations of {loop.name}"
         step = loop.step if is_variable and loop.step is not None else ONE
         columns.append(Column(symbol, name, Role.LOOP, step, loop))
     return columns

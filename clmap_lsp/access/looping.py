@@ -197,7 +197,7 @@ class _LoopReader:
             elif trip is None:
                 still.append(algebra.substitute(part, {self.turn: poly(symbol)}, self.facts))
         if early:
-            still.append(poly(Unknown("an earlier turn may have left the loop", self.reader._fresh())))
+            still.append(poly(Unknown("an earlier iteration may have left the loop", self.reader._fresh())))
         return symbol, tuple(still)
 
     def _induction(self) -> tuple[str | None, Polynomial | None, Polynomial | None]:
@@ -372,7 +372,7 @@ class _LoopReader:
         leaves = leaves_of_value(start) | {self.turn}
         if update is not None:
             leaves |= frozenset(leaf for leaf in leaves_of_value(update) if not isinstance(leaf, Carried))
-        reason = f"`{variable.name}` is carried from turn to turn of a loop without a closed form"
+        reason = f"`{variable.name}` is carried from iteration to iteration of a loop without a closed form"
         match start:
             case Pointer():
                 same = isinstance(update, Pointer) and update.root is start.root
@@ -402,7 +402,7 @@ class _LoopReader:
             return None  # it never ends but by a return
         result = self.before.copy()
         if self.shape.may_return:
-            gone = Unknown("a turn of a loop before may have returned", self.reader._fresh())
+            gone = Unknown("an earlier iteration of a loop may have returned", self.reader._fresh())
             result.guard = (*result.guard, poly(gone))
         unrolled = self._unrolled(symbol)
         for variable in self.written:
@@ -460,7 +460,7 @@ class _LoopReader:
             turns = algebra.maximum(last, ZERO, self.facts)
             return _replaced(value, {symbol: turns})
         expressions = self.reader.expressions
-        reason = f"`{variable.name}` is left by a loop whose number of turns is not known"
+        reason = f"`{variable.name}` is left by a loop whose number of iterations is not known"
         leaves = leaves_of_value(value) - {symbol} | leaves_of_value(start)
         if isinstance(value, Polynomial):
             return expressions.unknown(reason, leaves)

@@ -99,7 +99,7 @@ def _why(atom: Atom) -> str:
         case Unknown(reason=reason):
             return reason
         case LoopSymbol(name=name):
-            return f"it is not known how often the loop over `{name}` turns"
+            return f"it is not known how often the loop over `{name}` iterates"
         case _:
             return f"`{getattr(atom, 'name', getattr(atom, 'buffer', atom))}` has no value here"
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EXAMPLES = """\
 examples:
   clmap-lsp launches .                       launches of all kernels below this folder
-  clmap-lsp launches src/mm.cl               those of one kernel file, wherever the host code stands
+  clmap-lsp launches src/mm.cl               those of one kernel file, wherever the host code is
   clmap-lsp launches . --format json
 
 A number is what every run of the host program uses. What depends on the run is shown as its expression, with
@@ -94,7 +94,7 @@ def _text(report: HostReport) -> str:
     for path, row in report.unnamed:
         lines.append(f"{path}:{row}: launches a kernel whose name is not known")
     if not lines:
-        return "no host code that launches a kernel was found; say where it stands: clmap-lsp launches PATH\n"
+        return "no host code that launches a kernel was found; say where it is: clmap-lsp launches PATH\n"
     return "\n".join(lines) + "\n"
 
 

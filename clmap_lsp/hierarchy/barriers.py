@@ -30,7 +30,7 @@ def needless_barriers(kernel: ir.Kernel) -> Iterator[tuple[ir.Barrier, str]]:
         elif not any(map(_shares, after)):
             yield it, "no memory that work-items share is touched after it"
         elif _follows_barrier(before):
-            yield it, "another barrier stands before it with no access between them"
+            yield it, "another barrier precedes it with no access between them"
 
 
 def _flat(block: Sequence[ir.Statement]) -> Iterator[ir.Statement]:

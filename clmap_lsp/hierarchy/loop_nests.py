@@ -80,7 +80,7 @@ class LoopNests:
 
 
 def _recurrence_note(name: str) -> str:
-    return f"`{name}` carries a value from turn to turn of a marked loop: its turns are not independent"
+    return f"`{name}` carries a value between iterations of a marked loop: they are not independent"
 
 
 def as_kernels(program: Program, loops: Sequence[str] = ()) -> LoopNests:

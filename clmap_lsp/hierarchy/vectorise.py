@@ -159,7 +159,7 @@ def _why_left(instance: Instance) -> str:
     if instance.is_random:
         return instance.reason or "its index is not affine in ids and loop variables"
     if not any(instance.rows):
-        return "it is one element, the same in every turn"
+        return "it is one element, the same in every iteration"
     return "no dimension of it is moved as those of the others are"
 
 

@@ -143,7 +143,7 @@ class _Editor:
         edits = sorted(found.values(), key=lambda it: (it.span.path, it.span.start))
         for one, two in pairwise(edits):
             if one.span.path == two.span.path and two.span.start < one.span.end:
-                raise _RefusedError("global and local size stand in one list that cannot be taken apart")
+                raise _RefusedError("global and local size are in one list that cannot be taken apart")
         return tuple(edits)
 
     def _file(self, path: str) -> _File:
@@ -419,9 +419,7 @@ class _File:
         statement = _enclosing(call.call, _STATEMENTS)
         block = statement.parent
         if statement.type not in _STATEMENTS or block is None or block.type != "compound_statement":
-            raise _RefusedError(
-                f"the call at {self._place(call.call)} stands where no variable can be declared"
-            )
+            raise _RefusedError(f"the call at {self._place(call.call)} is where no variable can be declared")
         name = self._new_name(f"new_{kind}")
         line = self.data.rfind(b"\n", 0, statement.start_byte) + 1
         indent = self.data[line : statement.start_byte].decode("utf-8", "replace")

@@ -116,7 +116,7 @@ def _arguments(stream: _Words) -> Iterator[SimArgument]:
         row, word = stream.take("an argument")
         if not word.startswith("<"):
             raise LaunchError(
-                f"line {row}: `{word}` stands before any `<size=…>`", "start an argument with <size=4>"
+                f"line {row}: `{word}` comes before any `<size=…>`", "start an argument with <size=4>"
             )
         values = []
         while stream.at < len(stream.words) and not stream.words[stream.at][1].startswith("<"):

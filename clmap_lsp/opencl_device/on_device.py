@@ -148,7 +148,7 @@ def _refuse_dangerous(emulation: EmulationResult) -> None:
         if fault.kind.value in _DANGEROUS:
             raise NotForDevicesError(
                 f"not launched on a device: the emulator found {fault.kind.value} ({fault.detail}); "
-                "mend it first"
+                "fix that first"
             )
 
 

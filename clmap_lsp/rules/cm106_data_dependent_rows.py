@@ -9,7 +9,7 @@ index, so that neither the table's contents nor its size matter.
 ## Why is this bad?
 
 Neighbouring work-items are as far apart as their rows. Each request touches a granule for each work-item,
-and work-items with short rows wait for those with long ones. What one turn does not use of a granule is
+and work-items with short rows wait for those with long ones. What one iteration does not use of a granule is
 used in the next, if the caches still have it.
 
 ## Example

@@ -3,9 +3,9 @@
 ## What it does
 
 Reports global buffers that a kernel only reads, whose every access has one address for all work-items in the
-same turn, and that fit into the device's constant memory. Devices that read constant memory through the same
-path as global memory are left out, and those on which it was measured to gain nothing (NVIDIA Hopper: global
-memory is as fast within 1 %, because its caches serve one address to a whole SIMD group at once too).
+same iteration, and that fit into the device's constant memory. Devices that read constant memory through the
+same path as global memory are left out, and those on which it was measured to gain nothing (NVIDIA Hopper:
+global memory is as fast within 1 %, because its caches serve one address to a whole SIMD group at once too).
 
 Nothing is said where sizes were guessed, or where one work-item of a group does all.
 

@@ -1,14 +1,14 @@
-"""The same global data loaded again by a work-item in every turn of an outer loop.
+"""The same global data loaded again by a work-item in every iteration of an outer loop.
 
 ## What it does
 
 Reports loads of read-only global arrays in nested loops whose index an outer loop does not move: a work-item
-loads the same elements in each of its turns. Loads that no inner loop moves are left out, because compilers
-take them out of the loop, and so is what is less than a quarter of the kernel's sectors.
+loads the same elements in each of its iterations. Loads that no inner loop moves are left out, because
+compilers take them out of the loop, and so is what is less than a quarter of the kernel's sectors.
 
 ## Why is this bad?
 
-Private memory, the registers of a work-item, would keep the elements from turn to turn. Where they are more
+Private memory, the registers of a work-item, would keep the elements between iterations. Where they are more
 than the registers hold, the private array lies in memory behind the caches; it is then interleaved by
 work-item, so that its loads are coalesced, which those of the original often are not.
 
@@ -116,7 +116,7 @@ def _message(it: Repeat, device: DeviceModel) -> str:
         )
     return (
         f"Each work-item loads the same {size_words(it.bytes)} of `{access.buffer}` in each of the "
-        f"{it.turns} turns of `{it.loop.name}`; a private copy would save about {saved:,} of its "
+        f"{it.turns} iterations of `{it.loop.name}`; a private copy would save about {saved:,} of its "
         f"{it.sectors:,} sectors.\n"
         f"It takes {where}."
     )

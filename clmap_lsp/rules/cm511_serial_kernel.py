@@ -79,7 +79,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     rest = "all others have nothing to do" if found.of_launch else "the others wait for it"
     yield RULE.finding(
         found.loop,
-        f"{who} runs this loop alone, {found.turns:,} turns with this launch, while {rest}.",
+        f"{who} runs this loop alone, {found.turns:,} iterations with this launch, while {rest}.",
         kernel=kernel.name,
         data={"turns": found.turns},
     )

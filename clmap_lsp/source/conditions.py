@@ -141,7 +141,7 @@ class _Parser:
             if self.peek() == "(":
                 self.skip_arguments()
             return Number(int(text == "true"))
-        raise BadConditionError(f"`{text}` cannot stand in an integer expression")
+        raise BadConditionError(f"`{text}` cannot be used in an integer expression")
 
     def skip_arguments(self) -> None:
         """Pass over the arguments of a function-like name that is not defined; its value is 0."""

@@ -293,7 +293,7 @@ class Lowering:
         """Lower a node whose value is no struct."""
         value = self.value(node)
         if isinstance(value, ObjectValue):
-            return self.unsupported(node, "a struct stands where a number or pointer is needed")
+            return self.unsupported(node, "a struct is used where a number or pointer is needed")
         return value
 
     def place(self, node: Node) -> Place:

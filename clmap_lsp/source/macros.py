@@ -582,7 +582,7 @@ def _parameters(words: list[str]) -> tuple[tuple[str, ...], bool] | str:
             if not is_name(word):
                 return f"`{word}` is not a name"
             if word in names:
-                return f"`{word}` stands twice"
+                return f"`{word}` is there twice"
             names.append(word)
     if len(words) % 2 == 0:
         return "a name is missing after the last comma"

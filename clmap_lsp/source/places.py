@@ -127,7 +127,7 @@ def _subscript(low: Lowering, node: Node) -> Place:
 
 def _as_scalar(low: Lowering, value: Value, node: Node) -> Expression:
     if isinstance(value, ObjectValue):
-        return low.unsupported(node, "a struct stands where a number or pointer is needed")
+        return low.unsupported(node, "a struct is used where a number or pointer is needed")
     return value
 
 

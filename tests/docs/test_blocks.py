@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ from clmap_lsp.devices import list_models
 from clmap_lsp.rules.registry import all_rules
 
 TOML = examples("toml")
+WORKFLOWS = [f".github/workflows/{it.name}" for it in (ROOT / ".github" / "workflows").glob("*.yml")]
 OURS = [it for it in TOML if set(tomllib.loads(it.text)) <= set(json_schema()["properties"])]
 CHECKED = {"c", "console", "json", "py", "python", "sh", "text", "toml", "yaml", "elisp", "lua", "mermaid"}
 
@@ -48,14 +52,69 @@ def test_a_block_that_begins_as_clmap_toml_is_taken_for_one() -> None:
         parse("clmap.toml", "[build]\ninclude_dirs = []\n", devices=[], rules=[])
 
 
+def _problems(schema: str, *paths: Path) -> str:
+    """Return what check-jsonschema says against files, by the schemas that come with it."""
+    command = [
+        sys.executable,
+        "-m",
+        "check_jsonschema",
+        "--builtin-schema",
+        f"vendor.{schema}",
+        *map(str, paths),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr if done.returncode else ""
+
+
 @pytest.mark.parametrize("example", examples("yaml"), ids=_names)
-def test_yaml_of_the_docs_is_yaml_of_its_kind(example: Example) -> None:
+def test_yaml_of_the_docs_is_yaml_of_its_kind(example: Example, tmp_path: Path) -> None:
     data = yaml.safe_load(example.text)
     hooks = {it["id"] for it in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))}
     if "repos" in data:
         assert {hook["id"] for repo in data["repos"] for hook in repo["hooks"]} <= hooks
-    else:
-        assert _commands(data), f"{example.name}: no command of ours in it"
+        return
+    assert _commands(data), f"{example.name}: no command of ours in it"
+    (tmp_path / "block.yml").write_text(example.text, encoding="utf-8")
+    schema = "github-workflows" if "jobs" in data else "gitlab-ci"
+    assert _problems(schema, tmp_path / "block.yml") == ""
+
+
+@pytest.mark.parametrize(
+    ("schema", "paths"),
+    [
+        ("github-actions", ["action.yml"]),
+        ("github-workflows", ["examples/github-action.yml", *sorted(WORKFLOWS)]),
+        ("gitlab-ci", ["examples/gitlab-ci.yml"]),
+    ],
+)
+def test_files_for_other_tools_fit_their_schemas(schema: str, paths: list[str], tmp_path: Path) -> None:
+    assert _problems(schema, *(ROOT / it for it in paths)) == ""
+    (tmp_path / "wrong.yml").write_text("- jobs\n", encoding="utf-8")
+    assert _problems(schema, tmp_path / "wrong.yml")
+
+
+NVIM = shutil.which("nvim")
+_RECORDER = """
+local seen = {}
+vim.lsp.config = function(name, settings) seen[name] = settings end
+vim.lsp.enable = function(name) seen.enabled = name end
+dofile(%s)
+io.write(vim.json and vim.json.encode(seen) or vim.fn.json_encode(seen))
+vim.cmd("qall!")
+"""
+
+
+@pytest.mark.skipif(NVIM is None, reason="no Neovim here")
+@pytest.mark.parametrize("example", examples("lua"), ids=_names)
+def test_lua_of_the_docs_starts_the_server(example: Example, tmp_path: Path) -> None:
+    (tmp_path / "block.lua").write_text(example.text, encoding="utf-8")
+    (tmp_path / "run.lua").write_text(_RECORDER % json.dumps(str(tmp_path / "block.lua")), encoding="utf-8")
+    command = [str(NVIM), "--clean", "--headless", "-c", f"luafile {tmp_path / 'run.lua'}", "-c", "cquit"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout)
+    assert seen[seen["enabled"]]["cmd"][0] == "clmap-lsp"
+    assert seen[seen["enabled"]]["filetypes"] == ["opencl"]
 
 
 def _commands(data: Any) -> list[str]:

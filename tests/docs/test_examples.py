@@ -53,6 +53,14 @@ def test_a_kernel_has_the_findings_that_its_comments_name(example: Example, fold
     assert found == expected
 
 
+@pytest.mark.parametrize("example", CONSOLE, ids=lambda it: it.name)
+def test_a_wrong_output_does_not_pass_for_the_right_one(example: Example) -> None:
+    """Each figure and word of what a page shows counts: one letter less anywhere is seen."""
+    for _, expected in steps(example):
+        for line in {it for it in expected.splitlines() if it.strip() and it.strip() != "..."}:
+            assert not matches(expected, expected.replace(line, line.rstrip()[:-1] + "~", 1)), line
+
+
 def test_the_runner_sees_a_wrong_example(folder: Path) -> None:
     page = folder / "page.md"
     assert not matches("1 warning", "2 warnings")

@@ -18,7 +18,7 @@ def test_a_matrix_multiply_is_tiled_and_keeps_its_text():
     text, proof = verified(kernels.MATMUL, "stage-loop")
     assert "            sum += A_tile[ly][k - k0] * B_tile[k - k0][lx];\n" in text
     assert "A_tile[ly][lx] = k0 + lx < N ? A[row * N + k0 + lx] : 0;" in text  # Turns left over add zeros.
-    assert "// The work-group loads A and B in tiles of 16 turns: each element once." in text
+    assert "// The work-group loads A and B in tiles of 16 iterations: each element once." in text
     assert "__attribute__((reqd_work_group_size(16, 16, 1)))" in text
     assert proof.compared == "bit for bit"
     assert proof.proposal.host_change is None  # The launch has that size.

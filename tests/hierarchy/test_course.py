@@ -45,7 +45,7 @@ def test_one_element_a_work_item_walks_across_and_then_wants_tiles() -> None:
 
 def test_a_row_a_work_item_wants_its_row_private() -> None:
     (message,) = findings("row_per_item", "mm_row")["CM510"]
-    assert "the same 1 KiB of `A` in each of the 256 turns of `column`" in message
+    assert "the same 1 KiB of `A` in each of the 256 iterations of `column`" in message
     assert "16,711,680 of its 16,777,216 sectors" in message
 
 

@@ -189,6 +189,6 @@ def test_where_nothing_can_be_declared_the_reason_is_said(tmp_path: Path) -> Non
         .replace("err = clEnq", "clEnq")
         .replace("int main", "extern size_t global[2], local[2];\nint main")
     )
-    assert edited(tmp_path, host, SWAP) == "the call at main.c:7 stands where no variable can be declared"
+    assert edited(tmp_path, host, SWAP) == "the call at main.c:7 is where no variable can be declared"
     (tmp_path / "main.c").write_text("int x;\n")
     assert edits(tmp_path, SWAP).reason == "no host code that launches it was found"

@@ -93,7 +93,7 @@ def test_a_file_becomes_a_launch() -> None:
         (("fill=-1", "fil=-1"), "`fil=-1`"),
         (("<size=4> 42", "<size=4> forty"), "`forty`"),
         (("<size=4 noinit>", ""), "7 arguments for the 8 parameters"),
-        (("4 1 1\n", "4 1 1\n17\n"), "`17` stands before"),
+        (("4 1 1\n", "4 1 1\n17\n"), "`17` comes before"),
     ],
 )
 def test_mistakes_are_placed(change: tuple[str, str], cause: str) -> None:

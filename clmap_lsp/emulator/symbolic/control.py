@@ -103,7 +103,8 @@ class Spending:
             raise OverBudgetError("addresses too irregular for the whole launch to be enumerated")
         if self.turns > self.budget.turns:
             raise OverBudgetError(
-                f"loops of more than {self.budget.turns} turns that differ from each other", by_size=False
+                f"loops of more than {self.budget.turns} iterations that differ from each other",
+                by_size=False,
             )
         if self.boxes > self.budget.boxes:
             raise OverBudgetError(f"more than {self.budget.boxes} kinds of work-groups")

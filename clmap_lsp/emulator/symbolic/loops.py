@@ -564,7 +564,7 @@ def _leave_turns(
         if variable in saved.env and taken is not True:
             env[variable] = Unknown("a value after a loop that some work-items leave early")
         elif differ:
-            env[variable] = Unknown("a value after a loop whose number of turns differs between work-items")
+            env[variable] = Unknown("a value after a loop that work-items leave at different iterations")
         else:
             env[variable] = _last(value, turn, n)
 

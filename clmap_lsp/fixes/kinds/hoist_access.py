@@ -109,12 +109,12 @@ def _apart(scope: Scope, loop: CountingLoop, buffer: str, is_stored: bool) -> tu
 
 
 def _turns(scope: Scope, loop: CountingLoop, access: Access, is_stored: bool) -> tuple[Assumption, ...]:
-    """Return that the loop makes a turn, so that nothing new is loaded, unless that is known.
+    """Return that the loop runs at least once, so that nothing new is loaded, unless that is known.
 
     It is known where the trip count says so, and nothing is new where the element was accessed before.
     """
     if loop.symbol.trip is None:
-        return (positive(ZERO, f"the loop over `{loop.name}` makes a turn"),)
+        return (positive(ZERO, f"the loop over `{loop.name}` runs at least once"),)
     low, _ = Facts().interval(loop.symbol.trip)
     if low is not None and low >= 1:
         return ()

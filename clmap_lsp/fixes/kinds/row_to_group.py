@@ -418,12 +418,12 @@ class _Writer:
     def _places(self) -> Iterator[str]:
         form = self.form
         if not self.row:
-            yield f"// {form.turns} work-items share what one did: each takes every {form.turns}th turn."
+            yield f"// {form.turns} work-items share what one did: each takes every {form.turns}th iteration."
             yield f"const int {self.lane} = get_local_id(0);"
             return
         yield (
-            f"// {form.turns} work-items share what one did, each takes every {form.turns}th turn; "
-            f"{form.rows} of before make a work-group."
+            f"// {form.turns} work-items share what one did, each takes every {form.turns}th iteration; "
+            f"{form.rows} of the earlier ones make a work-group."
         )
         here = "get_local_id(0)"
         quick, slow = (self.row, self.lane) if form.rows_first else (self.lane, self.row)

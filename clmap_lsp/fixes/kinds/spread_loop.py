@@ -83,7 +83,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     bound, side = spread.loop.bound, "first" if spread.dimension == 0 else "second"
     yield Proposal(
         KIND,
-        f"Make the turns of `{spread.loop.name}` work-items of their own",
+        f"Make the iterations of `{spread.loop.name}` work-items of their own",
         edits,
         ("CM101", "CM102", "CM104", "CM403"),
         (no_offset(1), *spread.apart, *overlaps(kernel, loaded, facts.written(subject.analysis))),

@@ -298,7 +298,7 @@ class _Writer:
             use = f"{name}{self._place(tile, f'{self.loop.name} - {self.base}')}"
             uses.update({(it.span.start, it.span.end): use for it in tile.accesses})
         names = " and ".join(dict.fromkeys(it.accesses[0].buffer for it in self.tiles))
-        why = f"// The work-group loads {names} in tiles of {self.length} turns: each element once."
+        why = f"// The work-group loads {names} in tiles of {self.length} iterations: each element once."
         return (
             self.scope.before(self.top, [*self.declarations, why, *arrays]),
             self.scope.replaced_with_hints(self.loop.node, self._loop(loads, uses)),

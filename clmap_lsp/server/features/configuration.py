@@ -30,7 +30,7 @@ def register(server: ClmapServer) -> None:
         """Say once what cannot be used of the editor's settings."""
         present = set(server.editor.problems())
         for problem in sorted(present - told):
-            text = f"{problem}; it is not heeded until it is mended in the editor's settings"
+            text = f"{problem}; it is ignored until it is corrected in the editor's settings"
             server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Warning, text))
         told.clear()
         told.update(present)

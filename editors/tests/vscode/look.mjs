@@ -79,8 +79,8 @@ const apply = page.locator(".monaco-button", { hasText: /^Apply$/ }).first();
 async function panelFix() {
   const frame = await me.webview(/Verified fixes/);
   await frame.locator("#turn").fill("5");
-  await me.untilWebview(/turn 5 of loop k/);
-  me.check("the panel walks the turns of the loop", true);
+  await me.untilWebview(/iteration 5 of loop k/);
+  me.check("the panel walks the iterations of the loop", true);
   await frame.locator("#access-0").click();
   await me.untilWebview(/Addresses of B\[k \* N \+ c\]/);
   await frame.locator("#access-0").press("ArrowDown");

@@ -220,7 +220,7 @@ function turnChooser(group) {
     return [];
   }
   const last = (group.turns ?? 1024) - 1;
-  const label = element("label", { for: "turn" }, `turn ${group.turn} of loop ${group.loop}${group.turns === null ? "" : ` (0 to ${last})`}`);
+  const label = element("label", { for: "turn" }, `iteration ${group.turn} of loop ${group.loop}${group.turns === null ? "" : ` (0 to ${last})`}`);
   const slider = element("input", { id: "turn", type: "range", min: 0, max: last, value: group.turn });
   slider.addEventListener("input", () => {
     turn = Number(slider.value);
