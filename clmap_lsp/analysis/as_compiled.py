@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from clmap_lsp.compiled.summary import CompiledKernel
 
 
-def _compiled(
+def compiled_of(
     kernel: Kernel, launch: Launch | None, device: DeviceModel, constants: tuple[Initializer, ...]
 ) -> CompiledKernel | str:
+    """Return a kernel as a device's back end leaves it, or why that is not known."""
     try:
         from clmap_lsp.compiled.summary import compiled_kernel
     except ModuleNotFoundError:
@@ -29,8 +30,9 @@ def _compiled(
 
 def with_compiled(program: Program, analysis: FileAnalysis) -> FileAnalysis:
     """Return the analysis with `compiled` filled in for every kernel."""
+    device, constants = analysis.device, program.constants
     kernels = tuple(
-        dataclasses.replace(it, compiled=_compiled(it.kernel, it.launch, analysis.device, program.constants))
+        dataclasses.replace(it, compiled=compiled_of(it.kernel, it.launch, device, constants))
         for it in analysis.kernels
     )
     return dataclasses.replace(analysis, kernels=kernels)
@@ -49,7 +51,7 @@ def sites_as_compiled(
     program: Program, kernel: Kernel, launch: Launch, device: DeviceModel, result: EmulationResult
 ) -> EmulationResult:
     """Return an emulation whose sites count what the back end leaves; a note says for what, or why not."""
-    found = _compiled(kernel, launch, device, program.constants)
+    found = compiled_of(kernel, launch, device, program.constants)
     why = found if isinstance(found, str) else found.reason
     if isinstance(found, str) or why:
         note = f"what a compiler leaves is unknown, so that accesses are as written: {why}"

@@ -37,7 +37,7 @@ _kept: KeptByKernel[Compiled | str] = KeptByKernel(64)
 
 def compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled | str:
     """Return a kernel's machine code, or why there is none. Results are kept by kernel and target."""
-    known = _kept.get(kernel, target.name)
+    known = compiled_before(kernel, target)
     if known is not None:
         return known
     try:
@@ -45,6 +45,11 @@ def compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...])
     except (NotCompiledError, BackendError) as error:
         found = str(error)
     return _kept.keep(kernel, target.name, found)
+
+
+def compiled_before(kernel: Kernel, target: Target) -> Compiled | str | None:
+    """Return what `compiled` said of a kernel, if it was asked lately."""
+    return _kept.get(kernel, target.name)
 
 
 def _compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled:

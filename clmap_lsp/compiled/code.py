@@ -600,7 +600,9 @@ class _Generator:
                 raise NotCompiledError(f"{name} has no body here")
             case ir.Unsupported(reason=reason):
                 raise NotCompiledError(reason)
-            case ir.Declare() | ir.Fence() | ir.Print():
+            case ir.Print():
+                self.ctx.unknowns.append(("printf", statement.span))
+            case ir.Declare() | ir.Fence():
                 pass
             case _:
                 assert_never(statement)

@@ -1,6 +1,7 @@
 """How many work-groups a compute unit holds at once, as far as a device's limits are published.
 
-Registers are the compiler's choice and not known from the source; the estimate is an upper bound for that.
+Registers are the compiler's choice: without them (`analyze --as-compiled` knows them) the estimate is an
+upper bound.
 """
 
 from __future__ import annotations
@@ -60,11 +61,23 @@ def residency(analysis: KernelAnalysis, device: DeviceModel) -> Residency:
     """Estimate how many work-groups of a launch a compute unit holds at once."""
     if analysis.launch is None:
         return Residency(None, "there is no launch")
-    return resident(device, analysis.launch.group_items, local_bytes(analysis))
+    compiled = analysis.compiled
+    registers = None if compiled is None or isinstance(compiled, str) else compiled.registers
+    return resident(device, analysis.launch.group_items, local_bytes(analysis), registers)
 
 
-def resident(device: DeviceModel, group_items: int, needed: int) -> Residency:
-    """Estimate how many work-groups of some size a compute unit holds; `needed` is local memory in bytes."""
+REGISTER_PIECE = 8
+"""Registers are allotted to SIMD groups by so many a lane: 256 for 32 lanes on NVIDIA (the CUDA occupancy
+calculator, since compute capability 3.0), 8 a lane on AMD's CDNA (LLVM, AMDGPU usage, VGPR granule)."""
+
+
+def resident(device: DeviceModel, group_items: int, needed: int, registers: int | None = None) -> Residency:
+    """Estimate how many work-groups of some size a compute unit holds.
+
+    Args:
+        needed: local memory of a work-group, in bytes.
+        registers: of a work-item, where a compiler told them.
+    """
     limits = device.limits
     per_group = -(-group_items // device.simd_width)
     bounds: list[tuple[int, str]] = []
@@ -79,6 +92,10 @@ def resident(device: DeviceModel, group_items: int, needed: int) -> Residency:
     if needed and limits.local_bytes_per_compute_unit is not None:
         whole = limits.local_bytes_per_compute_unit
         bounds.append((whole // needed, f"a work-group takes {needed} of its {whole} bytes of local memory"))
+    file = limits.registers_per_compute_unit
+    if registers and file is not None:
+        taken = -(-registers // REGISTER_PIECE) * REGISTER_PIECE * device.simd_width * per_group
+        bounds.append((file // taken, f"a work-item takes {registers} registers of the unit's {file}"))
     if not bounds:
         return Residency(None, f"{device.id}'s limits of a compute unit are not published")
     groups, limit = min(bounds, key=lambda it: it[0])

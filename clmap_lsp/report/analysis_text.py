@@ -8,6 +8,7 @@ from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
 from clmap_lsp.devices.model import DeviceModel
 from clmap_lsp.launch.model import Origin, ScalarArgument
 from clmap_lsp.report.analysis_json import AnalysedFile
+from clmap_lsp.report.compiled_text import compiled_lines
 from clmap_lsp.report.hierarchy_text import hierarchy_lines
 from clmap_lsp.source.program import Program
 from clmap_lsp.time.facts import time_facts
@@ -54,54 +55,13 @@ def _kernel(program: Program, kernel: KernelAnalysis, device: DeviceModel) -> It
         what = f"`{it.access.place_text}` ({it.access.direction.value})"
         yield f"  line {at.row}: {what}: {it.reason}"
     yield from _totals(kernel)
-    yield from _compiled(program, kernel)
+    yield from (f"  {it}" for it in compiled_lines(program, kernel))
     yield from hierarchy_lines(kernel, device)
     for part in kernel.rests_on:
         if part.kind in ("macro", "float", "contents", "aliasing"):
             yield f"  rests on: {part.describe()} ({part.origin})"
     for note in kernel.notes:
         yield f"  note: {note}"
-
-
-def _compiled(program: Program, kernel: KernelAnalysis) -> Iterator[str]:
-    """Say what the compiler's back end leaves, where that was asked for."""
-    found = kernel.compiled
-    if found is None:
-        return
-    if isinstance(found, str):
-        yield f"  as compiled: unknown, {found}"
-        return
-    about = "" if found.registers_exact else "about "
-    parts = [f"{about}{found.registers} registers"]
-    if found.spill_bytes:
-        parts.append(f"{found.spill_bytes} bytes of spills")
-    if found.private_bytes:
-        parts.append(f"{found.private_bytes} bytes of private memory a work-item")
-    if found.local_bytes:
-        parts.append(f"{found.local_bytes} bytes of local memory")
-    yield f"  as compiled for {found.target}: {', '.join(parts)}, {len(found.lines)} instructions"
-    for it in kernel.accesses:
-        left = found.accesses.get(it.access.site)
-        if left is None:
-            continue
-        row = program.position(it.access.span).row
-        name = it.access.place_text
-        if not left.instructions:
-            yield f"    line {row}  {name}: removed"
-            continue
-        words = " + ".join(f"{count} x {size} bytes" for size, count in left.instructions)
-        merged = f", {left.merged} merged into one" if left.merged > 1 else ""
-        amount = (
-            "unknown"
-            if left.sectors is None
-            else f"{left.wavefronts:,} wavefronts"
-            if left.wavefronts
-            else f"{left.sectors:,} sectors"
-        )
-        requests = "" if left.requests is None else f" in {left.requests:,} requests"
-        yield f"    line {row}  {name}: {words}{merged}; {amount}{requests}"
-    if found.reason:
-        yield f"    not counted: {found.reason}"
 
 
 def _guessed(kernel: KernelAnalysis) -> str:

@@ -26,6 +26,7 @@ from clmap_lsp.server.included import reads_otherwise
 from clmap_lsp.server.turns import Band, EndedError, Turn, Turns, Urgency
 
 if TYPE_CHECKING:
+    from clmap_lsp.compiled.summary import CompiledKernel
     from clmap_lsp.hosts.changes import LaunchChange
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.documents import Document
@@ -295,6 +296,16 @@ class Analyses:
             return await asyncio.wrap_future(turn.future)
         except EndedError:
             return {}
+
+    async def compiled(self, document: Document, kernel: str) -> CompiledKernel | str | None:
+        """Return a kernel as the device's back end leaves it; `None` if the document is closed meanwhile."""
+        settings = self._server.settings_for(document)
+        urgency = Urgency(Band.REQUEST)
+        turn = self._turns.submit(urgency, lambda: self.engine().compiled(document, settings, kernel))
+        try:
+            return await asyncio.wrap_future(turn.future)
+        except EndedError:
+            return None
 
     def file_changed(self, path: str) -> None:
         """Note that a file is not what analyses under way may have read of it."""

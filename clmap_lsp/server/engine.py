@@ -24,6 +24,7 @@ from clmap_lsp.workbench import OpenedFile, Workbench
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.compiled.summary import CompiledKernel
     from clmap_lsp.config import Settings
     from clmap_lsp.findings import Edit
     from clmap_lsp.hosts.changes import LaunchChange
@@ -84,6 +85,11 @@ class Engine:
             if (mine := tuple(it for it in edits if it.span.path == path))
         }
 
+    def compiled(self, document: Document, settings: Settings, kernel: str) -> CompiledKernel | str:
+        """Return a kernel as the device's back end leaves it, or why that is not known."""
+        opened = self._workbench.open_text(document.path, kernel_text(document), settings)
+        return opened.compiled(kernel)
+
     def index(self, document: Document, settings: Settings) -> Index:
         """Return what a document declares and uses; the same object as long as nothing of it changes."""
         text = kernel_text(document) if len(document.text) <= MAX_CHARACTERS else ""
@@ -133,11 +139,11 @@ class Engine:
         return Touched(document, found.only(part), whole.without(part).seen_in(document))
 
     def predict(self, document: Document, settings: Settings) -> bool:
-        """Predict the times of a document's kernels; tells whether a new analysis would know more."""
+        """Predict times and compile what findings hang on; tells whether a new analysis would know more."""
         if len(document.text) > MAX_CHARACTERS:
             return False
         opened = self._workbench.open_text(document.path, kernel_text(document), settings)
-        return len(opened.times(waits=False)) < len(opened.times())
+        return opened.learns(selection_of(settings))
 
     def _too_large(self, document: Document, settings: Settings) -> Snapshot:
         """Return a snapshot that only says so: reading such a text would take minutes and gigabytes."""

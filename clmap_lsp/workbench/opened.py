@@ -21,6 +21,7 @@ from clmap_lsp.workbench.timing import Times, with_time_lost
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import FileAnalysis, KernelAnalysis
     from clmap_lsp.analysis.session import AnalysisSession
+    from clmap_lsp.compiled.summary import CompiledKernel
     from clmap_lsp.config import Settings
     from clmap_lsp.devices import DeviceModel
     from clmap_lsp.emulator.result import EmulationResult
@@ -167,6 +168,9 @@ class OpenedFile:
         context = RuleContext(self.program, analysis, done, refused, index=self.index, standard=standard)
         times = self.times(analysis, waits=predicts)
         found = self._judged(run(context, selection, self._memory), analysis, selection, times, waits=waits)
+        from clmap_lsp.workbench.compiling import as_compiled
+
+        found = as_compiled(found, analysis.kernels, self.device, self.program.constants, waits=predicts)
         return tuple(self._with_host_line(it, analysis) for it in found) if self.facts.launches else found
 
     def times(
@@ -186,6 +190,24 @@ class OpenedFile:
             if known is not None:
                 found[kernel.name] = known
         return found
+
+    def learns(self, selection: Selection) -> bool:
+        """Work out what an editor shows later, times and what compilers leave; tells whether it is news."""
+        from clmap_lsp.workbench.compiling import compiles_more
+
+        known = len(self.times(waits=False))
+        findings = self.findings(selection, predicts=False, waits=False)
+        is_news = compiles_more(findings, self.analysis.kernels, self.device, self.program.constants)
+        return len(self.times()) > known or is_news
+
+    def compiled(self, name: str) -> CompiledKernel | str:
+        """Return a kernel as the device's back end leaves it, or why that is not known."""
+        from clmap_lsp.analysis.as_compiled import compiled_of
+
+        kernel = next((it for it in self.analysis.kernels if it.name == name), None)
+        if kernel is None:
+            return f"there is no kernel {name}"
+        return compiled_of(kernel.kernel, kernel.launch, self.device, self.program.constants)
 
     def _judged(
         self,

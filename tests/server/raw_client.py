@@ -9,6 +9,9 @@ import sys
 import time
 from typing import Any
 
+PATIENCE_S = 120.0
+"""Seconds after which a silent server has failed: many times what it needs, for busy machines."""
+
 
 class RawClient:
     """A server process and its two pipes."""
@@ -39,7 +42,7 @@ class RawClient:
     def notify(self, method: str, params: Any = None) -> None:
         self.send({"method": method, "params": params})
 
-    def request(self, method: str, params: Any = None, timeout: float = 20) -> dict[str, Any]:
+    def request(self, method: str, params: Any = None, timeout: float = PATIENCE_S) -> dict[str, Any]:
         """Send a request and return its whole answer; other messages that come before are kept aside."""
         self._next_id += 1
         self.send({"id": self._next_id, "method": method, "params": params})
@@ -49,7 +52,7 @@ class RawClient:
             if message.get("id") == self._next_id and "method" not in message:
                 return message
 
-    def receive(self, timeout: float = 20) -> dict[str, Any]:
+    def receive(self, timeout: float = PATIENCE_S) -> dict[str, Any]:
         """Return the next message of the server."""
         deadline = time.monotonic() + timeout
         while (message := self._parse()) is None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.server.features import (
     actions,
     commands,
+    compiled_view,
     completing,
     configuration,
     configuration_files,
@@ -43,6 +44,7 @@ _FEATURES = (
     commands,
     optimising,
     kernel_view,
+    compiled_view,
     report,
     navigation,
     outline,

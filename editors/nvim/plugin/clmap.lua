@@ -19,6 +19,7 @@ vim.cmd([[
   command! ClmapOptimise lua require('clmap').optimise()
   command! ClmapMeasure lua require('clmap').measure()
   command! ClmapWorkspace lua require('clmap').workspace()
+  command! ClmapCompiled lua require('clmap').compiled()
   command! ClmapPin lua require('clmap').pin()
   command! ClmapDebug lua require('clmap').debug()
   command! ClmapRestart lua require('clmap').restart()

@@ -104,6 +104,25 @@ return function(client)
   t.check('formatting', find('    out[AT(y, x)] = weigh(patch, 1);') ~= nil, table.concat(lines(), '\n'))
 
   row = go('barrier')
+  vim.cmd('ClmapCompiled')
+  local function compiled()
+    for _, window in ipairs(vim.api.nvim_list_wins()) do
+      local shown = vim.api.nvim_win_get_buf(window)
+      if vim.api.nvim_buf_get_name(shown):find('clmap%-compiled://blur') then
+        return shown
+      end
+    end
+  end
+  t.check('machine code beside the source', t.wait(compiled))
+  local code = compiled()
+  local text = code and table.concat(vim.api.nvim_buf_get_lines(code, 0, -1, false), '\n') or ''
+  t.check('for the device', text:find('as compiled for nvptx sm_90', 1, true) and text:find('bar.sync', 1, true), text)
+  local marks = vim.api.nvim_get_namespaces().clmap_compiled
+  t.check('with the lines of the cursor marked', code and t.wait(function()
+    vim.cmd('doautocmd CursorMoved')
+    return #vim.api.nvim_buf_get_extmarks(code, marks, 0, -1, {}) > 0
+  end))
+  vim.cmd('only')
   vim.api.nvim_buf_set_lines(buffer, row - 1, row, false, { '    barrier(CLK_LOCAL_MEM_FENCE)' })
   t.check('errors in a compiler\'s words', t.wait(function()
     for _, it in ipairs(vim.diagnostic.get(buffer)) do

@@ -134,6 +134,19 @@ exports.run = async () => {
     await wait(() => errors().length === 0);
   });
 
+  await test("machine code shows beside its source, and each marks the other's lines", async () => {
+    editor.selection = new vscode.Selection(at("out[i] = sum"), at("out[i] = sum"));
+    await vscode.commands.executeCommand("clmap.showCompiled");
+    const code = await wait(() => vscode.window.visibleTextEditors.find((it) => it.document.uri.scheme === "clmap-compiled"));
+    assert.match(code.document.lineAt(0).text, /^\/\/ blur, as compiled for nvptx sm_90: .* registers/);
+    assert.match(code.document.getText(), /st\.global/);
+    const seen = code.visibleRanges[0];
+    const stores = code.document.getText().split("\n").flatMap((it, line) => (/st\.global/.test(it) ? [line] : []));
+    await wait(() => stores.some((line) => code.visibleRanges.some((it) => it.start.line <= line && line <= it.end.line)));
+    assert.ok(seen, "it is in sight");
+    assert.strictEqual(vscode.window.activeTextEditor.document.uri.toString(), uri.toString(), "the source keeps the cursor");
+  });
+
   await test("host code leads to the kernel that it names", async () => {
     const settings = vscode.workspace.getConfiguration("clmap");
     await settings.update("embedded", true, vscode.ConfigurationTarget.Workspace);

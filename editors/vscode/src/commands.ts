@@ -1,5 +1,6 @@
 // Commands of the palette. Those that need analysis are the server's; these pass on where the cursor is.
 import * as vscode from "vscode";
+import { CompiledCode } from "./compiled";
 import type { Clmap } from "./extension";
 import type { Heat } from "./heat";
 import type { Panel } from "./panel";
@@ -14,6 +15,8 @@ export function registerCommands(clmap: Clmap, panel: Panel, heat: Heat): void {
   register("clmap.showLogs", () => clmap.output.show());
   register("clmap.debugInformation", () => showDebugInformation(clmap));
   register("clmap.showPanel", () => panel.show());
+  const compiled = new CompiledCode(clmap);
+  register("clmap.showCompiled", () => compiled.show());
   register("clmap.emulateKernel", () => atCursor(clmap, "clmap.emulate"));
   register("clmap.optimiseKernel", () => atCursor(clmap, "clmap.optimise"));
   register("clmap.measureKernel", () => atCursor(clmap, "clmap.measure"));
@@ -24,7 +27,7 @@ export function registerCommands(clmap: Clmap, panel: Panel, heat: Heat): void {
   register("clmap.openReport", (uri) => openReport(clmap, typeof uri === "string" ? uri : undefined));
   register("clmap.explainRule", (code) => explainRule(clmap, typeof code === "string" ? code : undefined));
   register("clmap.calibrateDevice", () => calibrate());
-  clmap.context.subscriptions.push(panel, heat);
+  clmap.context.subscriptions.push(panel, heat, compiled);
 }
 
 async function atCursor(clmap: Clmap, command: string): Promise<void> {

@@ -79,7 +79,16 @@ export interface WorkGroupView {
   addresses: (number | null)[];
 }
 
+/** A kernel's machine code, or why there is none; `rows`: the line of the source that each line is of. */
+export interface CompiledView {
+  name: string;
+  why: string | null;
+  lines: string[];
+  rows: (number | null)[];
+}
+
 export type WorkerState = "idle" | "running" | "backing off";
 
 export const statusNotification = new NotificationType<{ worker: WorkerState }>("clmap/status");
+export const asCompiledRequest = new RequestType<KernelQuery, CompiledView | null, void>("clmap/asCompiled");
 export const kernelViewRequest = new RequestType<KernelQuery, KernelView | null, void>("clmap/kernelView");

@@ -97,6 +97,24 @@ M.emulate = function() command('clmap.emulate', true) end
 M.optimise = function() command('clmap.optimise', true) end
 M.measure = function() command('clmap.measure', true) end
 M.pin = function() command('clmap.pin', true) end
+
+--- Shows the machine code of the kernel at the cursor beside its source.
+function M.compiled()
+  local source = vim.api.nvim_get_current_buf()
+  local params = { textDocument = { uri = vim.uri_from_bufnr(source) }, position = cursor() }
+  vim.lsp.buf_request(source, 'clmap/asCompiled', params, function(err, view)
+    if err then
+      vim.notify(err.message, vim.log.levels.ERROR)
+    elseif type(view) ~= 'table' then
+      vim.notify('clmap: put the cursor in a kernel')
+    elseif type(view.why) == 'string' then
+      vim.notify(('clmap: %s is not compiled: %s'):format(view.name, view.why))
+    else
+      require('clmap.compiled').show(source, view)
+    end
+  end)
+end
+
 M.workspace = function() command('clmap.showWorkspaceFindings', false) end
 M.debug = function() command('clmap.debug', false, true) end
 

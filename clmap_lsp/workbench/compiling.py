@@ -1,0 +1,123 @@
+"""Findings about registers, held against what LLVM's back end for the device leaves of the kernel.
+
+Rules judge the source: which arrays cannot be in registers, how many registers a copy takes. A compiler
+unrolls what they take for a loop and removes what nobody reads. Where it can be asked, it has the last word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.compiled.resources import Resources, resources
+from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.hierarchy.occupancy import local_bytes, resident
+
+if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
+    from clmap_lsp.devices import DeviceModel
+    from clmap_lsp.source.ir import Initializer
+
+_Judge = Callable[[Finding, "KernelAnalysis", Resources, "DeviceModel"], Finding | None]
+
+
+def as_compiled(
+    findings: Sequence[Finding],
+    kernels: Sequence[KernelAnalysis],
+    device: DeviceModel,
+    constants: tuple[Initializer, ...],
+    *,
+    waits: bool,
+) -> tuple[Finding, ...]:
+    """Return the findings that hold of the compiled kernels too, with what these take.
+
+    Args:
+        waits: compile the kernels that such a finding is about; else only what was compiled before counts.
+    """
+    by_name = {it.name: it for it in kernels}
+    left = []
+    for finding in findings:
+        judge, kernel = _JUDGES.get(finding.code), by_name.get(finding.kernel or "")
+        found = None
+        if judge is not None and kernel is not None:
+            found = resources(kernel.kernel, device, constants, waits=waits)
+        if judge is None or kernel is None or found is None:
+            left.append(finding)
+        elif (judged := judge(finding, kernel, found, device)) is not None:
+            left.append(judged)
+    return tuple(left)
+
+
+def compiles_more(
+    findings: Sequence[Finding],
+    kernels: Sequence[KernelAnalysis],
+    device: DeviceModel,
+    constants: tuple[Initializer, ...],
+) -> bool:
+    """Compile the kernels that decide about findings; tells whether one was not compiled before."""
+    asked = {it.kernel for it in findings if it.code in _JUDGES}
+    is_news = False
+    for kernel in (it.kernel for it in kernels if it.name in asked):
+        if resources(kernel, device, constants, waits=False) is None:
+            is_news |= resources(kernel, device, constants) is not None
+    return is_news
+
+
+def _spilled(finding: Finding, _: KernelAnalysis, found: Resources, __: DeviceModel) -> Finding | None:
+    """CM503: an array of which nothing is left in private memory is in registers, or gone."""
+    if not found.private_bytes:
+        return None
+    line = f"As compiled for {found.target}, {found.private_bytes} bytes a work-item lie in memory."
+    return _with(finding, line, private_bytes=found.private_bytes)
+
+
+def _few_groups(
+    finding: Finding, kernel: KernelAnalysis, found: Resources, device: DeviceModel
+) -> Finding | None:
+    """CM504: where registers hold down as many work-groups, less local memory changes nothing."""
+    if finding.severity is Severity.ERROR or kernel.launch is None or found.registers is None:
+        return finding
+    items = kernel.launch.group_items
+    now = resident(device, items, local_bytes(kernel), found.registers)
+    without = resident(device, items, 0, found.registers)
+    if now.groups is None or without.groups is None:
+        return finding
+    registers = f"{found.registers} registers as compiled for {found.target}"
+    if without.groups <= now.groups:
+        line = f"Less local memory would change nothing: a work-item takes {registers}."
+        return replace(_with(finding, line, registers=found.registers), severity=Severity.HINT)
+    line = f"Without local memory it would be {without.groups}: a work-item takes {registers}."
+    return _with(finding, line, registers=found.registers)
+
+
+def _repeated(
+    finding: Finding, kernel: KernelAnalysis, found: Resources, device: DeviceModel
+) -> Finding | None:
+    """CM510: what the private copy's registers would do to resident work-groups."""
+    most = device.limits.registers_per_work_item
+    if found.registers is None or kernel.launch is None:
+        return finding
+    copy = -(-int(finding.data["bytes"]) // 4)
+    if most is not None and found.registers + copy > most:
+        line = f"Compiled for {found.target}, the kernel already takes {found.registers} registers."
+        return _with(finding, line, registers=found.registers)
+    needed = local_bytes(kernel)
+    now, then = (
+        resident(device, kernel.launch.group_items, needed, it).groups
+        for it in (found.registers, found.registers + copy)
+    )
+    line = f"Compiled for {found.target}, the kernel takes {found.registers} registers"
+    if now is not None and then is not None:
+        line += f"; with the copy, {then} work-groups instead of {now} stay resident on a compute unit" * (
+            then < now
+        )
+        line += "; with the copy, as many work-groups stay resident" * (then == now)
+    return _with(finding, f"{line}.", registers=found.registers)
+
+
+def _with(finding: Finding, line: str, **data: int) -> Finding:
+    return replace(finding, message=f"{finding.message}\n{line}", data={**finding.data, **data})
+
+
+_JUDGES: dict[str, _Judge] = {"CM503": _spilled, "CM504": _few_groups, "CM510": _repeated}
