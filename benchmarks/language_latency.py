@@ -67,7 +67,9 @@ def measure(path: Path, n_keys: int, core: int | None) -> None:
     client.wait_for(uri)
     client.wait_quiet()
     result = client.call("textDocument/semanticTokens/full", document)["resultId"]
-    place = text.find(";\n", len(text) // 2) + 2
+    middle = len(text) // 2
+    behind = text.find(";\n", middle)
+    place = (behind if behind >= 0 else text.rfind(";\n", 0, middle)) + 2
     line = text.count("\n", 0, place)
     named = next((it for it in _NAME.finditer(text, place + 200) if it[0] in text[:place]), None)
     at = place if named is None else named.start()

@@ -207,6 +207,18 @@ def test_generic_is_a_word_where_pointers_to_it_are():
     assert not named.issues
 
 
+def test_pointers_are_taken_to_their_address_space():
+    text = """\
+int f(generic int *p) {
+    global int *a = to_global(p);
+    local int *b = to_local(p);
+    private int *c = to_private(p);
+    return (a ? *a : 0) + (b ? *b : 0) + (c ? *c : 0);
+}
+"""
+    assert not read_index(text, "k.cl").issues
+
+
 def test_pipes_are_parameters_of_2_0():
     text = """\
 kernel void k(read_only pipe int in, write_only pipe float4 out) {
