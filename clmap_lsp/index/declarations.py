@@ -199,8 +199,8 @@ class DeclarationParser(ExpressionParser):
     def _unknown_type(self, text: str, at: int, *, is_qualifier: bool) -> None:
         is_function = builtins.find(text) is not None
         close = None if is_function else _near_word(text) or self.near(text, is_type=True)
-        if close == self.texts[at + 1]:
-            close = None  # What is being declared here is not what was meant.
+        if nearest(text, (self.texts[at + 1],)) is not None:
+            close = None  # `typedef real realN`: names made of this one are not what was meant.
         said = f"unknown type name '{text}'"
         of_2_0 = text in OF_2_0
         if close is not None and not of_2_0 and text.upper() != text:

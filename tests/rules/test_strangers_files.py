@@ -40,6 +40,7 @@ def found(path: Path) -> list[tuple[str, int, str]]:
         CAST,
         "double f(double x) { return nan((uint)22) + nan(3u) + nan((ulong)3); }\n" + KERNEL,
         "float2 f(uint2 x) { return nan(x); }\n" + KERNEL,
+        "#if VWM == 1\ntypedef real realM;\n#endif\n#if VWN == 1\ntypedef real realN;\n#endif\n" + KERNEL,
     ],
 )
 def test_nothing_is_wrong_with(tmp_path: Path, text: str) -> None:
