@@ -7,6 +7,11 @@ import shutil
 from pathlib import Path
 
 
+def encoded(text: str) -> bytes:
+    """Return a text in UTF-8; what a file's name holds that is none (`os.fsdecode`) is spelled out."""
+    return text.encode("utf-8", "backslashreplace")
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file: all of it, or nothing, so that a full disk costs nobody what stood there before.
 

@@ -329,11 +329,11 @@ def _print(args: argparse.Namespace, report: CheckReport) -> None:
 
 def _write(args: argparse.Namespace, report: CheckReport) -> None:
     """Write every `--output`: one run serves annotations, code scanning and test results."""
-    from clmap_lsp.whole_files import write_whole
+    from clmap_lsp.whole_files import encoded, write_whole
 
     for name, path in args.output:
         try:
-            write_whole(Path(path), render(name, report, statistics=args.statistics).encode())
+            write_whole(Path(path), encoded(render(name, report, statistics=args.statistics)))
         except OSError as error:
             raise UsageError(f"--output {name}:{path}: {(error.strerror or str(error)).lower()}") from None
 
@@ -383,11 +383,11 @@ def _fixed(args: argparse.Namespace, jobs: Sequence[CheckJob], report: CheckRepo
 
 def _against_baseline(args: argparse.Namespace, source: SettingsSource, report: CheckReport) -> CheckReport:
     from clmap_lsp.report import baseline
-    from clmap_lsp.whole_files import write_whole
+    from clmap_lsp.whole_files import encoded, write_whole
 
     if args.write_baseline is not None:
         path = Path(args.write_baseline)
-        write_whole(path, baseline.text_of(report, path).encode())
+        write_whole(path, encoded(baseline.text_of(report, path)))
         n_findings = sum(1 for _ in report.pairs())
         sys.stderr.write(f"{n_findings} findings written to {path}\n")
         return type(report)(tuple(replace(it, findings=()) for it in report.files))

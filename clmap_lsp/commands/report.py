@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
     """Analyse, emulate, write. Findings do not change the exit code; unreadable files do."""
     from clmap_lsp.commands.files import kernel_files
     from clmap_lsp.report import html
-    from clmap_lsp.whole_files import write_whole
+    from clmap_lsp.whole_files import encoded, write_whole
 
     if not args.paths:
         raise UsageError("report needs a PATH; . is the current directory")
@@ -104,9 +104,9 @@ def run(args: argparse.Namespace) -> int:
     found = confined(args, files, work) if args.emulate else work()
     page, errors = str(found["page"]), found["errors"]
     if args.output == "-":
-        sys.stdout.write(page)
+        sys.stdout.write(encoded(page).decode())
     else:
-        write_whole(Path(args.output), page.encode())
+        write_whole(Path(args.output), encoded(page))
     for error in errors if isinstance(errors, list) else []:
         sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
     return 2 if errors else 0

@@ -95,6 +95,8 @@ def parse(path: str, text: str, *, devices: Collection[str] = (), rules: Collect
         raise ConfigError(file, (ConfigFault(Span(path, 0, 0), "values nest too deeply"),)) from None
     except ValueError:  # Python reads no whole numbers of thousands of digits.
         raise ConfigError(file, (ConfigFault(Span(path, 0, 0), "a number has too many digits"),)) from None
+    if _has_long_number(data):
+        raise ConfigError(file, (ConfigFault(Span(path, 0, 0), "a whole number has more than 64 bits"),))
     from clmap_lsp.config.document import document
 
     if faults := list(document(devices, rules).check(data, ())):
@@ -109,6 +111,19 @@ def parse(path: str, text: str, *, devices: Collection[str] = (), rules: Collect
             ),
         )
     return _settings(file, data)
+
+
+def _has_long_number(data: object) -> bool:
+    """Tell whether a whole number is none of TOML's: of thousands of digits, Python makes no text."""
+    waiting = [data]
+    for it in waiting:
+        if isinstance(it, dict):
+            waiting += it.values()
+        elif isinstance(it, list):
+            waiting += it
+        elif isinstance(it, int) and not -(1 << 63) <= it < 1 << 64:
+            return True
+    return False
 
 
 def _syntax_fault(file: SourceFile, message: str) -> ConfigFault:

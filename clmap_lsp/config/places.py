@@ -24,7 +24,7 @@ class Places:
 
     def __init__(self, file: SourceFile) -> None:
         self._file = file
-        self._bytes = file.text.encode()
+        self._bytes = file.text.encode("utf-8", "replace")
         self._keys: dict[tuple[str | int, ...], Span] = {}
         self._values: dict[tuple[str | int, ...], Span] = {}
         self._arrays: dict[tuple[str | int, ...], int] = {}

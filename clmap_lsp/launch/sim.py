@@ -272,9 +272,15 @@ def _range(given: SimArgument, scalar: ScalarType, count: int) -> tuple[int | fl
     if len(parts) != 3:
         raise LaunchError(f"`range={given.range}` is no range", "write range=START:STEP:END")
     start, step, end = (_number(it, scalar, given) for it in parts)
-    if step == 0 or (end - start + step) / step != count:
+    if not step or not _is_range(start, step, end, count):
         raise LaunchError(f"`range={given.range}` does not give the {count} values that the size asks for")
     return start, step
+
+
+def _is_range(start: int | float, step: int | float, end: int | float, count: int) -> bool:
+    if isinstance(step, int):
+        return end - start + step == count * step  # Of numbers of any length; a quotient has none.
+    return (end - start + step) / step == count
 
 
 def _steps(given: SimArgument, scalar: ScalarType, count: int) -> tuple[int | float, ...]:

@@ -13,4 +13,4 @@ def fingerprint(file: FileReport, finding: Finding) -> str:
     source = file.sources.get(finding.span.path)
     line = "" if source is None else source.line(source.position(finding.span.start).row)
     parts = (finding.code, finding.kernel or "", " ".join(line.split()))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.escaping import terminal
 from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.edits import unified_diff
 from clmap_lsp.fixes.limits import in_the_way
@@ -75,7 +76,8 @@ def render(report: Report) -> str:
         changes=_changes(report),
         safe=Markup,
     )
-    return re.sub(r"\n\s*\n+", "\n", page)
+    # What turns text round deceives readers of a page, too, and one may be printed to a terminal.
+    return terminal(re.sub(r"\n\s*\n+", "\n", page))
 
 
 def _anchor(name: str) -> str:

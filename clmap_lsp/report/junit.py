@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+from clmap_lsp.escaping import terminal
 from clmap_lsp.findings import Severity
 from clmap_lsp.report.model import CheckReport, FileReport
 
@@ -53,4 +54,5 @@ def _suite(file: FileReport) -> ElementTree.Element:
 
 
 def _clean(text: str) -> str:
-    return _NOT_XML.sub("\ufffd", text)
+    """Return a text without what XML cannot hold, and what a terminal or a reader of the log would act on."""
+    return "\n".join(_NOT_XML.sub("\ufffd", terminal(line)) for line in text.split("\n"))

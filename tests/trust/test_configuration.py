@@ -83,3 +83,13 @@ def test_keys_of_thousands_of_parts_are_refused_with_their_place(text: str):
 def test_dots_in_texts_are_no_keys():
     names = ", ".join(f'"a{it}.b.c/*.cl"' for it in range(100))
     assert parse("clmap.toml", f"exclude = [{names}]").excludes("a7.b.c/k.cl")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"[build]\ndefines = {{N = 0x{'f' * 5_000}}}", f"[launch.k.args]\nn = [[1, {{x = 0b{'1' * 99}}}]]"],
+    ids=["hexadecimal", "binary"],
+)
+def test_whole_numbers_are_those_of_toml(text: str):
+    with pytest.raises(ConfigError, match="more than 64 bits"):
+        parse("clmap.toml", text)
