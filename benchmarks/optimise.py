@@ -43,6 +43,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=60.0, metavar="S", help="processor seconds a kernel")
     parser.add_argument("--only", default="")
     parser.add_argument("--fixtures", action="store_true", help="all fixtures, at their own small launches")
+    parser.add_argument("--most", type=int, metavar="N", help="versions of a case that are run")
+    parser.add_argument("--seconds", type=float, default=6.0, help="that the rounds of a case may take")
+    parser.add_argument("--first", default="", help="words of names that are run first, by commas")
     parser.add_argument("--search", metavar="NAME", help="print the versions of one case")
     parser.add_argument("--jobs", type=int, default=1, help="processes that search")
     args = parser.parse_args(argv)
@@ -57,8 +60,13 @@ def main(argv: list[str] | None = None) -> int:
     elif args.run:
         from benchmarks.optimise_run import run
 
-        times = run(json.loads(args.run.read_text(encoding="utf-8")), args.only)
-        args.out.write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")
+        def keep(times: dict[str, Any]) -> None:
+            args.out.write_text(json.dumps(times, indent=1) + "\n", encoding="utf-8")
+
+        document = json.loads(args.run.read_text(encoding="utf-8"))
+        first = args.first.split(",") if args.first else []
+        document["cases"].sort(key=lambda it: (*(word not in it["name"] for word in first),))
+        run(document, args.only, most=args.most, seconds_a_case=args.seconds, after_each=keep)
     elif args.table:
         sys.stdout.write(table(json.loads(args.table.read_text(encoding="utf-8"))))
     return 0
@@ -92,11 +100,12 @@ def prepare(
         print(line, file=sys.stderr, flush=True)
         return found
 
-    with ThreadPoolExecutor(jobs) as pool:
-        document["cases"] += [it for it in pool.map(searched, asked) if it is not None]
     order = [it.name for it in cases]
-    document["cases"].sort(key=lambda it: order.index(it["name"]))
-    out.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    with ThreadPoolExecutor(jobs) as pool:
+        for found in pool.map(searched, asked):  # Written after each, so that nothing is lost.
+            document["cases"] += [] if found is None else [found]
+            document["cases"].sort(key=lambda it: order.index(it["name"]))
+            out.write_text(json.dumps(document) + "\n", encoding="utf-8")
 
 
 def _versions(case: Case, corpus: Path | None, device: str, budget: float) -> dict[str, Any]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -15,29 +17,36 @@ from benchmarks.buffers import agreement, contents
 WARM_UPS = 2
 ROUNDS = 15
 SECONDS_A_CASE = 6.0
+AHEAD = 4
+"""Cases whose data are made while one is measured."""
 METHOD = (
     f"OpenCL profiling events (start to end), medians of up to {ROUNDS} rounds in which every version of a "
     f"kernel runs once, after {WARM_UPS} warm-ups; buffers on the device, outputs compared after one run"
 )
 
 
-def run(document: Mapping[str, Any], only: str = "") -> dict[str, Any]:
-    """Time every version of every case; texts are left out of what is returned."""
+def run(
+    document: Mapping[str, Any],
+    only: str = "",
+    *,
+    most: int | None = None,
+    seconds_a_case: float = SECONDS_A_CASE,
+    after_each: Callable[[dict[str, Any]], None] = lambda _: None,
+) -> dict[str, Any]:
+    """Time every version of every case; texts are left out of what is returned.
+
+    Args:
+        most: versions of a case at most, besides those of others that are a yardstick.
+        after_each: called with all that is known after each case.
+    """
     import pyopencl as cl
 
     devices = [device for platform in cl.get_platforms() for device in platform.get_devices()]
     gpus = [it for it in devices if it.type & cl.device_type.GPU]
     context = cl.Context([(gpus or devices)[0]])
     queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
-    cases = []
-    for case in document["cases"]:
-        if only not in case["name"]:
-            continue
-        start = time.perf_counter()
-        cases.append({**case, "versions": _timed(cl, context, queue, case)})
-        print(_line(cases[-1]), f"{time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
     device = context.devices[0]
-    return {
+    result: dict[str, Any] = {
         "schema": 1,
         "device": {
             "name": device.name.strip(),
@@ -48,19 +57,58 @@ def run(document: Mapping[str, Any], only: str = "") -> dict[str, Any]:
         },
         "method": METHOD,
         "predicted_for": document["device"],
-        "cases": cases,
+        "cases": [],
     }
+    chosen = [_shortened(it, most) for it in document["cases"] if only in it["name"]]
+    with ThreadPoolExecutor(AHEAD) as pool:
+        made = deque(pool.submit(_contents, it) for it in chosen[:AHEAD])
+        for at, case in enumerate(chosen):
+            start = time.perf_counter()
+            kept = made.popleft().result()
+            if at + AHEAD < len(chosen):  # While one case runs the next ones' data are made.
+                made.append(pool.submit(_contents, chosen[at + AHEAD]))
+            result["cases"].append(
+                {**case, "versions": _timed(cl, context, queue, case, kept, seconds_a_case)}
+            )
+            after_each(result)
+            line = _line(result["cases"][-1])
+            print(line, f"{time.perf_counter() - start:.1f} s", file=sys.stderr, flush=True)
+    return result
 
 
-def _timed(cl: Any, context: Any, queue: Any, case: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _shortened(case: Mapping[str, Any], most: int | None) -> dict[str, Any]:
+    own = [it for it in case["versions"] if not it.get("yardstick")]
+    return {**case, "versions": own[:most] + [it for it in case["versions"] if it.get("yardstick")]}
+
+
+def _contents(case: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return the contents of a case's buffers, each once."""
+    kept: dict[str, NDArray[Any]] = {}
+    for version in case["versions"]:
+        for argument in version["arguments"]:
+            if argument["kind"] == "buffer" and _key(argument) not in kept:
+                kept[_key(argument)] = contents(argument)
+    return kept
+
+
+def _key(argument: Mapping[str, Any]) -> str:
+    return repr([argument[it] for it in ("dtype", "scalars", "fill", "text", "seed")])
+
+
+def _timed(
+    cl: Any,
+    context: Any,
+    queue: Any,
+    case: Mapping[str, Any],
+    kept: Mapping[str, NDArray[Any]],
+    seconds: float,
+) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     runs = []
     reference: dict[str, NDArray[Any]] = {}
-    kept: dict[str, NDArray[Any]] = {}
     for version in case["versions"]:
-        result = {
-            key: value for key, value in version.items() if key not in ("source", "arguments", "titles")
-        }
+        left_out = ("source", "arguments", "titles", "options", "kernel")
+        result = {key: value for key, value in version.items() if key not in left_out}
         found.append(result)
         try:
             enqueue, buffers = _made(cl, context, queue, case, version, kept)
@@ -79,7 +127,7 @@ def _timed(cl: Any, context: Any, queue: Any, case: Mapping[str, Any]) -> list[d
         for _, enqueue, _ in runs:
             enqueue()
     times: dict[int, list[float]] = {id(result): [] for result, _, _ in runs}
-    end = time.perf_counter() + SECONDS_A_CASE
+    end = time.perf_counter() + seconds
     for at in range(ROUNDS):
         for result, enqueue, _ in runs:
             times[id(result)].append(enqueue())
@@ -100,18 +148,16 @@ def _made(
     queue: Any,
     case: Mapping[str, Any],
     version: Mapping[str, Any],
-    kept: dict[str, NDArray[Any]],
+    kept: Mapping[str, NDArray[Any]],
 ) -> tuple[Any, dict[str, Any]]:
     """Return what runs a version once, in milliseconds, and its buffers."""
-    program = cl.Program(context, version["source"]).build(["-cl-std=CL1.2", *case["options"]])
-    kernel = cl.Kernel(program, case["kernel"])
+    options = version.get("options", case["options"])
+    program = cl.Program(context, version["source"]).build(["-cl-std=CL1.2", *options])
+    kernel = cl.Kernel(program, version.get("kernel", case["kernel"]))
     buffers = {}
     for at, argument in enumerate(version["arguments"]):
         if argument["kind"] == "buffer":
-            key = repr([argument[it] for it in ("dtype", "scalars", "fill", "text", "seed")])
-            if key not in kept:
-                kept[key] = contents(argument)
-            data = kept[key]
+            data = kept[_key(argument)]
             flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
             buffer = cl.Buffer(context, flags, hostbuf=data)
             buffers[argument["name"]] = (buffer, data.dtype, data.size)
@@ -137,7 +183,7 @@ def _line(case: Mapping[str, Any]) -> str:
             parts.append(it.get("error", "?")[:120])
         else:
             before = case["versions"][0]["predicted"]
-            predicted = f"{before / it['predicted']:.2f}" if before else "unknown"
+            predicted = f"{before / it['predicted']:.2f}" if before and it["predicted"] else "unknown"
             parts.append(f"{first / it['milliseconds']:.2f} ({predicted})")
     outputs = [it.get("outputs") for it in case["versions"][1:]]
     return f"{case['name']}: {first} ms; {', '.join(parts)}; {outputs}"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MOST_ACCESSES = 1_200_000
 """Accesses of a launch that is run as it is; a larger one is shrunk."""
 MOST_WORK_ITEMS = 16_384
-MOST_BYTES = 32 * 2**20
+MOST_BYTES = 64 * 2**20
 """Of all buffers of a launch."""
 MOST = 48
 """Launches in a family."""
@@ -86,6 +86,8 @@ class _Family:
         self.indexing = _indexing(subject)
         self.addressing = _indexing(subject, conditions=False)
         self.counted = _counted(subject)
+        self.reached = frozenset(it.buffer for it in facts.accesses(subject.analysis) if not it.known)
+        """Buffers in which data say where: how much of them is needed no size tells."""
         self.slack: dict[str, int] = {}
         """Elements that buffers have beyond what the original touches."""
 
@@ -189,6 +191,8 @@ class _Family:
             return mine
         if parameter.name in self.counted:
             return mine
+        if parameter.name in self.reached:
+            count = max(count, mine.count)
         if parameter.name in self.indexing:
             return replace(mine, count=max(mine.count, count) if parameter.name in self.addressing else count)
         if mine.fill is Fill.ZEROS and _is_float(parameter):

@@ -16,6 +16,7 @@ from clmap_lsp.findings import Edit, Fix
 from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.callers import Use, use_of
 from clmap_lsp.fixes.defined import on_defined_launch
+from clmap_lsp.fixes.kinds import group_shape
 from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
 from clmap_lsp.fixes.scope import Scope
@@ -76,25 +77,31 @@ def _name(kind: Propose) -> str:
     return kind.__module__.rpartition(".")[2].replace("_", "-")
 
 
-def proposals(subject: Subject, failed: list[Failure] | None = None) -> Iterator[Proposal]:
+def proposals(
+    subject: Subject, failed: list[Failure] | None = None, *, every_shape: bool = False
+) -> Iterator[Proposal]:
     """Yield every rewrite whose preconditions hold in the source.
 
     What finds nothing because macros hide it is asked again with those spelt out. A kind that fails takes
     neither the others nor what it proposed before: it is noted in `failed`, and raises only where that is not
     given.
+
+    Args:
+        every_shape: all shapes of work-groups, uncounted, for who counts them himself.
     """
     use = use_of(subject)
     if use is Use.CALLED:
         return
+    asked = tuple(group_shape.shapes if every_shape and it is group_shape.propose else it for it in kinds())
     found: set[str] = set()
-    for proposal in _proposals(subject, failed, kinds()):
+    for proposal in _proposals(subject, failed, asked):
         if _may_be_made(subject, proposal, use):
             found.add(proposal.kind)
             yield proposal
     open_ = spelt_out(subject)
     if open_ is None:
         return
-    for proposal in _proposals(open_.subject, failed, tuple(it for it in kinds() if _name(it) not in found)):
+    for proposal in _proposals(open_.subject, failed, tuple(it for it in asked if _name(it) not in found)):
         typed = open_.typed(proposal)
         if typed is not None and _may_be_made(subject, typed, use):
             yield typed

@@ -50,12 +50,6 @@ WORTH_AS_MUCH = 1.5
 WORTH_ON_A_CPU = 3.0
 """The same where no time is known and local memory lies in a cache: of fixtures on PoCL, versions with up to
 twice less traffic took 0.94 to 1.08 times as long as their originals."""
-GROUP_SIZES = {
-    1: ((64,), (128,), (256,), (512,)),
-    2: ((16, 16), (32, 8), (32, 16), (8, 32), (64, 4), (32, 32)),
-    3: ((8, 8, 4), (32, 4, 2)),
-}
-"""Tried where the kernel does not ask for one of its own, by the number of dimensions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +231,7 @@ class _Search:
         subject = version.subject
         if faulty(subject):
             return
-        for proposal in (*proposals(subject, []), *_other_groups(subject)):
+        for proposal in proposals(subject, [], every_shape=True):
             if self.is_over:
                 return
             if proposal.safety is FixSafety.DISPLAY or proposal.moves_data or proposal.cures is not None:
@@ -328,29 +322,3 @@ def _rank(version: _Version) -> tuple[float, int, int, int]:
 def _digest(text: str, launch: Launch) -> str:
     whole = repr((text, launch.global_size, launch.local_size))
     return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _other_groups(subject: Subject) -> Iterator[Proposal]:
-    """Yield work-group sizes for kernels without local memory, whose arrays are as long as a group."""
-    kernel, launch = subject.analysis.kernel, subject.launch
-    if kernel.attributes.reqd_work_group_size is not None:
-        return
-    own = any(it.kind is ir.VariableKind.LOCAL_OBJECT for it in kernel.variables)
-    if own or any(isinstance(it, LocalArgument) for it in launch.arguments.values()):
-        return
-    limit = subject.device.limits.max_work_group_size or 256
-    for size in GROUP_SIZES.get(len(launch.global_size), ()):
-        items = 1
-        for length in size:
-            items *= length
-        fits = all(g % x == 0 for g, x in zip(launch.global_size, size, strict=True))
-        if size == launch.local_size or items > limit or not fits:
-            continue
-        text = "x".join(map(str, size))
-        yield Proposal(
-            "group-size",
-            f"Launch in work-groups of {text}",
-            (),
-            relaunch=lambda launch, size=size: replace(launch, local_size=size),  # type: ignore[misc]
-            host_change=f"launch in work-groups of {text}",
-        )

@@ -67,8 +67,8 @@ def hits(
                 part = _requests(one, group, cut, width)
                 if part is not None:
                     parts.append((site, place, start, *part))
-    if not parts:
-        return {}
+    if not any(len(order) for _, _, _, order, *_ in parts):
+        return {}  # No work-item of these work-groups loads anything.
     return _judged(parts, capacity_bytes)
 
 

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
-import running
-from fixing import CPU, SETTINGS, offered, subject_of
+from fixing import CPU, SETTINGS, offered
+from natively import H200, all_of, natively_the_same
 
-from clmap_lsp.devices import load_model
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes.edits import apply
-from clmap_lsp.fixes.model import Proposal, Subject, Verified
-from clmap_lsp.fixes.offer import proposals
+from clmap_lsp.fixes.model import Verified
 from clmap_lsp.fixes.trials import Trials
-from clmap_lsp.fixes.verification import baseline, verify
-from clmap_lsp.source.options import BuildOptions
-from clmap_lsp.source.read import read_program
-
-H200 = load_model("nvidia-h200")
+from clmap_lsp.fixes.verification import verify
 
 ROWS = """\
 // clmap: global=256 local=64 n=77 rows=250 A=random(rows*n) x=random(n,1) y=random(rows,2)
@@ -199,13 +190,6 @@ CONDITIONAL = ("rows", "rows with a start", "softmax", "sparse")
 PoCL 3.1 corrupts its heap on such kernels, so that they run in the emulator only."""
 
 
-def all_of(text: str, kind: str) -> tuple[Subject, list[Proposal]]:
-    """Return every proposal of a kind, whether it pays or not."""
-    subject = baseline(subject_of(text, device=H200), SETTINGS)
-    mine = [it for it in proposals(subject) if it.kind == kind]
-    return subject, [replace(it, lowers_traffic=False, by_time=False, least_gain=0.0) for it in mine]
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_each_is_right_on_its_family_and_natively(case: str):
     """The emulator compares on launches that are odd in every way; PoCL on those that it can run as well."""
@@ -220,37 +204,6 @@ def test_each_is_right_on_its_family_and_natively(case: str):
         assert len(proof.tested_on) > 2
         if case not in CONDITIONAL:
             natively_the_same(subject, proposal, trials)
-
-
-def natively_the_same(subject: Subject, proposal: Proposal, trials: Trials) -> None:
-    """Run both versions on PoCL, on launches of the family that fulfil what the rewrite assumes."""
-    if running.context() is None:
-        return
-    after = apply(subject.text, proposal.edits, subject.path)
-    kernel = read_program(after, subject.path, BuildOptions()).kernel(subject.analysis.name)
-    assert kernel is not None
-    cases = [trials.home.case, *(it.case for it in trials.members)]
-    fitting = [
-        it
-        for at, it in enumerate(cases)
-        if not it.shared
-        and it.options == subject.options
-        and all(a.holds(it) for a in proposal.assumptions)
-        and (at == 0 or trials.before(at - 1) is not None)
-    ]
-    for case in fitting[:4]:
-        launch = proposal.relaunch(case.launch) if proposal.relaunch else case.launch
-        versions = (
-            running.Version(subject.text, subject.analysis.kernel, case.launch),
-            running.Version(after, kernel, launch),
-        )
-        before, rewritten = running.outputs(versions)
-        for name, data in before.items():
-            if proposal.reorders_sums:
-                mine, other = data.view(np.float32), rewritten[name].view(np.float32)
-                assert np.allclose(mine, other, rtol=1e-4, atol=1e-5, equal_nan=True), (name, case.launch)
-            else:
-                assert data.tobytes() == rewritten[name].tobytes(), (name, case.launch)
 
 
 def text_of(case: str, at: int = 0) -> str:

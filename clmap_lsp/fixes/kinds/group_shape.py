@@ -32,32 +32,44 @@ NEEDS = (
     "groups that are too narrow"
 )
 SHAPES = {
-    1: ((64,), (128,), (256,)),
-    2: ((32, 8), (64, 4), (16, 16), (32, 4), (256, 1), (8, 32)),
+    1: ((64,), (128,), (256,), (512,)),
+    2: ((32, 8), (64, 4), (16, 16), (32, 4), (256, 1), (8, 32), (32, 16), (32, 32)),
     3: ((32, 4, 2), (32, 8, 1), (64, 4, 1), (8, 8, 4)),
 }
 """By the number of dimensions; of those that move as little, the first."""
+BEST = 2
+"""Shapes that are offered, the best first."""
 GAIN = 1.1
 _ALIKE = frozenset({Query.GLOBAL_ID, Query.GLOBAL_SIZE, Query.GLOBAL_OFFSET, Query.WORK_DIM})
 """What a work-item gets whatever group it is in."""
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
-    """Yield the shapes that move less, the best first."""
+    """Yield the shapes that move least, the best first."""
+    if not subject.analysis.totals.complete:
+        return
+    counted = []
+    for proposal in shapes(subject):
+        launch = proposal.launched(subject.launch)
+        after = figures_of(subject.program, subject.analysis.kernel, launch, subject.device)
+        if after.totals.complete:
+            counted.append((after.cost, proposal))
+    for _, proposal in sorted(counted, key=lambda it: it[0])[:BEST]:
+        yield proposal
+
+
+def shapes(subject: Subject) -> Iterator[Proposal]:
+    """Yield every other shape that fits the launch; nothing is counted."""
     scope = Scope.of(subject)
     attributes = subject.analysis.kernel.attributes
     if scope is None or attributes.reqd_work_group_size or attributes.work_group_size_hint:
         return
-    if not subject.analysis.totals.complete or not _knows_no_groups(subject.analysis.kernel):
+    if not _knows_no_groups(subject.analysis.kernel):
         return
-    counted = []
     for shape in SHAPES.get(len(subject.launch.global_size), ()):
-        launch = shaped(subject.launch, shape)
-        if launch != subject.launch and prod(shape) <= (subject.device.limits.max_work_group_size or 256):
-            after = figures_of(subject.program, subject.analysis.kernel, launch, subject.device)
-            if after.totals.complete:
-                counted.append((after.cost, shape))
-    for _, shape in sorted(counted, key=lambda it: it[0])[:2]:
+        fits = prod(shape) <= (subject.device.limits.max_work_group_size or 256)
+        if not fits or shaped(subject.launch, shape) == subject.launch:
+            continue
         text = "x".join(map(str, shape))
         yield Proposal(
             KIND,
