@@ -115,7 +115,8 @@ def _gemm(checkout: Path, case: dict[str, Any], generation: str) -> dict[str, An
     )
     result = {**_buffer(case, "C"), "name": "C of another layout"}
     arguments = [*map(_int, (n, n, n)), _float(1.0), _float(0.0)]
-    arguments += [_buffer(case, "B"), _buffer(case, "A"), result, _int(0), _int(0)]
+    operands = [{**_buffer(case, it), "name": f"{it} of another layout"} for it in ("B", "A")]
+    arguments += [*operands, result, _int(0), _int(0)]
     return _version("Xgemm", generation, _source(checkout, "level3/level3", *parts), macros, sizes, arguments)
 
 

@@ -2,6 +2,7 @@
 
     python -m benchmarks.optimise --corpus FOLDER --prepare versions.json    texts, launches and predictions
     python -m benchmarks.optimise --run versions.json --out times.json       there: NumPy and pyopencl only
+    python -m benchmarks.optimise --update results.json --out times.json     takes over what was run anew
     python -m benchmarks.optimise --table times.json                         Markdown for docs/optimise.md
 
 Texts of public kernels are in `versions.json` only, which is not kept; `times.json` has figures.
@@ -39,6 +40,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--run", type=Path, metavar="FILE")
     parser.add_argument("--out", type=Path, metavar="FILE")
     parser.add_argument("--table", type=Path, metavar="FILE")
+    parser.add_argument("--update", type=Path, metavar="FILE")
     parser.add_argument("--device", default=DEVICE, help="device model")
     parser.add_argument("--budget", type=float, default=60.0, metavar="S", help="processor seconds a kernel")
     parser.add_argument("--only", default="")
@@ -67,6 +69,10 @@ def main(argv: list[str] | None = None) -> int:
         first = args.first.split(",") if args.first else []
         document["cases"].sort(key=lambda it: (*(word not in it["name"] for word in first),))
         run(document, args.only, most=args.most, seconds_a_case=args.seconds, after_each=keep)
+    elif args.update:
+        kept = json.loads(args.update.read_text(encoding="utf-8"))
+        new = updated(kept, json.loads(args.out.read_text(encoding="utf-8")), [it.name for it in CASES])
+        args.update.write_text(json.dumps(new, indent=1) + "\n", encoding="utf-8")
     elif args.table:
         sys.stdout.write(table(json.loads(args.table.read_text(encoding="utf-8"))))
     return 0
@@ -175,6 +181,15 @@ def _version(case: Case, steps: tuple[Step, ...]) -> dict[str, Any]:
     }
 
 
+def updated(kept: Mapping[str, Any], new: Mapping[str, Any], order: Sequence[str]) -> dict[str, Any]:
+    """Return results with the cases of a new run; those that it lacks stay, and are marked."""
+    if kept["device"] != new["device"]:
+        raise ValueError(f"measured on {kept['device']} and {new['device']}")
+    cases = {it["name"]: {**it, "earlier": True} for it in kept["cases"]}
+    cases.update({it["name"]: it for it in new["cases"]})
+    return {**new, "cases": sorted(cases.values(), key=lambda it: order.index(it["name"]))}
+
+
 def table(document: Mapping[str, Any]) -> str:
     """Return the figures as Markdown."""
     device = document["device"]
@@ -209,8 +224,9 @@ def _rows(document: Mapping[str, Any]) -> Iterator[str]:
         first, best = case["versions"][:2]
         predicted = f"{first['predicted'] / best['predicted']:.1f}" if first["predicted"] else "unknown"
         kinds = ", then ".join(best["kinds"]) or "nothing is offered"
+        name = f"{case['name']}{' †' if case.get('earlier') else ''}"
         yield (
-            f"| {case['name']} | {first['milliseconds']:.3f} ms | {best['milliseconds']:.3f} ms "
+            f"| {name} | {first['milliseconds']:.3f} ms | {best['milliseconds']:.3f} ms "
             f"| {predicted} | {gain:.2f} | {best['outputs']} | {kinds} |"
         )
 
