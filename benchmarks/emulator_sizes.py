@@ -93,9 +93,7 @@ CASES = (
         "o=zeros(8192)",
         "n=8192",
     ),
-    _line(
-        "triangular loop, 65,536", "prefix", _SMALL, f"a=random({_SMALL})", f"o=zeros({_SMALL})", file=MORE
-    ),
+    _line("triangular loop, 65,536", "prefix", _SMALL, f"a=random({_SMALL})", f"o=zeros({_SMALL})"),
     _line(
         "triangular loop over widely spaced rows, 65,536",
         "triangular",

@@ -43,6 +43,8 @@ _LEAST_GROUPS = 8
 _UPGRADE_AFTER_S = 0.15
 _UPGRADE_REST_S = 0.7
 """Optimised code is made for what would still take longer than this."""
+_DENSE_SHARE = 0.75
+"""Of the memory limit, what there may be with a counter for every address; beyond it they are listed."""
 _OPTIMISING_BYTES = 64 << 20
 """Room that making it needs."""
 
@@ -263,9 +265,10 @@ def _prepare(
     groups = int(np.prod([int(it) for it in launch.num_groups], dtype=object))
     sample = choose(groups, settings.sample_groups)
     dense = AddressCounts.dense_bytes(space.extents, code.plan.granule)
-    total = sizes.total_bytes + sum(it.size for it in space.buffers) + dense
-    if total > limit and sample is not None:
-        total, dense = total - dense, 0  # A sample touches few addresses.
+    total = sizes.total_bytes + sum(it.size for it in space.buffers)
+    if total + dense > _DENSE_SHARE * limit:
+        dense = 0
+    total += dense
     if total > limit:
         raise TooMuchMemoryError(
             f"the launch needs about {total >> 20} MB, over the limit of {settings.memory_limit_mib} MB",

@@ -27,7 +27,7 @@ from clmap_lsp.locality.metrics import AccessCounts, Metrics, metrics_of
 Words = NDArray[np.int64]
 
 _ATOMICS = "atomics are counted by the symbolic engine only"
-_DENSE_CELLS = 1 << 25
+_DENSE_CELLS = 1 << 26
 _CHUNK_ROWS = 1 << 15
 _LIST_BYTES = 64
 """For each address in a list, while it is put in order."""

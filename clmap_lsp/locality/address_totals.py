@@ -36,7 +36,9 @@ class AddressTotals:
         """As `take`, in parts: what it needs besides does not grow with the region."""
         step = max(_CHUNK, BLOCK // unit)
         for start in range(0, len(counts), step):
-            self.take(counts[start : start + step], unit, copies)
+            part = counts[start : start + step]
+            if part.any():
+                self.take(part, unit, copies)
 
     def take(self, counts: Counts, unit: int, copies: int = 1) -> None:
         """Add the accesses of a region's addresses, `unit` bytes apart (a power of two up to 1024).
