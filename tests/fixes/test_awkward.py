@@ -75,7 +75,7 @@ def test_a_kernel_that_another_function_calls_is_left_alone() -> None:
     found = survey(subject_of(TEXTS["calls itself a helper: rows of vectors at an odd place"]), SETTINGS)
     assert not found.offers
     assert {it.why for it in found.declined} == {
-        "another function calls the kernel, and would be rewritten with it"
+        "another function calls the kernel, and would be rewritten with it: have both call a third"
     }
 
 
