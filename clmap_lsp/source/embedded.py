@@ -40,7 +40,8 @@ _PYTHON_TOKEN = re.compile(
 _C_ESCAPE = re.compile(r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _LONGEST_ESCAPE = 10
 _ASSIGNED = re.compile(r'=\s*"')
-_OF_CHARACTERS = re.compile(r'[^;"#/]*(?<!\w)char(?!\w)[^;"#/]*')
+_CHAR = re.compile(r"(?<!\w)char(?!\w)")
+_NO_DECLARATION = re.compile(r'[;"#/]')
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
 
 
@@ -116,7 +117,8 @@ def _assigns_string(text: str) -> bool:
     at = 0
     while match := _ASSIGNED.search(text, at):
         line = text.rfind("\n", 0, match.start()) + 1
-        if _OF_CHARACTERS.fullmatch(text, line, match.start()):
+        span = line, match.start()
+        if _CHAR.search(text, *span) and not _NO_DECLARATION.search(text, *span):
             return True
         at = text.find("\n", match.start()) + 1  # Another one in this line would have a quote before it.
         if at == 0:

@@ -28,9 +28,10 @@ _OPEN_STRING = re.compile(
 )
 """What a host's own tools close, line by line: C has no string of several lines."""
 _NAMES_A_STRING = re.compile(
-    r"(?=[^=]*(?<!\w)(?:char|string|string_view|auto)(?!\w))[\w\s:*&<>\[\]]{0,200}=\s*"
+    r"(?=[\w\s:*&<>\[\]]{0,200}?(?<!\w)(?:char|string|string_view|auto)(?!\w))[\w\s:*&<>\[\]]{0,200}+=\s*+"
 )
-_ENDS_DECLARATION = re.compile(r"\s*;")
+_ENDS_DECLARATION = re.compile(r"(?<!\s)\s*+;")
+"""Matched behind a closing quote; no second try starts inside of a run of blanks."""
 _NOT_SPACE = re.compile(r"\S")
 _NEW_LINE = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z))|\\n')
 
