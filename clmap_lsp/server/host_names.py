@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from clmap_lsp.hosts.kernels import kernels_in
-from clmap_lsp.hosts.naming import Naming, namings
 from clmap_lsp.hosts.uses import name_at, uses_of
 from clmap_lsp.index.model import Kind, Symbol
 from clmap_lsp.index.renaming import RenameError
@@ -25,6 +24,7 @@ from clmap_lsp.sources import UnreadableError, read_source
 from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
+    from clmap_lsp.hosts.naming import Naming
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.indexing import Indexed
 
@@ -155,6 +155,8 @@ def _is_same(one: tuple[Indexed, Symbol], other: tuple[Indexed, Symbol]) -> bool
 
 def _namings(server: ClmapServer, indexed: Indexed, name: str) -> Iterator[tuple[Document, list[Naming]]]:
     """Yield the host files that name a kernel or may do so; not those with a kernel of their own."""
+    from clmap_lsp.hosts.naming import namings  # Its parsers are slow to load, and not needed to start.
+
     for document in _documents_with(server, indexed, name):
         checkpoint()
         if document.uri != indexed.document.uri and _has_kernel(document, name):
