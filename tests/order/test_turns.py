@@ -42,6 +42,21 @@ class Long:
         return self.name
 
 
+class Deaf:
+    """Work that nothing interrupts until it is let go: all that is planned meanwhile is compared at once."""
+
+    def __init__(self, name: str, log: list[str]) -> None:
+        self.name, self.log = name, log
+        self.began, self.released = threading.Event(), threading.Event()
+
+    def __call__(self) -> None:
+        self.log.append(f"{self.name} begins")
+        self.began.set()
+        self.released.wait(60)
+        checkpoint()
+        self.log.append(f"{self.name} ends")
+
+
 def note(log: list[str], name: str) -> Callable[[], None]:
     return lambda: log.append(name)
 
@@ -152,7 +167,7 @@ def test_three_hundred_opened_documents_do_not_hold_up_one_that_is_edited(turns:
 
 def test_a_document_that_is_asked_about_goes_before_all_but_the_one_that_was_edited_last(turns: Turns):
     log: list[str] = []
-    first = Long("first", log)
+    first = Deaf("first", log)
     turns.submit(Urgency.edited(1), first)
     first.began.wait(60)
     opened = [turns.submit(Urgency.opened(4_000), note(log, f"opened {it}")) for it in range(4)]
