@@ -5,7 +5,9 @@
 A recording is a file of JSON lines, in order of time: `{"at": SECONDS, "method": …, "params": …}`. Requests
 and notifications are told apart by their method. Answers are not waited for: what is due is sent, as an
 editor would; latency is the time from sending to the answer. Diagnostics are timed from the last change of
-a burst: a change after which nothing changes for `BURST_S`, to the first diagnostics of its version.
+a burst: a change after which nothing changes for `BURST_S`, to the first diagnostics of its version. A
+request that an edit overtook may be answered with `ContentModified`: it is counted, but neither as an error
+nor with a latency.
 """
 
 from __future__ import annotations
@@ -16,12 +18,15 @@ import json
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 BURST_S = 0.3
+CONTENT_MODIFIED = -32801
+"""The protocol's code for a request whose answer would be about a text that is gone."""
 NOTIFICATIONS = ("textDocument/did", "workspace/did", "$/", "initialized", "exit")
 
 
@@ -32,13 +37,27 @@ class Measured:
     latencies: dict[str, list[float]] = field(default_factory=dict)
     memory: list[tuple[float, float]] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
+    overtaken: Counter[str] = field(default_factory=Counter)
+    """Requests by kind that an edit overtook, and that were refused for it."""
     cpu_s: float = 0.0
     """CPU time of the server's process, without its worker."""
     n_changes: int = 0
+    """Edits that were sent so far."""
 
     def add(self, kind: str, seconds: float) -> None:
         """Note one latency."""
         self.latencies.setdefault(kind, []).append(seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request that is not answered yet."""
+
+    kind: str
+    at: float
+    """Seconds of the monotonic clock."""
+    n_changes: int
+    """Edits that were sent before it."""
 
 
 class Player:
@@ -48,7 +67,7 @@ class Player:
         self.events = events
         self.speed = speed
         self.measured = Measured()
-        self._sent: dict[int, tuple[str, float]] = {}
+        self._sent: dict[int, Sent] = {}
         self._changes: dict[tuple[str, int], float] = {}
         self._process: asyncio.subprocess.Process | None = None
         self._quiet = asyncio.Event()
@@ -74,7 +93,8 @@ class Player:
             if not event["method"].startswith(NOTIFICATIONS):
                 number += 1
                 message["id"] = number
-                self._sent[number] = event["method"], now
+                self._sent[number] = Sent(event["method"], now, self.measured.n_changes)
+            self.measured.n_changes += event["method"] == "textDocument/didChange"
             if index in bursts:
                 document = event["params"]["textDocument"]
                 self._changes[document["uri"], document["version"]] = now
@@ -86,7 +106,6 @@ class Player:
         await self._settled()
         self.measured.memory.append((time.monotonic() - start, memory_mib(process.pid)))
         self.measured.cpu_s = cpu_s(process.pid)
-        self.measured.n_changes = sum(it["method"] == "textDocument/didChange" for it in self.events)
         await self._write({"jsonrpc": "2.0", "method": "exit"})
         await process.wait()
         await reading
@@ -113,10 +132,9 @@ class Player:
         now = time.monotonic()
         method = message.get("method")
         if method is None:
-            kind, sent = self._sent.pop(message["id"], ("?", now))
-            self.measured.add(kind, now - sent)
-            if "error" in message:
-                self.measured.errors.append(f"{kind}: {message['error']['message']}")
+            self.answered(
+                self._sent.pop(message["id"], Sent("?", now, self.measured.n_changes)), message, now
+            )
         elif method == "textDocument/publishDiagnostics":
             params = message["params"]
             self._published(params["uri"], params.get("version") or 0, now)
@@ -124,6 +142,16 @@ class Player:
             items = (message.get("params") or {}).get("items") or ()
             result = [None for _ in items] if method == "workspace/configuration" else None
             await self._write({"jsonrpc": "2.0", "id": message["id"], "result": result})
+
+    def answered(self, sent: Sent, answer: dict[str, Any], now: float) -> None:
+        """Note the answer to a request."""
+        error = answer.get("error")
+        if error and error["code"] == CONTENT_MODIFIED and self.measured.n_changes > sent.n_changes:
+            self.measured.overtaken[sent.kind] += 1
+            return
+        self.measured.add(sent.kind, now - sent.at)
+        if error:
+            self.measured.errors.append(f"{sent.kind}: {error['message']}")
 
     def _published(self, uri: str, version: int, now: float) -> None:
         """Close the bursts that these diagnostics answer; those of a newer text answer older ones too."""
@@ -193,6 +221,7 @@ def table(measured: Measured) -> str:
     if measured.cpu_s and measured.n_changes:
         each = measured.cpu_s / measured.n_changes * 1000
         lines.append(f"cpu: {measured.cpu_s:.1f} s, {each:.1f} ms for each of {measured.n_changes} edits")
+    lines += [f"overtaken by an edit: {n} {kind}" for kind, n in sorted(measured.overtaken.items())]
     lines += [f"error: {it}" for it in dict.fromkeys(measured.errors)]
     return "\n".join(lines)
 

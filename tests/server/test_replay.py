@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import random
 
+import pytest
+
 from benchmarks.keystrokes import record, source
-from benchmarks.replay import Player, last_of_bursts, percentile, table
+from benchmarks.replay import CONTENT_MODIFIED, Player, Sent, last_of_bursts, percentile, table
 
 
 def test_percentiles_are_nearest_ranks():
@@ -27,6 +29,21 @@ def test_the_typed_file_has_the_size_that_was_asked_for():
     text = source(30, 1000)
     assert abs(text.count("\n") - 1000) < 20
     assert text.count("__kernel void") == 30
+
+
+@pytest.mark.parametrize(
+    ("n_changes", "code", "is_error"),
+    [(1, CONTENT_MODIFIED, False), (0, CONTENT_MODIFIED, True), (1, -32603, True)],
+)
+def test_only_what_an_edit_overtook_may_be_refused(n_changes: int, code: int, is_error: bool):
+    player = Player([], speed=1.0)
+    player.measured.n_changes = n_changes
+    player.answered(Sent("hover", 1.0, 0), {"error": {"code": code, "message": "no"}}, 2.0)
+    measured = player.measured
+    assert measured.errors == (["hover: no"] if is_error else [])
+    assert measured.overtaken == ({} if is_error else {"hover": 1})
+    assert measured.latencies == ({"hover": [1.0]} if is_error else {})
+    assert ("error: hover: no" if is_error else "overtaken by an edit: 1 hover") in table(measured)
 
 
 def test_a_recording_is_played_and_measured():
