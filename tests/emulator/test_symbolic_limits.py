@@ -110,7 +110,7 @@ def test_over_budget_without_sampling_is_unknown() -> None:
 def test_endless_loops_end_at_the_budget() -> None:
     result = counted("for (uint i = 1; i != 0; i = i * 3) a[i & 63] = i;", turns=50)
     assert result.bail is not None
-    assert "50 turns" in result.bail.reason
+    assert "50 iterations" in result.bail.reason
 
 
 def test_endless_loops_that_change_nothing_are_seen_before() -> None:

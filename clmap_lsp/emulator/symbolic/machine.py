@@ -13,11 +13,11 @@ from typing import Any
 
 from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.comparing import compare
-from clmap_lsp.emulator.symbolic.control import Bail, BailError
+from clmap_lsp.emulator.symbolic.control import Bail, BailError, OverBudgetError
 from clmap_lsp.emulator.symbolic.expressions import Evaluator, negate
 from clmap_lsp.emulator.symbolic.memory import Cells, KnownData, places
 from clmap_lsp.emulator.symbolic.needs import Needs
-from clmap_lsp.emulator.symbolic.rows import Mask, Rows, both, either, without
+from clmap_lsp.emulator.symbolic.rows import Mask, Rows, both, either, kept_bytes, without
 from clmap_lsp.emulator.symbolic.space import Space
 from clmap_lsp.emulator.symbolic.values import SEVERAL, Pointer, Sym, Unknown, Value, add, same
 from clmap_lsp.interruption import checkpoint
@@ -26,6 +26,9 @@ from clmap_lsp.source.ir import BarrierScope, CompareOp, Variable, VariableKind
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import INT, AddressSpace, PointerType, ScalarType, Type
 
+_LOOKED_AT_EVERY = 32
+_MAX_KEPT_BYTES = 256 << 20
+"""Of addresses that are written out, over all executions of all accesses."""
 _KERNEL = -1
 LOOP = -2
 _SWITCH = -3
@@ -347,6 +350,9 @@ class Machine:
                 *ordinals,
             )
         )
+        if len(self.rows) % _LOOKED_AT_EVERY == 0 and kept_bytes(self.rows) > _MAX_KEPT_BYTES:
+            mib = _MAX_KEPT_BYTES >> 20
+            raise OverBudgetError(f"addresses that differ too much to be kept: more than {mib} MiB of them")
         self._count_ordinal(op, live)
         return where
 

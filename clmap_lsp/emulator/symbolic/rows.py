@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,16 @@ class Rows:
     local_size: tuple[int, int, int]
     ordinal: Sym | None = None
     segment: Sym | None = None
+
+
+def kept_bytes(rows: Iterable[Rows]) -> int:
+    """Return the memory of the addresses and masks of rows; what several share counts once."""
+    arrays = {}
+    for it in rows:
+        for array in (it.offset.array, it.mask):
+            if isinstance(array, np.ndarray):
+                arrays[id(array)] = array.nbytes
+    return sum(arrays.values())
 
 
 def any_active(mask: Mask) -> bool:
