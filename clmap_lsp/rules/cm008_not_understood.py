@@ -32,6 +32,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
     for it in context.program.problems:
         if it.code not in claimed and not (doubtful and it.code in ("unsupported", "vector-literal")):
             found = from_problem(RULE, it)
-            is_own = it.span.path == context.program.path or it.code == "include-depth"  # No option mends that.
+            # A header that includes itself does so with any options.
+            is_own = it.span.path == context.program.path or it.code == "include-depth"
             # Most headers that kernels are given without their build's options are the host's as well.
             yield found if is_own else replace(found, severity=Severity.HINT)
