@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|(?:<<|>>)=")
+EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|(?:<<|>>)=")
+"""What changes a variable, in an expression."""
 LOCAL_NAMES = ("lx", "ly", "lz")
 
 
@@ -241,7 +242,7 @@ class Scope:
 
     def has_effects(self, start: int, end: int) -> bool:
         """True if what stands in a range assigns to something, so that it must not be written twice."""
-        return _EFFECT.search(self.shown, start, end) is not None
+        return EFFECT.search(self.shown, start, end) is not None
 
     def mentions(self, name: str) -> list[int]:
         """Return where the kernel, its parameters included, mentions an identifier."""

@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.fixes.edits import OverlapError, apply
-from clmap_lsp.fixes.outline import masked
+from clmap_lsp.fixes.outline import masked, outline
+from clmap_lsp.fixes.scope import EFFECT
 from clmap_lsp.source import ir
 
 if TYPE_CHECKING:
@@ -24,7 +25,16 @@ _DECLARED = re.compile(
     r"(?:(?:const|unsigned|signed)\s+)*[A-Za-z_]\w*\s+(?=[A-Za-z_]\w*\s*(?:[=;,]|$))(?P<variables>.*);",
     re.DOTALL,
 )
-_VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:=(?!=).*)?", re.DOTALL)
+_VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:=(?!=)(?P<value>.*))?", re.DOTALL)
+_MACRO = re.compile(r"[ \t]*#[ \t]*define\s+(?P<name>[A-Za-z_]\w*)(?P<rest>.*)", re.DOTALL)
+_PARAMETERS = re.compile(r"\([^()]*\)")
+_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_PURE = frozenset({"sizeof", "mul24", "mad24", "min", "max", "clamp", "get_work_dim", "get_num_groups"}) | {
+    f"get_{which}_{what}"
+    for which in ("global", "local", "group", "enqueued_local")
+    for what in ("id", "size", "offset", "linear_id")
+}
+"""Built-in functions of which indices are made."""
 
 
 def without_unused(scope: Scope, proposal: Proposal) -> Proposal:
@@ -43,6 +53,114 @@ def without_unused(scope: Scope, proposal: Proposal) -> Proposal:
             removed[node.start] = scope.replaced(*_line_of(scope, node), "")
             left -= _words(scope, node)
     return replace(proposal, edits=(*proposal.edits, *removed.values())) if removed else proposal
+
+
+def pruned(scope: Scope, text: str) -> str:
+    """Return a body that a rewrite spells anew without the variables that nothing in it names any more.
+
+    Args:
+        text: the statements between the kernel's braces. Where they have no clear structure they come back
+            as they are.
+    """
+    kept = _named_by_macros(scope)
+    impure = _impure_macros(scope)
+    opening = "(){"
+    while True:
+        whole = f"{opening}{text}\n}}"
+        shown = masked(whole)
+        body = outline(shown, 0, len(shown))
+        if body is None:
+            return text
+        found = next(
+            (
+                (node, rest)
+                for block in body.walk()
+                if block.kind == "block"
+                for node in block.children
+                if (rest := _rest(scope, (whole, shown), block, node, kept, impure)) is not None
+            ),
+            None,
+        )
+        if found is None:
+            return text
+        node, rest = found
+        start, end = (node.start, node.end) if rest else _whole_lines(whole, shown, node, len(opening))
+        text = (whole[len(opening) : start] + rest + whole[end:-2]).lstrip(" \t\r\n")
+
+
+def _rest(
+    scope: Scope,
+    texts: tuple[str, str],
+    block: Node,
+    node: Node,
+    kept: frozenset[str],
+    impure: frozenset[str],
+) -> str | None:
+    """Return what is left of a declaration without its unused variables; `None` where all have a use."""
+    whole, shown = texts
+    found = _DECLARED.fullmatch(shown[node.start : node.end]) if node.kind == "simple" else None
+    parts = [] if found is None else _parts(found["variables"])
+    variables = [it for it in map(_VARIABLE.fullmatch, parts) if it is not None]
+    if found is None or len(variables) < len(parts):
+        return None
+    around = Counter(_WORD.findall(shown[block.start : block.end]))
+    macros = _macro_names(scope)
+    typed, at = [], node.start + found.start("variables")
+    for part in parts:  # What stands in quotes is blank in the text that is shown.
+        typed.append(whole[at : at + len(part)])
+        at += len(part) + 1
+    used = [
+        part
+        for part, it in zip(typed, variables, strict=True)
+        if around[it[1]] > 1
+        or len(scope.mentions(it[1])) == 1  # The author's own.
+        or it[1] in kept
+        or _has_effect(it["value"] or "", macros, impure)
+    ]
+    if len(used) == len(parts):
+        return None
+    return f"{found[0][: found.start('variables')]}{','.join(used).strip()};" if used else ""
+
+
+def _has_effect(text: str, macros: frozenset[str], impure: frozenset[str]) -> bool:
+    """True if an expression may do more than have a value."""
+    words = set(_WORD.findall(text))
+    return (
+        EFFECT.search(text) is not None
+        or bool(words & impure)
+        or not set(_CALL.findall(text)) <= _PURE | macros
+    )
+
+
+def _macros(scope: Scope) -> list[tuple[str, str]]:
+    texts = [found for it in scope.subject.program.files.values() for found in _DEFINE.findall(it.text)]
+    found = [(it["name"], masked(it["rest"])) for it in map(_MACRO.match, texts) if it is not None]
+    return [*found, *((name, str(value or "")) for name, value in scope.subject.options.defines)]
+
+
+def _macro_names(scope: Scope) -> frozenset[str]:
+    return frozenset(name for name, _ in _macros(scope))
+
+
+def _impure_macros(scope: Scope) -> frozenset[str]:
+    """Return the macros that may do more than have a value, by themselves or by others."""
+    macros, names = _macros(scope), _macro_names(scope)
+    impure: frozenset[str] = frozenset()
+    while True:
+        found = frozenset(name for name, text in macros if _has_effect(text, names, impure))
+        if found == impure:
+            return impure
+        impure = found
+
+
+def _whole_lines(text: str, shown: str, node: Node, first: int) -> tuple[int, int]:
+    """Return the range of a statement with its lines, where nothing else stands on them."""
+    start = max(text.rfind("\n", 0, node.start) + 1, first)
+    end = text.index("\n", node.end) + 1
+    behind = text[node.end : end]
+    alone = not text[start : node.start].strip() and not shown[node.end : end].strip()
+    is_closed = behind.count("/*") <= behind.count("*/")
+    return (start, min(end, len(text) - 2)) if alone and is_closed else (node.start, node.end)
 
 
 def _words_after(scope: Scope, proposal: Proposal) -> Counter[str]:
@@ -86,8 +204,12 @@ def _declarations(scope: Scope, proposal: Proposal) -> Iterator[tuple[tuple[str,
 
 
 def _named_by_macros(scope: Scope) -> frozenset[str]:
-    texts = (it.text for it in scope.subject.program.files.values())
-    return frozenset(word for text in texts for it in _DEFINE.findall(text) for word in _WORD.findall(it))
+    """Return what macros name besides their own parameters: a use of the macro may be a use of it."""
+    named: set[str] = set()
+    for name, text in _macros(scope):
+        own = _PARAMETERS.match(text)
+        named |= {name, *_WORD.findall(text)} - set(_WORD.findall(own[0]) if own else ())
+    return frozenset(named)
 
 
 def _meets(edit: Edit, start: int, end: int) -> bool:

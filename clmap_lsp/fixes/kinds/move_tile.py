@@ -24,6 +24,7 @@ from clmap_lsp.fixes.grid import CALL, Grid, Id, covered, grid
 from clmap_lsp.fixes.group_size import requires
 from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.scope import Scope, spelt
+from clmap_lsp.fixes.unused import pruned
 from clmap_lsp.hosts.changes import LaunchChange, Resize
 from clmap_lsp.source.types import AddressSpace, ScalarType
 
@@ -219,7 +220,8 @@ class _Writer:
             "barrier(CLK_LOCAL_MEM_FENCE);",
             *self._either(self._stores_by_vectors(), self._stores_one_by_one(), bool(tests)),
         ]
-        return f"{scope.newline}{scope.indent(scope.body.children[0].start)}".join(lines)
+        indent = scope.indent(scope.body.children[0].start)
+        return pruned(scope, f"{scope.newline}{indent}".join(lines))
 
     def _either(self, vectors: list[str], single: list[str], is_tested: bool) -> list[str]:
         if not is_tested:

@@ -35,6 +35,7 @@ from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.parameters import read_alone
 from clmap_lsp.fixes.scope import Scope, spelt, tight
+from clmap_lsp.fixes.unused import pruned
 from clmap_lsp.hosts.changes import LaunchChange, Resize
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, ScalarType
@@ -360,7 +361,7 @@ class _Writer:
             "}",
         ]
         indent = scope.indent(scope.body.children[0].start)
-        return f"{scope.newline}{indent}".join(lines)
+        return pruned(scope, f"{scope.newline}{indent}".join(lines))
 
     # -------------------------------------------------------------------------------------- what is shared
 
