@@ -28,6 +28,7 @@ export class Clmap {
   private origin = "";
   private waiting: vscode.Disposable | undefined;
   private failures = 0;
+  private restarted: Promise<void> = Promise.resolve();
 
   constructor(readonly context: vscode.ExtensionContext) {
     this.managed = new Managed(context);
@@ -121,7 +122,7 @@ export class Clmap {
     this.output.error(message);
     this.status.stopped(message, "clmap.showLogs", "Show Logs");
     const setting = server.origin.startsWith("setting ") ? server.origin.slice("setting ".length) : undefined;
-    await this.tell(`clmap: ${message}`, setting);
+    void this.tell(`clmap: ${message}`, setting); // Not awaited: a restart does not wait for a button.
   }
 
   private async tell(message: string, setting: string | undefined): Promise<void> {
@@ -142,9 +143,14 @@ export class Clmap {
     }
   }
 
-  async restart(): Promise<void> {
-    await this.stop();
-    await this.start();
+  /** Stop the server and start it anew, one restart after the other: two servers would register their commands twice. */
+  restart(): Promise<void> {
+    const next = async () => {
+      await this.stop();
+      await this.start();
+    };
+    this.restarted = this.restarted.then(next, next);
+    return this.restarted;
   }
 
   async stop(): Promise<void> {
@@ -209,7 +215,7 @@ export function activate(context: vscode.ExtensionContext): Api {
       }
     }),
   );
-  void clmap.start(); // Not awaited: activation stays short.
+  void clmap.restart(); // Not awaited: activation stays short.
   return { activationMs: performance.now() - started };
 }
 
