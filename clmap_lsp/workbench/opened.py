@@ -167,10 +167,8 @@ class OpenedFile:
         standard = self.settings.build.language
         context = RuleContext(self.program, analysis, done, refused, index=self.index, standard=standard)
         times = self.times(analysis, waits=predicts)
-        found = self._judged(run(context, selection, self._memory), analysis, selection, times, waits=waits)
-        from clmap_lsp.workbench.compiling import as_compiled
-
-        found = as_compiled(found, analysis.kernels, self.device, self.program.constants, waits=predicts)
+        said = run(context, selection, self._memory)
+        found = self._judged(said, analysis, selection, times, waits=waits, compiles=predicts)
         return tuple(self._with_host_line(it, analysis) for it in found) if self.facts.launches else found
 
     def times(
@@ -217,8 +215,9 @@ class OpenedFile:
         times: Mapping[str, Prediction | str],
         *,
         waits: bool,
+        compiles: bool,
     ) -> tuple[Finding, ...]:
-        """Say what findings rest on and lose in time; lower those that hang on a guess, or lose none."""
+        """Say what findings rest on and lose; lower or drop what guesses, times and compilers deny."""
         from clmap_lsp.workbench.holding import judged
 
         defined = dict(self.facts.defines)
@@ -236,6 +235,10 @@ class OpenedFile:
         )
         if times:
             judged_ = with_time_lost(judged_, analysis.kernels, times)
+        from clmap_lsp.workbench.compiling import as_compiled
+
+        constants = self.program.constants
+        judged_ = as_compiled(judged_, analysis.kernels, self.device, constants, waits=compiles)
         return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
 
     @lazy_property
