@@ -33,13 +33,13 @@ ZEROS = BufferArgument(Fill.ZEROS, 64)
 )
 def test_an_endless_loop_is_cut_and_what_ran_is_kept(body):
     source = f"__kernel void k(__global int *a) {{ int i = get_global_id(0); {body} }}"
-    started = time.perf_counter()
+    started = time.process_time()
     result = run(source, launch_of(64, 16, a=ZEROS), time_limit_s=0.3)
     assert result.method is Method.TRUNCATED
     assert result.stopped is not None
     assert result.stopped.limit is Limit.WORK
     assert "never" in result.stopped.detail
-    assert time.perf_counter() - started < 20  # Compiling may take long on a busy machine, but ends.
+    assert time.process_time() - started < 20
 
 
 def test_the_step_limit_ends_a_run():

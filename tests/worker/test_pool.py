@@ -109,10 +109,19 @@ async def test_a_task_that_overruns_is_killed_and_the_next_one_runs(pool: Worker
     assert (await pool.run(task(adding())))["emulation"]["faults"] == []
 
 
+async def spinning_now(pool: WorkerPool) -> asyncio.Future[dict[str, Any]]:
+    """Start a task that never ends by itself; returns once its process works on it."""
+    begun = asyncio.Event()
+    one = task(spinning(60.0), limit_s=60.0)
+    one.on_progress = lambda *_: begun.set()
+    work = asyncio.ensure_future(pool.run(one))
+    await begun.wait()
+    return work
+
+
 async def test_cancelling_kills_at_once(pool: WorkerPool):
     await pool.run(task(adding()))
-    work = asyncio.ensure_future(pool.run(task(spinning(60.0), limit_s=60.0)))
-    await asyncio.sleep(0.5)
+    work = await spinning_now(pool)
     victim = pool.pid
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -125,8 +134,7 @@ async def test_cancelling_kills_at_once(pool: WorkerPool):
 
 async def test_a_killed_worker_is_reported_and_replaced(pool: WorkerPool):
     await pool.run(task(adding()))
-    work = asyncio.ensure_future(pool.run(task(spinning(60.0), limit_s=60.0)))
-    await asyncio.sleep(0.5)
+    work = await spinning_now(pool)
     assert pool.pid is not None
     os.kill(pool.pid, signal.SIGKILL)
     with pytest.raises(WorkerCrashedError, match="SIGKILL"):
@@ -136,11 +144,7 @@ async def test_a_killed_worker_is_reported_and_replaced(pool: WorkerPool):
 
 async def test_content_that_crashes_again_and_again_is_left_alone(pool: WorkerPool):
     for _ in range(pools.MAX_CRASHES):
-        begun = asyncio.Event()
-        one = task(spinning(60.0), limit_s=60.0)
-        one.on_progress = lambda *_, begun=begun: begun.set()
-        work = asyncio.ensure_future(pool.run(one))
-        await begun.wait()
+        work = await spinning_now(pool)
         assert pool.pid is not None
         os.kill(pool.pid, signal.SIGKILL)
         with pytest.raises(WorkerCrashedError):
