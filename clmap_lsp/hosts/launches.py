@@ -98,6 +98,12 @@ class HostLaunch:
     """Where the string starts that holds the kernel, 0 for a kernel in a file of its own."""
     set_at: Mapping[str, SetAt] = field(default_factory=dict, compare=False)
     """Which call sets an argument, by the parameter's name."""
+    dimensions: int = 0
+    """How many dimensions it has; 0 where host code leaves that open, as a tuple that is handed on does."""
+    before: tuple[str, ...] = ()
+    """Files that the program puts before the kernel's own, such as a header that the host shares."""
+    defines: tuple[tuple[str, str], ...] = ()
+    """Macros that strings before the kernel's text define in every run."""
 
     @property
     def place(self) -> str:
@@ -404,9 +410,9 @@ def _launches(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
         plain = text.plain
         if not plain or not re.fullmatch(r"[A-Za-z_]\w*", plain):
             continue
-        source, options = program_of(store, place)
-        found = _defined(project, plain, source, raised)
-        yield _launch(raised, plain, found, options)
+        sources, options = program_of(store, place)
+        found = _defined(project, plain, sources, raised)
+        yield _launch(project, raised, plain, found, sources, options)
 
 
 def field_of(raised: Raised) -> str | None:
@@ -427,7 +433,8 @@ def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
     for it in near:
         plain = it.name.plain
         if plain and re.fullmatch(r"[A-Za-z_]\w*", plain):
-            yield _launch(raised, plain, _defined(project, plain, it.sources, raised), it.options)
+            found = _defined(project, plain, it.sources, raised)
+            yield _launch(project, raised, plain, found, it.sources, it.options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,8 +476,48 @@ def _defined(project: HostProject, name: str, sources: Iterable[Text], raised: R
     return _Defined(None, 0, ())
 
 
-def _launch(raised: Raised, name: str, defined: _Defined, options: Text) -> HostLaunch:
+_DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:[ \t]+([^\n]*?))?[ \t]*$", re.MULTILINE)
+
+
+def _put_before(
+    project: HostProject, sources: Sequence[Text], defined: _Defined, near: str
+) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Return the files without kernels and the macros that a program puts before the file of a kernel.
+
+    A macro whose value depends on the run is left out; so is all of it where the program may be another.
+    """
+    if len(sources) != 1 or defined.path is None or defined.row:
+        return (), ()
+    files: list[str] = []
+    written = ""
+    for part in sources[0].parts:
+        if isinstance(part, FileText):
+            path = project.kernel_file(part.name, near)
+            if path == defined.path:
+                return tuple(dict.fromkeys(files)), tuple(_macros(written))
+            if path is not None and not project.kernels_of(path):
+                files.append(path)
+        else:
+            written += str(Text((part,)))
+    return (), ()
+
+
+def _macros(text: str) -> Iterator[tuple[str, str]]:
+    for name, value in _DEFINE.findall(re.sub(r"//[^\n]*", "", text)):
+        if not re.search(r"[{}\\]", value):
+            yield name, value
+
+
+def _launch(
+    project: HostProject,
+    raised: Raised,
+    name: str,
+    defined: _Defined,
+    sources: Sequence[Text],
+    options: Text,
+) -> HostLaunch:
     store = raised.store
+    before, defines = _put_before(project, sources, defined, raised.path)
     whole = _sizes(store, raised.global_size, raised.dimensions)
     local = _sizes(store, raised.local_size, raised.dimensions or len(whole))
     arguments: dict[str, HostValue] = {}
@@ -506,7 +553,23 @@ def _launch(raised: Raised, name: str, defined: _Defined, options: Text) -> Host
         " ".join(str(options).split()),
         defined.row,
         set_at,
+        raised.dimensions or _dimensions(store, raised.global_size),
+        before,
+        defines,
     )
+
+
+def _dimensions(store: Store, value: Value) -> int:
+    """Return how many dimensions a size has, 0 where that is not known."""
+    match value:
+        case Sizes(items):
+            return min(len(items), 3)
+        case Number():
+            return 1
+        case Pointer(place, moved=False) if isinstance(held := store.read(place), Sizes):
+            return min(len(held.items), 3)
+        case _:
+            return 0
 
 
 def _sizes(store: Store, value: Value, dimensions: int | None) -> tuple[Value, ...]:

@@ -7,7 +7,7 @@ source and build options, a buffer (`b…`) a size.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 
@@ -53,6 +53,8 @@ _HARMLESS = frozenset(
 _QUERIES = ("Info", "info")
 _CHANGES_LIST = frozenset(("sort", "reverse", "insert", "pop", "remove", "extend", "clear", "__setitem__"))
 _CHANGES_ARGUMENTS = re.compile(r"shuffle|sort|heap|extend|append|update|insort", re.IGNORECASE)
+_HEADERS = frozenset((".h", ".hpp"))
+_READS_FILES = re.compile(r"read|load|file|source|slurp", re.IGNORECASE)
 _TAKES_OPTIONS = re.compile(
     r"opt|arg|flag|param|pars|read|scan|load|get|ask|input|quer|config|init|set|tie|swap|bind", re.IGNORECASE
 )
@@ -502,21 +504,41 @@ def _forget(interpreter: Interpreter, pointer: Pointer, *, default: bool, device
 # --------------------------------------------------------------------------------------------- unknown
 
 
-def given_file(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
-    """Return the text of the kernel file that a function was given the name of, if it was."""
+def given_file(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """Return the text of the kernel file that a function was given the name of, if it was.
+
+    Headers that host and kernels share count where the function reads files by its name.
+    """
+    called = call.function.name if isinstance(call.function, (Name, Member)) else ""
+    suffixes = KERNEL_SUFFIXES | _HEADERS if _READS_FILES.search(called) else KERNEL_SUFFIXES
     for value in values:
         found = interpreter.text(value)
         plain = found.plain if found is not None else None
         if plain is None or not 0 < len(plain) < 512:
             continue
         name, row = plain.strip(), found.row if found is not None else 0
-        if PurePath(name).suffix.lower() in KERNEL_SUFFIXES:
+        if PurePath(name).suffix.lower() in suffixes:
             return Text((FileText(name),), row)
         if re.fullmatch(r"[\w./-]+", name) and interpreter.project.kernel_file(
             name + ".cl", interpreter.path
         ):
             return Text((FileText(name + ".cl"),), row)
     return None
+
+
+def _by_reference(interpreter: Interpreter, call: Call, name: str) -> Iterator[str]:
+    """Yield the variables that an unknown function of C++ may write, as it may take them by reference.
+
+    Where its name does not say so, these are those that hold nothing of use before.
+    """
+    writes = _TAKES_OPTIONS.search(name) is not None
+    for expression in call.arguments:
+        place = interpreter.place(expression) if isinstance(expression, (Name, Member)) else None
+        if place is None:
+            continue
+        held = interpreter.store.get(place) if interpreter.store is not None else None
+        if writes or held in (Number(0), Number(-1)):
+            yield place
 
 
 def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -535,11 +557,9 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
         reads = any(it in name for it in _READS_INPUT)
         if interpreter.path.endswith(".py"):
             _changed_in_place(interpreter, call, name, values)
-        if _TAKES_OPTIONS.search(name) and not interpreter.path.endswith((".py", ".c")):
-            for expression in call.arguments:  # It may take them by reference.
-                place = interpreter.place(expression) if isinstance(expression, (Name, Member)) else None
-                if place is not None:
-                    interpreter.open_at(place, keeps_default=not (device or reads), device=device)
+        if not interpreter.path.endswith((".py", ".c")):
+            for place in _by_reference(interpreter, call, name):
+                interpreter.open_at(place, keeps_default=not (device or reads), device=device)
         for value in arguments:
             if isinstance(value, Routine):
                 interpreter.skip_routine(value)

@@ -26,6 +26,7 @@ from clmap_lsp.lazy import lazy_property
 C_SUFFIXES = frozenset(
     (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cu", ".m")
 )
+_C_ALONE = frozenset((".c", ".m"))
 PYTHON_SUFFIXES = frozenset((".py",))
 HOST_SUFFIXES = C_SUFFIXES | PYTHON_SUFFIXES
 KERNEL_SUFFIXES = frozenset((".cl", ".clc", ".ocl", ".opencl", ".clcpp", ".opencl.c", ".clh", ".inc"))
@@ -240,6 +241,8 @@ class HostProject:
             included.extend((found, *below))
             return macros
 
+        if PurePath(path).suffix.lower() not in _C_ALONE:
+            defined = {"__cplusplus": "201703L", **defined}
         self._reading.add(path)
         try:
             compiled = compile_lines(text, include, defined)

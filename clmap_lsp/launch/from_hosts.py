@@ -44,7 +44,7 @@ def parts_from_host(kernel: ir.Kernel, launch: HostLaunch) -> list[PartialLaunch
     Defaults that are no size, such as 0 or -1, stand for "must be given".
     """
     known, assumed = (_part(kernel, launch, it) for it in (Origin.HOST, Origin.HOST_DEFAULT))
-    return [it for it in (known, assumed) if not it.is_empty]
+    return [it for it in (known, assumed) if not it.is_empty or it.dimensions]
 
 
 def _part(kernel: ir.Kernel, launch: HostLaunch, origin: Origin) -> PartialLaunch:
@@ -61,6 +61,7 @@ def _part(kernel: ir.Kernel, launch: HostLaunch, origin: Origin) -> PartialLaunc
         kernel.name,
         whole,
         local,
+        dimensions=launch.dimensions,
         parsed=parsed,
         origin=origin,
         source=f"{_short(launch.host_file)}:{launch.host_row}",

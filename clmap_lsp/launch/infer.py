@@ -54,6 +54,8 @@ class Draft:
     origins: dict[str, Origin] = field(default_factory=dict)
     inside: dict[str, int] = field(default_factory=dict)
     """Integers inside structs and vectors, by name: `p.width`."""
+    dimensions: int = 0
+    """How many dimensions the launch has, where its sizes do not say so; 0 while that is open."""
 
     def scalar(self, name: str) -> int | None:
         """Return an integer scalar that is known."""
@@ -71,7 +73,7 @@ class Draft:
 def complete(kernel: ir.Kernel, draft: Draft) -> None:
     """Fill in every part of `draft` that is open, and note which parts those were."""
     clues = find_clues(kernel)
-    n = len(draft.global_size) or len(draft.local_size) or _dimensions(kernel, clues)
+    n = len(draft.global_size) or len(draft.local_size) or draft.dimensions or _dimensions(kernel, clues)
     if not draft.local_size:
         draft.local_size = _local_size(kernel, clues, n, draft.global_size)
         draft.inferred.add("local")

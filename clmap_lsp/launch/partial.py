@@ -47,6 +47,8 @@ class PartialLaunch:
     source: str = ""
     folder: str = ""
     within: ReadScope | None = None
+    dimensions: int = 0
+    """How many dimensions it has where the sizes themselves are open; 0 where that is open, too."""
 
     @property
     def is_empty(self) -> bool:

@@ -74,6 +74,7 @@ def launch_from(kernel: ir.Kernel, sources: Sequence[PartialLaunch]) -> Launch |
         if problem is not None:
             return problem
         draft.global_offset = draft.global_offset or source.global_offset
+        draft.dimensions = draft.dimensions or source.dimensions
     try:
         _pad(draft)
         complete(kernel, draft)

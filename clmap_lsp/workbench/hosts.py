@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from clmap_lsp.hosts.budget import for_one_kernel_file
@@ -30,6 +31,7 @@ MAX_STRAY_FILES = 200
 """The same where nothing marks a workspace: the folder may be one of downloads."""
 MAX_BYTES = 2 << 20
 """A longer host file is generated."""
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class HostFacts:
     launches: Mapping[str, HostLaunch] = field(default_factory=dict)
     defines: tuple[tuple[str, str], ...] = ()
     """Macros that the program is built with in every run."""
+    before: tuple[str, ...] = ()
+    """Files that the program puts before this one."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Texts of the host files that launch, by path."""
     edits: Callable[[str, LaunchChange], HostEdits] | None = field(default=None, compare=False)
@@ -121,12 +125,16 @@ class HostFiles:
         launches = [it for it in reader.report(files).launches if it.kernel_file == own]
         best = chosen(launches)
         options = next((it.build_options for it in best.values() if it.build_options), "")
+        joined = next((it for it in best.values() if it.before or it.defines), None)
+        before, defines = (joined.before, joined.defines) if joined is not None else ((), ())
+        included = {PurePath(it).name for it in _INCLUDED.findall(text)}
+        before = tuple(it for it in before if PurePath(it).name not in included)
         places = {it.host_file: project.text(it.host_file) or "" for it in best.values()}
 
         def edits(kernel: str, change: LaunchChange) -> HostEdits:
             return self.edits(path, text, settings, kernel, change)
 
-        return HostFacts(best, defines_in(options), places, edits)
+        return HostFacts(best, (*defines_in(options), *defines), before, places, edits)
 
     def forget(self, path: str) -> None:
         """Drop what is known of a kernel file that was closed."""

@@ -152,7 +152,7 @@ class Workbench:
         facts = HostFacts()
         if reads_hosts and looks_beside and settings.hosts.enabled:
             facts = self._hosts.last(path) if is_part else self._hosts.facts(path, text, settings)
-            settings = _built_as(settings, facts.defines)
+            settings = _built_as(settings, facts.defines, facts.before)
         recording = self._recording(settings)
         recorded_name = Path(settings.recorded).name if settings.recorded else ""
         if recording is not None:
@@ -196,7 +196,7 @@ class Workbench:
         """
         facts = self._hosts.known(path, text, settings) if settings.hosts.enabled else None
         if facts is not None:
-            settings = _built_as(settings, facts.defines)
+            settings = _built_as(settings, facts.defines, facts.before)
         recording = self._recording(settings)
         if recording is not None:
             settings = _built_as(settings, _recorded_defines(recording, text))
@@ -276,12 +276,19 @@ def _recorded_defines(recording: Recording, text: str) -> tuple[tuple[str, str],
     return ()
 
 
-def _built_as(settings: Settings, defines: tuple[tuple[str, str], ...]) -> Settings:
-    """Return settings with the macros that a program is built with; those of the settings go before."""
+def _built_as(
+    settings: Settings, defines: tuple[tuple[str, str], ...], before: tuple[str, ...] = ()
+) -> Settings:
+    """Return settings with the macros that a program is built with, those of the settings first, and with the
+    files that it puts before the source."""
     build = settings.build
     named = {name.partition("(")[0] for name, _ in build.defines} | set(build.undefines)
     added = tuple(it for it in defines if it[0] not in named)
-    return replace(settings, build=replace(build, defines=build.defines + added)) if added else settings
+    first = tuple(it for it in before if it not in build.prelude)
+    if not added and not first:
+        return settings
+    build = replace(build, defines=build.defines + added, prelude=build.prelude + first)
+    return replace(settings, build=build)
 
 
 def read_recorded(path: str, within: ReadScope | None = None) -> Recording:

@@ -146,8 +146,8 @@ class Interpreter(Flow):
             return self._briefly(call, function, values, this)
         if function is not None:
             self.skip(function, values, call.arguments)
-        made = self._object(call, name, values)
-        if made is not None:
+        made = self._object(call, name, values) if not is_program(owner) else None
+        if made is not None:  # A kernel may be called as a class is.
             return made
         special = self.handlers["unknown"](self, call, [owner or Null(), *values])
         return special if special is not None else RunTime(call.text or name)

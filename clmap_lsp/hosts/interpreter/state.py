@@ -35,6 +35,8 @@ MAX_STEPS = 80_000
 """Statements and calls from one start, and places that are copied or compared where ways part and join, a
 hundred of them as one; what is left then is not run."""
 MAX_MACRO_DEPTH = 16
+_NOTHING_YET = (0, -1)
+"""What variables hold until a function gives them a value."""
 MAX_UNROLLED = MAX_ELEMENTS - 1
 """Turns of a loop, and items of a list, that are run one by one."""
 
@@ -192,7 +194,10 @@ class State(ABC):
             self.store[pointer.place] = RunTime(name_of(pointer.place).lstrip("."), held.value)
 
     def open_at(self, place: str, *, keeps_default: bool = True, device: bool = False) -> None:
-        """Open the number at a place, and those of its elements and fields."""
+        """Open the number at a place, and those of its elements and fields.
+
+        What stands for "nothing yet" is no default: sizes are computed from it.
+        """
         store = self.store
         if store is None:
             return
@@ -200,6 +205,7 @@ class State(ABC):
             held = store[it]
             if isinstance(held, (Number, RunTime, Null)):
                 kept = default_of(held) if keeps_default else None
+                kept = None if kept in _NOTHING_YET else kept
                 store[it] = RunTime(name_of(it).lstrip("."), kept, device=device)
 
     def text(self, value: Value) -> Text | None:
