@@ -6,10 +6,11 @@ Nothing here knows an editor; spans are places in files as typed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.span import Span
 

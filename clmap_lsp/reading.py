@@ -11,9 +11,10 @@ import errno
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+
+from clmap_lsp.dataclass import dataclass
 
 MIB = 1 << 20
 

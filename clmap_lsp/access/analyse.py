@@ -9,7 +9,6 @@ except that a loop whose variables follow no simple pattern is read twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access import algebra
@@ -45,6 +44,7 @@ from clmap_lsp.access.values import (
     unknown_pointer,
 )
 from clmap_lsp.access.wording import NameTable
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind

@@ -7,7 +7,6 @@ no class says why.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access.delinearise import Column, Matrix, Role, matrix_of, shared_pitches
@@ -21,6 +20,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access, AccessSummary
 from clmap_lsp.access.wording import words
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import WorkItemQuery
 
 if TYPE_CHECKING:

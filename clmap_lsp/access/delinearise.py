@@ -9,7 +9,6 @@ Architectures, IEEE TPDS 22(1), 2011, section 3.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import pairwise
@@ -41,6 +40,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access
 from clmap_lsp.access.wording import Names, atom_words
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import WorkItemQuery
 from clmap_lsp.source.types import AddressSpace

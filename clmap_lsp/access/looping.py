@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access import algebra, loops
@@ -30,6 +30,7 @@ from clmap_lsp.access.values import (
     leaves_of_value,
     unknown_pointer,
 )
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Expression, Statement, Variable
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, element_of

@@ -6,9 +6,10 @@ using local memory, Scientific Programming 22(3), 2014, sections 4.2 to 4.4 and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Final
+
+from clmap_lsp.dataclass import dataclass
 
 EMatrix = tuple[tuple[int, int], tuple[int, int]]
 """((M00, M01), (M10, M11)): rows are (row, column) of the array, columns are (t_y, t_x)."""

@@ -11,7 +11,7 @@ Arithmetic is over the integers. C's 32-bit wrap-around is not modelled except w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -19,6 +19,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access.shapes import Shape, shape_of
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import WorkItemQuery
 
 if TYPE_CHECKING:

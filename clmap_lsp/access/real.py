@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
 from clmap_lsp.access.polynomial import Indirect, Leaf, Op, Operation, Polynomial
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     from clmap_lsp.access.evaluate import Evaluator

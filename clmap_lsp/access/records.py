@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from functools import lru_cache
 
@@ -18,6 +18,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.values import Subscript, Within
 from clmap_lsp.access.wording import Names, words
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import CallFrame, Kernel, Site, Variable
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace, Type, element_of

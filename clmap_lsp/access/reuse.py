@@ -6,7 +6,6 @@ Found by enumerating one representative work-group (and its neighbours) with Num
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,6 +15,7 @@ from clmap_lsp.access.environment import group_environment
 from clmap_lsp.access.evaluate import Evaluator, UnknownValueError
 from clmap_lsp.access.polynomial import Atom, LoopSymbol, Polynomial, Unknown
 from clmap_lsp.access.records import Access, AccessSummary
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:

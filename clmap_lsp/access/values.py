@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from clmap_lsp.access.algebra import select
 from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.polynomial import ZERO, Leaf, Polynomial
 from clmap_lsp.access.real import UNKNOWN_REAL, Real
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Variable
 from clmap_lsp.source.types import AddressSpace
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.model import AccessTotals, MemoryTotals, PerRequest, Unit
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.source.types import AddressSpace
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import Kept
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.from_hosts import parts_from_host
 from clmap_lsp.launch.from_recording import part_from_recording
 from clmap_lsp.launch.model import Launch, Origin

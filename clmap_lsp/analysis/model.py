@@ -6,9 +6,10 @@ Costs hold for one launch and one device. Pure data: nothing here reads files or
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.exactness import Exactness
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
 
 if TYPE_CHECKING:

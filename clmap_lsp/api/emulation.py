@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.api.tables import table
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

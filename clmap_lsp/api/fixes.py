@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 import html
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.api.tables import table
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from clmap_lsp.aristotle.database import Source
@@ -11,6 +10,7 @@ from clmap_lsp.aristotle.nearest import Choice, choices
 from clmap_lsp.aristotle.predict import Prediction, Target, predict
 from clmap_lsp.aristotle.records import Platform
 from clmap_lsp.aristotle.verdict import RECOMMENDED, Record, Verdict, preferred_cache, records_of
+from clmap_lsp.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from clmap_lsp.aristotle.generate import Approach, Group, Part, generate, is_dis
 from clmap_lsp.aristotle.layout import counted_bytes
 from clmap_lsp.aristotle.maps import Intra, Map
 from clmap_lsp.aristotle.records import Measurement, Platform
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.errors import LaunchError
 from clmap_lsp.opencl_device.facts import DeviceFacts
 from clmap_lsp.opencl_device.session import Session

@@ -8,11 +8,11 @@ lasts; the weight of an array is its share of the data times its mbr.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from clmap_lsp.aristotle.database import Source
 from clmap_lsp.aristotle.records import Platform
 from clmap_lsp.aristotle.verdict import RECOMMENDED, Record, plain_records
+from clmap_lsp.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

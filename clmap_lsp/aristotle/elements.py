@@ -6,11 +6,12 @@ can help, and any element can be recomputed anywhere without keeping a copy of t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from clmap_lsp.dataclass import dataclass
 
 _SCALARS: dict[str, str] = {
     "char": "i1",

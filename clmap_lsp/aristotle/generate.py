@@ -14,13 +14,13 @@ because the arrays have margins (see layout.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from clmap_lsp.aristotle.banks import padded_pitch
 from clmap_lsp.aristotle.elements import Element
 from clmap_lsp.aristotle.layout import default_radius
 from clmap_lsp.aristotle.maps import Intra, Map
+from clmap_lsp.dataclass import dataclass
 
 
 class Approach(Enum):

@@ -7,12 +7,11 @@ no margin, and rows as long as the data set, as in the published measurements (p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from clmap_lsp.aristotle.maps import Intra, Map
+from clmap_lsp.dataclass import dataclass
 
 DEFAULT_BLOCK_RADIUS = 3
 DEFAULT_NEIGHBOR_RADIUS = 1

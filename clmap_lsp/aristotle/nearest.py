@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clmap_lsp.aristotle.database import Source
 from clmap_lsp.aristotle.records import Platform
+from clmap_lsp.dataclass import dataclass
 
 # NVIDIA's generations in order of time: the nearest in time behaves most alike (C2050 and K20m agree in the
 # sign of 33 of 33 MAPs; GPUs and CPUs in 13 to 18).

@@ -10,13 +10,13 @@ answer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from clmap_lsp.aristotle.database import Source
 from clmap_lsp.aristotle.maps import Map, all_maps
 from clmap_lsp.aristotle.records import Platform
 from clmap_lsp.aristotle.verdict import PAPER_PLATFORMS, Record, Verdict, plain_records, verdict_of
+from clmap_lsp.dataclass import dataclass
 
 EVALUATED_SIZE = 4096
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from functools import lru_cache
 from typing import Any
+
+from clmap_lsp.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

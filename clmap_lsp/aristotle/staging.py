@@ -5,7 +5,6 @@ Joins the static analysis (which MAP an array is read by) with the records and t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.aristotle.advice import Advice, advise, record_row
@@ -13,6 +12,7 @@ from clmap_lsp.aristotle.compose import Candidate, Decision, compose
 from clmap_lsp.aristotle.database import Source
 from clmap_lsp.aristotle.elements import Element
 from clmap_lsp.aristotle.generate import Approach, Group, Part, generate
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis

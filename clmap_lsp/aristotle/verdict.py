@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 
 from clmap_lsp.aristotle.database import Source
 from clmap_lsp.aristotle.maps import Map, all_maps
 from clmap_lsp.aristotle.records import Measurement, Platform
+from clmap_lsp.dataclass import dataclass
 
 DELTA = 0.05
 RECOMMENDED = 1.5

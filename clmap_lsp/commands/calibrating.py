@@ -12,11 +12,12 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.scheduling import connected
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError
 from clmap_lsp.version import __version__
 

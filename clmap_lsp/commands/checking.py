@@ -6,10 +6,10 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError, internal_error, system_error
 from clmap_lsp.findings import Finding, Fix, Rest, Severity
 from clmap_lsp.report.model import FileReport, Guesses, in_source_order

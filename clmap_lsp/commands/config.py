@@ -6,12 +6,13 @@ import argparse
 import json
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp import defaults
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, given_launch, sim_file
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
 

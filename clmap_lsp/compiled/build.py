@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
 
 from clmap_lsp.compiled import amdgcn, ptx
 from clmap_lsp.compiled.backend import BackendError, assembly
@@ -12,6 +11,7 @@ from clmap_lsp.compiled.machine_code import MachineCode
 from clmap_lsp.compiled.probes import ProbedKernel, with_probes
 from clmap_lsp.compiled.ptxas import assemble
 from clmap_lsp.compiled.target import Target
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Initializer, Kernel
 from clmap_lsp.source.per_kernel import KeptByKernel
 from clmap_lsp.source.span import Span

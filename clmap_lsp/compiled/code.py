@@ -9,7 +9,7 @@ access each instruction is of, and how many copies of each block unrolling has m
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, assert_never, cast
 
 from llvmlite import ir as ll
@@ -18,6 +18,7 @@ from clmap_lsp.compiled import math_shapes
 from clmap_lsp.compiled.collectives import sub_group_call
 from clmap_lsp.compiled.probes import ProbedKernel
 from clmap_lsp.compiled.target import Target
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator import operators
 from clmap_lsp.emulator.context import CodeOptions, Context, Pointer, Slot, Value
 from clmap_lsp.emulator.conversions import resize

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.compiled.build import Compiled
 from clmap_lsp.compiled.machine_code import Instruction
 from clmap_lsp.compiled.weights import block_weights
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.control import BailError, Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counting import Counter, Tally

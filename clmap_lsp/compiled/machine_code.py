@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
+
+from clmap_lsp.dataclass import dataclass
 
 
 class Pipe(Enum):

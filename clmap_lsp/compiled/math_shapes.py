@@ -7,11 +7,11 @@ compute capability 9.0. Functions of `double` are taken as three times as long i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from llvmlite import ir as ll
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator import operators
 from clmap_lsp.emulator.operators import by_lane, fused
 from clmap_lsp.emulator.types import DOUBLE, FLOAT, HALF, I32, element, lanes, real

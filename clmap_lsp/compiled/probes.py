@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import UCHAR, AddressSpace, PointerType

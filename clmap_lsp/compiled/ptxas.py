@@ -11,11 +11,11 @@ import re
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from clmap_lsp.compiled import elsewhere
+from clmap_lsp.dataclass import dataclass
 
 _USED = re.compile(r"Used (\d+) registers")
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")

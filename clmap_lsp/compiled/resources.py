@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.target import target_of
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.build import Compiled, compiled
 from clmap_lsp.compiled.counts import Executed, executed, profile
 from clmap_lsp.compiled.machine_code import Instruction
 from clmap_lsp.compiled.target import target_of
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel

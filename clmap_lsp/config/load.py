@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from clmap_lsp.config.model import (
     RuleSettings,
     Settings,
 )
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.options import BuildOptions

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fnmatch import fnmatchcase
 
 from clmap_lsp import defaults
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import ReadScope
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.options import BuildOptions

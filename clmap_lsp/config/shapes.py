@@ -7,10 +7,11 @@ cannot disagree.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from clmap_lsp import suggestions
+from clmap_lsp.dataclass import dataclass
 
 Path = tuple[str | int, ...]
 """Keys and list indices from the document's root to a value."""

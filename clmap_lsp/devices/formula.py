@@ -11,7 +11,7 @@ Buffers are taken to be aligned to the granule or bank row, as OpenCL's allocati
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Literal
@@ -19,6 +19,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.model import BankedLocal, CachedLocal, ConstantRule, DeviceModel, Unknown
 from clmap_lsp.devices.rules import Op, constant_passes, global_sectors, local_wavefronts, pieces
 from clmap_lsp.devices.words import describe_counts

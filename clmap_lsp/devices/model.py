@@ -7,8 +7,10 @@ never filled in with a guess. The models themselves are the TOML files in `model
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
+
+from clmap_lsp.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

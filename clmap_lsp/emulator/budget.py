@@ -8,7 +8,8 @@ the machine is not several times slower than those that the rate was measured on
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+
+from clmap_lsp.dataclass import dataclass
 
 WORK_PER_S = 400_000_000
 """Units of work that a second of a time limit stands for. A unit takes about a nanosecond, so that processors

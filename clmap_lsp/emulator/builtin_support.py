@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.context import Context
 from clmap_lsp.emulator.operators import by_lane, intrinsic_suffix, narrowed, splat
 from clmap_lsp.emulator.types import DOUBLE, element, lanes, like

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from llvmlite import ir
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.layout import FAULT_KINDS
 from clmap_lsp.emulator.plan import Plan
 from clmap_lsp.emulator.types import DOUBLE, I8, I32, I64, POINTER

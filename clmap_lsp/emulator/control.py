@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from llvmlite import ir
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.context import Context
 from clmap_lsp.emulator.layout import BRANCH_TABLES, COUNTERS
 from clmap_lsp.emulator.suspension import Suspension

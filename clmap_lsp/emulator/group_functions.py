@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.contents import numpy_dtype
 from clmap_lsp.source.ir import Collective
 from clmap_lsp.source.types import ScalarType

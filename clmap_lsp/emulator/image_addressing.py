@@ -6,10 +6,9 @@ precision, so that no rounding moves one over the edge of a texel.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llvmlite import ir
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.context import Context
 from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.types import DOUBLE, I1, I64, is_float

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import AddressSpaceMap, build, with_pointed_objects
 from clmap_lsp.emulator.budget import ESTIMATE_AT, Executed, TimeBudget, WorkBudget, slice_steps

@@ -7,10 +7,10 @@ ends, and returns one of the statuses of `layout.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.context import LANE_MASK, CodeOptions, Context, Pointer, Slot
 from clmap_lsp.emulator.control import ControlPlan, Counters
 from clmap_lsp.emulator.definite import maybe_unset

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator import allocation
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import AddressSpaceMap

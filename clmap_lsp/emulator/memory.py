@@ -7,10 +7,10 @@ dropped. Every other access goes to the machine address `base + offset` of its b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from llvmlite import ir
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.context import Context, Pointer
 from clmap_lsp.emulator.expressions import number_value
 from clmap_lsp.emulator.layout import (

@@ -9,9 +9,10 @@ language promises. Source: counters of an NVIDIA H200 (tests/data/hardware_truth
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import gcd
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices import rules
 from clmap_lsp.devices.model import DeviceModel
 from clmap_lsp.source import ir

@@ -8,8 +8,9 @@ has its bounds and base in registers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.layout import KIND_CONSTANT, KIND_GLOBAL, KIND_LOCAL, KIND_PRIVATE
 from clmap_lsp.source.ir import (
     Assign,

@@ -6,11 +6,11 @@ import math
 import re
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from llvmlite import ir
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.context import Context
 from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.expressions import Expressions

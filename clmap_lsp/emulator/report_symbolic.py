@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.catalogue import load_model
 from clmap_lsp.emulator.lines import lines_of
 from clmap_lsp.emulator.result import (

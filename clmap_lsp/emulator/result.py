@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.locality.definition import Definition, LocalAddresses
 from clmap_lsp.locality.metrics import Metrics
 from clmap_lsp.locality.strides import StrideSummary

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator import allocation
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.plan import Plan, pointer_target

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp import defaults
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.result import AccessView, Engine
 from clmap_lsp.locality.definition import Definition, LocalAddresses
 

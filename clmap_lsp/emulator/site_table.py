@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.layout import KIND_CONSTANT, KIND_GLOBAL, KIND_LOCAL, KIND_PRIVATE
 from clmap_lsp.emulator.moved import Moved, moved_by
 from clmap_lsp.emulator.plan import Plan, pointer_target

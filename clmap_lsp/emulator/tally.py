@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.model import DeviceModel, Unknown
 from clmap_lsp.devices.rules import Op, global_sectors, local_wavefronts
 from clmap_lsp.emulator import allocation

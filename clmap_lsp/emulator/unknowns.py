@@ -7,8 +7,9 @@ from that 0 (all work-items writing to element 0, a division by it) is no fault 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.plan import Plan, pointer_target
 from clmap_lsp.source.ir import (
     AsyncCopy,

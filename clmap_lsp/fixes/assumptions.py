@@ -9,12 +9,13 @@ of a case, so that a rewrite is tested on launches that fulfil its list, and onl
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import isfinite
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.environment import uniform_environment
 from clmap_lsp.access.evaluate import UnknownValueError, evaluate
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import BufferArgument, LocalArgument, ScalarArgument
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, Type, VectorType
 

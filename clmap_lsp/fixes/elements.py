@@ -8,10 +8,11 @@ beyond the end goes on with the next one.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import Op, Operation, Polynomial, WorkItemSymbol, global_id, varies_in_launch
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import multiple, no_offset, positive
 from clmap_lsp.fixes.guarding import deeper

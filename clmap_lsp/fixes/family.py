@@ -11,13 +11,14 @@ original itself does not bear (an access outside its buffers, a race) is no laun
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, islice
 from math import prod
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import Indirect
 from clmap_lsp.access.records import Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Case, may_overlap
 from clmap_lsp.fixes.macros import settable

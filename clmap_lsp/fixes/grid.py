@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import (
@@ -22,6 +21,7 @@ from clmap_lsp.access.polynomial import (
     varies_in_launch,
 )
 from clmap_lsp.access.wording import words
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Assumption, multiple, positive
 from clmap_lsp.fixes.scope import as_typed, spelt

@@ -6,9 +6,9 @@ barrier there: the condition becomes a variable, and only what needs it stays un
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 
 if TYPE_CHECKING:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.edits import apply

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit
 from clmap_lsp.fixes.assumptions import defined
 from clmap_lsp.fixes.builds import conditions

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Fix
 from clmap_lsp.fixes.gain import rank
 from clmap_lsp.hosts.changes import LaunchChange

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.on_device_job import make_job
 from clmap_lsp.opencl_device.versions import time_versions
 from clmap_lsp.reading import ARRAYS_BYTES, safe_read

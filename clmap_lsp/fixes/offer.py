@@ -7,10 +7,10 @@ import logging
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.findings import Edit, Fix
 from clmap_lsp.fixes import gain

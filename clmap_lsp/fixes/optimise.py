@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator, MutableMapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.defaults import WALL_FACTOR
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes import gain

@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from clmap_lsp.dataclass import dataclass
 
 _HIDDEN = re.compile(
     r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+(?:"|(?=\n)|\Z)'

@@ -8,9 +8,9 @@ own, and a tree of pairs in local memory makes one of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import ScalarType, VectorType

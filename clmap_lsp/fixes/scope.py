@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import (
@@ -18,6 +18,7 @@ from clmap_lsp.access.polynomial import (
     local_id,
 )
 from clmap_lsp.access.wording import Names, words
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.edits import indent_of, insert, replace
 from clmap_lsp.fixes.outline import Node, of_one_build, outline

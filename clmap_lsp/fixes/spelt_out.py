@@ -8,10 +8,11 @@ stand for; numbers with a name stay names. A rewrite is derived there. What it l
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit
 from clmap_lsp.fixes.edits import OverlapError, apply
 from clmap_lsp.fixes.macros import settable

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.result import EmulationResult, Engine
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.fixes.assumptions import Case

@@ -7,9 +7,9 @@ Source of the terms: Y. Kim and A. Shrivastava, CuMAPz: A Tool to Analyze Memory
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.model import BankedLocal
 from clmap_lsp.hierarchy.occupancy import residency
 from clmap_lsp.hierarchy.private_memory import spilled

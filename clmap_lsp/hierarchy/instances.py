@@ -7,7 +7,7 @@ that needs one element twice keeps it in a register.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access.classify import Classified
@@ -25,6 +25,7 @@ from clmap_lsp.access.polynomial import (
     WorkItemSymbol,
 )
 from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.ir import Variable, WorkItemQuery

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.inline import build_kernel
 from clmap_lsp.source.ir import (
     Assign,

@@ -6,9 +6,9 @@ upper bound.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import LocalArgument
 from clmap_lsp.source.ir import VariableKind
 from clmap_lsp.source.types import AddressSpace, PointerType

@@ -8,9 +8,9 @@ memory behind the caches, interleaved by work-item).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import ArrayType
 

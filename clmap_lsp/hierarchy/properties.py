@@ -5,12 +5,12 @@ All are sufficient conditions, as in the paper: what is not shown is taken not t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access.evaluate import UnknownValueError, evaluate
 from clmap_lsp.access.polynomial import Atom, Parameter, Polynomial
 from clmap_lsp.access.reuse import touched
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import ScalarArgument
 
 if TYPE_CHECKING:

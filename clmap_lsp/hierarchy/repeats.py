@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import LoopSymbol
 from clmap_lsp.access.records import Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hierarchy.properties import in_launch
 from clmap_lsp.source.types import AddressSpace
 

@@ -6,10 +6,10 @@ The verdict is the paper's, of 2011. Where a device's caches have since made it 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.model import BankedLocal, ConstantRule
 from clmap_lsp.hierarchy.instances import Array, Instance, arrays_of
 from clmap_lsp.hierarchy.properties import (

@@ -8,13 +8,13 @@ many groups stay resident.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access.polynomial import LoopSymbol
 from clmap_lsp.access.records import Direction
 from clmap_lsp.analysis.advice import staged_arrays
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hierarchy.occupancy import Residency, local_objects, resident
 from clmap_lsp.hierarchy.properties import in_launch
 from clmap_lsp.source.types import AddressSpace

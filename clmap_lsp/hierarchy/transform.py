@@ -7,12 +7,12 @@ T M i + (T o + t), whose last component is the target's.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import ZERO, Polynomial
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     from clmap_lsp.hierarchy.instances import ColumnKey, Instance, Row

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.delinearise import Role
 from clmap_lsp.access.polynomial import ZERO, LoopSymbol, Polynomial
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hierarchy.instances import arrays_of
 from clmap_lsp.hierarchy.properties import in_launch
 from clmap_lsp.hierarchy.transform import Relation, Rule, Target, primitive, relate, rule_for

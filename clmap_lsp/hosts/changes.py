@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeVar
+
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     from clmap_lsp.hosts.launches import HostLaunch, HostValue

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from tree_sitter import Node
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit
 from clmap_lsp.hosts.c_reader import parse_c
 from clmap_lsp.hosts.changes import LaunchChange, Resize, bytes_text

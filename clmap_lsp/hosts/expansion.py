@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.c_reader import read_c, read_c_expression
 from clmap_lsp.hosts.macros import Macro
 from clmap_lsp.hosts.tree import Block, Call, Expr, Lambda, Member, Name, Num, Opaque, Str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from clmap_lsp.dataclass import dataclass
 
 _COMMENT = re.compile(r"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KERNEL = re.compile(r"(?<![\w.])(?:__kernel|kernel|KERNEL)(?![\w.])")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.interpreter import Interpreter, Raised
 from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY

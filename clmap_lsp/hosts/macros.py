@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from clmap_lsp.dataclass import dataclass
 
 _TOKEN = re.compile(
     r"(?:u8|[uUL])?R\"(?P<delimiter>[^()\\\s\"]{0,16})\("

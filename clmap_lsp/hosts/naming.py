@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.c_reader import parse_c
 from clmap_lsp.hosts.python_reader import parse_python
 from clmap_lsp.hosts.syntax import text_of

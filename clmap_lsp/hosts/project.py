@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.budget import Budget
 from clmap_lsp.hosts.c_reader import read_c, read_c_expression
 from clmap_lsp.hosts.expansion import Expansion, expanded

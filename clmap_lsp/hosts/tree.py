@@ -7,7 +7,9 @@ these describes becomes `Opaque`, with its text.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from clmap_lsp.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from clmap_lsp.dataclass import dataclass
 
 MAX_PARTS = 4096
 MAX_CHARACTERS = 4 << 20

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from functools import lru_cache
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.tree import (
     AddressOf,
     Assign,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from pathlib import Path
 
+from clmap_lsp.dataclass import dataclass, record
 from clmap_lsp.index.names import nearest
 from clmap_lsp.index.types import (
     INT,
@@ -29,7 +30,6 @@ from clmap_lsp.index.types import (
     with_lanes,
 )
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
-from clmap_lsp.source.record import record
 from clmap_lsp.source.types import (
     SCALARS,
     AddressSpace,

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
 
+from clmap_lsp.dataclass import record
 from clmap_lsp.index import builtins
 from clmap_lsp.index.constants import constants
 from clmap_lsp.index.cursor import KEYWORDS, QUALIFIER_WORDS
@@ -30,7 +31,6 @@ from clmap_lsp.index.types import (
     spelled,
 )
 from clmap_lsp.source.predefined import predefined_text, version_of
-from clmap_lsp.source.record import record
 from clmap_lsp.source.types import VECTOR_LANES, VectorType
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from functools import cache
 
+from clmap_lsp.dataclass import record
 from clmap_lsp.index.types import DOUBLE, FLOAT, HALF, INT, LONG, UINT, ULONG, Qualified
-from clmap_lsp.source.record import record
 
 
 @record(frozen=True, slots=True)

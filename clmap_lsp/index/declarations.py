@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index import builtins
 from clmap_lsp.index.compatible import Value
 from clmap_lsp.index.cursor import (

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.cursor import FileScope
 from clmap_lsp.index.extensions import enabled_at, missing
 from clmap_lsp.index.model import BuiltinUse, Edit, Fix, Issue, Kind, Role, Symbol, Unit

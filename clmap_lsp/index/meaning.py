@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clmap_lsp.dataclass import record
 from clmap_lsp.index import builtins
 from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import Kind, Role, Symbol
@@ -16,7 +17,6 @@ from clmap_lsp.index.types import (
     space_of,
 )
 from clmap_lsp.index.uniformity import varying_symbols
-from clmap_lsp.source.record import record
 from clmap_lsp.source.types import AddressSpace
 
 TYPES = (

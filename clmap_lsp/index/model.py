@@ -8,10 +8,11 @@ What owns points at what it owns; the way back is weak, so that a reading goes w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, IntFlag
 from weakref import ReferenceType, ref
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.types import Qualified
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.span import Span

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from clmap_lsp.dataclass import record
 from clmap_lsp.index.index import Index
 from clmap_lsp.source.lexer import COMMENT
-from clmap_lsp.source.record import record
 
 _OPEN, _CLOSE = "([{", ")]}"
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b", re.MULTILINE)

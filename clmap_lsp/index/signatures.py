@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from clmap_lsp.dataclass import record
 from clmap_lsp.index import builtins
 from clmap_lsp.index.describe import comment_above, function_signature
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import CALLABLE, Call, Symbol
 from clmap_lsp.index.types import UNKNOWN, Qualified
-from clmap_lsp.source.record import record
 
 
 @record(frozen=True, slots=True)

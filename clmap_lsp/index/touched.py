@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.model import CALLABLE, Symbol
 from clmap_lsp.source.difference import Difference, difference
 from clmap_lsp.source.lexer import Token, cut, joined

@@ -7,11 +7,11 @@ Source: OpenCL C Specification 3.0, 6.3 (supported data types), 6.7 (address spa
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 from weakref import ReferenceType, ref
 
-from clmap_lsp.source.record import record
+from clmap_lsp.dataclass import dataclass, record
 from clmap_lsp.source.types import (
     SCALARS,
     VECTOR_LANES,

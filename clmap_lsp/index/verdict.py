@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from clmap_lsp.dataclass import record
 from clmap_lsp.index.index import Index, PlacedIssue
 from clmap_lsp.index.model import CALLABLE, Symbol
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.normalise import span_of_token
-from clmap_lsp.source.record import record
 from clmap_lsp.source.span import Span
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.forms import Atom, Form, Forms, Id, Monomial, add, all_expressions, is_scalar_parameter
 from clmap_lsp.source import ir

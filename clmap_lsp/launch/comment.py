@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.partial import PartialLaunch, parse_size
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem

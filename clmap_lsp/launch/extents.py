@@ -7,8 +7,9 @@ touches from above (correlations between values are lost), and is `None` where a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.members import Members, find_members
 from clmap_lsp.launch.work_items import ranges

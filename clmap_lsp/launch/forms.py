@@ -7,9 +7,10 @@ is the access room's; it starts from a launch, so inference cannot lean on it.)
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.members import Members, find_members
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, UnaryOp, Variable, VariableKind, WorkItemQuery

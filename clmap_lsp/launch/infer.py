@@ -8,8 +8,9 @@ small enough to run while typing; buffers get what the launch touches.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.clues import Clues, find_clues
 from clmap_lsp.launch.extents import Extents, Interval, Sizes, find_extents
 from clmap_lsp.launch.forms import Form, Id

@@ -7,8 +7,9 @@ tells which value fits.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable, VariableKind
 from clmap_lsp.source.layout import leaves

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from enum import Enum
 from pathlib import PurePath
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.file_state import file_state, is_readable
 from clmap_lsp.reading import ReadScope
 

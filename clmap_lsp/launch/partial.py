@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import Argument, Origin
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.reading import ReadScope

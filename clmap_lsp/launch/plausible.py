@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.clues import find_clues
 from clmap_lsp.launch.members import find_members
 from clmap_lsp.launch.model import Argument, Launch, Origin, ScalarArgument

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, Origin, ScalarArgument
 from clmap_lsp.launch.partial import PartialLaunch
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem

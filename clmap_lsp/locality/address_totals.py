@@ -5,11 +5,12 @@ Regions of memory are taken one after the other, so that no list of all addresse
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.locality.definition import LEVELS, Definition
 from clmap_lsp.locality.metrics import AccessCounts, Metrics
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.locality.definition import Definition
 from clmap_lsp.locality.entropy import EntropyAccumulator, covering, entropy_levels
 from clmap_lsp.locality.parallel import PslAccumulator

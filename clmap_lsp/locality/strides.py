@@ -8,10 +8,10 @@ interleave freely.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
+
+from clmap_lsp.dataclass import dataclass
 
 LIMITS_BYTES = (0, 8, 64, 512, 4096)
 

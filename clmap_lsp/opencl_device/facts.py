@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from enum import Enum
 from typing import Any
+
+from clmap_lsp.dataclass import dataclass
 
 MIB = 1 << 20
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.instrument_expressions import (
     ExpressionText,
     InstrumentError,

@@ -11,11 +11,12 @@ chasing); Jia et al., arXiv:1804.06826 (caches, banks, pipes); Volkov, UCB/EECS-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
 
 import numpy as np
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.session import Session
 
 RUNS = 30

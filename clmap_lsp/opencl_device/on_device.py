@@ -13,10 +13,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.errors import DeviceError, DeviceLostError, DeviceMissingError, LaunchError
 from clmap_lsp.opencl_device.on_device_job import NotForDevicesError, make_job
 from clmap_lsp.reading import ARRAYS_BYTES, safe_read

@@ -10,10 +10,11 @@ import base64
 import os
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch, LocalArgument, ScalarArgument
 from clmap_lsp.opencl_device.one_text import macros_as_here
 from clmap_lsp.source.types import (

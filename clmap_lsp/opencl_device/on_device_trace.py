@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.locality.definition import Definition, LocalAddresses, buffer_addresses
 from clmap_lsp.locality.metrics import AccessCounts, Metrics, MetricsAccumulator
 from clmap_lsp.opencl_device.on_device_job import DeviceJob, TraceJob

@@ -19,10 +19,11 @@ import json
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError
 from clmap_lsp.launch.from_recording import part_from_recording
 from clmap_lsp.launch.model import BufferArgument, LocalArgument, ScalarArgument

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from clmap_lsp.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

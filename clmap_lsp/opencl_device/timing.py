@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.session import Session
 from clmap_lsp.opencl_device.statistics import summarise
 

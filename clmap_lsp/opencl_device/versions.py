@@ -5,10 +5,11 @@ from __future__ import annotations
 import statistics
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.errors import DeviceError
 from clmap_lsp.opencl_device.on_device import DEFAULT_TIME_LIMIT_S, outputs_in, run_in_child
 

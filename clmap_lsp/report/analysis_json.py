@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.analysis.model import AccessAnalysis, AccessTotals, FileAnalysis, KernelAnalysis, MemoryTotals
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import Launch, ScalarArgument
 from clmap_lsp.report.compiled_json import compiled_access_json, compiled_json
 from clmap_lsp.report.hierarchy_json import hierarchy_json

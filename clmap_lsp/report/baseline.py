@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import DATA_BYTES, ReadScope, safe_read
 from clmap_lsp.report.fingerprint import fingerprint
 from clmap_lsp.report.model import CheckReport, FileReport

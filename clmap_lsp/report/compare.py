@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import DATA_BYTES, safe_read
 
 FIGURES = (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit, Fix, FixSafety
 from clmap_lsp.fixes import edits as edits_of_text
 from clmap_lsp.fixes.edits import unified_diff

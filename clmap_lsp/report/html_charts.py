@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.report.html_svg import BAD, GOOD, INK, MUTED, SERIES, svg
 from clmap_lsp.time.wording import seconds_text
 

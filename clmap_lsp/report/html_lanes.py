@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.lanes import first_simd_group
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.model import BankedLocal
 from clmap_lsp.report.html_svg import BAD, GRID, MUTED, SERIES, SHADE, svg
 from clmap_lsp.source.types import AddressSpace

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.report.compare import Comparison
 from clmap_lsp.report.model import SEVERITY_RANK

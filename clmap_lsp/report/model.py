@@ -6,8 +6,9 @@ Invariant: everything here can be pickled, so that files may be checked in other
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Fix, FixSafety, Rest, Severity
 from clmap_lsp.source.span import Position, SourceFile, Span
 

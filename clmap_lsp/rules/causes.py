@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Related
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.program import Program

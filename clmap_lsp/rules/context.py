@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from clmap_lsp import defaults
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.verdict import edits, errors
 from clmap_lsp.rules.causes import hides_its_names
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import new_places, places_of
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Related
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.rules.meta import Needs, Scope

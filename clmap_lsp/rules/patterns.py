@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.access.records import Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Related, Severity
 from clmap_lsp.rules import wording
 from clmap_lsp.rules.estimates import estimate_of, phrase

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding
 from clmap_lsp.rules.meta import Needs, Rule, RuleMeta
 from clmap_lsp.rules.registry import all_rules, suggestion

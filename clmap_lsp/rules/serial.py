@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.rules.intensity import turns_of_loops
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, WorkItemQuery

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.span import SourceFile, Span
 
 _TOKEN = re.compile(

@@ -11,7 +11,8 @@ include/uapi/asm-generic/unistd.h); the tests hold the numbers against the heade
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from clmap_lsp.dataclass import dataclass
 
 X86_64, AARCH64 = "x86_64", "aarch64"
 

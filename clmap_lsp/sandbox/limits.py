@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+
+from clmap_lsp.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

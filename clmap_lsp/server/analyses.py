@@ -15,13 +15,14 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from pygls.exceptions import JsonRpcContentModified
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.server.included import reads_otherwise
 from clmap_lsp.server.turns import Band, EndedError, Turn, Turns, Urgency
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types as lsp
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.span import SourceFile
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import PurePath
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.server.settings import ClientSettings
 
 

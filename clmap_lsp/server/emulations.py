@@ -11,9 +11,10 @@ import logging
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.defaults import WALL_FACTOR
 from clmap_lsp.findings import Finding
 from clmap_lsp.rules.cm300_emulation_crashed import check as crashes

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeVar
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import Symbol
 from clmap_lsp.interruption import checkpoint

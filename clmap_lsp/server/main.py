@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import sys
-from dataclasses import dataclass
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.server.stdio import claim_stdio
 
 SWITCH_S = 0.001

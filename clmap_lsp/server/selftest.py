@@ -7,10 +7,11 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.server.app import ClmapServer, create_server
 from clmap_lsp.server.documents import Document
 from clmap_lsp.server.protocol import ClmapProtocol

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from clmap_lsp import defaults
 from clmap_lsp.config import CONFIG_NAME, ConfigError, Settings, find, parse, read_config
 from clmap_lsp.config.model import RuleSettings
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices import DeviceModelError, list_models, load_model
 from clmap_lsp.reading import reason
 from clmap_lsp.rules.registry import selectors

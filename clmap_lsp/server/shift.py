@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.difference import Difference, difference
 
 

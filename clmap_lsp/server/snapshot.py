@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 from weakref import ref
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding
 from clmap_lsp.server.shift import Shift
 from clmap_lsp.source.span import SourceFile, Span

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pygls.exceptions import JsonRpcContentModified
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.server.collector import QuietCollector
 from clmap_lsp.server.settings import is_configuration
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from functools import partial
 from typing import Generic, TypeVar
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import Interrupted, interruptible
 
 MAX_THREADS = 24

@@ -9,7 +9,8 @@ import asyncio
 import logging
 import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+
+from clmap_lsp.dataclass import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice, product
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.condition_words import answered
 from clmap_lsp.source.conditions import BadConditionError, evaluate
 from clmap_lsp.source.lexer import Token, is_name

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.conversions import common_type, convert
 from clmap_lsp.source.ir import Builtin, Expression, WorkItemQuery
 from clmap_lsp.source.span import Span

@@ -6,9 +6,10 @@ All arithmetic is in 64 bits, signed unless an operand is unsigned, as in ISO/IE
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.lexer import Token, is_name
 from clmap_lsp.source.vocabulary import ESCAPES
 

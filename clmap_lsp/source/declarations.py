@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.constants import integer_value
 from clmap_lsp.source.dialect import AUTO_TYPE
 from clmap_lsp.source.ir import Severity

@@ -9,9 +9,10 @@ OpenCL C Specification 3.0, section 6.14 (blocks).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import compress, count
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.lexer import Token
 from clmap_lsp.source.normalise import span_of_token

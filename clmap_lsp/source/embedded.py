@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.wrapped import stringified, without_new_lines
 

@@ -6,8 +6,7 @@ every byte of OpenCL C outside of comments and strings is ASCII; so each byte be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.span import Span
 

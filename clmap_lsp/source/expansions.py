@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.lexer import Token, Use
 
 LARGE = 256

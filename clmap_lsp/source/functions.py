@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.conversions import convert
 from clmap_lsp.source.declarations import Declared, declare, is_void, parameter_type, specifier

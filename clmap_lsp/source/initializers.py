@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.constants import integer_value
 from clmap_lsp.source.conversions import binary, convert, offset
 from clmap_lsp.source.ir import (

@@ -7,8 +7,9 @@ each site. Recursion, which OpenCL C forbids, and calls beyond the budget stay a
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.functions import Lowered
 from clmap_lsp.source.ir import (

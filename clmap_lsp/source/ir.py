@@ -25,7 +25,7 @@ from dataclasses import field
 from enum import Enum
 from typing import Any, TypeVar
 
-from clmap_lsp.source.record import record
+from clmap_lsp.dataclass import record
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import Field, PointerType, ScalarType, Type, VectorType
 

@@ -9,9 +9,9 @@ of its declared type. Source: OpenCL C Specification 3.0, section 6.11 (attribut
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.types import ArrayType, Field, ScalarType, StructType, Type, VectorType
 
 MAX_LEAVES = 4096

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from clmap_lsp.dataclass import dataclass, record
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import (
     Assign,
@@ -37,7 +38,6 @@ from clmap_lsp.source.ir import (
     Variable,
     VariableKind,
 )
-from clmap_lsp.source.record import record
 from clmap_lsp.source.span import LazySpan
 from clmap_lsp.source.types import (
     INT,

@@ -8,8 +8,9 @@ off is painted for good. GNU's `, ## __VA_ARGS__`, named variadic parameters and
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.expansions import LARGE, Expansion, Kept, Key, Meaning, key_of
 from clmap_lsp.source.lexer import NO_GAP, SPACE, Token, Use, is_name, is_one_token, text_of
 

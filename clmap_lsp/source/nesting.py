@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Block, Call, Expression, blocks, expressions, is_leaf, operands
 
 MAX_NESTING = 150

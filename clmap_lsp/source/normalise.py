@@ -6,10 +6,11 @@ import re
 import sys
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate, compress, count
 from typing import overload
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.lexer import NEW_LINE, Token
 from clmap_lsp.source.preprocess import PRAGMA
 from clmap_lsp.source.span import Span

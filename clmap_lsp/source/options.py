@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from clmap_lsp import defaults
+from clmap_lsp.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ before expansion keeps a file that includes a megabyte of them interactive.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.lexer import CHARACTER, COMMENT, STRING, gap_end, words, words_at
 from clmap_lsp.source.pieces import Chunk, Piece

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 
 import tree_sitter_c
 from tree_sitter import Language, Parser, Point, Tree
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.branches import Assignment, free_names, guards_at, hidden_kernels, solve
 from clmap_lsp.source.collector import paused_collector

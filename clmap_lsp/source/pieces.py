@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.difference import difference
 from clmap_lsp.source.lexer import (
     CHARACTER,

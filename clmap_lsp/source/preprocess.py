@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 from itertools import compress, count
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.condition_words import condition_words, is_defined
 from clmap_lsp.source.conditions import BadConditionError, DivisionByZeroError, evaluate

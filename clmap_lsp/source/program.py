@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Function, Guess, Initializer, Kernel, Problem
 from clmap_lsp.source.span import Position, SourceFile, Span
 

@@ -13,10 +13,11 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import count
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Function, Initializer, Kernel, Variable
 from clmap_lsp.source.lowering import GUESSED_TYPES, Object, Reported
 from clmap_lsp.source.rewrite import Rewriter

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import compress, count
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.lexer import NEW_LINE, Token
 from clmap_lsp.source.normalise import REMOVED, span_of_token

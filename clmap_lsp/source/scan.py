@@ -7,10 +7,11 @@ declaration or statement. It never fails: what makes no sense is passed over.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from itertools import compress, count
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.lexer import NEW_LINE, Token
 from clmap_lsp.source.normalise import REMOVED
 from clmap_lsp.source.preprocess import PRAGMA

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import accumulate, count
 from operator import add
 from typing import Any, Protocol
 
-from clmap_lsp.source.record import record
+from clmap_lsp.dataclass import dataclass, record
 
 
 @record(frozen=True, slots=True, eq=False)

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
-from dataclasses import dataclass
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.span import Span
 

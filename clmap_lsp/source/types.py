@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from clmap_lsp.source.record import record
+from clmap_lsp.dataclass import record
 
 POINTER_BYTES = 8
 

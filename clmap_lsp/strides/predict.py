@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from clmap_lsp.aristotle.database import Source
 from clmap_lsp.aristotle.nearest import choices
 from clmap_lsp.aristotle.records import StridePoint
+from clmap_lsp.dataclass import dataclass
 
 LINE_BYTES = 128
 SIMD_WIDTH = 32

@@ -12,7 +12,6 @@ how it looks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +23,7 @@ from clmap_lsp.access.polynomial import LoopSymbol, Polynomial, global_id, group
 from clmap_lsp.aristotle.database import Source
 from clmap_lsp.aristotle.nearest import choices
 from clmap_lsp.aristotle.records import StridePoint
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.types import AddressSpace
 from clmap_lsp.strides.predict import choose_exponent
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from clmap_lsp.aristotle.elements import Element, fill_source
 from clmap_lsp.aristotle.records import StridePoint
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.errors import DeviceError
 from clmap_lsp.opencl_device.facts import DeviceFacts
 from clmap_lsp.opencl_device.session import Session

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.counts import MachineAccess, at_once
 from clmap_lsp.compiled.machine_code import MemoryOp
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.model import GlobalRule
 from clmap_lsp.emulator.symbolic.control import Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counting import Counter, Tally

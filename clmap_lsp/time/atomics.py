@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.build import Compiled
 from clmap_lsp.compiled.counts import Profile
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.control import OverBudgetError
 from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.source import ir

@@ -9,8 +9,9 @@ taken over.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from clmap_lsp.dataclass import dataclass
 
 Row = Mapping[str, Any]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.build import Compiled
 from clmap_lsp.compiled.counts import Executed, Profile
 from clmap_lsp.compiled.machine_code import Instruction, Pipe
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.time.accesses import AccessDemand, Counters, access_demand
 from clmap_lsp.time.atomics import AtomicDemand, atomic_demand
 from clmap_lsp.time.facts import TimeFacts

@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 from clmap_lsp.whole_files import write_whole
 

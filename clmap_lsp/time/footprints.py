@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.control import OverBudgetError
 from clmap_lsp.time.accesses import LINE_BYTES, SECTOR_BYTES, AccessDemand, Counters
 

@@ -8,8 +8,10 @@ part^p)^(1/p).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     from clmap_lsp.time.atomics import AtomicDemand

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.values import Sym
 from clmap_lsp.time.caches import NEVER, reuse_times, window_of

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.budget import for_one_kernel_file
 from clmap_lsp.hosts.kernels import kernels_in
 from clmap_lsp.hosts.launches import HostLaunch, HostReader, HostReport, launches_of

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.launching import LaunchSources, launch_of
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError
 from clmap_lsp.index.verdict import broken_functions
 from clmap_lsp.launch.model import Origin

@@ -7,10 +7,11 @@ and its places follow the text: an edit elsewhere costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import Kept, new_places, places_of
+from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis

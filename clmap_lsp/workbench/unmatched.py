@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.kernels import kernels_in
 from clmap_lsp.hosts.project import HOST_SUFFIXES, KERNEL_SUFFIXES
 from clmap_lsp.reading import walk

@@ -16,11 +16,11 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, BinaryIO, NoReturn
 
 from clmap_lsp.compiled import elsewhere
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError, internal_error, system_error
 from clmap_lsp.sandbox.confined import NEEDED, allows_kernels, confine, this_machine
 from clmap_lsp.sandbox.limits import Limits

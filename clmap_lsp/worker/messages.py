@@ -11,11 +11,12 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clmap_lsp.config.model import EmulateSettings, Settings
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit, Finding
 from clmap_lsp.fixes.matching import Offer
 from clmap_lsp.launch.model import Argument, Launch

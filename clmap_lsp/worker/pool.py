@@ -15,11 +15,12 @@ import logging
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
 from clmap_lsp.compiled import elsewhere
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.worker import cache, frames
 from clmap_lsp.worker.child import FOR_DEVICES, READABLE, UNCONFINED
 

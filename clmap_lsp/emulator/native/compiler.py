@@ -10,10 +10,11 @@ import ast
 import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from llvmlite import ir
+
+from clmap_lsp.dataclass import dataclass
 
 I64 = ir.IntType(64)
 I32 = ir.IntType(32)

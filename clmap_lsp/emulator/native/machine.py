@@ -16,13 +16,13 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from llvmlite import binding
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.memory_limit import with_room
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.reading import safe_read

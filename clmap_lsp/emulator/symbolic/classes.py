@@ -12,13 +12,13 @@ The definition is the paper's: means over a group's timesteps, then over groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from math import gcd, prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.counting import dense, residues
 from clmap_lsp.emulator.symbolic.machine import Machine
 from clmap_lsp.emulator.symbolic.rows import Rows

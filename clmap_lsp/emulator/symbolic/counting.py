@@ -8,7 +8,7 @@ and turns is a convolution of the dimensions' residues, so that cost does not gr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices import rules
 from clmap_lsp.devices.model import BankedLocal, CachedLocal, DeviceModel, Unknown
 from clmap_lsp.emulator.symbolic.control import Spending

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from fractions import Fraction
 from itertools import pairwise
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.model import CachedLocal, DeviceModel
 from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.control import (

@@ -8,12 +8,13 @@ footprint, not the number of accesses.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from math import gcd, lcm
 
 import numpy as np
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.values import Ints
 from clmap_lsp.locality.address_totals import BLOCK, AddressTotals
 

@@ -8,11 +8,12 @@ base + step·(t + 1), the supposition holds for every turn by induction. Otherwi
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.comparing import first_false
 from clmap_lsp.emulator.symbolic.control import (
     NotRegularError,

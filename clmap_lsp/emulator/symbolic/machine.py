@@ -8,9 +8,10 @@ as unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.comparing import compare
 from clmap_lsp.emulator.symbolic.control import Bail, BailError, OverBudgetError

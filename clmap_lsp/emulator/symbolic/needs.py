@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.moved import Moved, moved_by
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable

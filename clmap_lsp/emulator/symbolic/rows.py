@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.values import Sym, affordable
 from clmap_lsp.source.ir import Variable

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.control import Budget, NotRegularError, OverBudgetError, Spending, SplitError
 from clmap_lsp.emulator.symbolic.values import Ints, Sym, of_array
 from clmap_lsp.launch.model import Launch

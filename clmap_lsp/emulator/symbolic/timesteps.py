@@ -8,12 +8,13 @@ the row's base modulo 2**10 alone. Elsewhere all accesses of the box are spelt o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.counting import dense
 from clmap_lsp.emulator.symbolic.machine import Machine
 from clmap_lsp.emulator.symbolic.rows import Rows

@@ -10,13 +10,13 @@ everything else is NumPy's broadcasting.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.control import OverBudgetError
 from clmap_lsp.source.ir import Variable, VariableKind
 from clmap_lsp.source.span import Span

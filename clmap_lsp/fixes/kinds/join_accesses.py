@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import Op, Operation, Polynomial
 from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import overlaps, unique
 from clmap_lsp.fixes.kinds.vectorise import aligned_vectors

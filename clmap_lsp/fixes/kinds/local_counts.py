@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import elements, facts
 from clmap_lsp.fixes.assumptions import Assumption, Case, overlaps
 from clmap_lsp.fixes.elements import Elements

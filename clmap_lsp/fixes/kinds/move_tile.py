@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import ONE, Parameter, Polynomial, WorkItemSymbol, global_id
 from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Assumption, aligned, no_offset, overlaps, unique
 from clmap_lsp.fixes.grid import CALL, Grid, Id, covered, grid

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, TypedDict
 
 from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.polynomial import Polynomial, global_id, local_id
 from clmap_lsp.access.records import Access
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.model import BankedLocal
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Assumption, local_elements

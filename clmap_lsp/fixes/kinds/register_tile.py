@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import (
@@ -29,6 +29,7 @@ from clmap_lsp.access.polynomial import (
     varies_in_launch,
 )
 from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Assumption, finite, multiple, no_offset, overlaps, positive
 from clmap_lsp.fixes.edits import insert

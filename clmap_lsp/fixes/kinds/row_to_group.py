@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import ONE, ZERO, global_id
 from clmap_lsp.access.records import Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import elements, facts
 from clmap_lsp.fixes.assumptions import no_offset, other_order, overlaps
 from clmap_lsp.fixes.edits import insert

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING
@@ -28,6 +28,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.access.wording import words
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts, grid
 from clmap_lsp.fixes.assumptions import Assumption, no_offset, overlaps
 from clmap_lsp.fixes.guarding import deeper

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.environment import uniform_environment
 from clmap_lsp.access.evaluate import UnknownValueError, evaluate
 from clmap_lsp.access.polynomial import ONE, varies_in_launch
 from clmap_lsp.access.records import Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import elements, facts
 from clmap_lsp.fixes.assumptions import no_offset, overlaps, positive
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops

@@ -8,7 +8,6 @@ work-item and the border besides; then all loads are from the tile.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.facts import Facts
@@ -26,6 +25,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.access.wording import words
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Assumption, elements, overlaps
 from clmap_lsp.fixes.group_size import required_size, size_assumed

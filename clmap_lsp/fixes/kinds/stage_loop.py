@@ -10,7 +10,6 @@ loaded by neighbours side by side).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.polynomial import ONE, Polynomial, global_id, local_id, varies_in_group
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.access.wording import words
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts, guarding
 from clmap_lsp.fixes.assumptions import finite, overlaps
 from clmap_lsp.fixes.group_size import required_size, size_assumed

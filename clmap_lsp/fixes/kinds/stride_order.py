@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from clmap_lsp.access.polynomial import (
     varies_in_launch,
 )
 from clmap_lsp.access.records import Access, Direction
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Assumption, multiple, no_offset, other_order, overlaps
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -32,6 +32,7 @@ from clmap_lsp.access.polynomial import (
     divide,
     varies_in_launch,
 )
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Assumption, Case, not_shared, unique
 from clmap_lsp.fixes.model import Proposal

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import ONE, Parameter, WorkItemSymbol, global_id
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.access.wording import words
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import overlaps
 from clmap_lsp.fixes.group_size import required_size, size_assumed

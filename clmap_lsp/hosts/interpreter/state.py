@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.project import HostProject, KeptKernel
 from clmap_lsp.hosts.store import MAX_ELEMENTS, Store, join, named, program_of, texts_of
 from clmap_lsp.hosts.tree import Block, Call, Declare, Expr, Function

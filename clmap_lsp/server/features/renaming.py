@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.model import Kind, Symbol
 from clmap_lsp.index.renaming import RenameError, renamable, rename
 from clmap_lsp.server.app import feature
