@@ -204,9 +204,10 @@ def _cases(trials: Any, verified: Any) -> Iterator[Any]:
     """Yield the launches that a fix is run on: home, some of the family, those that the text names."""
     proposal = verified.proposal
     tested = set(verified.tested_on)
-    family = [it for it in trials.members if it.text in tested and it.text != trials.home.text]
+    home = trials.home_for(proposal.assumptions)
+    family = [it for it in trials.members_for(proposal.assumptions) if it.text in tested - {home.text}]
     step = max(1, len(family) // MEMBERS)
-    yield from (trials.home_for(proposal.assumptions), *family[::step][:MEMBERS])
+    yield from (home, *family[::step][:MEMBERS])
     yield from _named(trials)
 
 

@@ -50,7 +50,7 @@ def _conditions(
                 continue
             if path == own.path and own.start <= item.start < own.end:
                 for guard in guards:  # Its own text is what this build takes of it.
-                    if guard.directive.start >= own.start:
+                    if guard.directive.start >= own.start and _asked(guard):  # `#if 0` is so in every build.
                         yield _as_here(subject, guard)
                 continue
             if isinstance(item, Directive):

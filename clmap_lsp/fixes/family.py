@@ -47,9 +47,9 @@ SMALL = 64
 """A scalar up to this stays when a launch shrinks."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Member:
-    """One launch of the family; `text` names it: `64x48, n=64`."""
+    """One launch of the family; `text` names it: `64x48, n=64`. Runs on it are kept by its identity."""
 
     case: Case
     text: str
@@ -63,9 +63,9 @@ def describe(launch: Launch) -> str:
     return ", ".join([size, *(f"{name}={it}" for name, it in scalars.items() if it.values), *offset])
 
 
-def family(subject: Subject) -> Iterator[Member]:
-    """Yield the launches of a subject's family, the nearest to its own first."""
-    yield from islice(_Family(subject).members(), MOST)
+def family(subject: Subject, home: Member | None = None) -> Iterator[Member]:
+    """Yield the launches of a subject's family, the nearest to its own first, or to one of its `homes`."""
+    yield from islice(_Family(subject).members(home), MOST)
 
 
 def homes(subject: Subject) -> tuple[Member, ...]:
@@ -202,10 +202,10 @@ class _Family:
 
     # ------------------------------------------------------------------------------------------- members
 
-    def members(self) -> Iterator[Member]:
-        """Yield the family, home first."""
+    def members(self, home: Member | None = None) -> Iterator[Member]:
+        """Yield the family, home first: the smallest one where none is given."""
         seen: set[tuple[object, ...]] = set()
-        for member in self._members():
+        for member in self._members(home or self.homes()[0]):
             key = (
                 _key(member.case.launch),
                 member.case.shared,
@@ -216,8 +216,7 @@ class _Family:
                 seen.add(key)
                 yield member
 
-    def _members(self) -> Iterator[Member]:
-        home = self.homes()[0]
+    def _members(self, home: Member) -> Iterator[Member]:
         base, options = home.case.launch, home.case.options
         yield home
         tight = self._launch(base, {})

@@ -36,6 +36,7 @@ _DEFAULT = re.compile(
     re.MULTILINE,
 )
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)((?:\\\r?\n|[^\n])*)", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\r?\n|[^\n])*", re.MULTILINE)
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|elif)\b((?:\\\r?\n|[^\n])*)", re.MULTILINE)
 _NUMBER = re.compile(r"\(*\s*(\d+|0[xX][0-9a-fA-F]+)([uU]?)\s*\)*")
 
@@ -131,7 +132,8 @@ def _reached(subject: Subject) -> frozenset[str]:
         text = texts.get(function.span.path, "")
         bodies.setdefault(name, []).append(text[function.span.start : function.span.end])
     span = subject.analysis.span
-    shown = masked(subject.text[: span.start])  # Its attributes may stand before it.
+    # Its attributes may stand before it.
+    shown = _DIRECTIVE.sub("", masked(subject.text[: span.start]))
     start = max(shown.rfind(it) for it in ";}") + 1
     waiting = list(_words([shown[start:], subject.text[span.start : span.end]]))
     found: set[str] = set()

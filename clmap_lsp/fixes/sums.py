@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from clmap_lsp.source import ir
@@ -13,10 +14,11 @@ if TYPE_CHECKING:
 
 def sum_of(loop: CountingLoop) -> tuple[str, str] | None:
     """Return the name and type of the one variable that the loop adds to."""
+    named = _named(loop)
     assigned = {
         it.variable
         for it in ir.walk(loop.statement.body)
-        if isinstance(it, ir.Assign) and not it.variable.is_temporary and it.variable.name != loop.name
+        if isinstance(it, ir.Assign) and it.variable not in named and it.variable.name != loop.name
     }
     if len(assigned) != 1 or any(isinstance(it, (ir.Store, ir.If)) for it in ir.walk(loop.statement.body)):
         return None
@@ -30,15 +32,11 @@ def factors_of(loop: CountingLoop, name: str) -> tuple[str, ...] | None:
     Tiles are filled with zeros past the ends, and the turns there are taken like all others.
     """
     loaded = {it.variable for it in ir.walk(loop.statement.body) if isinstance(it, ir.Load)}
-    temporary = {
-        it.variable: it.value
-        for it in ir.walk(loop.statement.body)
-        if isinstance(it, ir.Assign) and it.variable.is_temporary
-    }
+    named = _named(loop)
     sums = [
         it.value
         for it in ir.walk(loop.statement.body)
-        if isinstance(it, ir.Assign) and it.variable.name == name and not it.variable.is_temporary
+        if isinstance(it, ir.Assign) and it.variable.name == name and it.variable not in named
     ]
     factors: set[str] = set()
 
@@ -48,8 +46,8 @@ def factors_of(loop: CountingLoop, name: str) -> tuple[str, ...] | None:
     def is_zero(value: ir.Expression) -> bool:
         """Tell whether a value is zero where all that is loaded is."""
         match value:
-            case ir.Read(variable=variable) if variable in temporary:
-                return is_zero(temporary[variable])
+            case ir.Read(variable=variable) if variable in named:
+                return is_zero(named[variable])
             case ir.Read(variable=variable):
                 return variable in loaded
             case ir.Constant(value=number):
@@ -94,3 +92,16 @@ def factors_of(loop: CountingLoop, name: str) -> tuple[str, ...] | None:
                 return False
 
     return tuple(sorted(factors)) if len(sums) == 1 and adds(sums[0]) else None
+
+
+def _named(loop: CountingLoop) -> dict[ir.Variable, ir.Expression]:
+    """Return what a turn's temporaries are, and the variables of its own that it sets once."""
+    statements = list(ir.walk(loop.statement.body))
+    own = {it.variable for it in statements if isinstance(it, ir.Declare)}
+    times = Counter(it.variable for it in statements if isinstance(it, ir.Assign))
+    return {
+        it.variable: it.value
+        for it in statements
+        if isinstance(it, ir.Assign)
+        and (it.variable.is_temporary or (it.variable in own and times[it.variable] == 1))
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
@@ -16,7 +17,7 @@ from clmap_lsp.source.read import read_program
 from clmap_lsp.source.rewrite import Rewriter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.assumptions import Assumption
@@ -30,6 +31,8 @@ HOMES = 3
 """How many of the launches that were passed while shrinking are small enough to be run."""
 STEPS = 32_000_000
 """Loop turns and work-item starts of one launch of the family."""
+FAR = 6
+"""Launches of the family of a larger home."""
 
 
 def quick(settings: EmulationSettings) -> EmulationSettings:
@@ -43,7 +46,8 @@ class Trials:
 
     subject: Subject
     settings: EmulationSettings
-    _before: dict[int, EmulationResult | None] = field(default_factory=dict)
+    _before: dict[Member, EmulationResult | None] = field(default_factory=dict)
+    _around: dict[Member, tuple[Member, ...]] = field(default_factory=dict)
     _home: EmulationResult | None = None
 
     @lazy_property
@@ -67,6 +71,24 @@ class Trials:
         """The rest of the family."""
         return tuple(family(self.subject))[1:]
 
+    def members_for(self, assumptions: Iterable[Assumption]) -> Iterator[Member]:
+        """Yield the launches of the family that fulfil the assumptions.
+
+        Where those ask for a larger home they leave little of the family, which then has its nearest launches
+        around that.
+        """
+        wanted = tuple(assumptions)
+        home = self.home_for(wanted)
+        far: tuple[Member, ...] = ()
+        if home != self.home:
+            if home not in self._around:
+                self._around[home] = tuple(family(self.subject, home))[1:]
+            far = self._around[home]
+        fitting, further = (
+            (it for it in some if all(a.holds(it.case) for a in wanted)) for some in (self.members, far)
+        )
+        yield from (*fitting, *islice(further, FAR))
+
     def at_home(self) -> EmulationResult:
         """Return what the original does on the launch that stands for the subject's own, home.
 
@@ -81,13 +103,13 @@ class Trials:
             self._home = emulate(self.subject.program, kernel, launch, quick(self.settings))
         return self._home
 
-    def before(self, at: int) -> EmulationResult | None:
+    def before(self, member: Member) -> EmulationResult | None:
         """Return what the original does on a launch; `None` where that is not defined or takes too long."""
-        if at not in self._before:
-            result = self.run(self.subject.text, self.subject.program, self.members[at].case)
+        if member not in self._before:
+            result = self.run(self.subject.text, self.subject.program, member.case)
             defined = result is not None and result.is_whole and not result.faults
-            self._before[at] = result if defined else None
-        return self._before[at]
+            self._before[member] = result if defined else None
+        return self._before[member]
 
     def run(
         self, text: str, program: Program, case: Case, relaunched: Launch | None = None

@@ -134,12 +134,10 @@ class _Comparison:
         if proposal.cures is not None or proposal.is_sketch:
             return ()  # The original is no model of what it should do; a sketch lays data out otherwise.
         tested = []
-        for at, member in enumerate(self.trials.members):
-            if not all(it.holds(member.case) for it in proposal.assumptions):
-                continue
+        for member in self.trials.members_for(proposal.assumptions):
             if proposal.reorders_sums and member.text.endswith(("large data", "special values")):
                 continue  # Which sum overflows depends on the order.
-            before = self.trials.before(at)
+            before = self.trials.before(member)
             after = None if before is None else self._after(member)
             if before is None or after is None:
                 continue

@@ -34,14 +34,12 @@ def natively_the_same(subject: Subject, proposal: Proposal, trials: Trials) -> N
     after = apply(subject.text, proposal.edits, subject.path)
     kernel = read_program(after, subject.path, BuildOptions()).kernel(subject.analysis.name)
     assert kernel is not None
-    cases = [trials.home.case, *(it.case for it in trials.members)]
     fitting = [
-        it
-        for at, it in enumerate(cases)
-        if not it.shared
-        and it.options == subject.options
-        and all(a.holds(it) for a in proposal.assumptions)
-        and (at == 0 or trials.before(at - 1) is not None)
+        it.case
+        for it in (trials.home_for(proposal.assumptions), *trials.members_for(proposal.assumptions))
+        if not it.case.shared
+        and it.case.options == subject.options
+        and (it in trials.homes or trials.before(it) is not None)
     ]
     for case in fitting[:4]:
         launch = proposal.relaunch(case.launch) if proposal.relaunch else case.launch

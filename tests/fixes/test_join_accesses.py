@@ -42,6 +42,28 @@ def test_four_elements_in_any_order_are_one_vector():
     assert proof.compared == "bit for bit"
 
 
+def test_elements_behind_pointers_are_joined_too():
+    text = (
+        PAIRS.replace("a[2 * i];", "*(a + 2 * i);")
+        .replace("a[2 * i + 1];", "*(__global const float *)(a + 2 * i + 1);")
+        .replace("b[2 * i]", "*(b + 2 * i)")
+        .replace("b[2 * i + 1]", "*(1 + b + i * 2)")
+    )
+    after, proof = first_verified(text, "join-accesses")
+    assert "const float2 a_2 = *(__global const float2 *)(a + 2 * i);" in after
+    assert "*(__global float2 *)(b + 2 * i) = (float2)(x * y + 1, x - y);" in after
+    assert proof.compared == "bit for bit"
+
+
+def test_a_condition_that_no_build_changes_and_macros_of_others_are_no_assumptions():
+    text = "#ifndef CUTOFF\n#define CUTOFF 2.5\n#endif\n" + PAIRS.replace(
+        "    b[2 * i] =", "#if 0\n    x = 7;\n#endif\n    b[2 * i] ="
+    )
+    after, proof = first_verified(text, "join-accesses")
+    assert "#if 0" in after
+    assert proof.proposal.assumptions == ()
+
+
 REFUSED = {
     "not aligned": PAIRS.replace("2 * i + 1]", "2 * i + 2]").replace("2 * i]", "2 * i + 1]"),
     "odd rows": PAIRS.replace("2 * i", "3 * i"),

@@ -35,6 +35,10 @@ FORMS = {
         "__global const float *a = A + row * N;",
         "for (int k = 0; k < N; k++) sum += a[k] * B[k * N + col];",
     ),
+    "what it loads has names": (
+        "",
+        "for (int k = 0; k < N; k++) { float a = A[row * N + k]; const float b = B[k * N + col]; sum += a * b; }",
+    ),
     "the counter is used after it": (
         "int k;",
         f"for (k = 0; k < N; k++) {PRODUCT}\n    sum += k;",

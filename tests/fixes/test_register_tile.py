@@ -45,6 +45,22 @@ EXCHANGED = GUARDED.replace("col = get_global_id(0)", "col = get_global_id(1)").
     "row = get_global_id(1)", "row = get_global_id(0)"
 )
 EXCHANGED = EXCHANGED.replace("global=192,160", "global=160,192")
+NAMED = """\
+// clmap: global=128,64 local=16,16 lda=128 ldb=64 ldc=128 k=37 alpha=1.5 beta=0.5
+__kernel void sgemm_nt(__global const float *A, int lda, __global const float *B, int ldb,
+                       __global float *C, int ldc, int k, float alpha, float beta)
+{
+    float c = 0.0f;
+    int m = get_global_id(0);
+    int n = get_global_id(1);
+    for (int i = 0; i < k; ++i) {
+        float a = A[m + i * lda];
+        const float b = B[n + i * ldb];
+        c += a * b;
+    }
+    C[m + n * ldc] = beta * C[m + n * ldc] + alpha * c;
+}
+"""
 
 
 def test_a_product_keeps_16_results_in_registers():
@@ -56,7 +72,9 @@ def test_a_product_keeps_16_results_in_registers():
     assert "in groups of 16x8" in str(fix.host_change)
 
 
-@pytest.mark.parametrize(("text"), [GUARDED, SCALED, EXCHANGED], ids=["guarded", "scaled", "ids exchanged"])
+@pytest.mark.parametrize(
+    "text", [GUARDED, SCALED, EXCHANGED, NAMED], ids=["guarded", "scaled", "ids exchanged", "named loads"]
+)
 def test_products_of_any_size_and_order_are_recognised(text: str):
     """Each was tested bit for bit on sizes that are no multiple of a tile."""
     _, found = all_offers(text)
@@ -87,9 +105,20 @@ def test_it_is_right_on_another_launch():
             "= sum;", "= other;"
         ),
         GUARDED.replace("row >= M ||", "row * 2 >= M ||"),
+        NAMED.replace("float b = B", "int b = B"),
+        NAMED.replace("float a = A[m + i * lda];", "float a = A[m + i * lda] * 2;"),
         GUARDED.replace("k++)", "k++) { if (k == 7) break;").replace("+ col];", "+ col]; }"),
     ],
-    ids=["names an id", "no turn", "stores sometimes", "other variables", "other guards", "left early"],
+    ids=[
+        "names an id",
+        "no turn",
+        "stores sometimes",
+        "other variables",
+        "other guards",
+        "converts",
+        "names more",
+        "left early",
+    ],
 )
 def test_what_is_no_product_is_left_alone(text: str):
     assert offered(text, "register-tile") == []

@@ -35,7 +35,8 @@ NEEDS = (
 )
 LANES = (4, 2)
 _LABEL = re.compile(r"(?:case|default)\b|\w+\s*:(?!:)")
-_NAMED = re.compile(r"\w+\s*\[")
+_ELEMENT = re.compile(r"\w+\s*\[.*\]|\*\s*(?:\w+|\(.*\))", re.DOTALL)
+"""`a[i]`, `*p`, `*(a + i)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,10 +132,15 @@ def _is_single(scope: Scope, access: Access) -> bool:
         and isinstance(access.type, ScalarType)
         and access.type.size in (1, 2, 4, 8)
         and access.unit == access.size == access.type.size
-        and _NAMED.match(scope.source(access.span)) is not None
-        and scope.source(access.span).endswith("]")
+        and _ELEMENT.fullmatch(scope.source(access.span)) is not None
         and not scope.has_effects(access.span.start, access.span.end)
     )
+
+
+def _address(scope: Scope, access: Access) -> str:
+    """Return an operand that points to an element."""
+    text = scope.source(access.span)
+    return text[1:].lstrip() if text.startswith("*") else f"&{text}"
 
 
 # ---------------------------------------------------------------------------------------------------- loads
@@ -159,9 +165,8 @@ def _loads(scope: Scope, run: tuple[Access, ...]) -> _Joined | None:
     stored = {it.buffer for it in everything if it.site in sites}
     if run[0].buffer in stored or _assigned(inside) & scope.words(run[0].span.start, run[0].span.end):
         return None
-    kind, element = f"{run[0].type}{len(run)}", scope.source(run[0].span)
-    name = scope.fresh(f"{run[0].buffer}_{len(run)}")
-    line = f"const {kind} {name} = *(__global const {kind} *)&{element};"
+    kind, name = f"{run[0].type}{len(run)}", scope.fresh(f"{run[0].buffer}_{len(run)}")
+    line = f"const {kind} {name} = *(__global const {kind} *){_address(scope, run[0])};"
     edits = [scope.replaced(it.span.start, it.span.end, f"{name}.s{lane}") for lane, it in enumerate(run)]
     assumed = (*overlaps(kernel, {run[0].buffer}, stored), *aligned_vectors(scope, run, len(run)))
     return _Joined(run, (scope.before(place[1], [line]), *edits), assumed)
@@ -230,8 +235,10 @@ def _stores(scope: Scope, run: tuple[Access, ...]) -> _Joined | None:
         for it in ir.walk(kernel.body)
     ):
         return None
-    kind, element = f"{run[0].type}{len(run)}", scope.source(run[0].span)
-    text = f"*(__global {kind} *)&{element} = ({kind})({', '.join(it or '' for it in values)});"
+    kind = f"{run[0].type}{len(run)}"
+    text = (
+        f"*(__global {kind} *){_address(scope, run[0])} = ({kind})({', '.join(it or '' for it in values)});"
+    )
     assumed = (*overlaps(kernel, loaded, {run[0].buffer}), *aligned_vectors(scope, run, len(run)))
     return _Joined(run, (scope.replaced(start, end, text),), assumed)
 

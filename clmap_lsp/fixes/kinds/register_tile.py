@@ -87,6 +87,8 @@ class _Operand:
     access: Access
     dimension: int
     id_name: str
+    value_name: str = ""
+    """The author's name of what is loaded, if it has one: `float a = A[row * K + k];`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,17 +196,19 @@ def _product(scope: Scope, loop: CountingLoop) -> _Product | None:
     if not uniform or not scope.words(*_places(scope, loop)) <= parameters:
         return None
     parts = _parts(scope, loop)
-    turn = _turn(loop)
-    if parts is None or turn is None:
-        return None
-    before, after = parts
     accumulated = sum_of(loop)
     operands = _operands(scope, loop)
-    if accumulated is None or operands is None:
+    if parts is None or accumulated is None or operands is None:
         return None
+    before, after = parts
+    turns = _turn(scope, loop, operands)
+    if turns is None:
+        return None
+    turn, operands = turns
     name, kind = accumulated
     factors = factors_of(loop, name)
-    if factors is None or not _only(scope, turn, operands, {name, "mad", "fma"} | parameters):
+    known = {name, "mad", "fma"} | {it.value_name for it in operands}
+    if factors is None or not _only(scope, turn, operands, known | parameters):
         return None
     ids = {it.id_name for it in operands}
     if not all(_for_each(scope, it, {name} | ids) for it in (*before, *after)):
@@ -274,13 +278,31 @@ def _declares_only(scope: Scope, node: Node, name: str) -> bool:
     return plain or re.fullmatch(rf"\w+\s+{name}(?:\s*=\s*0)?\s*;", text) is not None
 
 
-def _turn(loop: CountingLoop) -> Node | None:
-    """Return the one statement of the loop."""
-    body = loop.body
-    if body.kind == "simple":
-        return body
-    inner = [it for it in body.children if loop.increment is None or it.start != loop.increment[0]]
-    return inner[0] if body.kind == "block" and len(inner) == 1 and inner[0].kind == "simple" else None
+def _turn(
+    scope: Scope, loop: CountingLoop, operands: tuple[_Operand, _Operand]
+) -> tuple[Node, tuple[_Operand, _Operand]] | None:
+    """Return the statement of the loop that adds, and the operands with the names that others give them."""
+    inner = list(loop.body.children) if loop.body.kind == "block" else [loop.body]
+    inner = [it for it in inner if loop.increment is None or it.start != loop.increment[0]]
+    if not inner or any(it.kind != "simple" for it in inner):
+        return None
+    names = dict.fromkeys(operands, "")
+    for node in inner[:-1]:
+        named = next(((it, name) for it in operands if (name := _names(scope, node, it))), None)
+        if named is None:
+            return None
+        names[named[0]] = named[1]
+    one, other = (replace(it, value_name=name) for it, name in names.items())
+    return inner[-1], (one, other)
+
+
+def _names(scope: Scope, node: Node, operand: _Operand) -> str | None:
+    """Return the variable that a statement declares as an operand and nothing else."""
+    span, kind = operand.access.span, re.escape(str(operand.access.type))
+    if not node.holds(span.start, span.end) or scope.shown[span.end : node.end].strip() != ";":
+        return None
+    declared = re.fullmatch(rf"(?:const\s+)?{kind}\s+(\w+)\s*=\s*", scope.shown[node.start : span.start])
+    return None if declared is None else declared[1]
 
 
 def _operands(scope: Scope, loop: CountingLoop) -> tuple[_Operand, _Operand] | None:
@@ -324,7 +346,7 @@ def _operand(scope: Scope, loop: CountingLoop, access: Access) -> _Operand | Non
 
 def _only(scope: Scope, turn: Node, operands: tuple[_Operand, _Operand], names: set[str]) -> bool:
     """True if the loop's statement adds to the sum, and names nothing besides the loads that varies."""
-    blank = {(it.access.span.start, it.access.span.end): " " for it in operands}
+    blank = {(it.access.span.start, it.access.span.end): " " for it in operands if not it.value_name}
     text = scope.rewritten(turn.start, turn.end, blank)
     return set(re.findall(r"[A-Za-z_]\w*", re.sub(r"\b\d[\w.]*", " ", text))) <= names
 
@@ -527,14 +549,19 @@ class _Writer:
         rows, columns = product.rows, product.columns
         a, b = self.values[rows.dimension], self.values[columns.dimension]
         changes = {
-            (rows.access.span.start, rows.access.span.end): f"{a}[{self.r}]",
-            (columns.access.span.start, columns.access.span.end): f"{b}[{self.c}]",
+            (it.access.span.start, it.access.span.end): f"{values}[{counter}]"
+            for it, values, counter in ((rows, a, self.r), (columns, b, self.c))
+            if not it.value_name
         }
-        for found in re.finditer(
-            rf"\b{product.sum_name}\b", scope.shown[product.turn.start : product.turn.end]
-        ):
-            at = product.turn.start + found.start()
-            changes[at, at + len(product.sum_name)] = f"{self.sum}[{self.r}][{self.c}]"
+        spelt_anew = {
+            product.sum_name: f"{self.sum}[{self.r}][{self.c}]",
+            rows.value_name: f"{a}[{self.r}]",
+            columns.value_name: f"{b}[{self.c}]",
+        }
+        for found in re.finditer(r"\b[A-Za-z_]\w*", scope.shown[product.turn.start : product.turn.end]):
+            if found.group() in spelt_anew:
+                at = product.turn.start + found.start()
+                changes[at, at + len(found.group())] = spelt_anew[found.group()]
         turn = scope.rewritten(product.turn.start, product.turn.end, changes)
         lines = [f"for (int {self.k} = 0; {self.k} < {form.turns}; {self.k}++) {{"]
         lines.append(f"{unit}{rows.access.type} {a}[{form.rows}];")

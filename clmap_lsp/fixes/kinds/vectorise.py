@@ -63,10 +63,8 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
     """Take four turns at a time, loads first, the rest in the order it had."""
     readable = {it.name for it, _ in facts.read_only_buffers(scope.subject)}
     statements = list(ir.walk(loop.statement.body))
-    unfit = (ir.Loop, ir.If, ir.Return, ir.Continue, ir.Break, ir.Declare)
-    if facts.synchronises(statements) or any(
-        isinstance(it, unfit) and not _is_temporary(it) for it in statements
-    ):
+    unfit = (ir.Loop, ir.If, ir.Return, ir.Continue, ir.Break)
+    if facts.synchronises(statements) or any(isinstance(it, unfit) for it in statements):
         return None
     mine = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
     loads = [
@@ -136,10 +134,6 @@ def aligned_vectors(scope: Scope, accesses: Sequence[Access], lanes: int = LANES
     return unique(aligned(it.buffer, it.size * lanes) for it in accesses)
 
 
-def _is_temporary(statement: ir.Statement) -> bool:
-    return isinstance(statement, ir.Declare) and statement.variable.is_temporary
-
-
 def _is_contiguous(scope: Scope, loop: CountingLoop, access: Access) -> bool:
     return (
         _is_single(scope, access)
@@ -195,6 +189,7 @@ def _unrolled(
 ) -> tuple[Edit, ...]:
     unit, name, indent = scope.unit, loop.name, scope.indent(loop.node.begins)
     counter = scope.fresh(f"{name}0")
+    inside = list(ir.walk(loop.statement.body))
     lines, vectors = [], {}
     for access in loads:
         text = scope.source(access.span)
@@ -210,6 +205,11 @@ def _unrolled(
             (it.span.start, it.span.end): f"{vectors[scope.source(it.span)]}.s{lane:x}" for it in loads
         }
         body = _turn(scope, loop, changes, counter if not lane else f"({counter} + {lane})")
+        if any(isinstance(it, ir.Declare) and not it.variable.is_temporary for it in inside):
+            inner = body.replace(
+                scope.newline, f"{scope.newline}{unit}"
+            )  # Each turn has variables of its own.
+            body = f"{{{scope.newline}{indent}{unit * 2}{inner}{scope.newline}{indent}{unit}}}"
         lines.append(body)
     written = [
         f"{loop.type} {counter} = {loop.start};",
@@ -227,7 +227,7 @@ def _turn(scope: Scope, loop: CountingLoop, changes: dict[tuple[int, int], str],
     """Return the loop's body with loads replaced, and its variable by that of the turn."""
     body = loop.body
     start, end = body.start, body.end
-    if body.kind == "block" and body.children:  # Nothing is declared in it, so that it needs no braces.
+    if body.kind == "block" and body.children:
         start, end = body.children[0].start, body.children[-1].end
     if loop.increment is not None:
         changes[loop.increment] = ""
