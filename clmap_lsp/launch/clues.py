@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
@@ -29,6 +29,9 @@ class Clues:
     """Work-group sizes that local arrays and `get_group_id(d) * c` imply."""
     bounds: dict[int, Form] = field(default_factory=dict)
     """What guards compare the global id of a dimension with: the number of work-items meant."""
+    totals: dict[Variable, Form] = field(default_factory=dict)
+    """Scalar parameters that guards compare with more than a plain id, as in `id*4 + 3 < n`: where the ids'
+    part of that ends is the number of elements meant."""
     pitches: dict[Variable, int] = field(default_factory=dict)
     """Scalar parameters that are the row length of a dimension, as N in `y*N + x` is of x."""
     factors: set[Variable] = field(default_factory=set)
@@ -136,6 +139,7 @@ def _guard(clues: Clues, forms: Forms, compare: ir.Compare) -> None:
     if left is None or right is None:
         return
     difference = add(left, right, -1)
+    _total(clues, difference, compare)
     for sign in (1, -1):
         ids = [it for it, coef in difference.terms.items() if coef == sign and _is_global_id(it)]
         rest = Form({it: -sign * coef for it, coef in difference.terms.items() if it not in ids})
@@ -149,6 +153,28 @@ def _guard(clues: Clues, forms: Forms, compare: ir.Compare) -> None:
             rest = Form(rest.without_constant())  # N-1 in a stencil's guard still means N work-items.
         if not any(isinstance(it, Variable) and it in forms.stepped for it in rest.atoms()):
             clues.bounds.setdefault(dimension, rest)
+
+
+def _total(clues: Clues, difference: Form, compare: ir.Compare) -> None:
+    """Read `id*per + k < n`, `group*1024 + 4*local < n` and the like."""
+    if compare.op in (CompareOp.EQ, CompareOp.NE):
+        return
+    ids = {mono: coef for mono, coef in difference.terms.items() if any(map(_tells_groups_apart, mono))}
+    for mono, sign in difference.terms.items():
+        if len(mono) != 1 or not is_scalar_parameter(mono[0]) or abs(sign) != 1:
+            continue
+        part = {it: -sign * coef for it, coef in ids.items()}
+        if part and all(coef > 0 for coef in part.values()) and not (len(part) == 1 and _is_plain(part)):
+            assert isinstance(mono[0], Variable), "a parameter is one"
+            clues.totals.setdefault(mono[0], Form(part))
+
+
+def _tells_groups_apart(atom: Atom) -> bool:
+    return isinstance(atom, Id) and atom.query in (GLOBAL_ID, GROUP_ID)
+
+
+def _is_plain(terms: Mapping[Monomial, int]) -> bool:
+    return any(coef == 1 and _is_global_id(mono) for mono, coef in terms.items())
 
 
 def _is_global_id(mono: Monomial) -> bool:

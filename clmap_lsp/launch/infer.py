@@ -39,6 +39,8 @@ _TURNS = 4
 """Elements of each work-item where a loop steps by all of them."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 _MAX_GROUP = 1024
+_MOST_ELEMENTS = 1 << 20
+"""Where a work-item handles several elements."""
 _SAMPLER = 0x12
 """CLK_ADDRESS_CLAMP_TO_EDGE and CLK_FILTER_NEAREST, coordinates in texels."""
 
@@ -164,6 +166,8 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return draft.end_of_ids(dimension) if dimension < len(draft.global_size) else _PROBLEM[n]
     if parameter in clues.strided:
         return _TURNS * (draft.end_of_ids(0) if draft.global_size else _PROBLEM[1])
+    if parameter in clues.totals and (total := _total(parameter, clues, draft, n)) is not None:
+        return min(total, _PROBLEM_WITH_LOOPS if looped else _MOST_ELEMENTS)
     if parameter in clues.steps:
         return 1
     in_product = any(parameter in form.atoms() for form in clues.bounds.values())
@@ -171,6 +175,43 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         whole = draft.end_of_ids(0) if draft.global_size and n > 1 else _LIMIT[n]
         return min(whole, _LIMIT[n])
     return 1
+
+
+def _total(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | None:
+    """Return how many elements all work-items reach, from what a guard compares their number with."""
+    total = 0
+    for mono, coef in clues.totals[parameter].terms.items():
+        product = coef
+        for atom in mono:
+            if isinstance(atom, Id):
+                value = _end_of(atom, draft, n)
+            else:
+                value = draft.scalar(atom.name)
+                if value is None and atom not in clues.totals:
+                    guess = _scalar(atom, clues, draft, n)
+                    value = guess if isinstance(guess, int) else None
+            if value is None:
+                return None
+            product *= value
+        total += product
+    return total if total > 0 else None
+
+
+def _end_of(atom: Id, draft: Draft, n: int) -> int | None:
+    """Return what an id stays below, or what a size is."""
+    if atom.dimension >= n:
+        return None
+    items = draft.end_of_ids(atom.dimension) if draft.global_size else _PROBLEM[n]
+    group = draft.local_size[atom.dimension]
+    queries = ir.WorkItemQuery
+    return {
+        queries.GLOBAL_ID: items,
+        queries.GLOBAL_SIZE: items,
+        queries.GROUP_ID: -(-items // group),
+        queries.NUM_GROUPS: -(-items // group),
+        queries.LOCAL_SIZE: group,
+        queries.LOCAL_ID: group,
+    }.get(atom.query)
 
 
 def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:

@@ -37,7 +37,8 @@ FORMS = {
     ),
     "what it loads has names": (
         "",
-        "for (int k = 0; k < N; k++) { float a = A[row * N + k]; const float b = B[k * N + col]; sum += a * b; }",
+        "for (int k = 0; k < N; k++) { float a = A[row * N + k]; "
+        "const float b = B[k * N + col]; sum += a * b; }",
     ),
     "the counter is used after it": (
         "int k;",

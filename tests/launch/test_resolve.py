@@ -176,6 +176,11 @@ def test_required_work_group_sizes() -> None:
         ("for (int k = 0; k < 7; k++) a[get_global_id(0) * n + k] = 1;", {"n": 256}),
         # A part for each work-item is not all of them.
         ("int g = get_global_id(0); for (int k = g * n; k < (g + 1) * n; k++) a[k] = 1;", {"n": 256}),
+        # Several elements a work-item: their number is that of all work-items.
+        ("for (int k = 0; k < 8; k++) { int i = get_global_id(0) * 8 + k; if (i < n) a[i] = 1; }",
+         {"n": 32768, "a": 32768}),
+        ("int i = get_group_id(0) * 2 * get_local_size(0) + get_local_id(0); if (n > i) a[i] = 1;",
+         {"n": 8192}),
         ("a[get_global_id(2) * 4 + get_global_id(0)] = get_global_id(1);", {"global": (64, 64, 64)}),
         ("__global int *p = a + get_global_id(0); for (int k = 0; k < 8; k++) { *p = 1; p += n; }",
          {"n": 256, "a": 4095 + 7 * 256 + 1}),

@@ -120,7 +120,7 @@ def _one(scope: Scope, name: str, accesses: list[Access]) -> _Counted | None:
     atomics = [it for it in ir.walk(kernel.body) if isinstance(it, ir.Atomic) and it.site in sites]
     if len(atomics) != len(sites) or any(it.direction is not Direction.ATOMIC for it in accesses):
         return None
-    if any(it.op not in _ADDING or _is_used(kernel, it) for it in atomics):
+    if any(it.op not in _ADDING or is_used(kernel, it) for it in atomics):
         return None
     kinds = {it.type for it in atomics}
     first = accesses[0]
@@ -147,7 +147,7 @@ def _one(scope: Scope, name: str, accesses: list[Access]) -> _Counted | None:
     return _Counted(name, kind, bins, assumption, spans) if 0 < bins <= MOST_BINS else None
 
 
-def _is_used(kernel: ir.Kernel, atomic: ir.Atomic) -> bool:
+def is_used(kernel: ir.Kernel, atomic: ir.Atomic) -> bool:
     """True if a kernel reads what was there before."""
     return atomic.variable is not None and any(
         isinstance(it, ir.Read) and it.variable is atomic.variable
