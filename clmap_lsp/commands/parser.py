@@ -51,7 +51,7 @@ def build_parser(arguments: Sequence[str] = ()) -> tuple[Parser, dict[str, Modul
     parser.add_argument("--stdio", action="store_true", help="run the language server")
     parser.add_argument("--check", action="store_true", help="the same as the subcommand check")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    names = command_names()
+    names = [] if arguments[:1] == ["--version"] else command_names()
     wanted = [it for it in arguments[:1] if it in names] or names
     modules = {}
     for name in wanted:

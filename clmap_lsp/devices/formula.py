@@ -272,8 +272,8 @@ def _grain(access: Access) -> tuple[int | None, int]:
 
 
 def _period(access: Access, modulus: int) -> int:
-    steps = np.gcd(np.unique(access.beta[access.active]), modulus).tolist()
-    return math.lcm(*(modulus // step for step in steps)) if steps else 1
+    steps = {math.gcd(it, modulus) for it in set(access.beta[access.active].tolist())}
+    return math.lcm(*(modulus // step for step in steps))
 
 
 def _apart_from(access: Access, reach: int) -> int:

@@ -10,18 +10,20 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.budget import Budget
-from clmap_lsp.hosts.c_reader import read_c, read_c_expression
-from clmap_lsp.hosts.expansion import Expansion, expanded
 from clmap_lsp.hosts.kernels import KernelText, kernels_in
-from clmap_lsp.hosts.macros import Compiled, Macro, compile_lines, with_plain_arguments, with_semicolons
-from clmap_lsp.hosts.python_reader import read_python
-from clmap_lsp.hosts.tree import Call, Class, Declare, Expr, Function, Module
-from clmap_lsp.hosts.values import Text
-from clmap_lsp.hosts.walking import Writes, called_names, writes
 from clmap_lsp.lazy import lazy_property
+
+# What parses is imported where it parses: beside most kernels there is nothing that launches.
+if TYPE_CHECKING:
+    from clmap_lsp.hosts.expansion import Expansion
+    from clmap_lsp.hosts.macros import Compiled, Macro
+    from clmap_lsp.hosts.tree import Call, Class, Declare, Expr, Function, Module
+    from clmap_lsp.hosts.values import Text
+    from clmap_lsp.hosts.walking import Writes
 
 C_SUFFIXES = frozenset(
     (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cu", ".m")
@@ -215,6 +217,10 @@ class HostProject:
         return self._files[path]
 
     def _parsed(self, path: str) -> HostFile | None:
+        from clmap_lsp.hosts.c_reader import read_c
+        from clmap_lsp.hosts.macros import with_plain_arguments, with_semicolons
+        from clmap_lsp.hosts.python_reader import read_python
+
         text = self.text(path)
         if text is None:
             return None
@@ -231,6 +237,8 @@ class HostProject:
         return HostFile(module, compiled.macros, tuple(compiled.includes))
 
     def _compiled(self, path: str, text: str, defined: Mapping[str, str]) -> Compiled:
+        from clmap_lsp.hosts.macros import compile_lines
+
         included: list[str] = []
 
         def include(name: str) -> Mapping[str, Macro]:
@@ -289,12 +297,16 @@ class HostProject:
     def expression(self, text: str) -> Expr:
         """Return the body of a macro as an expression, parsed once."""
         if text not in self._expressions:
+            from clmap_lsp.hosts.c_reader import read_c_expression
+
             self._expressions[text] = read_c_expression(text)
         return self._expressions[text]
 
     def expansion(self, macro: Macro, call: Call) -> Expansion | None:
         """Return what a use of a macro with parentheses stands for, read once."""
         if id(call) not in self._expansions:
+            from clmap_lsp.hosts.expansion import expanded
+
             self._expansions[id(call)] = call, expanded(macro, call)
         return self._expansions[id(call)][1]
 
@@ -373,6 +385,8 @@ class HostProject:
         return cache[key]
 
     def _find_variable(self, name: str, near: str, scope: str) -> tuple[str, Declare] | None:
+        from clmap_lsp.hosts.tree import Declare
+
         for path in self.candidates(name, near):
             file = self.file(path)
             if file is None or file.module.language != "c":
@@ -391,6 +405,8 @@ class HostProject:
 
     def effects(self, function: Function) -> Writes:
         """Return what a function may write, and the functions that it calls."""
+        from clmap_lsp.hosts.walking import Writes, writes
+
         key = (function.path, function.row)
         if key not in self._effects:
             own = writes(function)
@@ -404,6 +420,8 @@ class HostProject:
 
     def called_below(self, function: Function) -> list[Function]:
         """Return the functions of the project that a function calls, directly or not; a bounded number."""
+        from clmap_lsp.hosts.walking import called_names
+
         found: dict[tuple[str, int], Function] = {}
         rest = [function]
         while rest and len(found) < _MAX_CALLED:
@@ -417,6 +435,8 @@ class HostProject:
 
     def written_apart(self, name: str, entry: Function) -> bool:
         """Tell whether a function that nothing calls from `entry`, such as a callback, writes a variable."""
+        from clmap_lsp.hosts.walking import writes
+
         file = self.file(entry.path)
         if file is None:
             return True

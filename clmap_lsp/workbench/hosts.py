@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.budget import for_one_kernel_file
 from clmap_lsp.hosts.kernels import kernels_in
-from clmap_lsp.hosts.launches import HostLaunch, HostReader, HostReport, launches_of
 from clmap_lsp.hosts.project import HOST_SUFFIXES, KERNEL_SUFFIXES, HostProject, read_project
 from clmap_lsp.launch.from_hosts import chosen
 from clmap_lsp.reading import ReadScope, safe_read, walk
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from clmap_lsp.hosts.changes import LaunchChange
     from clmap_lsp.hosts.edits import HostEdits
     from clmap_lsp.hosts.kernels import KernelParameter
+    from clmap_lsp.hosts.launches import HostLaunch, HostReader, HostReport
 
 MAX_FILES = 20_000
 """Files of a workspace that are looked at by name."""
@@ -86,7 +86,9 @@ class HostFiles:
     """The host code of workspaces, each file read when a kernel beside it is looked at."""
 
     def __init__(self) -> None:
+        self._projects: dict[tuple[str, str], HostProject] = {}
         self._readers: dict[tuple[str, str], HostReader] = {}
+        """Of the projects in which something may launch a kernel that was asked for."""
         self._known: dict[str, _Known] = {}
         self._stamps: dict[str, tuple[int, int]] = {}
         """Size and time of change of every file that was read, as they were then."""
@@ -118,12 +120,11 @@ class HostFiles:
         return known.facts
 
     def _facts(self, own: str, path: str, text: str, settings: Settings, names: Sequence[str]) -> HostFacts:
-        reader = self._reader(own, settings)
-        project = reader.project
+        project = self._project(own, settings)
         project.budget = for_one_kernel_file()
         project.see(own, text)
         files = project.launching_near(own, names)
-        launches = [it for it in reader.report(files).launches if it.kernel_file == own]
+        launches = [it for it in self._launches(_key(own, settings), files) if it.kernel_file == own]
         best = chosen(launches)
         options = next((it.build_options for it in best.values() if it.build_options), "")
         joined = next((it for it in best.values() if it.before or it.defines), None)
@@ -153,20 +154,28 @@ class HostFiles:
             paths = [it for it, stamp in self._stamps.items() if _stamp(it) != stamp]
         whole = {str(Path(it).resolve()) for it in paths}
         stale = set()
-        for key, reader in list(self._readers.items()):
+        for key, project in list(self._projects.items()):
             own = [it for it in whole if Path(key[0]) in Path(it).parents]
             if not own:
                 continue
             stale.add(key)
             for it in own:
                 self._stamps.pop(it, None)
-            if all(reader.project.has(it) and Path(it).exists() for it in own):
-                reader.forget(own)
+            if all(project.has(it) and Path(it).exists() for it in own):
+                self._forget_texts(key, own)
             else:
-                del self._readers[key]
+                del self._projects[key]
+                self._readers.pop(key, None)
         return tuple(
             own for own, it in list(self._known.items()) if it.reader in stale and self._differs(own)
         )
+
+    def _forget_texts(self, key: tuple[str, str], paths: Iterable[str]) -> None:
+        if key in self._readers:
+            self._readers[key].forget(paths)
+            return
+        for it in paths:
+            self._projects[key].forget(it)
 
     def _differs(self, own: str) -> bool:
         """Ask anew what holds for a kernel file, and tell whether it is something else."""
@@ -176,10 +185,11 @@ class HostFiles:
     def edits(self, path: str, text: str, settings: Settings, kernel: str, change: LaunchChange) -> HostEdits:
         """Return the edits of host code that change every launch of a kernel of one file, or why not."""
         from clmap_lsp.hosts.edits import host_edits
+        from clmap_lsp.hosts.launches import HostReader
 
         own = str(Path(path).resolve())
         names = [it.name for it in kernels_in(text)]
-        project = self._reader(own, settings).project
+        project = self._project(own, settings)
 
         def read_again(texts: dict[str, str]) -> HostReport:
             again = HostProject(
@@ -191,13 +201,23 @@ class HostFiles:
         project.budget = for_one_kernel_file()
         return host_edits(read_again({}), kernel, own, change, project.text, read_again)
 
-    def _reader(self, own: str, settings: Settings) -> HostReader:
-        key, hosts = _key(own, settings), settings.hosts
+    def _launches(self, key: tuple[str, str], files: Sequence[str]) -> tuple[HostLaunch, ...]:
+        """Return the launches that host files of a project make, and those that were found before."""
         if key not in self._readers:
+            if not files:
+                return ()
+            from clmap_lsp.hosts.launches import HostReader
+
+            self._readers[key] = HostReader(self._projects[key])
+        return self._readers[key].report(files).launches
+
+    def _project(self, own: str, settings: Settings) -> HostProject:
+        key, hosts = _key(own, settings), settings.hosts
+        if key not in self._projects:
             most = MAX_FILES if is_marked(own) else MAX_STRAY_FILES
             project = project_of(key[0], dict(hosts.defines), hosts.wrappers, most=most, seen=self._seen)
-            self._readers[key] = HostReader(project)
-        return self._readers[key]
+            self._projects[key] = project
+        return self._projects[key]
 
     def _seen(self, path: str) -> None:
         stamp = _stamp(path)
@@ -220,6 +240,8 @@ def _stamp(path: str) -> tuple[int, int] | None:
 
 def report_of(paths: Sequence[str], settings_of: Callable[[Path], Settings]) -> HostReport:
     """Return the launches of the kernels below some paths; for a host file, those that it makes."""
+    from clmap_lsp.hosts.launches import HostReport, launches_of
+
     launches: list[HostLaunch] = []
     unnamed: list[tuple[str, int]] = []
     is_cut_short = False
