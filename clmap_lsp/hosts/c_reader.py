@@ -21,6 +21,7 @@ from clmap_lsp.hosts.tree import (
     Conditional,
     Declare,
     Dereference,
+    Designated,
     Evaluate,
     Expr,
     Function,
@@ -87,11 +88,13 @@ class _Reader(TreeReader):
         self.types: dict[str, str] = {}
         self.scope = ""
         self.templates: tuple[str, ...] = ()
+        self.defaults: dict[tuple[str, str], tuple[Parameter, ...]] = {}
 
     def module(self, root: Node) -> Module:
         self._top(root, "")
         functions, declared = tuple(self.functions), tuple(self.globals)
-        return Module(self.path, "c", functions, self.classes, declared, self.constants, self.types)
+        types = self.types
+        return Module(self.path, "c", functions, self.classes, declared, self.constants, types, self.defaults)
 
     # -------------------------------------------------------------------------------- outside functions
 
@@ -102,6 +105,7 @@ class _Reader(TreeReader):
                     self._function(child, owner)
                 case "declaration":
                     self._types_in(child)
+                    self._prototype(child, owner)
                     self.globals += [it for it in self._declaration(child) if isinstance(it, Declare)]
                 case "class_specifier" | "struct_specifier" | "union_specifier":
                     self._class(child)
@@ -170,6 +174,8 @@ class _Reader(TreeReader):
             return
         fields: list[Declare] = []
         for child in body.named_children:
+            if child.type in ("field_declaration", "declaration"):
+                self._prototype(child, name)
             if child.type == "field_declaration":
                 self._types_in(child)
                 fields += [it for it in self._declaration(child) if isinstance(it, Declare)]
@@ -190,7 +196,7 @@ class _Reader(TreeReader):
             for it in clause.named_children
             if it.type in ("type_identifier", "qualified_identifier", "template_type")
         )
-        self.classes[name] = Class(name, tuple(fields), bases)
+        self.classes[name] = Class(name, tuple(fields), bases, node.type == "union_specifier")
 
     def _function(self, node: Node, owner: str) -> None:
         declarator = node.child_by_field_name("declarator")
@@ -212,6 +218,19 @@ class _Reader(TreeReader):
         row = node.start_point.row + 1
         made = Function(name, owner, parameters, block, self.path, row, tuple(first), self.templates)
         self.functions.append(made)
+
+    def _prototype(self, node: Node, owner: str) -> None:
+        """Note the defaults that a declaration gives the parameters of a function."""
+        declarator = node.child_by_field_name("declarator")
+        while declarator is not None and declarator.type != "function_declarator":
+            declarator = _inner(declarator)
+        listed = declarator.child_by_field_name("parameters") if declarator is not None else None
+        if declarator is None or listed is None or b"=" not in (listed.text or b""):
+            return
+        parameters = self._parameters(listed)
+        if any(it.default is not None for it in parameters):
+            name = _last_name(declarator.child_by_field_name("declarator"))
+            self.defaults[owner, name] = parameters
 
     def _initialisers(self, node: Node) -> Iterator[Stmt]:
         for child in node.named_children:
@@ -545,6 +564,13 @@ class _Reader(TreeReader):
     def items(self, node: Node) -> Expr:
         return Items(tuple(self.expression(it) for it in node.named_children if it.type != "comment"))
 
+    def designated(self, node: Node) -> Expr:
+        named = node.child_by_field_name("designator")
+        value = self.or_opaque(node.child_by_field_name("value"))
+        if named is None or named.type != "field_designator" or not named.named_children:
+            return Opaque(short_text(node), (value,))
+        return Designated(text_of(named.named_children[0]), value)
+
     def cast(self, node: Node) -> Expr:
         kind = node.child_by_field_name("type")
         return Cast(text_of(kind) if kind else "", self.or_opaque(node.child_by_field_name("value")))
@@ -602,6 +628,7 @@ _Reader.expressions = {
     "call_expression": _Reader.call,
     "conditional_expression": _Reader.conditional,
     "initializer_list": _Reader.items,
+    "initializer_pair": _Reader.designated,
     "compound_literal_expression": _Reader.compound_literal,
     "cast_expression": _Reader.cast,
     "sizeof_expression": _Reader.size,

@@ -123,6 +123,14 @@ def _own_text(interpreter: Interpreter, _call: Call, values: list[Value]) -> Val
     return interpreter.text(values[0])
 
 
+def _elements(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """Return a string, or where the elements of a list of C++ stand: who is given that may write them."""
+    value = values[0]
+    if isinstance(value, Pointer) and value.place in interpreter.arrays:
+        return value
+    return interpreter.text(value)
+
+
 def _append_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     if not isinstance(call.function, Member) or len(values) < 2:
         return None
@@ -361,6 +369,9 @@ def _bytes(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value
 
 
 def _size_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    items = interpreter.n_elements(values[0])
+    if items:
+        return Number(items)
     counted = _count(interpreter, call, values)
     if counted is not None:
         return counted
@@ -419,7 +430,9 @@ LIBRARY: dict[str, CallHandler] = {
     "istreambuf_iterator": _first(0),
     ".c_str()": _own_text,
     ".str()": _own_text,
-    ".data()": _own_text,
+    ".data()": _elements,
+    ".begin()": _elements,
+    ".end()": _elements,
     ".strip()": _own_text,
     ".encode()": _own_text,
     ".append()": _append_method,

@@ -15,7 +15,7 @@ from clmap_lsp.hosts.interpreter import CallHandler, Interpreter, Raised
 from clmap_lsp.hosts.project import KERNEL_SUFFIXES
 from clmap_lsp.hosts.store import MAX_ELEMENTS, join_values
 from clmap_lsp.hosts.strings import piece
-from clmap_lsp.hosts.tree import Call, Expr, Member, Name
+from clmap_lsp.hosts.tree import Call, Expr, Member, Name, Str
 from clmap_lsp.hosts.values import (
     Alternatives,
     ArrayValue,
@@ -50,11 +50,17 @@ _HARMLESS = frozenset(
         *("fwrite", "clCreateCommandQueue"),
     )
 )
+_READ_ONLY = frozenset(("at", "front", "back", "size", "empty", "length", "cbegin", "cend"))
 _QUERIES = ("Info", "info")
 _CHANGES_LIST = frozenset(("sort", "reverse", "insert", "pop", "remove", "extend", "clear", "__setitem__"))
 _CHANGES_ARGUMENTS = re.compile(r"shuffle|sort|heap|extend|append|update|insort", re.IGNORECASE)
 _HEADERS = frozenset((".h", ".hpp"))
 _READS_FILES = re.compile(r"read|load|file|source|slurp", re.IGNORECASE)
+_SAYS = re.compile(
+    r"print|log|info|warn|err|debug|trace|check|assert|fmt|format|throw|report|time|write|save|dump|put|push|add",
+    re.IGNORECASE,
+)
+"""Names of functions that take a string and numbers to say them, or keep them."""
 _TAKES_OPTIONS = re.compile(
     r"opt|arg|flag|param|pars|read|scan|load|get|ask|input|quer|config|init|set|tie|swap|bind", re.IGNORECASE
 )
@@ -532,12 +538,19 @@ def _by_reference(interpreter: Interpreter, call: Call, name: str) -> Iterator[s
     Where its name does not say so, these are those that hold nothing of use before.
     """
     writes = _TAKES_OPTIONS.search(name) is not None
+    # `settings.lookup("size", size)`, but not `log("size", size)`.
+    named = isinstance(call.arguments[0] if call.arguments else None, Str) and not _SAYS.search(name)
+    project, path = interpreter.project, interpreter.path
     for expression in call.arguments:
+        if isinstance(expression, Name) and (
+            project.macro(expression.name, path) or project.constant(expression.name, path)
+        ):
+            continue
         place = interpreter.place(expression) if isinstance(expression, (Name, Member)) else None
         if place is None:
             continue
         held = interpreter.store.get(place) if interpreter.store is not None else None
-        if writes or held in (Number(0), Number(-1)):
+        if writes or named or held in (Number(0), Number(-1)):
             yield place
 
 
@@ -545,6 +558,9 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     """A function that the project does not define: a kernel's handle, a wrapper, or anything else."""
     arguments = values[1:]
     name = call.function.name if isinstance(call.function, (Name, Member)) else ""
+    handle = _unwrapped(interpreter, call, name, values)
+    if handle is not None:
+        return handle
     if _launches(interpreter, call, name, arguments):
         return RunTime("event")
     if "kernel" in name.lower():
@@ -552,6 +568,10 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
         if found is not None:
             return found
     file = given_file(interpreter, call, arguments)
+    changed = values[0]
+    if isinstance(changed, Pointer) and changed.place in interpreter.arrays and name not in _READ_ONLY:
+        _forget(interpreter, changed, default=False)  # A list of C++ is resized, filled, …
+        interpreter.put(f"{changed.place}[*]", RunTime(call.text))
     if name not in _HARMLESS:
         device = any(it in name for it in _QUERIES)
         reads = any(it in name for it in _READS_INPUT)
@@ -579,6 +599,41 @@ def unknown_call(interpreter: Interpreter, call: Call, values: list[Value]) -> V
         return owner
     text = call.text if len(call.text) <= 48 else f"{name}(…)"
     return RunTime(text, device=isinstance(owner, RunTime) and owner.device)
+
+
+def _unwrapped(interpreter: Interpreter, call: Call, name: str, values: list[Value]) -> Value | None:
+    """Return the handle that `kernel()` and `kernel.get()` give in C++."""
+    if interpreter.path.endswith((".py", ".c")) or call.arguments:
+        return None
+    if name == "get":
+        return values[0] if is_handle(values[0]) else None
+    held = interpreter.value(call.function) if isinstance(call.function, Name) else None
+    return held if is_handle(held) else None
+
+
+def _set_attribute(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """`setattr(thing, "name", value)` of Python."""
+    if not interpreter.path.endswith(".py") or len(values) < 3:
+        return None
+    name = interpreter.text(values[1])
+    if name is not None and name.plain is not None:
+        interpreter.opened.add(name.plain)
+        if isinstance(values[0], Pointer):
+            interpreter.put(f"{values[0].place}.{name.plain}", values[2])
+    elif isinstance(values[0], Pointer):
+        interpreter.open_at(values[0].place, keeps_default=False)
+    return Null()
+
+
+def _made_object(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`std::make_unique<T>(…)`, `std::make_shared<T>(…)`."""
+    wanted = call.template[0].rpartition("::")[2] if call.template else ""
+    cls = interpreter.project.class_named(wanted, interpreter.path) if wanted else None
+    if cls is None:
+        return None
+    place = interpreter.fresh("n", call)
+    interpreter.construct(place, cls, values, call.arguments)
+    return Pointer(place)
 
 
 def _changed_in_place(interpreter: Interpreter, call: Call, name: str, values: list[Value]) -> None:
@@ -615,10 +670,20 @@ def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[V
     bound = _bound_sizes(interpreter, kernel)
     if bound is not None:
         return _functor(interpreter, call, kernel, [bound, *arguments])
-    if interpreter.path.endswith(".py") and len(arguments) >= 3:
-        launch(interpreter, call, kernel, None, (arguments[1], arguments[2]), arguments=arguments[3:])
+    if not interpreter.path.endswith(".py"):
+        return False
+    named = [call.keywords.get(it) for it in ("global_size", "local_size")]
+    if named[0] is not None and arguments:
+        sizes = interpreter.value(named[0]), interpreter.value(named[1]) if named[1] is not None else Null()
+        launch(interpreter, call, kernel, None, sizes, arguments=arguments[1:])
         return True
-    return False
+    if len(arguments) < 3:
+        return False
+    whole, local = arguments[1], arguments[2]
+    if "g_times_l" in call.keywords:  # The first size is counted in groups then.
+        whole = RunTime(f"{text_of(whole)} groups")
+    launch(interpreter, call, kernel, None, (whole, local), arguments=arguments[3:])
+    return True
 
 
 def _bound_sizes(interpreter: Interpreter, kernel: Value) -> Value | None:
@@ -769,6 +834,9 @@ OPENCL: dict[str, CallHandler] = {
     "attribute of p": _attribute_of_program,
     "given file": given_file,
     "kernel by name": kernel_by_name,
+    "setattr": _set_attribute,
+    "make_unique": _made_object,
+    "make_shared": _made_object,
     "getattr": lambda interpreter, call, values: kernel_by_name(interpreter, call, values[1:2]),
     "kernel attribute": _kernel_attribute,
     "unknown": unknown_call,

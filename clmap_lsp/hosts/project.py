@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,7 @@ class HostProject:
         self._reached: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
         self._neighbours: dict[tuple[str, bool], list[str]] = {}
         self._functions: dict[tuple[str, str, str | None], list[Function]] = {}
+        self._completed: dict[int, tuple[Function, Function]] = {}
         self._class_named: dict[tuple[str, str], Class | None] = {}
         self._type_named: dict[tuple[str, str], str | None] = {}
         self._constant: dict[tuple[str, str], Expr | None] = {}
@@ -140,6 +142,7 @@ class HostProject:
             self.too_long,
             self.kernels_in_fields,
             self._expansions,
+            self._completed,
             self._effects,
             self._reached,
         ):
@@ -328,8 +331,30 @@ class HostProject:
                 it for it in file.module.functions if it.name == name and (owner is None or it.owner == owner)
             ]
             if found:
-                return found
+                return [self._with_defaults(it) for it in found]
         return []
+
+    def _with_defaults(self, function: Function) -> Function:
+        """Return a function with the defaults that a header gives its parameters."""
+        if _is_python(function.path) or not function.parameters:
+            return function
+        if id(function) not in self._completed:
+            self._completed[id(function)] = function, self._completed_by_headers(function)
+        return self._completed[id(function)][1]
+
+    def _completed_by_headers(self, function: Function) -> Function:
+        for path in self._visible(function.path):
+            file = self.file(path)
+            declared = file.module.defaults.get((function.owner, function.name)) if file is not None else None
+            if declared is not None and [it.type for it in declared] == [
+                it.type for it in function.parameters
+            ]:
+                both = zip(function.parameters, declared, strict=True)
+                return replace(
+                    function,
+                    parameters=tuple(replace(one, default=one.default or two.default) for one, two in both),
+                )
+        return function
 
     def class_named(self, name: str, near: str) -> Class | None:
         """Return the nearest class of a name."""

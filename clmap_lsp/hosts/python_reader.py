@@ -150,7 +150,11 @@ class _Reader(TreeReader):
         yield from self.block(node.child_by_field_name("body"))
 
     def _try(self, node: Node) -> Iterator[Stmt]:
-        yield from self.block(node.child_by_field_name("body"))
+        body = node.child_by_field_name("body")
+        for name in _imported_names(body):  # Another value than that which is set where it is missing.
+            if any(_assigns(it, name) for it in node.named_children if it.type == "except_clause"):
+                yield Evaluate(Assign(Name(name), "", Opaque(name)), node.start_point.row + 1)
+        yield from self.block(body)
         for child in node.named_children:
             if child.type in ("except_clause", "except_group_clause"):
                 yield If(Opaque("caught"), self.block(child.named_children[-1]), ())
@@ -376,11 +380,29 @@ def _is_wrapped(node: Node) -> bool:
     return False
 
 
+def _imported_names(body: Node | None) -> Iterator[str]:
+    for child in body.named_children if body is not None else ():
+        if child.type == "import_from_statement":
+            for it in child.children_by_field_name("name"):
+                yield field_text(it, "alias") if it.type == "aliased_import" else text_of(it)
+
+
+def _assigns(clause: Node, name: str) -> bool:
+    rest = [clause]
+    while rest:
+        it = rest.pop()
+        left = it.child_by_field_name("left") if it.type == "assignment" else None
+        if left is not None and text_of(left) == name:
+            return True
+        rest += it.named_children
+    return False
+
+
 def _global_names(node: Node) -> Iterator[str]:
     rest = list(node.named_children)
     while rest:
         it = rest.pop()
-        if it.type == "global_statement":
+        if it.type in ("global_statement", "nonlocal_statement"):
             yield from (text_of(name) for name in it.named_children)
         elif it.type in ("block", "if_statement", "for_statement", "while_statement", "with_statement",
                          "try_statement", "else_clause", "elif_clause", "except_clause"):  # fmt: skip

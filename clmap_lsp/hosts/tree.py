@@ -111,6 +111,14 @@ class Items:
 
 
 @dataclass(frozen=True, slots=True)
+class Designated:
+    """`.name = value` in an initialiser list of C."""
+
+    name: str
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Cast:
     """`(type) operand`, `static_cast<type>(operand)`."""
 
@@ -173,6 +181,7 @@ Expr = (
     | Call
     | Conditional
     | Items
+    | Designated
     | Cast
     | SizeOf
     | New
@@ -296,7 +305,7 @@ class Function:
     by_value: bool = False
     """A lambda that keeps the values that variables had where it was written."""
     globals: frozenset[str] = frozenset()
-    """Names that Python's `global` says are those outside of functions."""
+    """Names that Python's `global` and `nonlocal` say are those outside of the function."""
     is_wrapped: bool = False
     """A decorator that is not known may return anything in place of what it returns."""
 
@@ -308,6 +317,7 @@ class Class:
     name: str
     fields: tuple[Declare, ...]
     bases: tuple[str, ...] = ()
+    is_union: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,3 +334,5 @@ class Module:
     """Enumerators."""
     types: Mapping[str, str]
     """What `typedef` and `using` call a type."""
+    defaults: Mapping[tuple[str, str], tuple[Parameter, ...]] = field(default_factory=dict)
+    """By class and name: parameters of functions that are declared with defaults, and defined elsewhere."""

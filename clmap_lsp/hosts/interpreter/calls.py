@@ -395,6 +395,10 @@ class Interpreter(Flow):
                 _opened_argument(name, it)
                 for name, it in zip_longest(parameters[: len(values)], values, fillvalue="")
             ]
+        for name in function.globals:  # What `nonlocal` means stands in one of the calls that run.
+            for it in self.frames:
+                if name in it.names and not it.is_module:
+                    self.open_at(it.names[name], keeps_default=False)
         outer = next((it[1] for it in self.lambdas.values() if it[0] is function), None)
         frame = Frame(function, f"f{self.site}", this, outer=outer)
         self.site += 1
@@ -419,6 +423,8 @@ class Interpreter(Flow):
                 if held is None:
                     default = parameter.default
                     held = self.value(default) if default is not None else RunTime(parameter.name)
+                if not parameter.is_reference and self.copied_list(own, held):
+                    continue
                 if "*" not in parameter.type:
                     held = converted(self._resolved(parameter.type), held)
                 if self.store is not None:

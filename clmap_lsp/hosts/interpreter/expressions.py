@@ -18,6 +18,7 @@ from clmap_lsp.hosts.tree import (
     Cast,
     Conditional,
     Dereference,
+    Designated,
     Expr,
     Index,
     Items,
@@ -88,6 +89,8 @@ class Expressions(Objects):
                 if place is None:
                     return RunTime(f"&{text_of(self.value(operand))}")
                 held = self.store.get(place) if self.store is not None else None
+                if place.endswith("[0]") and place[:-3] in self.arrays:
+                    return Pointer(place[:-3])
                 return held if isinstance(held, Pointer) and held.place == place else Pointer(place)
             case Dereference(operand):
                 return self._dereferenced(self.value(operand), operand)
@@ -101,6 +104,8 @@ class Expressions(Objects):
                 return self._conditional(expression)
             case Cast(type_name, operand):
                 return converted(self._resolved(type_name), self.value(operand))
+            case Designated(_, operand):
+                return self.value(operand)
             case Items(items):
                 return Sizes(tuple(self.value(it) for it in items))
             case Assign():
@@ -316,7 +321,7 @@ class Expressions(Objects):
         if not isinstance(base, Name):
             return None
         cls = self.project.class_named(base.name, self.path)
-        if cls is not None:
+        if cls is not None and name not in self.opened:
             declared = next((it for it in cls.fields if it.name == name), None)
             if declared is not None and declared.value is not None:
                 return self.value(declared.value)

@@ -30,7 +30,18 @@ from clmap_lsp.hosts.tree import (
     Switch,
     Unary,
 )
-from clmap_lsp.hosts.values import Null, Number, RunTime, Text, Value, default_of, joined, name_of, truth
+from clmap_lsp.hosts.values import (
+    Null,
+    Number,
+    Pointer,
+    RunTime,
+    Text,
+    Value,
+    default_of,
+    joined,
+    name_of,
+    truth,
+)
 from clmap_lsp.hosts.walking import indexes, nodes
 
 
@@ -246,6 +257,9 @@ class Flow(Expressions):
 
     def _each(self, loop: Loop, each: Expr, over: Value) -> None:
         items = self._items(over)
+        if isinstance(over, Pointer) and isinstance(each, Name) and each.name in set(_assigned(loop.body)):
+            self.open_at(over.place, keeps_default=False)  # It may be a reference.
+            items = None
         if items is not None and len(items) <= MAX_UNROLLED and all(map(_is_thing, items)):
             for item in items:
                 self.assign(each, item)

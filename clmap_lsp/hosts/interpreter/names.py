@@ -228,6 +228,9 @@ class Names(State):
         if isinstance(target, Call):
             for it in target.arguments:  # `std::tie(one, two) = …`
                 self.assign(it, RunTime(text_of(value)))
+            owner = self.value(target.function.base) if isinstance(target.function, Member) else None
+            if isinstance(owner, Pointer) and owner.place in self.arrays:  # `sizes.at(0) = …`
+                self.open_at(owner.place, keeps_default=False)
             return
         if isinstance(target, Index) and self.path.endswith(".py"):
             held = self.value(target.base)
@@ -248,6 +251,17 @@ class Names(State):
             if isinstance(value, Pointer) and isinstance(target, Member):
                 self._escaped(value)
             self.put(place, value)
+            self._written_over(place)
+
+    def _written_over(self, place: str) -> None:
+        """Open the other members of a union that one was written to."""
+        owner, dot, member = place.rpartition(".")
+        known = self.project.class_named(self._class_of(owner), self.path) if dot else None
+        if known is None or not known.is_union or self.store is None:
+            return
+        own = f"{owner}.{member.partition('[')[0]}"
+        for it in [it for it in self.store if it.startswith(owner + ".") and not it.startswith(own)]:
+            self.open_at(it, keeps_default=False)
 
     def _put_in_one(self, places: Alternatives, value: Value) -> None:
         """Write a value to one of several places: each of them may hold it then."""

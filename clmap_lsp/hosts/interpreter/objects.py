@@ -16,6 +16,8 @@ from clmap_lsp.hosts.tree import (
     Class,
     Declare,
     Dereference,
+    Designated,
+    Evaluate,
     Expr,
     Function,
     Index,
@@ -23,8 +25,11 @@ from clmap_lsp.hosts.tree import (
     Member,
     Name,
 )
-from clmap_lsp.hosts.values import Number, Pointer, RunTime, Value
+from clmap_lsp.hosts.values import Number, Pointer, RunTime, Value, size_of
 from clmap_lsp.hosts.walking import nodes
+
+_LISTS = frozenset(("vector", "array", "list", "deque", "initializer_list"))
+"""Collections whose elements a list of braces gives."""
 
 
 class Objects(Names):
@@ -46,6 +51,8 @@ class Objects(Names):
             if target is not None and self.frames and not self.frame.is_module:
                 self.frame.names[declare.name] = target
                 return
+        self.arrays.discard(place)  # Another block may have one of the name.
+        self.lists.discard(place)
         if declare.dimensions:
             self.arrays.add(place)
             self.types[place] = declare.type
@@ -58,6 +65,8 @@ class Objects(Names):
                 self._construct(place, declare, value.items)
             else:
                 result = self.value(value)
+                if not declare.is_pointer and self.copied_list(place, result):
+                    return
                 if isinstance(result, Pointer) and result.place in self.objects:
                     self.objects[place] = self.objects[result.place]
                     is_other = isinstance(value, (Name, Member, Index, Dereference))
@@ -77,6 +86,8 @@ class Objects(Names):
 
     def _construct(self, place: str, declare: Declare, arguments: Sequence[Expr] | None) -> None:
         """Make an object of a declared type."""
+        if declare.type in _LISTS and self._is_list(place, declare):
+            return
         if "new " + declare.type in self.handlers and not declare.is_pointer:
             given = [self.value(it) for it in arguments or ()]
             call = Call(Name(declare.type), tuple(arguments or ()), {}, declare.template, declare.row)
@@ -93,6 +104,37 @@ class Objects(Names):
             else:
                 self._fill(place, Items(tuple(arguments)))
 
+    def _is_list(self, place: str, declare: Declare) -> bool:
+        """Make a list of C++ that braces give elements; False where they are not told apart."""
+        element = declare.template[0] if declare.template else ""
+        rows = declare.value.items if isinstance(declare.value, Items) and not declare.is_pointer else ()
+        objects = self.project.class_named(element, self.path) is not None
+        if len(rows) == 1 and isinstance(rows[0], Items) and _are_items(rows[0].items) is objects:
+            rows = rows[0].items  # A second pair of braces, as `std::array` takes.
+        is_number = size_of(self._resolved(element)) is not None
+        if not rows or len(rows) > MAX_ELEMENTS or not (objects or is_number) or _are_items(rows) != objects:
+            return False
+        self.arrays.add(place)
+        self.lists.add(place)
+        self.types[place] = element
+        self._fill(place, Items(rows))
+        return True
+
+    def copied_list(self, place: str, source: Value) -> bool:
+        """Copy a list of C++ that is given by value; False where it is none."""
+        if self.store is None or not isinstance(source, Pointer) or source.place not in self.lists:
+            return False
+        self.arrays.add(place)
+        self.lists.add(place)
+        self.types[place] = self.types[source.place]
+        for it, held in list(self.store.items()):
+            if it.startswith(source.place + "["):
+                self.store[place + it[len(source.place) :]] = held
+        for it, cls in list(self.objects.items()):
+            if it.startswith(source.place + "["):
+                self.objects[place + it[len(source.place) :]] = cls
+        return True
+
     def construct(self, place: str, cls: Class, values: list[Value], exprs: Sequence[Expr] = ()) -> None:
         """Make an object of one of the project's classes at a place."""
         self.objects[place] = cls.name
@@ -103,10 +145,48 @@ class Objects(Names):
             it for it in makers if accepts(it, len(values))
         ]
         if fitting:
+            self._inherited(place, cls, fitting[0])
             self.call(fitting[0], values, exprs, Pointer(place))
-        elif not makers and exprs and len(exprs) == len(cls.fields):
-            for declare, value in zip(cls.fields, values, strict=True):
-                self.put(f"{place}.{declare.name}", value)
+        elif not makers and exprs and len(exprs) <= len(cls.fields):
+            self._aggregate(place, cls, values, exprs)
+
+    def _inherited(self, place: str, cls: Class, maker: Function) -> None:
+        """Run the constructors of base classes that a constructor of C++ says nothing of."""
+        if maker.path.endswith(".py"):
+            return
+        said = {
+            it.value.target.name
+            for it in maker.first
+            if isinstance(it, Evaluate)
+            and isinstance(it.value, Assign)
+            and isinstance(it.value.target, Member)
+        }
+        for base in cls.bases:
+            own = [it for it in self.project.functions(base, self.path, base) if accepts(it, 0)]
+            if base != cls.name and base not in said and own:
+                self.call(own[0], (), (), Pointer(place))
+
+    def _aggregate(self, place: str, cls: Class, values: Sequence[Value], exprs: Sequence[Expr]) -> None:
+        """Give the fields of an object the items of a list, in their order or by their names."""
+        named = {it.name: it for it in cls.fields}
+        for declare, value, expr in zip(cls.fields, values, exprs, strict=False):
+            own, item = declare, expr
+            if isinstance(expr, Designated):
+                if expr.name not in named:
+                    continue
+                own, item = named[expr.name], expr.value
+            target = f"{place}.{own.name}"
+            inner = None if own.is_pointer else self.project.class_named(own.type, self.path)
+            if not isinstance(item, Items):
+                if isinstance(value, Pointer) and isinstance(item, (AddressOf, Cast)):
+                    self._escaped(value)
+                self.put(target, value)
+            elif own.dimensions:
+                self._fill(target, item)
+            elif inner is not None:
+                self.construct(target, inner, [self.value(it) for it in item.items], item.items)
+            else:
+                self.put(target, self.value(item.items[0]) if len(item.items) == 1 else value)
 
     def make(self, place: str, cls: Class, maker: Function | None, path: str) -> None:
         """Make an object with all that its constructor is given left open."""
@@ -144,7 +224,11 @@ class Objects(Names):
         """Give an array, or an object without a constructor, the items of a list."""
         if isinstance(value, Items):
             for index, item in enumerate(value.items):
-                if isinstance(item, Items):
+                cls = self._element_class(place) if isinstance(item, Items) else None
+                if isinstance(item, Items) and cls is not None:
+                    given = [self.value(it) for it in item.items]
+                    self.construct(f"{place}[{index}]", cls, given, item.items)
+                elif isinstance(item, Items):
                     self._fill(f"{place}[{index}]", item)
                 else:
                     held = self.value(item)
@@ -154,6 +238,15 @@ class Objects(Names):
                     self.put(f"{place}[{index}]", held)
         else:
             self.put(place, self.value(value))
+
+    def _element_class(self, place: str) -> Class | None:
+        """Return the class of an array's elements, if they are objects."""
+        type_name = self.types.get(place, "") if place in self.arrays else ""
+        return self.project.class_named(type_name, self.path) if type_name and "*" not in type_name else None
+
+
+def _are_items(items: Sequence[Expr]) -> bool:
+    return all(isinstance(it, Items) for it in items)
 
 
 def _changed_names(function: Function) -> set[str]:

@@ -104,6 +104,8 @@ class State(ABC):
         self.types: dict[str, str] = {}
         """Types of places, as text."""
         self.arrays: set[str] = set()
+        self.lists: set[str] = set()
+        """Arrays that are lists of C++, which are copied where they are given by value."""
         self.objects: dict[str, str] = {}
         """Classes of places that hold an object of the project's own."""
         self.lambdas: dict[int, tuple[Function, Frame | None]] = {}
@@ -160,6 +162,9 @@ class State(ABC):
     def put(self, place: str, value: Value) -> None:
         """Write a value to a place, as its type holds it."""
         if self.store is None:
+            return
+        if place in self.arrays and isinstance(value, (Number, RunTime)):
+            self.open_at(place, keeps_default=False)  # Through a pointer, to one of its elements.
             return
         type_name = self.types.get(place) or self.types.get(place.rpartition("[")[0], "")
         if type_name and "*" not in type_name:
@@ -243,12 +248,24 @@ class State(ABC):
         if isinstance(value, Pointer) and self.store is not None:
             found = []
             for index in range(MAX_UNROLLED + 1):
-                item = self.store.get(f"{value.place}[{index}]")
+                element = f"{value.place}[{index}]"
+                item = self.store.get(element)
+                if item is None and element in self.objects:
+                    item = Pointer(element)
                 if item is None:
                     break
                 found.append(item)
             return tuple(found) if found and f"{value.place}[*]" not in self.store else None
         return None
+
+    def n_elements(self, value: Value) -> int:
+        """Return how many elements a list of C++ holds that braces gave it; 0 where that is not known."""
+        if not isinstance(value, Pointer) or self.store is None or f"{value.place}[*]" in self.store:
+            return 0
+        count = 0
+        while (place := f"{value.place}[{count}]") in self.objects or place in self.store:
+            count += 1
+        return count
 
     def joined(self, one: Store | None, two: Store | None, default: int | None) -> Store | None:
         """Return what holds behind two ways, of which one may have been the first to use a variable."""
