@@ -118,12 +118,3 @@ class Map:
 def emap_of(matrix: EMatrix) -> int | None:
     """Return the number 1 to 16 of a matrix of zeros and ones; `None` for any other."""
     return _EMAPS.index(matrix) + 1 if matrix in _EMAPS else None
-
-
-def emap_matrix(number: int) -> EMatrix:
-    """Return the matrix of eMAP `number`, 1 to 16."""
-    return _EMAPS[number - 1]
-
-
-ALL_MAPS: Final = tuple(Map(emap, imap) for imap in IMap for emap in range(1, 17))
-VALID_MAPS: Final = tuple(it for it in ALL_MAPS if it.is_valid)

@@ -128,11 +128,6 @@ class Database:
         """Return the keys of a platform's measurements: what a calibration need not repeat."""
         return {it.key for it in self.measurements(platform=platform)}
 
-    def absorb(self, other: Source) -> int:
-        """Put all records of another database into this one. Returns how many."""
-        everything: list[Record] = [*other.platforms(), *other.measurements(), *other.strides()]
-        return self.put(everything)
-
     def _select(self, kind: type[Any], where: dict[str, str | int | bool]) -> Iterator[Any]:
         table, key = _TABLES[kind]
         known = {it.name for it in fields(kind)}

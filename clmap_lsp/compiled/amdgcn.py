@@ -31,7 +31,6 @@ def read(text: str, entry: str) -> MachineCode:
         4 * facts.get("vgpr_spill_count", 0),
         facts.get("private_segment_fixed_size", 0),
         facts.get("group_segment_fixed_size", 0),
-        facts.get("sgpr_count"),
     )
 
 

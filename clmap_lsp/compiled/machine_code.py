@@ -86,7 +86,6 @@ class MachineCode:
     private_bytes: int
     """Private (off-chip) memory of one work-item: arrays that did not become registers, and spills."""
     local_bytes: int
-    scalar_registers: int | None = None
 
 
 def find_loops(blocks: list[BasicBlock]) -> None:

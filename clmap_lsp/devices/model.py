@@ -7,7 +7,7 @@ never filled in with a guess. The models themselves are the TOML files in `model
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from enum import Enum
 
 from clmap_lsp.dataclass import dataclass
@@ -216,13 +216,3 @@ class DeviceModel:
     def granule_bytes(self) -> int | None:
         """Bytes in which global loads move; `None` where unpublished."""
         return self.global_rule.load_granule
-
-    def with_simd_width(self, width: int) -> DeviceModel:
-        """Return this model counting with SIMD groups of `width` lanes.
-
-        Raises: ValueError if the device has no such width; the message lists those that it has.
-        """
-        if width not in self.simd_widths:
-            widths = ", ".join(map(str, self.simd_widths))
-            raise ValueError(f"{self.id} has no SIMD groups of {width} lanes; it has {widths}")
-        return replace(self, simd_width=width)

@@ -22,11 +22,9 @@ from clmap_lsp.source.ir import (
     CopyObject,
     Expression,
     FieldAddress,
-    Goto,
     ImageRead,
     ImageWrite,
     Kernel,
-    Label,
     Load,
     ObjectAddress,
     PointerCast,
@@ -83,7 +81,6 @@ class Plan:
     """Most trace entries that a work-item can make between two loop heads or labels."""
     granule: int
     """Bytes: every access's size and alignment is a multiple of it."""
-    has_goto: bool
     has_atomics: bool
     has_sub_group_barriers: bool
     assigned: frozenset[Variable] = field(default_factory=frozenset)
@@ -110,7 +107,6 @@ def make_plan(kernel: Kernel) -> Plan:
         has_sub_group_barriers=any(
             isinstance(it, Barrier) and it.scope is BarrierScope.SUB_GROUP for it in statements
         ),
-        has_goto=any(isinstance(it, Goto | Label) for it in statements),
         assigned=assigned,
     )
 

@@ -67,12 +67,6 @@ def kinds() -> tuple[Propose, ...]:
     return tuple(importlib.import_module(f"{package.__name__}.{it}").propose for it in names)
 
 
-@cache
-def kind_names() -> tuple[str, ...]:
-    """Return the names of all kinds of rewrites."""
-    return tuple(map(_name, kinds()))
-
-
 def _name(kind: Propose) -> str:
     return kind.__module__.rpartition(".")[2].replace("_", "-")
 

@@ -33,8 +33,6 @@ class Spill:
     bytes: int
     by_size: bool
     reason: str
-    traffic_bytes: int | None
-    """What all work-items move through it over the launch, if it is known."""
     by_data: bool = False
     """A value from memory chooses the element, as in a histogram."""
 
@@ -55,10 +53,10 @@ def spilled(analysis: KernelAnalysis, device: DeviceModel) -> tuple[Spill, ...]:
         words = -(-it.type.size // 4)
         if words > registers:
             reason = f"its {words} words are more than the {registers} registers of a work-item"
-            found.append(Spill(it, it.type.size, True, reason, None))
+            found.append(Spill(it, it.type.size, True, reason))
         elif it in dynamic:
             reason = f"it is indexed by {dynamic[it]}, and registers have no addresses"
-            found.append(Spill(it, it.type.size, False, reason, None, dynamic[it] == _READ))
+            found.append(Spill(it, it.type.size, False, reason, dynamic[it] == _READ))
     return tuple(found)
 
 

@@ -61,11 +61,6 @@ class Rule:
     """The transformations, in the words of the paper's Table 3; empty where none is needed."""
 
     @property
-    def is_needed(self) -> bool:
-        """True if the data have to change, be it by an offset only."""
-        return bool(self.steps)
-
-    @property
     def moves_data(self) -> bool:
         """True if elements have to be copied to other places; a shift is an offset to the pointer only."""
         return any(not it.startswith("shifting") for it in self.steps)

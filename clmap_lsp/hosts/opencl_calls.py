@@ -767,11 +767,6 @@ def own_wrapper(name: str, roles: dict[str, int | str]) -> CallHandler:
     return launched
 
 
-def alternatives(values: Sequence[Value]) -> Value:
-    """Return one of several values."""
-    return join_values("#?", values)
-
-
 OPENCL: dict[str, CallHandler] = {
     "clCreateProgramWithSource": _create_program,
     "clBuildProgram": _build,

@@ -66,7 +66,6 @@ class Specifiers:
     has_type: bool = False
     storage: str | None = None
     is_kernel: bool = False
-    is_inline: bool = False
     attributes: list[tuple[str, str]] = field(default_factory=list)
     start: int = 0
     has_ended: bool = False
@@ -115,7 +114,7 @@ class DeclarationParser(ExpressionParser):
             elif text in STORAGE_WORDS:
                 found.storage = text
             elif text in FUNCTION_WORDS:
-                found.is_inline = True
+                pass  # `inline` and its like change no type.
             elif text in ATTRIBUTE_WORDS:
                 found.attributes += self.attribute()
                 continue

@@ -86,11 +86,6 @@ class Snapshot:
         return replace(self, analysis=replace(self.analysis, kernels=kernels), findings=findings)
 
     @property
-    def is_current(self) -> bool:
-        """Whether it was made from the text that is asked about."""
-        return self.shift is None
-
-    @property
     def files(self) -> dict[str, SourceFile]:
         """All files that findings point into."""
         return {**self.program.files, **self.host_files}

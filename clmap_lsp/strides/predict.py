@@ -143,22 +143,3 @@ def choose_exponent(points: Sequence[StridePoint], exponent: int) -> tuple[Strid
     if own is None:
         raise ValueError(f"the sweep has no stride exponent {exponent}")
     return own, max(points, key=lambda it: it.median)
-
-
-def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return Spearman's coefficient, ties given their mean rank; 0 if one side is constant."""
-    a, b = _ranks(one), _ranks(other)
-    if a.std() == 0 or b.std() == 0:
-        return 0.0
-    return float(np.corrcoef(a, b)[0, 1])
-
-
-def _ranks(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    array = np.asarray(values, dtype=float)
-    order = np.argsort(array, kind="stable")
-    ranks = np.empty(len(array))
-    ranks[order] = np.arange(len(array))
-    for value in np.unique(array):
-        same = array == value
-        ranks[same] = ranks[same].mean()
-    return ranks

@@ -8,8 +8,10 @@ import pytest
 from map_kernels import source_of
 from reading import body, classified
 
-from clmap_lsp.access.maps import ALL_MAPS, VALID_MAPS, IMap, Map, emap_matrix, emap_of
+from clmap_lsp.access.maps import IMap, Map, emap_of
 
+ALL_MAPS = [Map(emap, imap) for imap in IMap for emap in range(1, 17)]
+VALID_MAPS = [it for it in ALL_MAPS if it.is_valid]
 PUBLISHED = {
     IMap.SINGLE: {7, 8, 9, 10, 12, 13, 14, 15, 16},
     IMap.ROW: {4, 5, 11},
@@ -58,7 +60,7 @@ def test_factors_count_as_in_figure_10() -> None:
 
 
 def test_emap_numbers_are_one_to_one() -> None:
-    assert [emap_of(emap_matrix(number)) for number in range(1, 17)] == list(range(1, 17))
+    assert [emap_of(Map(number, IMap.SINGLE).matrix) for number in range(1, 17)] == list(range(1, 17))
     assert emap_of(((2, 0), (0, 1))) is None
 
 

@@ -198,7 +198,7 @@ class TestAdvice:
         from dataclasses import replace
 
         with Database(None) as both:
-            both.absorb(database)
+            both.put([*database.platforms(), *database.measurements(), *database.strides()])
             shipped = platform(database, "H200")
             both.put([replace(shipped, key="NVIDIA H200 | 999", year=0)])
             for old in database.measurements(platform="H200", maps="410"):

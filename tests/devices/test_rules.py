@@ -322,7 +322,7 @@ def test_intel_stores_conflict_even_at_one_address():
     walk = lanes("intel-xe-hpg") * 4
     assert wavefronts("intel-xe-hpg", walk, op="store") == 1
     assert wavefronts("intel-xe-hpg", walk // 2, op="store", width=2) == 2  # Two halves of a word each.
-    wide = load_model("intel-xe-hpg").with_simd_width(32)
+    wide = replace(load_model("intel-xe-hpg"), simd_width=32)
     assert wavefronts(wide, np.arange(32) * 4) == 2  # 16 banks.
     assert isinstance(wavefronts("intel-xe-hpg", walk * 2, width=8), Unknown)
 

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 from naive_kernels import cycles_per_request, distinct_elements, predicted_gbs
+from scipy.stats import spearmanr
 
 from clmap_lsp.aristotle.maps import Map, all_maps
 from clmap_lsp.aristotle.records import StridePoint
@@ -22,7 +23,6 @@ from clmap_lsp.strides.predict import (
     estimate,
     estimate_from_sectors,
     lines_at,
-    rank_correlation,
 )
 from clmap_lsp.strides.sweep import Op, Order, Setup, Sweep
 
@@ -93,14 +93,6 @@ def test_a_title_is_escaped() -> None:
     ElementTree.fromstring(chart.svg(points))
 
 
-def test_rank_correlation_is_spearmans() -> None:
-    stats = pytest.importorskip("scipy.stats")
-    a = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0]
-    b = [2.0, 7.0, 1.0, 8.0, 2.0, 8.0, 1.0, 8.0]
-    assert rank_correlation(a, b) == pytest.approx(stats.spearmanr(a, b).statistic)
-    assert rank_correlation([1, 1, 1], [1, 2, 3]) == 0
-
-
 class TestShippedSweeps:
     def test_the_h200_is_good_from_stride_32_and_by_grid_strides(self) -> None:
         with open_database() as database:
@@ -132,7 +124,7 @@ class TestShippedSweeps:
             )
         predicted = [curve.share(lines_at(it.exponent, 6, 4)) for it in points]
         measured = [it.median for it in points]
-        assert rank_correlation(predicted[:6], measured[:6]) == pytest.approx(1.0)
+        assert spearmanr(predicted[:6], measured[:6]).statistic == pytest.approx(1.0)
         # From exponent 5 on every request is one line: the prediction ties, and the measured rates do too.
         assert min(measured[5:]) > 0.97 * max(measured[5:])
 
@@ -152,7 +144,7 @@ class TestShippedSweeps:
                     for it in all_maps()
                 ]
                 measured = [records[it.number].naive_gbs for it in all_maps()]
-                assert rank_correlation(predicted, measured) > least
+                assert spearmanr(predicted, measured).statistic > least
 
     def test_a_device_without_a_sweep_has_no_curve(self) -> None:
         with open_database() as database:

@@ -43,7 +43,6 @@ class Tally:
     """Units that the same bytes would take side by side."""
     least: int | None = None
     most: int = 0
-    ideal_most: int = 0
     unknown: str | None = None
     first_byte: int | None = None
     end_byte: int = 0
@@ -57,7 +56,6 @@ class Tally:
         if other.least is not None:
             self.least = other.least if self.least is None else min(self.least, other.least)
         self.most = max(self.most, other.most)
-        self.ideal_most = max(self.ideal_most, other.ideal_most)
         self.unknown = self.unknown or other.unknown
         if other.first_byte is not None:
             first = other.first_byte
@@ -73,7 +71,6 @@ class Tally:
         least = int(units[used].min())
         self.least = least if self.least is None else min(self.least, least)
         self.most = max(self.most, int(units[used].max()))
-        self.ideal_most = max(self.ideal_most, int(ideal[used].max()))
 
     def scaled(self, by: Fraction) -> Tally:
         """Return the counts of a sample scaled up to what it was taken from."""

@@ -66,7 +66,6 @@ class SiteCount:
     """What the same distinct elements would take side by side."""
     least_per_request: int | None = None
     most_per_request: int | None = None
-    ideal_per_request: int | None = None
     first_byte: int | None = None
     """Lowest byte offset touched in the buffer."""
     end_byte: int | None = None
@@ -283,7 +282,6 @@ class _Sum:
             tally.ideal if known else None,
             tally.least if known else None,
             tally.most if known else None,
-            tally.ideal_most if known else None,
             tally.first_byte if self.root is not None else None,
             tally.end_byte if tally.first_byte is not None and self.root is not None else None,
         )
