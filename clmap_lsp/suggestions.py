@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 
@@ -24,6 +23,8 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     for it, spelled in folded.items():
         if it.translate(_LOOK_ALIKE) == seen:  # CM1O1 is CM101 to the eye.
             return spelled
+    import difflib
+
     near = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=_LIKELY)
     return folded[near[0]] if near else None
 

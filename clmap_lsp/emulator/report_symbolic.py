@@ -19,8 +19,9 @@ from clmap_lsp.emulator.result import (
     SiteResult,
 )
 from clmap_lsp.emulator.settings import EmulationSettings
-from clmap_lsp.emulator.symbolic import Bail, SymbolicResult, count, measure
+from clmap_lsp.emulator.symbolic import Bail, SymbolicResult, count
 from clmap_lsp.emulator.symbolic.counts import SiteCount
+from clmap_lsp.emulator.symbolic.measure import measure
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.metrics import Metrics

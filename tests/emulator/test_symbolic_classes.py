@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from clmap_lsp.emulator.result import Engine
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.settings import EmulationSettings
-from clmap_lsp.emulator.symbolic import Bail, measure
+from clmap_lsp.emulator.symbolic import Bail
+from clmap_lsp.emulator.symbolic.measure import measure
 from clmap_lsp.launch.arguments import parse_argument
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.entropy import entropy_levels

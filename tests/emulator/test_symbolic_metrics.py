@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmap_lsp.emulator.symbolic import Bail, measure
+from clmap_lsp.emulator.symbolic import Bail
 from clmap_lsp.emulator.symbolic.histogram import Progressions, add_region
+from clmap_lsp.emulator.symbolic.measure import measure
 from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin, ScalarArgument
 from clmap_lsp.locality.address_totals import AddressTotals
 from clmap_lsp.locality.definition import Definition, LocalAddresses
