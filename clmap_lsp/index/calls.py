@@ -97,6 +97,9 @@ class CallParser(OperandParser, ABC):
             self.reads.append(callee)
             self._check_arguments(callee, value, arguments, closing)
             function = callee.type.base if callee.type is not None else None
+            is_open = any(isinstance(base_of(it.type), Unknown) for it in arguments)
+            if is_open and isinstance(value.callee, Symbol) and value.callee.overloads is not None:
+                return Value(UNKNOWN, value.start)  # Which of them is called, what the host defines decides.
             if isinstance(function, Function):
                 return Value(function.result, value.start)
             return Value(UNKNOWN, value.start)

@@ -47,3 +47,11 @@ def check(context: RuleContext) -> Iterator[Finding]:
     for it in context.refused():
         if it.issue.code != "syntax-error" and context.index is not None:
             yield from_issue(RULE, context.index, it)
+    generic = context.needs_generic()
+    if generic and context.index is not None:
+        more = f" ({len(generic)} such places)" if len(generic) > 1 else ""
+        said = (
+            f"if this is built as OpenCL C 1.2: {generic[0].issue.message}{more}. Nothing says which version "
+            'it is; in 2.0 and 3.0 pointers are generic: standard = "CL2.0" under [build] in clmap.toml'
+        )
+        yield RULE.finding(generic[0].span, said, severity=Severity.INFORMATION)

@@ -67,6 +67,8 @@ class RuleContext:
     """What the text declares and what a compiler would refuse; `None` where only faults are judged."""
     standard: str = defaults.STANDARD
     """The OpenCL C version that the file is built for, as `-cl-std`."""
+    is_standard_open: bool = False
+    """Nobody says which one that is: neither options nor settings nor host code."""
 
     def kernels(self) -> Iterator[KernelAnalysis]:
         """Yield the kernels that were analysed, in source order."""
@@ -96,7 +98,15 @@ class RuleContext:
 
     def refused(self) -> list[PlacedIssue]:
         """Return what a compiler would refuse, unless a file that is not found may be the reason."""
-        return [] if self.index is None else refused_of(self.program, self.index)
+        if self.index is None:
+            return []
+        return refused_of(self.program, self.index, is_standard_open=self.is_standard_open)
+
+    def needs_generic(self) -> list[PlacedIssue]:
+        """Return the pointers that only meet where they are generic, as in OpenCL C 2.0 and 3.0."""
+        if self.index is None or not self.is_standard_open or hides_its_names(self.program):
+            return []
+        return [it for it in errors(self.index) if _meets_where_generic(it)]
 
     def problems(self, rule: RuleMeta) -> Iterator[Problem]:
         """Yield the source problems that a rule reports, but none that follow from a compiler's error."""
@@ -114,9 +124,43 @@ class RuleContext:
                 yield it
 
 
-def refused_of(program: Program, index: Index) -> list[PlacedIssue]:
-    """Return what a compiler would refuse a program for, where all of its text is known."""
-    return [] if hides_its_names(program) else errors(index)
+def refused_of(program: Program, index: Index, *, is_standard_open: bool = False) -> list[PlacedIssue]:
+    """Return what a compiler would refuse a program for, where all of its text is known.
+
+    Where nobody says which OpenCL C it is written in, pointers may be generic.
+    """
+    if hides_its_names(program) or is_part(program, index):
+        return []
+    found = errors(index)
+    return [it for it in found if not (is_standard_open and _meets_where_generic(it))]
+
+
+def _meets_where_generic(it: PlacedIssue) -> bool:
+    """Tell whether a pointer is refused that OpenCL C 2.0 takes: one that names no space."""
+    said = it.issue.message
+    is_pointer = it.issue.code == "address-space" and "changes address space of pointer" in said
+    return is_pointer and "__private " in said and "__constant" not in said
+
+
+_BEFORE = re.compile(r"([A-Za-z_]\w*)[ \t]*$")
+
+
+def is_part(program: Program, index: Index) -> bool:
+    """Tell whether a file without kernels is read after others that define macros which it uses.
+
+    Such a macro stands where the grammar takes no name, and is spelt as macros are.
+    """
+    if program.kernels:
+        return False
+    defined = {it.name for it in index.macros}
+    for it in index.issues:
+        text = index.files[it.span.path].text if it.span.path in index.files else ""
+        own = re.match(r"\w+", text[it.span.start : it.span.end])
+        before = _BEFORE.search(text[max(it.span.start - 80, 0) : it.span.start])
+        names = [found[0].strip() for found in (own, before) if found is not None]
+        if it.issue.code == "syntax-error" and any(name.isupper() and name not in defined for name in names):
+            return True
+    return False
 
 
 FOLLOWING = frozenset({"unknown-function", "unsupported", "internal-error"})

@@ -212,6 +212,10 @@ def _report_errors(low: Lowering, root: Node) -> None:
     stack = [root]
     while stack:
         node = stack.pop()
+        if node.is_missing and node.parent is not None and node.parent.type == "type_definition":
+            named = "typedef requires a name"  # Compilers warn of it.
+            low.report("syntax-error", Severity.WARNING, named, low.span(node))
+            continue
         if node.is_missing:
             message = f"`{node.type}` is missing here"
         elif node.type == "ERROR":

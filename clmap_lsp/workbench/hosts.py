@@ -32,6 +32,7 @@ MAX_STRAY_FILES = 200
 """The same where nothing marks a workspace: the folder may be one of downloads."""
 MAX_BYTES = 2 << 20
 """A longer host file is generated."""
+_STANDARD = re.compile(r"-cl-std=(CL[\w.+]+)")
 _INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 
 
@@ -44,6 +45,8 @@ class HostFacts:
     """Macros that the program is built with in every run."""
     before: tuple[str, ...] = ()
     """Files that the program puts before this one."""
+    standard: str | None = None
+    """What the program is built as, as after `-cl-std=`."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Texts of the host files that launch, by path."""
     edits: Callable[[str, LaunchChange], HostEdits] | None = field(default=None, compare=False)
@@ -136,7 +139,9 @@ class HostFiles:
         def edits(kernel: str, change: LaunchChange) -> HostEdits:
             return self.edits(path, text, settings, kernel, change)
 
-        return HostFacts(best, (*defines_in(options), *defines), before, places, edits)
+        said = _STANDARD.search(options)
+        standard = said[1] if said is not None else None
+        return HostFacts(best, (*defines_in(options), *defines), before, standard, places, edits)
 
     def forget(self, path: str) -> None:
         """Drop what is known of a kernel file that was closed."""

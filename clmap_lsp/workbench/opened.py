@@ -135,7 +135,14 @@ class OpenedFile:
             return frozenset()
         from clmap_lsp.rules.context import refused_of
 
-        return broken_functions(self.index, refused_of(self.program, self.index))
+        refused = refused_of(self.program, self.index, is_standard_open=self._is_standard_open)
+        return broken_functions(self.index, refused)
+
+    @property
+    def _is_standard_open(self) -> bool:
+        """Nobody says which OpenCL C it is; host code that builds it without saying so does."""
+        build = self.settings.build
+        return build.standard is None and not any(it.build_options for it in self.facts.launches.values())
 
     # ------------------------------------------------------------------------------------------- findings
 
@@ -166,7 +173,15 @@ class OpenedFile:
 
         done, refused = (runs.done, runs.refused) if runs is not None else (None, {})
         standard = self.settings.build.language
-        context = RuleContext(self.program, analysis, done, refused, index=self.index, standard=standard)
+        context = RuleContext(
+            self.program,
+            analysis,
+            done,
+            refused,
+            index=self.index,
+            standard=standard,
+            is_standard_open=self._is_standard_open,
+        )
         times = self.times(analysis, waits=predicts)
         said = run(context, selection, self._memory)
         found = self._judged(said, analysis, selection, times, waits=waits, compiles=predicts)

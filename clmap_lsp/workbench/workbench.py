@@ -152,7 +152,7 @@ class Workbench:
         facts = HostFacts()
         if reads_hosts and looks_beside and settings.hosts.enabled:
             facts = self._hosts.last(path) if is_part else self._hosts.facts(path, text, settings)
-            settings = _built_as(settings, facts.defines, facts.before)
+            settings = _built_as(settings, facts.defines, facts.before, facts.standard)
         recording = self._recording(settings)
         recorded_name = Path(settings.recorded).name if settings.recorded else ""
         if recording is not None:
@@ -196,7 +196,7 @@ class Workbench:
         """
         facts = self._hosts.known(path, text, settings) if settings.hosts.enabled else None
         if facts is not None:
-            settings = _built_as(settings, facts.defines, facts.before)
+            settings = _built_as(settings, facts.defines, facts.before, facts.standard)
         recording = self._recording(settings)
         if recording is not None:
             settings = _built_as(settings, _recorded_defines(recording, text))
@@ -277,17 +277,24 @@ def _recorded_defines(recording: Recording, text: str) -> tuple[tuple[str, str],
 
 
 def _built_as(
-    settings: Settings, defines: tuple[tuple[str, str], ...], before: tuple[str, ...] = ()
+    settings: Settings,
+    defines: tuple[tuple[str, str], ...],
+    before: tuple[str, ...] = (),
+    standard: str | None = None,
 ) -> Settings:
-    """Return settings with the macros that a program is built with, those of the settings first, and with the
-    files that it puts before the source."""
+    """Return settings with what a program is built with; what the settings say themselves goes before.
+
+    Args:
+        before: files that are put before the source.
+    """
     build = settings.build
     named = {name.partition("(")[0] for name, _ in build.defines} | set(build.undefines)
     added = tuple(it for it in defines if it[0] not in named)
     first = tuple(it for it in before if it not in build.prelude)
-    if not added and not first:
+    standard = build.standard or standard
+    if not added and not first and standard == build.standard:
         return settings
-    build = replace(build, defines=build.defines + added, prelude=build.prelude + first)
+    build = replace(build, defines=build.defines + added, prelude=build.prelude + first, standard=standard)
     return replace(settings, build=build)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
-from clmap_lsp.launch.model import Origin
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.features.refreshing import refresh_lenses, refreshes_lenses
 from clmap_lsp.server.outdated import Outdated
@@ -118,7 +117,7 @@ def launch_title(kernel: KernelAnalysis) -> str:
     if launch is None:
         return "no launch: say how it is launched"
     sizes = ("x".join(map(str, it)) for it in (launch.global_size, launch.local_size))
-    guessed = " guessed" if launch.origin is Origin.INFERRED else ""
+    guessed = " guessed" if not launch.inferred.isdisjoint(("global", "local")) else ""
     return f"{'/'.join(sizes)}{guessed}"
 
 
