@@ -118,9 +118,8 @@ class _GpuExpressions(Expressions):
                 kind = llvm_type(expression.type)
                 if isinstance(kind, ll.VectorType) and not isinstance(value.type, ll.VectorType):
                     value = operators.splat(self.ctx, value, kind.count)
-                element = element_of(expression.type)
-                signed = isinstance(element, ScalarType) and element.is_signed
-                return builder.fptosi(value, kind) if signed else builder.fptoui(value, kind)
+                to_signed = _is_signed(expression.type)
+                return builder.fptosi(value, kind) if to_signed else builder.fptoui(value, kind)
             case ir.Builtin(name=name) if name.startswith("get_image_"):
                 return zero(llvm_type(expression.type))
             case ir.Builtin():
@@ -146,8 +145,7 @@ class _GpuExpressions(Expressions):
 
     def _offset(self, expression: ir.PointerOffset) -> Pointer:
         base = self.pointer(expression.pointer)
-        element = element_of(expression.index.type)
-        signed = isinstance(element, ScalarType) and element.is_signed
+        signed = _is_signed(expression.index.type)
         index = resize(self.ctx, self.value(expression.index), I64, signed=signed)
         if expression.stride in (1, 2, 4, 8, 16):
             kind = ll.IntType(8 * expression.stride)
@@ -185,14 +183,16 @@ class _GpuExpressions(Expressions):
     def _binary(self, expression: ir.Binary) -> ll.Value:
         divides = expression.op in (ir.BinaryOp.DIV, ir.BinaryOp.REM)
         kind = llvm_type(expression.type)
+        if expression.op in _NEVER_WRAPS and _is_signed(expression.type):
+            both = self.value(expression.left), self.value(expression.right)
+            return getattr(self.ctx.builder, _NEVER_WRAPS[expression.op])(*both, flags=("nsw",))
         if not divides or is_float(kind):
             found = super()._binary(expression)
             if divides and isinstance(found, ll.Instruction):
                 found.set_metadata("fpmath", self.ctx.module.add_metadata([ll.Constant(ll.FloatType(), 2.5)]))
             return found
         left, right = self.value(expression.left), self.value(expression.right)
-        element = element_of(expression.type)
-        signed = isinstance(element, ScalarType) and element.is_signed
+        signed = _is_signed(expression.type)
         builder = self.ctx.builder
         if expression.op is ir.BinaryOp.DIV:
             return builder.sdiv(left, right) if signed else builder.udiv(left, right)
@@ -200,6 +200,15 @@ class _GpuExpressions(Expressions):
 
     def _query(self, query: WorkItemQuery, d: int) -> ll.Value:
         return _WorkItems(self.ctx).query(query, d)
+
+
+_NEVER_WRAPS = {ir.BinaryOp.ADD: "add", ir.BinaryOp.SUB: "sub", ir.BinaryOp.MUL: "mul"}
+"""Signed operations whose overflow is undefined (C99, 6.5): loops up to `k <= i` end, and can be unrolled."""
+
+
+def _is_signed(kind: Type) -> bool:
+    element = element_of(kind)
+    return isinstance(element, ScalarType) and element.is_signed
 
 
 def pointer_kind(kind: Type, target: Target) -> ll.Type:

@@ -183,7 +183,7 @@ class Executed:
 def executed(compiled: Compiled, found: Profile, device: DeviceModel) -> Executed:
     """Return what runs of the machine code."""
     weights = block_weights(compiled.code.blocks, found.probes, float(found.simd_groups), compiled.owners)
-    counter = Counter(device, Spending(Budget()))
+    units_of = _Units(device, found)
     sizes = {site: rows[0].size for site, rows in found.rows.items() if rows}
     lost = _LostSites(compiled, found)
     accesses = []
@@ -199,7 +199,7 @@ def executed(compiled: Compiled, found: Profile, device: DeviceModel) -> Execute
             if site is not None and site in sizes:
                 merged = max(1, round(memory.size / min(sizes[site], 16)))
             requests = weights[number]
-            units, row = _units(counter, found, site, merged, requests, memory.size)
+            units, row = units_of.instruction(site, merged, requests, memory.size)
             in_pieces = row is not None and site is not None and memory.size < sizes[site]
             whole = found.rows[site][0] if in_pieces and site is not None else None
             accesses.append(MachineAccess(instruction, number, site, requests, units, merged, row, whole))
@@ -250,21 +250,40 @@ def _space(space: AddressSpace) -> str:
     return {AddressSpace.LOCAL: "local", AddressSpace.CONSTANT: "constant"}.get(space, "global")
 
 
-def _units(
-    counter: Counter, found: Profile, site: int | None, merged: int, requests: float, size: int
-) -> tuple[float | None, Rows | None]:
-    """Return the sectors or wavefronts of `requests` executions, from the mean of the site's addresses."""
-    if site is None or site not in found.rows or site in found.doubts:
-        return None, None
-    total = Tally()
-    shown: Rows | None = None
-    for rows in found.rows[site]:
-        wide = widened(rows, merged, size)
-        total.add(counter.count(wide))
-        shown = shown or wide
-    if total.unknown or not total.requests:
-        return (None if total.unknown else 0.0), shown
-    return requests * total.units / total.requests, shown
+class _Units:
+    """What requests ask for, by the access that they are of: an unrolled loop makes one access many times."""
+
+    def __init__(self, device: DeviceModel, found: Profile) -> None:
+        self.device, self.found = device, found
+        self.known: dict[tuple[int, int, int], tuple[Tally | None, Rows | None]] = {}
+
+    def instruction(
+        self, site: int | None, merged: int, requests: float, size: int
+    ) -> tuple[float | None, Rows | None]:
+        """Return the sectors or wavefronts of `requests` executions, by the mean of the site's addresses."""
+        if site is None or site not in self.found.rows or site in self.found.doubts:
+            return None, None
+        asked = site, merged, size
+        if asked not in self.known:
+            self.known[asked] = self._counted(site, merged, size)
+        total, shown = self.known[asked]
+        if total is None or total.unknown:
+            return None, shown
+        return (requests * total.units / total.requests if total.requests else 0.0), shown
+
+    def _counted(self, site: int, merged: int, size: int) -> tuple[Tally | None, Rows | None]:
+        """Count all executions of an access; `None` where that is over the budget of one access."""
+        counter = Counter(self.device, Spending(Budget()))
+        total = Tally()
+        shown: Rows | None = None
+        for rows in self.found.rows[site]:
+            wide = widened(rows, merged, size)
+            shown = shown or wide
+            try:
+                total.add(counter.count(wide))
+            except OverBudgetError:
+                return None, shown
+        return total, shown
 
 
 def widened(rows: Rows, merged: int, size: int) -> Rows:

@@ -77,6 +77,10 @@ class AccessDemand:
         )
 
 
+_ROOM = Budget(work_cells=1 << 25)
+"""Of all instructions of a kernel together, which unrolling makes many: a few seconds."""
+
+
 class Counters:
     """Counts addresses by the granules that a device's memory works in; each remembers what it counted."""
 
@@ -86,16 +90,14 @@ class Counters:
         self.whole_lines = _counter(device, "whole", GlobalRule(LINE_BYTES, LINE_BYTES))
         self.pieces = _counter(device, "pieces", GlobalRule(64, 64))
         """What device memory returns at least."""
-        self.sectors = Counter(device, Spending(Budget()))
+        self.sectors = Counter(device, Spending(_ROOM))
         self.whole_sectors = _counter(device, "sectors", GlobalRule(SECTOR_BYTES, SECTOR_BYTES))
         """Sectors of whole accesses, however many instructions these take."""
-        self.banks = Counter(device, Spending(Budget()))
+        self.banks = Counter(device, Spending(_ROOM))
 
 
 def _counter(device: DeviceModel, name: str, rule: GlobalRule) -> Counter:
-    return Counter(
-        dataclasses.replace(device, id=f"{device.id}:{name}", global_rule=rule), Spending(Budget())
-    )
+    return Counter(dataclasses.replace(device, id=f"{device.id}:{name}", global_rule=rule), Spending(_ROOM))
 
 
 def access_demand(one: MachineAccess, seen: Mapping[int, Hits], counters: Counters) -> AccessDemand | None:

@@ -120,7 +120,8 @@ def footprint_of(places: Iterable[Place], accesses: Iterable[AccessDemand]) -> F
     held: dict[int, _Reach] = {}
     read: dict[int, _Reach] = {}
     written: dict[int, _Reach] = {}
-    partial: dict[int, tuple[float, float]] = {}
+    partial: dict[int, _Reach] = {}
+    filled: dict[int, _Reach] = {}
     fetched: dict[int, float] = {}
     used: Mapping[int, AccessDemand] = {it.site: it for it in accesses if it.site >= 0}
     for it in places:
@@ -129,11 +130,9 @@ def footprint_of(places: Iterable[Place], accesses: Iterable[AccessDemand]) -> F
             if it.op in (op, "atomic"):
                 table.setdefault(it.root, _Reach(it)).add(it, it.touched)
         if it.is_partial:
-            sectors, lines = partial.get(it.root, (0.0, 0.0))
-            partial[it.root] = (
-                sectors + min(it.sectors, it.span / SECTOR_BYTES),
-                lines + min(it.lines, it.span) / LINE_BYTES,
-            )
+            # What several stores write to one sector, members of a structure, goes to memory together.
+            partial.setdefault(it.root, _Reach(it)).add(it, it.sectors * SECTOR_BYTES)
+            filled.setdefault(it.root, _Reach(it)).add(it, it.lines)
         if it.op == "load" and not it.is_regular:
             fetched[it.root] = fetched.get(it.root, 0.0) + used[it.site].l2_sectors
     random = sum(max(0.0, asked - read[root].distinct / SECTOR_BYTES) for root, asked in fetched.items())
@@ -141,8 +140,8 @@ def footprint_of(places: Iterable[Place], accesses: Iterable[AccessDemand]) -> F
         sum(it.distinct for it in read.values()),
         sum(it.distinct for root, it in written.items() if root not in partial),
         random,
-        sum(it[0] for it in partial.values()),
-        sum(it[1] for it in partial.values()),
+        sum(it.distinct for it in partial.values()) / SECTOR_BYTES,
+        sum(it.distinct for it in filled.values()) / LINE_BYTES,
         sum(it.distinct for it in held.values()),
     )
 

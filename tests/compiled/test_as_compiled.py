@@ -284,3 +284,34 @@ def test_what_the_whole_work_group_shares_is_not_compiled() -> None:
     source = "kernel void k(global float *a) { a[get_global_id(0)] = work_group_reduce_add(a[0]); }"
     program = read_program(source, "k.cl")
     assert compiled(program.kernels[0], nvidia("sm_90"), ()) == "work_group_reduce_add is not compiled"
+
+
+def test_a_kernel_unrolled_many_times_is_counted_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Each copy of a load is counted once: together they would exceed what one count may cost."""
+    path = tmp_path / "conv.cl"
+    path.write_text(
+        "__kernel void conv(__global const float *in, __global float *out, int w, int h,"
+        " __constant float *c) {\n int x = get_global_id(0), y = get_global_id(1);\n"
+        " if (x < 1 || y < 1 || x >= w - 1 || y >= h - 1) return;\n float s = 0;\n"
+        " for (int j = -1; j <= 1; ++j) for (int i = -1; i <= 1; ++i)\n"
+        "  s += in[(y + j) * w + x + i] * c[(j + 1) * 3 + i + 1];\n out[y * w + x] = s;\n}\n"
+    )
+    shape = ["--global", "256,256", "--local", "16,16", "--arg", "w=256", "--arg", "h=256"]
+    assert cli.main(["analyze", str(path), "--device", "nvidia-h200", "--as-compiled", *shape]) == 0
+    shown = capsys.readouterr().out
+    assert "9 x 4 bytes; 96,012 sectors in 18,432 requests" in shown
+    assert "time: unknown" not in shown
+
+
+def test_loops_up_to_and_with_a_limit_are_unrolled():
+    """Signed counters never wrap (C99, 6.5), so that `k <= i` ends; clang and NVIDIA's compiler unroll it."""
+    loads = {}
+    for test in ("k < i", "k <= i", "k != i"):
+        source = (
+            "__kernel void sum(__global const float *a, __global float *b) { int i = get_global_id(0);"
+            f" float s = 0; for (int k = 0; {test}; k++) s += a[k]; b[i] = s; }}"
+        )
+        code = built(source, "sum").code
+        instructions = [it for block in code.blocks for it in block.instructions]
+        loads[test] = sum(it.memory is not None and it.memory.op == "load" for it in instructions)
+    assert loads["k <= i"] == loads["k < i"] > 3, loads

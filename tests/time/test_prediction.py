@@ -315,3 +315,16 @@ def test_addresses_that_depend_on_data_widen_the_range_as_far_as_scattered_ones(
     scattered = predicted(_kernel("y[i] = w[(i * 4099) & (n - 1)] + x[i];"), **size)
     assert found.low <= predicted(_kernel("y[i] = w[i] + x[i];"), **size).seconds <= found.high
     assert found.high >= 0.8 * scattered.seconds
+
+
+def test_stores_to_members_of_one_structure_reach_memory_together():
+    """The second level merges what a work-item stores to one sector; each member alone took as long again."""
+
+    def seconds(members: str) -> float:
+        stores = " ".join(f"p[i].{it} = 1.0f;" for it in members)
+        kernel = f"__kernel void k(__global body *p) {{ int i = get_global_id(0); {stores} }}"
+        text = f"typedef struct {{ float x, y, z, m, u, v, w, e; }} body;\n{kernel}"
+        return predicted(text, size=(1 << 24,), local=(256,)).seconds
+
+    one, three = seconds("x"), seconds("xyz")
+    assert one < three < 1.4 * one

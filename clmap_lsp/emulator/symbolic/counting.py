@@ -138,7 +138,7 @@ class Counter:
         if self._cache is None:
             self._cache = {}
         cells = len(addresses) * _whole_groups(addresses.shape[1], self.device.simd_width)
-        self.spending.spend(cells=cells * len(found) if cells > _CHEAP_CELLS else 0)
+        costs = cells > _CHEAP_CELLS
         key = (
             addresses.tobytes(),
             mask.tobytes(),
@@ -149,10 +149,12 @@ class Counter:
             rows.op == "atomic" and is_uniform_in_group(rows.offset),
             rows.space,
         )
-        if key not in self._cache:
+        known = self._cache.get(key)
+        self.spending.spend(cells=cells * (len(found) if known is None else 1) if costs else 0)
+        if known is None:
             self.spending.count_pattern()
-            self._cache[key] = tuple(self._evaluate(rows, addresses, mask, found))
-        return self._cache[key]
+            known = self._cache[key] = tuple(self._evaluate(rows, addresses, mask, found))
+        return known
 
     def _evaluate(
         self, rows: Rows, addresses: Ints, mask: NDArray[np.bool_], found: list[int]
