@@ -174,6 +174,8 @@ class _Family:
             mine, inferred = launch.arguments.get(parameter.name), needed.arguments.get(parameter.name)
             if isinstance(mine, BufferArgument) and isinstance(inferred, BufferArgument):
                 needed_count = inferred.count + self.slack.get(parameter.name, 0)
+                if parameter.name in self.reached and parameter.name not in launch.inferred:
+                    needed_count = max(needed_count, mine.count)  # The data that reach into it may stay.
                 filled = self._filled(parameter, mine, max(needed_count, mine.count if no_shorter else 0))
                 arguments[parameter.name] = filled
                 total += filled.count * max(parameter.type.pointee.size, 1)
@@ -192,10 +194,10 @@ class _Family:
             return mine
         if parameter.name in self.counted:
             return mine
-        if parameter.name in self.reached:
-            count = max(count, mine.count)
         if parameter.name in self.indexing:
-            return replace(mine, count=max(mine.count, count) if parameter.name in self.addressing else count)
+            is_given = parameter.name not in self.launch.inferred
+            keeps = is_given and parameter.name in self.addressing
+            return replace(mine, count=max(mine.count, count) if keeps else count)
         if mine.fill is Fill.ZEROS and _is_float(parameter):
             return BufferArgument(Fill.RANDOM, count, seed=9)
         return replace(mine, count=count)

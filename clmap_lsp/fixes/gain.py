@@ -26,6 +26,10 @@ class Measures(Protocol):
         """Predicted, where the device has timing facts."""
 
     @property
+    def untimed(self) -> str:
+        """Why there are no seconds; empty where there are."""
+
+    @property
     def cost(self) -> int:
         """Passes through the first level of memory."""
 
@@ -55,7 +59,8 @@ def does_not_pay(before: Measures, after: Measures) -> str | None:
     """Return why a rewrite that lowers no traffic is not offered; `None` where it gains a twentieth."""
     known = time_ratio(before, after)
     if known is None:
-        return "whether it pays is a matter of time, which only models of products know: try --device h200"
+        reason = before.untimed or after.untimed
+        return f"whether it pays is a matter of time, which is not known: {reason}"
     return None if known <= 1 / LEAST_FASTER else f"predicted to take {known:.2f} times as long"
 
 

@@ -150,6 +150,8 @@ class Figures:
     """Cache lines that requests to global memory touch, each request's on their own."""
     time: Prediction | None = None
     """Of the launch, where the device has timing facts."""
+    untimed: str = ""
+    """Why there is no time."""
 
     @property
     def seconds(self) -> float | None:

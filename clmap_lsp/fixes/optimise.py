@@ -108,6 +108,7 @@ class _Costs:
     seconds: float | None
     cost: int
     requests: int
+    untimed: str = ""
 
     @classmethod
     def of(cls, noted: list[float]) -> _Costs:

@@ -32,7 +32,9 @@ def figures_of(program: Program, kernel: Kernel, launch: Launch, device: DeviceM
     by_lines = _in_lines(device)
     lines = totals_of(accesses, count(kernel, launch, by_lines, program.constants)) if by_lines else totals
     time = time_of(kernel, launch, device, program.constants)
-    return Figures(totals, lines.sectors, time if isinstance(time, Prediction) else None)
+    if isinstance(time, Prediction):
+        return Figures(totals, lines.sectors, time)
+    return Figures(totals, lines.sectors, untimed=time)
 
 
 def figures_before(subject: Subject) -> Figures:

@@ -16,7 +16,7 @@ from clmap_lsp.launch.work_items import ranges
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.slicing import reads
-from clmap_lsp.source.types import PointerType, ScalarType
+from clmap_lsp.source.types import PointerType, ScalarType, Type
 
 Interval = tuple[int, int]
 _ZERO_OUTSIDE = frozenset(
@@ -111,7 +111,8 @@ class _Walker:
                 env[variable] = self.value(value, env)
             case ir.Load(variable=variable, pointer=pointer, size=size):
                 reach = self.touch(pointer, size, env)
-                env[variable] = self.sizes.loaded.get(reach.root) if reach else None
+                assumed = self.sizes.loaded.get(reach.root) if reach else None
+                env[variable] = _held(assumed, variable.type)
                 if (known := self._number(self.members.loads.get(variable, {}).get(0))) is not None:
                     env[variable] = known
             case ir.AsyncCopy():
@@ -300,8 +301,8 @@ class _Walker:
                 return Reach(variable, (0, 0))
             case ir.WorkItem():
                 return self._work_item(expression, env)
-            case ir.Convert(operand=operand, type=ScalarType(is_integer=True)):
-                return self.value(operand, env)
+            case ir.Convert(operand=operand, type=ScalarType(is_integer=True) as kind):
+                return self.value(operand, env) or _held(None, kind)
             case ir.PointerCast(operand=operand):
                 return self.value(operand, env)
             case ir.PointerOffset(pointer=pointer, index=index, stride=stride):
@@ -315,9 +316,9 @@ class _Walker:
                 return 0, 1
             case ir.Binary(op=op, type=ScalarType(is_integer=True)):
                 left, right = self.value(expression.left, env), self.value(expression.right, env)
-                if not (isinstance(left, tuple) and isinstance(right, tuple)):
-                    return None
-                return _in_64_bits(_binary(op, left, right))
+                if isinstance(left, tuple) and isinstance(right, tuple):
+                    return _in_64_bits(_binary(op, left, right))
+                return _narrowed(expression, left, right)
             case ir.Select():
                 return self._select(expression, env)
             case ir.Swizzle():
@@ -372,6 +373,41 @@ def _root(pointer: ir.Expression, env: Mapping[Variable, Value]) -> Variable | N
             return _root(pointer.operand, env)
         case _:
             return None
+
+
+_SHORT_BITS = 16
+"""Integers of so many bits are bounded by their type: `bins[image[i]]` of bytes reaches 256 of them."""
+_FEW = 1 << 24
+"""What masks, remainders and shifts leave of an unknown number bounds it up to this."""
+
+
+def _values(kind: Type) -> Interval | None:
+    """Return what an integer type holds."""
+    if not isinstance(kind, ScalarType) or not kind.is_integer:
+        return None
+    return (-(1 << kind.bits - 1), (1 << kind.bits - 1) - 1) if kind.is_signed else (0, (1 << kind.bits) - 1)
+
+
+def _held(value: Interval | None, kind: Type) -> Interval | None:
+    """Return which of the values a variable of a short type holds; any that it can where nothing is known."""
+    whole = _values(kind)
+    if whole is None or not isinstance(kind, ScalarType) or kind.bits > _SHORT_BITS:
+        return value
+    if value is None:
+        return whole
+    low, high = max(value[0], whole[0]), min(value[1], whole[1])
+    return (low, high) if low <= high else whole
+
+
+def _narrowed(operation: ir.Binary, left: Value, right: Value) -> Interval | None:
+    """Return what a mask, a remainder or a shift leaves of a number that is known by its type only."""
+    if operation.op not in (BinaryOp.AND, BinaryOp.REM, BinaryOp.SHR):
+        return None
+    left, right = left or _values(operation.left.type), right or _values(operation.right.type)
+    if not (isinstance(left, tuple) and isinstance(right, tuple)):
+        return None
+    found = _binary(operation.op, left, right)
+    return found if isinstance(found, tuple) and max(map(abs, found)) <= _FEW else None
 
 
 def _in_64_bits(value: Value) -> Value:

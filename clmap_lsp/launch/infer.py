@@ -29,18 +29,29 @@ from clmap_lsp.source.types import (
     VectorType,
 )
 
-_PROBLEM = {1: 4096, 2: 256, 3: 64}
-"""Work-items a dimension, by the number of dimensions."""
-_PROBLEM_WITH_LOOPS = 1024
-"""One dimension whose size also bounds a loop or is a pitch: work grows with its square."""
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """How large problems are taken to be that nothing fixes."""
+
+    problem: Mapping[int, int]
+    """Work-items a dimension, by the number of dimensions."""
+    with_loops: int
+    """One dimension whose size also bounds a loop or is a pitch: work grows with its square."""
+    elements: int
+    """Where a work-item handles several elements."""
+
+
+SMALL = Guess({1: 4096, 2: 256, 3: 64}, 1024, 1 << 20)
+"""Large enough to have whole work-groups and small enough to run while typing."""
+ROOMY = Guess({1: 1 << 24, 2: 4096, 3: 256}, 8192, 1 << 26)
+"""Fills large devices, with data that exceed their caches."""
 _LIMIT = {1: 256, 2: 256, 3: 64}
 """A scalar that only bounds loops or multiplies indices."""
 _TURNS = 4
 """Elements of each work-item where a loop steps by all of them."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 _MAX_GROUP = 1024
-_MOST_ELEMENTS = 1 << 20
-"""Where a work-item handles several elements."""
 _SAMPLER = 0x12
 """CLK_ADDRESS_CLAMP_TO_EDGE and CLK_FILTER_NEAREST, coordinates in texels."""
 
@@ -59,6 +70,7 @@ class Draft:
     """Integers inside structs and vectors, by name: `p.width`."""
     dimensions: int = 0
     """How many dimensions the launch has, where its sizes do not say so; 0 while that is open."""
+    guess: Guess = SMALL
 
     def scalar(self, name: str) -> int | None:
         """Return an integer scalar that is known."""
@@ -154,20 +166,20 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
     if isinstance(element, OpaqueType) and element.name == "sampler_t":
         return _SAMPLER
     if parameter in clues.cubed and not draft.global_size:
-        return _PROBLEM[3]
+        return draft.guess.problem[3]
     bounded = [d for d, form in clues.bounds.items() if form.atoms() == {parameter} and d < n]
     looped = parameter in clues.limits or parameter in clues.factors
     if bounded:
         if draft.global_size:
             return draft.end_of_ids(bounded[0])
-        return _PROBLEM_WITH_LOOPS if n == 1 and looped else _PROBLEM[n]
+        return draft.guess.with_loops if n == 1 and looped else draft.guess.problem[n]
     if parameter in clues.pitches:
         dimension = clues.pitches[parameter]
-        return draft.end_of_ids(dimension) if dimension < len(draft.global_size) else _PROBLEM[n]
+        return draft.end_of_ids(dimension) if dimension < len(draft.global_size) else draft.guess.problem[n]
     if parameter in clues.strided:
-        return _TURNS * (draft.end_of_ids(0) if draft.global_size else _PROBLEM[1])
+        return _TURNS * (draft.end_of_ids(0) if draft.global_size else draft.guess.problem[1])
     if parameter in clues.totals and (total := _total(parameter, clues, draft, n)) is not None:
-        return min(total, _PROBLEM_WITH_LOOPS if looped else _MOST_ELEMENTS)
+        return min(total, draft.guess.with_loops if looped else draft.guess.elements)
     if parameter in clues.steps:
         return 1
     in_product = any(parameter in form.atoms() for form in clues.bounds.values())
@@ -201,7 +213,7 @@ def _end_of(atom: Id, draft: Draft, n: int) -> int | None:
     """Return what an id stays below, or what a size is."""
     if atom.dimension >= n:
         return None
-    items = draft.end_of_ids(atom.dimension) if draft.global_size else _PROBLEM[n]
+    items = draft.end_of_ids(atom.dimension) if draft.global_size else draft.guess.problem[n]
     group = draft.local_size[atom.dimension]
     queries = ir.WorkItemQuery
     return {
@@ -223,7 +235,7 @@ def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:
         if wanted is None:
             pitches = [draft.scalar(it.name) for it, dimension in clues.pitches.items() if dimension == d]
             known = [it for it in pitches if it] or edges
-            wanted = known[0] if known else _PROBLEM[n]
+            wanted = known[0] if known else draft.guess.problem[n]
         group = draft.local_size[d]
         sizes.append(max(-(-min(wanted, 1 << 24) // group), 1) * group)
     return tuple(sizes)

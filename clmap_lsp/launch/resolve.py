@@ -9,7 +9,7 @@ from pathlib import Path
 from clmap_lsp.launch.arguments import FORMS, parse_all
 from clmap_lsp.launch.comment import from_comments
 from clmap_lsp.launch.image import dimensions
-from clmap_lsp.launch.infer import Draft, complete
+from clmap_lsp.launch.infer import SMALL, Draft, Guess, complete
 from clmap_lsp.launch.model import (
     Argument,
     BufferArgument,
@@ -66,9 +66,11 @@ def _held(program: Program, source: PartialLaunch) -> PartialLaunch:
     return replace(source, folder=str(Path(program.path).parent), within=scope_of(program.path))
 
 
-def launch_from(kernel: ir.Kernel, sources: Sequence[PartialLaunch]) -> Launch | LaunchProblem:
+def launch_from(
+    kernel: ir.Kernel, sources: Sequence[PartialLaunch], guess: Guess = SMALL
+) -> Launch | LaunchProblem:
     """Return the launch that sources, strongest first, and the kernel itself give; nothing else counts."""
-    draft = Draft()
+    draft = Draft(guess=guess)
     for source in sources:
         problem = _take(draft, source, kernel)
         if problem is not None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.fixes.gain import time_ratio
 from clmap_lsp.fixes.ladder import text_after
+from clmap_lsp.fixes.offer import NOTHING
 from clmap_lsp.launch.model import ScalarArgument
+from clmap_lsp.time.wording import seconds_text
 
 if TYPE_CHECKING:
     from clmap_lsp.findings import Fix
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
 
 SCHEMA_VERSION = 1
+WIDTH = 110
+"""Characters of a line of lists."""
 
 
 def as_json(subject: Subject, survey: Survey) -> str:
@@ -64,6 +69,22 @@ def predicted(before: Figures, after: Figures) -> dict[str, Any]:
     }
 
 
+def changed(before: Figures, after: Figures) -> str:
+    """Return what a rewrite changes, for people: the predicted time where it is known, and the traffic."""
+    parts = []
+    if before.seconds is not None and after.seconds is not None:
+        parts.append(f"predicted {seconds_text(before.seconds)} → {seconds_text(after.seconds)}")
+    for name, was, now in (
+        ("sectors", before.totals.sectors, after.totals.sectors),
+        ("cache lines", before.lines, after.lines),
+        ("wavefronts", before.totals.wavefronts, after.totals.wavefronts),
+        ("accesses of SIMD groups", before.requests, after.requests),
+    ):
+        if was != now:
+            parts.append(f"{name} {was:,} → {now:,}")
+    return ", ".join(parts) or "traffic as before"
+
+
 def as_text(subject: Subject, survey: Survey) -> str:
     """Return the rewrites for people, the best first."""
     return "\n".join(_lines(subject, survey)) + "\n"
@@ -76,20 +97,23 @@ def _lines(subject: Subject, survey: Survey) -> Iterator[str]:
     for verified, fix in survey.offers:
         yield ""
         yield f"{fix.title}  [{fix.safety.value}, {verified.proposal.kind}]"
-        before, after = verified.before.totals, verified.after.totals
-        yield f"  sectors {before.sectors:,} → {after.sectors:,}, wavefronts {before.wavefronts:,} → " + (
-            f"{after.wavefronts:,}"
-        )
+        yield f"  {changed(verified.before, verified.after)}"
         if fix.assumptions:
             yield f"  assumes: {', '.join(fix.assumptions)}"
         if fix.host_change:
             yield f"  the host must change too: {fix.host_change}"
         yield from (f"    {it}" for it in fix.host_diff.splitlines())
-        yield f"  tested on {len(verified.tested_on)} launches: {'; '.join(verified.tested_on[:3])}" + (
-            "; …" if len(verified.tested_on) > 3 else ""
+        n_launches = len(verified.tested_on)
+        yield f"  tested on {n_launches} {'launch' if n_launches == 1 else 'launches'}: " + (
+            "; ".join((*verified.tested_on[:3], *(["…"] if n_launches > 3 else [])))
         )
-    if survey.declined:
+    reasons = [it for it in survey.declined if not it.why.startswith(NOTHING)]
+    if reasons:
         yield ""
         yield "declined"
-        for it in survey.declined:
-            yield f"  {it.kind}: {it.why}"
+        yield from (f"  {it.kind}: {it.why}" for it in reasons)
+    rest = [it.kind for it in survey.declined if it.why.startswith(NOTHING)]
+    if rest:
+        yield ""
+        said = f"no occasion for {', '.join(rest)} (--format json says what each takes)"
+        yield from textwrap.wrap(said, WIDTH, subsequent_indent="  ", break_on_hyphens=False)

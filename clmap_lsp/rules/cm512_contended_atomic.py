@@ -1,10 +1,11 @@
-"""Atomics of a whole SIMD group on one address of global memory.
+"""Atomics of a whole SIMD group on one address of global memory, or of a whole launch on few.
 
 ## What it does
 
 Reports atomic operations on global memory that most work-items of a SIMD group execute on one address, if a
-quarter of the SIMD groups do so at least. What stands under a condition on data is left out: how often it
-is met is not known.
+quarter of the SIMD groups do so at least; and those of which data choose the address, in a buffer of no more
+elements than local memory holds, with many operations for each element: histograms. What stands under a
+condition on data is left out: how often it is met is not known.
 
 ## Why is this bad?
 
@@ -52,7 +53,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules import wording
 from clmap_lsp.rules.meta import RuleMeta
-from clmap_lsp.rules.thresholds import CONTENDED_FROM, CONTENDED_SHARE
+from clmap_lsp.rules.thresholds import CONTENDED_FROM, CONTENDED_SHARE, FEW_ELEMENTS
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
@@ -78,6 +79,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
         and it.access.space is AddressSpace.GLOBAL
         and _contends(it, launch, device)
     ]
+    yield from _of_few_elements(kernel, launch, device)
     for group in by_buffer(contended):
         yield one_of(
             group,
@@ -90,6 +92,56 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
                 data=wording.figures(rest[0]),
             ),
         )
+
+
+def _of_few_elements(kernel: KernelAnalysis, launch: Launch, device: DeviceModel) -> Iterator[Finding]:
+    """Yield one finding for each small buffer of which data say where an atomic goes."""
+    from clmap_lsp.rules.patterns import by_buffer, one_of
+
+    found = [it for it in kernel.accesses if _elements(it, launch) is not None]
+    for group in by_buffer(found):
+        count, operations = _elements(group[0], launch), _operations(group[0], launch)
+        if count is None or operations < CONTENDED_FROM * count:
+            continue
+        yield one_of(
+            group,
+            lambda rest, count=count, operations=operations: RULE.finding(  # type: ignore[misc]
+                rest[0].access.span,
+                f"{operations:,} atomic operations go to the {count:,} elements of "
+                f"`{rest[0].access.buffer}`, and those on one element wait for each other: count in local "
+                "memory first, and add once for each work-group.\n"
+                f"{wording.held_for(kernel, device)}.",
+                kernel=kernel.name,
+                data=wording.figures(rest[0]),
+            ),
+        )
+
+
+def _elements(access: AccessAnalysis, launch: Launch) -> int | None:
+    """Return how many elements an atomic may go to, if data say to which, nothing else guards it, and few."""
+    from clmap_lsp.access.polynomial import Indirect, Unknown
+    from clmap_lsp.access.records import Direction
+    from clmap_lsp.launch.model import BufferArgument
+    from clmap_lsp.source.types import AddressSpace
+
+    own = access.access
+    argument = launch.arguments.get(own.buffer)
+    if own.direction is not Direction.ATOMIC or own.space is not AddressSpace.GLOBAL:
+        return None
+    if not isinstance(argument, BufferArgument) or not 1 < argument.count <= FEW_ELEMENTS:
+        return None
+    on_data = (Indirect, Unknown)
+    if any(isinstance(leaf, on_data) for part in own.guard for leaf in part.leaves):
+        return None
+    return argument.count if any(isinstance(leaf, on_data) for leaf in own.offset.leaves) else None
+
+
+def _operations(access: AccessAnalysis, launch: Launch) -> int:
+    """Return how often a launch executes an access that nothing but sizes guards."""
+    from clmap_lsp.hierarchy.properties import in_launch
+
+    turns = [None if it.trip is None else in_launch(it.trip, launch) for it in access.access.loops]
+    return launch.work_items * prod(max(it, 1) for it in turns if it is not None)
 
 
 def _contends(access: AccessAnalysis, launch: Launch, device: DeviceModel) -> bool:

@@ -75,3 +75,5 @@ CONTENDED_FROM: Final = 8.0
 two; a counter has all."""
 CONTENDED_SHARE: Final = 0.25
 """Part of the SIMD groups that must execute a contended atomic: once a work-group is what is recommended."""
+FEW_ELEMENTS: Final = 4_096
+"""Counters that each work-group can have a copy of in local memory: 16 KiB."""

@@ -420,12 +420,31 @@ class OpenedFile:
     # ---------------------------------------------------------------------------------------------- fixes
 
     def subject(self, kernel: KernelAnalysis, runs: Runs | None = None) -> Subject:
-        """Return a kernel as what rewrites are made for."""
+        """Return a kernel as what rewrites are made for: on a launch of a real size, where nothing is known.
+
+        A kernel that showed faults stays with the launch that it showed them on.
+        """
         from clmap_lsp.fixes.model import Subject
 
         emulation = None if runs is None else runs.done.get(kernel.name)
+        if emulation is None or not emulation.faults:
+            kernel = self._enlarged(kernel)
         host = self.facts.diff_of(kernel.name)
         return Subject(self.program, kernel, self.device, self.settings.build, emulation, host=host)
+
+    def _enlarged(self, kernel: KernelAnalysis) -> KernelAnalysis:
+        """Return a kernel on a launch of a real size, if its own is a guess and the larger one is counted."""
+        from clmap_lsp.analysis.kernel import analyse_kernel
+        from clmap_lsp.launch.roomy import roomy
+
+        larger = None if kernel.launch is None else roomy(kernel.kernel, kernel.launch)
+        if larger is None:
+            return kernel
+        constants = self.program.constants
+        found = analyse_kernel(
+            kernel.kernel, larger, kernel.launch_problems, self.device, constants, says_general=False
+        )
+        return found if found.totals.complete or not kernel.totals.complete else kernel
 
     def offers(
         self, subject: Subject, settings: EmulationSettings | None = None

@@ -128,3 +128,42 @@ def test_bad_input_is_one_line(command: str, tmp_path: Path) -> None:
     ):
         done = clmap(command, *args, cwd=tmp_path)
         assert done.returncode == 2 and words in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_without_a_launch_rewrites_are_weighed_at_a_real_size(tmp_path: Path) -> None:
+    """A guess for typing has 256x256 work-items, where the launch itself is most of the time."""
+    (tmp_path / "mm.cl").write_text(NAIVE.partition("\n")[2])
+    done = clmap("fixes", "mm.cl", "--device", "nvidia-h200", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "mm on 4096x4096 in groups of 16x16, N=4096 (inferred)" in done.stdout
+    best = done.stdout.split("\n\n")[1]
+    assert best.startswith("Compute 8 x 8 results a work-item from tiles:"), best
+    assert "predicted " in best and "tested on " in best
+    # What the kernel gives no occasion for is named, and not argued one by one.
+    assert "no occasion for " in done.stdout and "nothing in the kernel fits" not in done.stdout
+
+
+def test_a_large_launch_with_counters_that_data_choose_is_tested_shrunk(tmp_path: Path) -> None:
+    """The counters were taken to be as many as work-items, and the launch refused for its memory."""
+    (tmp_path / "hist.cl").write_text(
+        "// clmap: global=16777216 local=256 n=16777216\n"
+        "__kernel void hist(__global const uchar *image, __global uint *bins, uint n) {\n"
+        "    uint i = get_global_id(0);\n    if (i < n) atomic_inc(&bins[image[i]]);\n}\n"
+    )
+    done = clmap("fixes", "hist.cl", "--device", "nvidia-h200", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Count `bins` in local memory" in done.stdout
+    assert "bins has 256 elements" in done.stdout
+
+
+def test_why_no_time_decides_is_said(tmp_path: Path) -> None:
+    (tmp_path / "blur.cl").write_text(
+        "// clmap: global=256,256 local=16,16 w=256\n"
+        "__kernel void blur(__global const float *in, __global float *out, int w) {\n"
+        "    int x = get_global_id(0) + 1, y = get_global_id(1) + 1;\n    float s = 0.0f;\n"
+        "    for (int j = -1; j <= 1; j++)\n        for (int i = -1; i <= 1; i++)\n"
+        "            s += in[(y + j) * (w + 2) + x + i];\n    out[y * (w + 2) + x] = s;\n}\n"
+    )
+    said = clmap("fixes", "blur.cl", "--device", "nvidia-hopper", cwd=tmp_path).stdout
+    assert "is a matter of time, which is not known: times differ between products" in said
+    assert "matter of time" not in clmap("fixes", "blur.cl", "--device", "nvidia-h200", cwd=tmp_path).stdout

@@ -38,3 +38,29 @@ def test_numbers_beyond_64_bits_are_unknown():
     """Forty squares of 3 have half a million million digits."""
     assert extents_of("int v = 3; " + "v *= v; " * 40 + "a[v] = 0;") == ({}, {"a"})
     assert extents_of("long v = 3; " + "v = mad24(v, v, v); " * 40 + "a[v] = 0;") == ({}, {"a"})
+
+
+@pytest.mark.parametrize(
+    ("index", "elements"),
+    [
+        ("c[get_global_id(0)]", 256),
+        ("(uchar)b[get_global_id(0)]", 256),
+        ("s[get_global_id(0)]", 65_536),
+        ("b[get_global_id(0)] & 63", 64),
+        ("(uint)b[get_global_id(0)] % 10u", 10),
+        ("(uint)b[get_global_id(0)] >> 24", 256),
+        ("b[get_global_id(0)] % 10", 10),
+    ],
+)
+def test_types_and_masks_bound_what_data_reach(index, elements):
+    parameters = "__global int *a, __global int *b, __global const uchar *c, __global const ushort *s"
+    program = read_program(f"__kernel void k({parameters}) {{ a[{index}] = 1; }}", "k.cl")
+    found = find_extents(program.kernels[0], Sizes((64, 1, 1), (16, 1, 1), {}))
+    by_name = {it.name: end for it, end in found.end.items()}
+    assert by_name["a"] == elements * 4
+    assert not found.unknown
+
+
+@pytest.mark.parametrize("index", ["b[get_global_id(0)]", "b[get_global_id(0)] & -2", "b[0] >> 2"])
+def test_what_bounds_little_leaves_it_unknown(index):
+    assert extents_of(f"a[{index}] = 1;")[1] == {"a"}

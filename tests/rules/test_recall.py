@@ -79,6 +79,17 @@ KERNELS: dict[str, tuple[str, str]] = {
               if (i < get_local_size(0)) s[i] += s[i + d]; barrier(CLK_LOCAL_MEM_FENCE); }
             if (l == 0) o[get_group_id(0)] = s[0]; }""",
     ),
+    "a histogram of bytes in global memory": (
+        "CM512",
+        """__kernel void hist(__global const uchar *image, __global uint *bins, uint n) {
+            uint i = get_global_id(0); if (i < n) atomic_inc(&bins[image[i]]); }""",
+    ),
+    "a histogram of masked keys, several a work-item": (
+        "CM512",
+        """__kernel void digits(__global const uint *key, __global uint *count, uint n, uint shift) {
+            for (uint i = get_global_id(0); i < n; i += get_global_size(0))
+              atomic_add(&count[(key[i] >> shift) & 15], 1); }""",
+    ),
     "CSR by rows": (
         "CM106",
         """__kernel void spmv(__global const float *val, __global const int *col, __global const int *ptr,

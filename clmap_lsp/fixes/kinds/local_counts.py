@@ -81,7 +81,7 @@ def _proposal(subject: Subject, counted: tuple[_Counted, ...], several: Elements
         KIND,
         f"Count {names} in local memory{each}",
         _edits(scope, counted, several, count),
-        ("CM101",),
+        ("CM101", "CM512"),
         (
             *several.assumptions(subject.launch, count),
             *(it.assumption for it in counted if it.assumption is not None),

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 KIND = "structure-of-arrays"
 NEEDS = "a buffer of structures of which members are accessed one by one"
 MOST_ELEMENTS = 1 << 16
-"""Structures of a launch that are taken apart for verification."""
+"""Structures of a launch whose data are taken apart. Of a larger one only the traffic is weighed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
             is_sketch=True,
             sites=frozenset(it.site for it in facts.accesses(subject.analysis) if it.buffer == name),
             relaunch=lambda launch, plan=plan: _apart(launch, plan),  # type: ignore[misc]
-            restore=lambda _, buffers, plan=plan: _together(buffers, plan),  # type: ignore[misc]
+            restore=lambda launch, buffers, plan=plan: _together(launch, buffers, plan),  # type: ignore[misc]
             host_change=f"keep {arrays} as buffers of their own instead of `{name}`",
         )
 
@@ -87,7 +87,7 @@ def _plan(scope: Scope, parameter: TypedParameter) -> _Plan | None:
     argument = scope.subject.launch.arguments.get(name)
     if not isinstance(struct, StructType) or struct.is_union or not isinstance(argument, BufferArgument):
         return None
-    if argument.element or not 0 < argument.count <= MOST_ELEMENTS or argument.fill is Fill.NOINIT:
+    if argument.element or argument.count == 0 or argument.fill is Fill.NOINIT:
         return None
     uses = _uses(scope, name, parameter.end)
     fields = {it.name: it for it in struct.fields}
@@ -155,12 +155,15 @@ def _rows(data: NDArray[np.uint8], plan: _Plan) -> NDArray[np.uint8]:
 
 def _apart(launch: Launch, plan: _Plan) -> Launch:
     """Return the launch with the members' arrays in the structures' place, with the same data."""
-    rows = _rows(buffer_contents(plan.argument, plan.parameter.variable.type), plan)
     arguments: dict[str, Argument] = {}
     for name, argument in launch.arguments.items():
-        if name != plan.parameter.variable.name:
+        if name != plan.parameter.variable.name or not isinstance(argument, BufferArgument):
             arguments[name] = argument
             continue
+        if argument.count > MOST_ELEMENTS:
+            arguments |= {it.array: BufferArgument(Fill.ZEROS, argument.count) for it in plan.members}
+            continue
+        rows = _rows(buffer_contents(argument, plan.parameter.variable.type), plan)
         for member in plan.members:
             at = member.field.offset
             values = rows[:, at : at + member.scalar.size].copy().view(numpy_dtype(member.scalar)).ravel()
@@ -169,9 +172,13 @@ def _apart(launch: Launch, plan: _Plan) -> Launch:
     return replace(launch, arguments=arguments)
 
 
-def _together(buffers: Mapping[str, NDArray[np.uint8]], plan: _Plan) -> Mapping[str, NDArray[np.uint8]]:
+def _together(
+    launch: Launch, buffers: Mapping[str, NDArray[np.uint8]], plan: _Plan
+) -> Mapping[str, NDArray[np.uint8]]:
     """Return the buffers with the structures in their members' place; unused members are as they were."""
-    data = buffer_contents(plan.argument, plan.parameter.variable.type)
+    argument = launch.arguments[plan.parameter.variable.name]
+    assert isinstance(argument, BufferArgument), "only buffers are taken apart"
+    data = buffer_contents(argument, plan.parameter.variable.type)
     rows = _rows(data, plan)
     for member in plan.members:
         at = member.field.offset
