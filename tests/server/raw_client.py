@@ -93,7 +93,7 @@ class RawClient:
         self.notify("initialized", {})
         return answer
 
-    def wait(self, timeout: float = 20) -> int:
+    def wait(self, timeout: float = 120) -> int:
         return self.process.wait(timeout)
 
     def __enter__(self) -> RawClient:

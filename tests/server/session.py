@@ -93,7 +93,7 @@ class Session:
     def save(self, uri: str) -> None:
         self.client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
 
-    def wait(self, wanted: Callable[[dict[str, Any]], bool], timeout: float = 60) -> dict[str, Any]:
+    def wait(self, wanted: Callable[[dict[str, Any]], bool], timeout: float = 180) -> dict[str, Any]:
         """Return the first message that is wanted, answering requests of the server meanwhile."""
         deadline = time.monotonic() + timeout
         while True:

@@ -77,9 +77,9 @@ async def diagnostics(client: LanguageClient, uri: str) -> list[lsp.Diagnostic]:
             lsp.DocumentDiagnosticParams(lsp.TextDocumentIdentifier(uri))
         )
         return list(report.items)
-    wait = client.wait_for_notification(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-    if uri not in client.diagnostics:
-        await asyncio.wait_for(wait, 20)
+    async with asyncio.timeout(180):
+        while uri not in client.diagnostics:  # Those of another document may come first.
+            await client.wait_for_notification(lsp.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     return list(client.diagnostics[uri])
 
 
