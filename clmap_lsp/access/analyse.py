@@ -693,15 +693,13 @@ def _members(kind: Type, prefix: str = "", offset: int = 0) -> Iterable[tuple[st
 def _survey(kernel: Kernel) -> tuple[bool, int]:
     """Return (whether some floating-point value becomes an integer, the dimensions asked about)."""
     becomes, highest = False, 1
-    for statement in ir.walk(kernel.body):
-        for expression in ir.expressions(statement):
-            for node in ir.nodes(expression):
-                if isinstance(node, ir.Convert):
-                    source, target = element_of(node.operand.type), element_of(node.type)
-                    if isinstance(source, ScalarType) and isinstance(target, ScalarType):
-                        becomes = becomes or (source.is_float and not target.is_float)
-                elif isinstance(node, ir.WorkItem) and isinstance(node.dimension, ir.Constant):
-                    highest = max(highest, min(int(node.dimension.value) + 1, 3))
+    for node in ir.all_expressions(kernel.body):
+        if isinstance(node, ir.Convert):
+            source, target = element_of(node.operand.type), element_of(node.type)
+            if isinstance(source, ScalarType) and isinstance(target, ScalarType):
+                becomes = becomes or (source.is_float and not target.is_float)
+        elif isinstance(node, ir.WorkItem) and isinstance(node.dimension, ir.Constant):
+            highest = max(highest, min(int(node.dimension.value) + 1, 3))
     return becomes, highest
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
-from clmap_lsp.source.types import AddressSpace, PointerType
+from clmap_lsp.source.types import points_to_local
 
 _OTHER = -1
 """Stands for a value that is more than a copy: a sum, a constant."""
@@ -30,11 +30,11 @@ def staged_arrays(kernel: ir.Kernel) -> tuple[StagedArray, ...]:
     fed: dict[str, set[ir.Site]] = {}
     for statement in ir.walk(kernel.body):
         match statement:
-            case ir.Store(pointer=pointer, value=value) if _is_local(pointer):
+            case ir.Store(pointer=pointer, value=value) if points_to_local(pointer.type):
                 fed.setdefault(_owner(pointer), set()).update(_sources(value, values))
-            case ir.AsyncCopy(destination=destination, load_site=site) if _is_local(destination):
+            case ir.AsyncCopy(destination=destination, load_site=site) if points_to_local(destination.type):
                 fed.setdefault(_owner(destination), set()).add(site)
-            case ir.Atomic(pointer=pointer) if _is_local(pointer):
+            case ir.Atomic(pointer=pointer) if points_to_local(pointer.type):
                 fed.setdefault(_owner(pointer), set()).add(_OTHER)
             case _:
                 pass
@@ -81,10 +81,6 @@ def _sources(value: ir.Expression, known: dict[ir.Variable, set[ir.Site]]) -> se
             return _sources(first, known) | _sources(second, known)
         case _:
             return {_OTHER}
-
-
-def _is_local(pointer: ir.Expression) -> bool:
-    return isinstance(pointer.type, PointerType) and pointer.type.space is AddressSpace.LOCAL
 
 
 def _owner(pointer: ir.Expression) -> str:

@@ -25,7 +25,7 @@ from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source import ir
 from clmap_lsp.source.per_kernel import per_kernel
-from clmap_lsp.source.types import AddressSpace, PointerType
+from clmap_lsp.source.types import AddressSpace, points_to_local
 
 if TYPE_CHECKING:
     from clmap_lsp.access.records import Access
@@ -227,7 +227,7 @@ def any_shape(kernel: ir.Kernel) -> bool:
         return False
     if any(it.kind is ir.VariableKind.LOCAL_OBJECT for it in kernel.variables):
         return False
-    if any(_is_local_pointer(it) for it in kernel.parameters):
+    if any(points_to_local(it.type) for it in kernel.parameters):
         return False
     for statement in ir.walk(kernel.body):
         if isinstance(statement, _ORDERED):
@@ -236,10 +236,6 @@ def any_shape(kernel: ir.Kernel) -> bool:
             if any(isinstance(it, ir.WorkItem) and it.query in _GROUPED for it in ir.nodes(expression)):
                 return False
     return True
-
-
-def _is_local_pointer(parameter: ir.Variable) -> bool:
-    return isinstance(parameter.type, PointerType) and parameter.type.space is AddressSpace.LOCAL
 
 
 def _variant(

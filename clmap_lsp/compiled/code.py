@@ -892,13 +892,7 @@ def _words(kind: Type) -> ll.Type:
 
 def _addressed(kernel: ir.Kernel) -> set[ir.Variable]:
     """Return what is reached through its address: structs, and whatever `&` is taken of."""
-    return {
-        node.variable
-        for statement in ir.walk(kernel.body)
-        for expression in ir.expressions(statement)
-        for node in ir.nodes(expression)
-        if isinstance(node, ir.ObjectAddress)
-    }
+    return {node.variable for node in ir.all_expressions(kernel.body) if isinstance(node, ir.ObjectAddress)}
 
 
 def _assigned(kernel: ir.Kernel) -> set[ir.Variable]:

@@ -205,8 +205,7 @@ class _Uses:
         pointer = touch.pointer
         if isinstance(touch.type, VectorType) and isinstance(pointer, ir.PointerOffset):
             index = pointer.index
-            while isinstance(index, ir.Convert):
-                index = index.operand
+            index = ir.unconverted(index)
             narrow = isinstance(index.type, ScalarType) and index.type.bits < 64
             if narrow and self._multiple(index) % 2:
                 return 1

@@ -95,12 +95,8 @@ def is_ids(scope: Scope, node: Node) -> bool:
 
 def knows_only_ids(scope: Scope) -> bool:
     """True if every work-item function of a kernel is a `get_global_id` that is typed in its body."""
-    for statement in ir.walk(scope.subject.analysis.kernel.body):
-        for expression in ir.expressions(statement):
-            for it in ir.nodes(expression):
-                if isinstance(it, ir.WorkItem) and not _is_typed_id(scope, it):
-                    return False
-    return True
+    every = ir.all_expressions(scope.subject.analysis.kernel.body)
+    return all(_is_typed_id(scope, it) for it in every if isinstance(it, ir.WorkItem))
 
 
 def _is_typed_id(scope: Scope, it: ir.WorkItem) -> bool:

@@ -10,7 +10,7 @@ from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.reaching import Reached, reached
 from clmap_lsp.fixes.scope import Scope, as_typed
 from clmap_lsp.source import ir
-from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType
+from clmap_lsp.source.types import ArrayType, points_to_local
 
 if TYPE_CHECKING:
     from clmap_lsp.access.records import Access
@@ -45,7 +45,7 @@ def local_arrays(scope: Scope) -> Iterator[LocalArray]:
         found = None
         if variable.kind is ir.VariableKind.LOCAL_OBJECT and isinstance(variable.type, ArrayType):
             found = _declared_array(scope, variable, variable.type)
-        elif isinstance(variable.type, PointerType) and variable.type.space is AddressSpace.LOCAL:
+        elif points_to_local(variable.type):
             found = _with_uses(scope, variable, variable.type.pointee, (), ())
             found = found or _elsewhere(scope, variable, variable.type.pointee, (), ())
         if found is not None:

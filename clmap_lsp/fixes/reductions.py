@@ -156,8 +156,7 @@ def starts_at_zero(kernel: ir.Kernel, total: Total, loop: ir.Loop) -> bool:
 
 
 def _is_zero(value: ir.Expression) -> bool:
-    while isinstance(value, ir.Convert):
-        value = value.operand
+    value = ir.unconverted(value)
     return isinstance(value, ir.Constant) and value.value == 0
 
 

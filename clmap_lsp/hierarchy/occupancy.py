@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import LocalArgument
 from clmap_lsp.source.ir import VariableKind
-from clmap_lsp.source.types import AddressSpace, PointerType
+from clmap_lsp.source.types import points_to_local
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -45,7 +45,7 @@ def local_objects(analysis: KernelAnalysis) -> tuple[tuple[Variable, int], ...]:
     found = [(it, it.type.size) for it in kernel.variables if it.kind is VariableKind.LOCAL_OBJECT]
     for parameter in kernel.parameters:
         kind = parameter.type
-        if isinstance(kind, PointerType) and kind.space is AddressSpace.LOCAL and launch is not None:
+        if points_to_local(kind) and launch is not None:
             argument = launch.arguments.get(parameter.name)
             if isinstance(argument, LocalArgument):
                 found.append((parameter, argument.count * max(kind.pointee.size, 1)))

@@ -7,11 +7,11 @@ from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
-from clmap_lsp.launch.forms import Atom, Form, Forms, Id, Monomial, add, all_expressions, is_scalar_parameter
+from clmap_lsp.launch.forms import Atom, Form, Forms, Id, Monomial, add, is_scalar_parameter
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.per_kernel import per_kernel
-from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType, ScalarType
+from clmap_lsp.source.types import ArrayType, PointerType, ScalarType, points_to_local
 
 GLOBAL_ID = WorkItemQuery.GLOBAL_ID
 LOCAL_ID = WorkItemQuery.LOCAL_ID
@@ -61,7 +61,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     forms = Forms.of(kernel)
     clues = Clues()
     guarded = {id(it) for it in _behind_local_guards(kernel.body, forms)}
-    for expression in all_expressions(kernel.body):
+    for expression in ir.all_expressions(kernel.body):
         checkpoint()
         match expression:
             case ir.WorkItem(query=query, dimension=ir.Constant(value=int(value))) if query in _IDS:
@@ -90,7 +90,7 @@ def _without_local_ids(kernel: ir.Kernel) -> Iterator[int]:
     other dimensions tell apart, and those of this one would meet in it.
     """
     asked: dict[int, set[WorkItemQuery]] = {}
-    for it in all_expressions(kernel.body):
+    for it in ir.all_expressions(kernel.body):
         if isinstance(it, ir.WorkItem):
             match it.dimension:
                 case ir.Constant(value=int(value)):
@@ -105,7 +105,7 @@ def _without_local_ids(kernel: ir.Kernel) -> Iterator[int]:
 
 def _has_local_memory(kernel: ir.Kernel) -> bool:
     return any(it.kind is VariableKind.LOCAL_OBJECT for it in kernel.variables) or any(
-        isinstance(it.type, PointerType) and it.type.space is AddressSpace.LOCAL for it in kernel.parameters
+        points_to_local(it.type) for it in kernel.parameters
     )
 
 
@@ -309,7 +309,7 @@ def _limits(clues: Clues, forms: Forms, conditions: Iterable[ir.Expression]) -> 
             if not isinstance(expression, ir.Compare):
                 continue
             sides = expression.left, expression.right
-            counters = [it for it in map(_counter, sides) if it in forms.stepped]
+            counters = [it for it in map(ir.variable_of, sides) if it in forms.stepped]
             for it in counters:
                 if it not in shared:
                     shared[it] = _is_shared(it, forms)
@@ -323,12 +323,6 @@ def _limits(clues: Clues, forms: Forms, conditions: Iterable[ir.Expression]) -> 
                         values = forms.assigned.get(side.variable, ())
                         starts[side.variable] = frozenset().union(*map(forms.parameters, values))
                     clues.limits |= starts[side.variable]
-
-
-def _counter(side: ir.Expression) -> Variable | None:
-    while isinstance(side, ir.Convert):
-        side = side.operand
-    return side.variable if isinstance(side, ir.Read) else None
 
 
 def _is_shared(counter: Variable, forms: Forms) -> bool:
@@ -349,8 +343,7 @@ def _is_shared(counter: Variable, forms: Forms) -> bool:
 
 def _adds_constant(value: ir.Expression, variable: Variable) -> bool:
     """Tell whether a value is a variable's own and a constant, as after `i++`."""
-    while isinstance(value, ir.Convert):
-        value = value.operand
+    value = ir.unconverted(value)
     if not isinstance(value, ir.Binary):
         return False
     sides = [it.operand if isinstance(it, ir.Convert) else it for it in (value.left, value.right)]

@@ -237,7 +237,7 @@ class _Walker:
             return 1
         for one, two in ((condition.left, condition.right), (condition.right, condition.left)):
             limit = self.value(two, dict(before))
-            variable = _plain(one)
+            variable = ir.variable_of(one)
             if variable is None:
                 continue
             start, end = before.get(variable), after.get(variable)
@@ -284,7 +284,7 @@ class _Walker:
             )
             if narrowed[0] > narrowed[1]:
                 return False
-            variable = _plain(side)
+            variable = ir.variable_of(side)
             if variable is not None:
                 env[variable] = narrowed
         return True
@@ -350,12 +350,6 @@ class _Walker:
         if len(known) < len(found):
             return None
         return min(it[0] for it in known), max(it[1] for it in known)
-
-
-def _plain(expression: ir.Expression) -> Variable | None:
-    while isinstance(expression, ir.Convert):
-        expression = expression.operand
-    return expression.variable if isinstance(expression, ir.Read) else None
 
 
 def _root(pointer: ir.Expression, env: Mapping[Variable, Value]) -> Variable | None:

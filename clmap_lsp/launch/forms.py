@@ -288,10 +288,3 @@ def _reads(expression: ir.Expression, variable: Variable) -> bool:
     if isinstance(expression, ir.Read):
         return expression.variable is variable
     return any(_reads(it, variable) for it in ir.operands(expression))
-
-
-def all_expressions(block: ir.Block) -> Iterator[ir.Expression]:
-    """Yield every expression of a block, operands after what they are part of."""
-    for statement in ir.walk(block):
-        for expression in ir.expressions(statement):
-            yield from ir.nodes(expression)

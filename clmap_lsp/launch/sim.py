@@ -21,12 +21,12 @@ from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.source.ir import Kernel, Variable
 from clmap_lsp.source.types import (
     SCALARS,
-    AddressSpace,
     OpaqueType,
     PointerType,
     ScalarType,
     Type,
     VectorType,
+    points_to_local,
 )
 
 _TYPES = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double")
@@ -211,7 +211,7 @@ def _bound(parameter: Variable, given: SimArgument) -> Argument:
     if isinstance(kind, OpaqueType):
         raise LaunchError(f"a {kind} cannot be given in a .sim file")
     is_pointer = isinstance(kind, PointerType)
-    if isinstance(kind, PointerType) and kind.space is AddressSpace.LOCAL:
+    if points_to_local(kind):
         return LocalArgument(-(-(given.size or 0) // max(kind.pointee.size, 1)))
     if given.flags & {"null", "noinit", "dump"} and not is_pointer:
         raise LaunchError("null, noinit and dump are for buffers")

@@ -27,6 +27,7 @@ from clmap_lsp.source.types import (
     StructType,
     Type,
     VectorType,
+    points_to_local,
 )
 
 __all__ = ["BARRIER_MARK", "InstrumentError", "Instrumented", "instrument"]
@@ -164,7 +165,7 @@ class _Copy:
 
     def _declarations(self) -> Iterator[str]:
         for it in self._kernel.parameters:
-            if isinstance(it.type, PointerType) and it.type.space is AddressSpace.LOCAL:
+            if points_to_local(it.type):
                 name = self._names[it]
                 yield f"  __local uchar *{name} = (__local uchar *){name}{_AS_GIVEN};"
         for it in self._kernel.variables:

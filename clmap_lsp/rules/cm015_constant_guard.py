@@ -57,12 +57,10 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     del device
     definitions = assigned_once(kernel.kernel.body)
     seen = set()
-    for statement in ir.walk(kernel.kernel.body):
-        for expression in ir.expressions(statement):
-            for node in ir.nodes(expression):
-                if isinstance(node, ir.Compare) and node.span not in seen:
-                    seen.add(node.span)
-                    yield from _judged(kernel, node, definitions)
+    for node in ir.all_expressions(kernel.kernel.body):
+        if isinstance(node, ir.Compare) and node.span not in seen:
+            seen.add(node.span)
+            yield from _judged(kernel, node, definitions)
 
 
 _ALWAYS = {"<": (True, False), "<=": (True, False), ">": (False, True), ">=": (False, True)}

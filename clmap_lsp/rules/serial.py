@@ -97,7 +97,7 @@ def _pinned(
         case ir.Compare(op=CompareOp.EQ, left=left, right=right):
             for one, other in ((left, right), (right, left)):
                 query = _id(one, definitions)
-                if query is not None and isinstance(_plain(other), ir.Constant):
+                if query is not None and isinstance(ir.unconverted(other), ir.Constant):
                     return query
             return None
         case ir.Logical(op=ir.LogicalOp.AND, left=left, right=right):
@@ -107,16 +107,10 @@ def _pinned(
 
 
 def _id(expression: ir.Expression, definitions: Mapping[ir.Variable, ir.Expression]) -> WorkItemQuery | None:
-    plain = _plain(expression)
+    plain = ir.unconverted(expression)
     if isinstance(plain, ir.Read) and plain.variable in definitions:
         return _id(definitions[plain.variable], definitions)
     return plain.query if isinstance(plain, ir.WorkItem) and plain.query in _IDS else None
-
-
-def _plain(expression: ir.Expression) -> ir.Expression:
-    while isinstance(expression, ir.Convert):
-        expression = expression.operand
-    return expression
 
 
 def _assigned_once(body: ir.Block) -> dict[ir.Variable, ir.Expression]:

@@ -991,6 +991,19 @@ def nodes(expression: Expression) -> Iterator[Expression]:
         waiting += operands(top)
 
 
+def unconverted(expression: Expression) -> Expression:
+    """Return an expression without the conversions around it."""
+    while isinstance(expression, Convert):
+        expression = expression.operand
+    return expression
+
+
+def variable_of(expression: Expression) -> Variable | None:
+    """Return the variable that an expression reads, conversions left out; `None` for any other expression."""
+    read = unconverted(expression)
+    return read.variable if isinstance(read, Read) else None
+
+
 def blocks(statement: Statement) -> tuple[Block, ...]:
     """Return the blocks nested directly in a statement, in the order of the source."""
     parts = _BLOCKS.get(type(statement))
@@ -1009,6 +1022,13 @@ def walk(block: Block) -> Iterator[Statement]:
                 break
         else:
             waiting.pop()
+
+
+def all_expressions(block: Block) -> Iterator[Expression]:
+    """Yield every expression of a block and of the blocks inside it, with all expressions inside of each."""
+    for statement in walk(block):
+        for expression in expressions(statement):
+            yield from nodes(expression)
 
 
 _LEAVING = (Return, Break, Continue, Goto, Leave)

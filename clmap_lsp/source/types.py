@@ -7,6 +7,7 @@ Source: OpenCL C Specification 3.0, section 6.3 (supported data types) and 6.3.5
 from __future__ import annotations
 
 from enum import Enum
+from typing import TypeGuard
 
 from clmap_lsp.dataclass import record
 
@@ -238,6 +239,11 @@ VECTOR_LANES = (2, 3, 4, 8, 16)
 def element_of(value: Type) -> Type:
     """Return the element of a vector, and any other type itself."""
     return value.element if isinstance(value, VectorType) else value
+
+
+def points_to_local(value: Type) -> TypeGuard[PointerType]:
+    """Tell whether a type is a pointer to local memory."""
+    return isinstance(value, PointerType) and value.space is AddressSpace.LOCAL
 
 
 def lanes_of(value: Type) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from clmap_lsp.emulator.symbolic import builtins, integers
 from clmap_lsp.emulator.symbolic.comparing import compare, truth, values_of
 from clmap_lsp.emulator.symbolic.integers import spread_out
+from clmap_lsp.emulator.symbolic.rows import simplified
 from clmap_lsp.emulator.symbolic.space import Space
 from clmap_lsp.emulator.symbolic.values import (
     BETWEEN_BUFFERS,
@@ -99,7 +100,7 @@ class Evaluator:
             case Sym():
                 return truth(value, self.space)
             case Floats():
-                return _plain(np.asarray(value.array != 0))
+                return simplified(np.asarray(value.array != 0))
             case Pointer():
                 return True
             case Unknown():
@@ -287,7 +288,7 @@ class Evaluator:
                 return compare(op, left, right, scalar, self.space)
             case Floats(), Floats():
                 affordable(left.array, right.array)
-                return _plain(_FLOAT_COMPARE[op](left.array, right.array))
+                return simplified(_FLOAT_COMPARE[op](left.array, right.array))
             case Pointer(), Pointer() if left.root is right.root:
                 return compare(op, left.offset, right.offset, ir_long(), self.space)
             case Pointer(), Sym(is_uniform=True, const=0):
@@ -313,7 +314,7 @@ class Evaluator:
         if isinstance(right, Unknown):
             return right
         affordable(np.asarray(left), np.asarray(right))
-        return _plain(np.logical_and(left, right) if conjunction else np.logical_or(left, right))
+        return simplified(np.logical_and(left, right) if conjunction else np.logical_or(left, right))
 
     def _from_condition(self, condition: Condition) -> Value:
         if isinstance(condition, Unknown):
@@ -560,7 +561,7 @@ class Evaluator:
                 result = result if it is conjunction else it
             elif not isinstance(result, Unknown):
                 affordable(result, it)
-                result = _plain(np.logical_and(result, it) if conjunction else np.logical_or(result, it))
+                result = simplified(np.logical_and(result, it) if conjunction else np.logical_or(result, it))
         return result
 
     def _relation(self, name: str, kind: Type) -> _Scalar:
@@ -657,14 +658,6 @@ def negate(condition: Condition) -> Condition:
     if isinstance(condition, Unknown):
         return condition
     return not condition if isinstance(condition, bool) else ~condition
-
-
-def _plain(mask: Any) -> Condition:
-    """Return an array of conditions as one where all agree."""
-    array = np.asarray(mask)
-    if array.all():
-        return True
-    return array if array.any() else False
 
 
 def _bit_count(name: str, values: Any, bits: int) -> Any:

@@ -32,7 +32,7 @@ from clmap_lsp.locality.definition import LEVELS, Definition, LocalAddresses, bu
 from clmap_lsp.locality.metrics import AccessCounts, Metrics
 from clmap_lsp.locality.parallel import psl_norm
 from clmap_lsp.source.ir import Initializer, Kernel, Variable, VariableKind
-from clmap_lsp.source.types import AddressSpace, PointerType
+from clmap_lsp.source.types import AddressSpace, PointerType, points_to_local
 
 _MAX_UNLIKE_GROUPS = 4096
 _WARP_FREE = 32
@@ -108,14 +108,10 @@ def _access_counts(machines: Iterable[Machine]) -> AccessCounts:
 def buffer_numbers(kernel: Kernel) -> tuple[dict[Variable, int], dict[Variable, int]]:
     """Return the numbers of global and constant buffers, and those of local ones, each in order from 0."""
     pointers = [it for it in kernel.parameters if isinstance(it.type, PointerType)]
-    local = [it for it in pointers if _is_local(it)]
+    local = [it for it in pointers if points_to_local(it.type)]
     local += [it for it in kernel.variables if it.kind is VariableKind.LOCAL_OBJECT]
-    shared = [it for it in pointers if not _is_local(it)] + list(kernel.constants)
+    shared = [it for it in pointers if not points_to_local(it.type)] + list(kernel.constants)
     return {it: n for n, it in enumerate(shared)}, {it: n for n, it in enumerate(local)}
-
-
-def _is_local(variable: Variable) -> bool:
-    return isinstance(variable.type, PointerType) and variable.type.space is AddressSpace.LOCAL
 
 
 def _bases(kernel: Kernel, view: LocalAddresses) -> dict[Variable, int]:

@@ -99,10 +99,4 @@ def _knows_no_groups(kernel: ir.Kernel) -> bool:
     )
     if local or facts.opaque(kernel) or facts.synchronises(kernel.body):
         return False
-    return all(
-        it.query in _ALIKE
-        for statement in ir.walk(kernel.body)
-        for value in ir.expressions(statement)
-        for it in ir.nodes(value)
-        if isinstance(it, ir.WorkItem)
-    )
+    return all(it.query in _ALIKE for it in ir.all_expressions(kernel.body) if isinstance(it, ir.WorkItem))

@@ -150,10 +150,7 @@ def _one(scope: Scope, name: str, accesses: list[Access]) -> _Counted | None:
 def is_used(kernel: ir.Kernel, atomic: ir.Atomic) -> bool:
     """True if a kernel reads what was there before."""
     return atomic.variable is not None and any(
-        isinstance(it, ir.Read) and it.variable is atomic.variable
-        for statement in ir.walk(kernel.body)
-        for expression in ir.expressions(statement)
-        for it in ir.nodes(expression)
+        isinstance(it, ir.Read) and it.variable is atomic.variable for it in ir.all_expressions(kernel.body)
     )
 
 

@@ -30,7 +30,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.fixes import facts
+from clmap_lsp.fixes import facts, grid
 from clmap_lsp.fixes.assumptions import Assumption, finite, multiple, no_offset, overlaps, positive
 from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
@@ -248,7 +248,7 @@ def _parts(scope: Scope, loop: CountingLoop) -> tuple[tuple[Node, ...], tuple[No
     at = children.index(loop.node)
     before, after = [], tuple(children[at + 1 :])
     for node in children[:at]:
-        if _is_id(scope, node) or _returns(scope, node) or _declares_only(scope, node, loop.name):
+        if _is_id(scope, node) or grid.returns(scope, node) or _declares_only(scope, node, loop.name):
             continue
         before.append(node)
     if any(it.kind != "simple" for it in (*before, *after)) or not after:
@@ -263,13 +263,6 @@ _IDS = re.compile(rf"(?:(?:const\s+)?(?:unsigned\s+)?\w+\s+)?{_ONE_ID}(?:\s*,\s*
 
 def _is_id(scope: Scope, node: Node) -> bool:
     return _IDS.fullmatch(scope.shown, node.start, node.end) is not None
-
-
-def _returns(scope: Scope, node: Node) -> bool:
-    if node.kind != "if" or len(node.children) != 1:
-        return False
-    child = node.children[0]
-    return "".join(scope.shown[child.start : child.end].split()) in ("return;", "{return;}")
 
 
 def _declares_only(scope: Scope, node: Node, name: str) -> bool:

@@ -145,9 +145,7 @@ def _named(
         return (((value.span.start, value.span.end),), "") if isinstance(kind, ScalarType) else None
     kinds = {
         it.type
-        for statement in ir.walk(loop.statement.body)
-        for expression in ir.expressions(statement)
-        for it in ir.nodes(expression)
+        for it in ir.all_expressions(loop.statement.body)
         if (it.span.start, it.span.end) in texts and as_typed(it.span, scope.subject.path)
         if not isinstance(it, ir.Convert)
     }

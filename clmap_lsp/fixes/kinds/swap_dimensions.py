@@ -78,16 +78,14 @@ def _edits(subject: Subject) -> tuple[Edit, ...]:
     What macros ask for counts, as do linear ids, in which the order of work-items is the program's business.
     """
     edits: dict[tuple[int, int], Edit] = {}
-    for statement in ir.walk(subject.analysis.kernel.body):
-        for expression in ir.expressions(statement):
-            for node in ir.nodes(expression):
-                if not isinstance(node, ir.WorkItem) or node.query is Query.WORK_DIM:
-                    continue
-                edit = _edit(subject, node)
-                if edit is None:
-                    return ()
-                if edit.text != "2":
-                    edits[edit.span.start, edit.span.end] = edit
+    for node in ir.all_expressions(subject.analysis.kernel.body):
+        if not isinstance(node, ir.WorkItem) or node.query is Query.WORK_DIM:
+            continue
+        edit = _edit(subject, node)
+        if edit is None:
+            return ()
+        if edit.text != "2":
+            edits[edit.span.start, edit.span.end] = edit
     return tuple(edits.values())
 
 
@@ -97,8 +95,7 @@ def _edit(subject: Subject, node: ir.WorkItem) -> Edit | None:
     if node.query not in _SYMMETRIC or not as_typed(node.span, subject.path):
         return None
     call = _CALL.fullmatch(masked(subject.text[node.span.start : node.span.end]))
-    while isinstance(dimension, ir.Convert):
-        dimension = dimension.operand
+    dimension = dimension and ir.unconverted(dimension)
     if call is None or not isinstance(dimension, ir.Constant) or call[1] != str(dimension.value):
         return None
     at = node.span.start

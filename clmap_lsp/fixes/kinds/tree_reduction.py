@@ -242,7 +242,7 @@ def _fill(scope: Scope, tree: _Tree) -> _Fill | None:
     if found is None or len(barriers) != 1:
         return None
     kernel = scope.subject.analysis.kernel
-    if any(isinstance(it, ir.WorkItem) and not _is_known(it) for it in _nodes(kernel.body)):
+    if any(isinstance(it, ir.WorkItem) and not _is_known(it) for it in ir.all_expressions(kernel.body)):
         return None
     stores = [
         it
@@ -250,12 +250,6 @@ def _fill(scope: Scope, tree: _Tree) -> _Fill | None:
         if it.direction is not Direction.LOAD and it.span.start < tree.node.start
     ]
     return _Fill(tuple(names), found[0], found[1], tuple(barriers)) if len(stores) == 1 else None
-
-
-def _nodes(block: ir.Block) -> Iterator[ir.Expression]:
-    for statement in ir.walk(block):
-        for expression in ir.expressions(statement):
-            yield from ir.nodes(expression)
 
 
 def _is_known(it: ir.WorkItem) -> bool:
