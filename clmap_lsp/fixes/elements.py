@@ -33,9 +33,20 @@ _SIZE = Polynomial.of(WorkItemSymbol(Query.GLOBAL_SIZE, 0))
 
 
 def knows_only_its_id(scope: Scope) -> bool:
-    """True if every work-item function of a kernel is a `get_global_id(0)` that is typed in its body."""
-    every = ir.all_expressions(scope.subject.analysis.kernel.body)
-    return all(_is_typed_id(scope, it) for it in every if isinstance(it, ir.WorkItem))
+    """True if every work-item function of a kernel is a `get_global_id(0)` that is typed in its body.
+
+    What is asked for a variable that nothing reads does not count.
+    """
+    body = scope.subject.analysis.kernel.body
+    read = {it.variable for it in ir.all_expressions(body) if isinstance(it, (ir.Read, ir.ObjectAddress))}
+    for statement in ir.walk(body):
+        if isinstance(statement, ir.Assign) and statement.variable not in read:
+            continue
+        for expression in ir.expressions(statement):
+            for it in ir.nodes(expression):
+                if isinstance(it, ir.WorkItem) and not _is_typed_id(scope, it):
+                    return False
+    return True
 
 
 def _is_typed_id(scope: Scope, it: ir.WorkItem) -> bool:

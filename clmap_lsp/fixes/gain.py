@@ -55,9 +55,15 @@ def ratio(before: Measures, after: Measures) -> float:
     return before.cost / after.cost if after.cost else float(max(before.cost, 1))
 
 
-def does_not_pay(before: Measures, after: Measures) -> str | None:
-    """Return why a rewrite that lowers no traffic is not offered; `None` where it gains a twentieth."""
+def does_not_pay(before: Measures, after: Measures, or_traffic: float = 0.0) -> str | None:
+    """Return why a rewrite that is decided by time is not offered; `None` where it gains a twentieth.
+
+    Args:
+        or_traffic: how many times less traffic is enough where no time is known; 0 if none is.
+    """
     known = time_ratio(before, after)
+    if known is None and or_traffic and before.cost >= or_traffic * after.cost:
+        return None
     if known is None:
         reason = before.untimed or after.untimed
         return f"whether it pays is a matter of time, which is not known: {reason}"

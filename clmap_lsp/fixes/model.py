@@ -105,6 +105,8 @@ class Proposal:
     """By how many times it must lower the traffic: more than 1 where it brings barriers and instructions."""
     by_time: bool = False
     """What it gains is no traffic: it is rejected where no predicted time says that it pays."""
+    or_traffic: float = 0.0
+    """Where no time is known for one `by_time`: how many times less traffic is enough; 0 if none is."""
     promise: str = ""
     """What a device's records say that it gains, or where: `about 10 % → 95 % of copy bandwidth`."""
     pays_in_larger: bool = False

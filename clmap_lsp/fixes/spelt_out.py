@@ -1,5 +1,7 @@
 """Kernels whose accesses come out of macros, spelt out, so that what a rewrite edits is their own text.
 
+Global ids that a kernel works out itself (`ids.py`) are written as such, too.
+
 `#define SCORE(i, j) scores[(j) + (i) * (N + 1)]` hides an access from those who edit text. Of the macros
 that a kernel's body uses, those that accesses, ids or heads of loops come out of are replaced by what they
 stand for; numbers with a name stay names. A rewrite is derived there. What it leaves alone stays a macro.
@@ -14,8 +16,13 @@ from typing import TYPE_CHECKING
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit
+from clmap_lsp.fixes.assumptions import no_offset
 from clmap_lsp.fixes.edits import OverlapError, apply
+from clmap_lsp.fixes.ids import worked_out
 from clmap_lsp.fixes.macros import settable
+from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.scope import Scope
+from clmap_lsp.fixes.unused import without_unused
 from clmap_lsp.source import ir
 from clmap_lsp.source.lexer import NO_GAP, is_name
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError
@@ -25,7 +32,8 @@ from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
-    from clmap_lsp.fixes.model import Proposal, Subject
+    from clmap_lsp.fixes.assumptions import Assumption
+    from clmap_lsp.fixes.model import Subject
     from clmap_lsp.source.lexer import Token
     from clmap_lsp.source.preprocess import Preprocessed
 
@@ -35,11 +43,13 @@ MOST_TOKENS = 4096
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A use of a macro at `[start, end)` of the text as typed, and what it stands for."""
+    """A use of a macro, or an id, at `[start, end)` of the text as typed, and what it stands for."""
 
     start: int
     end: int
     text: str
+    is_id: bool = False
+    """Rewrites that were derived with it take it in: what it was worked out from may be gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,7 @@ class SpeltOut:
 
     subject: Subject
     uses: tuple[_Use, ...]
+    assumptions: tuple[Assumption, ...] = ()
 
     def typed(self, proposal: Proposal) -> Proposal | None:
         """Return a proposal for the text as typed: uses that no edit touches stay as they are.
@@ -61,21 +72,22 @@ class SpeltOut:
             edits = tuple(self._edits(mine))
         except OverlapError:
             return None
-        return replace(proposal, edits=(*others, *edits))
+        assumed = tuple(dict.fromkeys((*proposal.assumptions, *self.assumptions)))
+        return replace(proposal, edits=(*others, *edits), assumptions=assumed)
 
     def _edits(self, edits: Sequence[Edit]) -> Iterator[Edit]:
         path, text = self.subject.path, self.subject.text
         placed = list(self._placed())
         touched = [
             (start, end)
-            for start, end, _ in placed
-            if any(it.span.start < end and start < it.span.end for it in edits)
+            for (start, end, _), use in zip(placed, self.uses, strict=True)
+            if use.is_id or any(it.span.start < end and start < it.span.end for it in edits)
         ]
         for start, end in _joined([*((it.span.start, it.span.end) for it in edits), *touched]):
             inside = [it for it in edits if start <= it.span.start and it.span.end <= end]
             moved = [Edit(Span(path, it.span.start - start, it.span.end - start), it.text) for it in inside]
             new = apply(text[start:end], moved, path)
-            yield Edit(Span(path, self._before(start, placed), self._before(end, placed)), new)
+            yield Edit(Span(path, self._first(start, placed), self._last(end, placed)), new)
 
     def _placed(self) -> Iterator[tuple[int, int, int]]:
         """Yield where each use stands spelt out, and by how much what follows has moved."""
@@ -85,13 +97,13 @@ class SpeltOut:
             moved += len(use.text) - (use.end - use.start)
             yield start, start + len(use.text), moved
 
-    def _before(self, at: int, placed: Iterable[tuple[int, int, int]]) -> int:
-        """Return where an offset outside of uses stands in the text as typed."""
-        moved = 0
-        for _, end, after in placed:
-            if end <= at:
-                moved = after
-        return at - moved
+    def _first(self, at: int, placed: Iterable[tuple[int, int, int]]) -> int:
+        """Return where a range that starts at an offset starts as typed: before what was removed there."""
+        return at - next((after for start, _, after in reversed([*placed]) if start < at), 0)
+
+    def _last(self, at: int, placed: Iterable[tuple[int, int, int]]) -> int:
+        """Return where a range that ends at an offset ends as typed: behind what was removed there."""
+        return at - next((after for _, end, after in reversed([*placed]) if end <= at), 0)
 
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -106,34 +118,58 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def spelt_out(subject: Subject) -> SpeltOut | None:
-    """Return a subject with the macros spelt out that hide what rewrites edit; `None` where there are none.
+    """Return a subject with the macros and ids spelt out that hide what rewrites edit; `None` without any.
 
-    What the compiler sees is the same, token by token.
+    Of macros, what the compiler sees is the same, token by token.
     """
-    hidden = _hidden(subject)
-    if not hidden or subject.analysis.span.path != subject.path:
+    if subject.analysis.span.path != subject.path:
         return None
     files = subject.program.files
 
     def read(path: str) -> str | None:
         return files[path].text if path in files else None
 
-    before = preprocess(subject.text, subject.path, subject.options, read)
-    uses = tuple(_uses(subject, before, hidden))
+    path, hidden = subject.path, _hidden(subject)
+    uses: tuple[_Use, ...] = ()
+    if hidden:
+        before = preprocess(subject.text, path, subject.options, read)
+        uses = tuple(_uses(subject, before, hidden))
+        after = preprocess(_with(subject, uses), path, subject.options, read)
+        if [it.text for it in before.tokens] != [it.text for it in after.tokens]:
+            return None
+    ids = tuple(it for it in _ids(subject) if not any(_meet(it, other) for other in uses))
+    uses = tuple(sorted((*uses, *ids), key=lambda it: it.start))
     if not uses:
         return None
-    path, edits = subject.path, [Edit(Span(subject.path, it.start, it.end), it.text) for it in uses]
-    text = apply(subject.text, edits, path)
-    after = preprocess(text, path, subject.options, read)
-    if [it.text for it in before.tokens] != [it.text for it in after.tokens]:
-        return None
+    text = _with(subject, uses)
     program = read_program(text, path, subject.options, read_file=read)
     kernel = program.kernel(subject.analysis.name)
     if kernel is None or kernel.n_sites != subject.analysis.kernel.n_sites:
         return None
     analysis = analyse_kernel(kernel, subject.launch, (), subject.device, program.constants)
     made = replace(subject, program=program, analysis=analysis, emulation=None)
-    return SpeltOut(made, uses)
+    return SpeltOut(made, uses, (no_offset(len(subject.launch.global_size)),) if ids else ())
+
+
+def _with(subject: Subject, uses: Sequence[_Use]) -> str:
+    return apply(
+        subject.text, [Edit(Span(subject.path, it.start, it.end), it.text) for it in uses], subject.path
+    )
+
+
+def _meet(one: _Use, other: _Use) -> bool:
+    return one.start < other.end and other.start < one.end
+
+
+def _ids(subject: Subject) -> Iterator[_Use]:
+    """Yield the ids that are worked out, and the variables that nothing but those needed."""
+    scope = Scope.of(subject)
+    found = dict.fromkeys(worked_out(subject))
+    if scope is None or not found:
+        return
+    edits = (scope.replaced(it.start, it.end, f"get_global_id({dimension})") for it, dimension in found)
+    for it in without_unused(scope, Proposal("", "", tuple(edits))).edits:
+        yield _Use(it.span.start, it.span.end, it.text, is_id=True)
 
 
 def _hidden(subject: Subject) -> set[tuple[int, int]]:

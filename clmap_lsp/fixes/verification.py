@@ -88,7 +88,7 @@ def verify(
     if gained[0].cost < proposal.least_gain * gained[1].cost:
         ratio = f"{gained[0].cost / max(gained[1].cost, 1):.2f} times less traffic"
         return Rejected(proposal, f"it brings {ratio}; less than {proposal.least_gain} times does not pay")
-    if proposal.by_time and (reason := gain.does_not_pay(*gained)):
+    if proposal.by_time and (reason := gain.does_not_pay(*gained, proposal.or_traffic)):
         return Rejected(proposal, reason)
     trials = trials or Trials(subject, settings)
     comparison = _Comparison(subject, proposal, trials, after_program)

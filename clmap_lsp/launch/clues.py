@@ -53,6 +53,8 @@ class Clues:
     """Scalar parameters that an index multiplies with themselves: edges of volumes."""
     loaded: set[Variable] = field(default_factory=set)
     """Buffers that are read."""
+    of_one_group: frozenset[int] = frozenset()
+    """Dimensions in which nothing tells work-groups apart: several would do the same work."""
 
 
 @per_kernel
@@ -78,17 +80,16 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     _limits(clues, forms, (it.condition for it in loops if it.condition is not None))
     _find_data_roles(clues, kernel)
     clues.steps -= clues.rows | clues.limits
-    for dimension in _without_local_ids(kernel):
-        clues.local_sizes.setdefault(dimension, 1)
+    asked = _asked(kernel)
+    if asked is not None:
+        for dimension in _without_local_ids(kernel, asked):
+            clues.local_sizes.setdefault(dimension, 1)
+        clues.of_one_group = frozenset(_of_one_group(asked))
     return clues
 
 
-def _without_local_ids(kernel: ir.Kernel) -> Iterator[int]:
-    """Yield the dimensions in which a group has one work-item.
-
-    There groups are told apart, but not the work-items of one; or local memory is shared by work-items that
-    other dimensions tell apart, and those of this one would meet in it.
-    """
+def _asked(kernel: ir.Kernel) -> dict[int, set[WorkItemQuery]] | None:
+    """Return what a kernel asks of each dimension; `None` where that is not all it knows of its place."""
     asked: dict[int, set[WorkItemQuery]] = {}
     for it in ir.all_expressions(kernel.body):
         if isinstance(it, ir.WorkItem):
@@ -96,7 +97,25 @@ def _without_local_ids(kernel: ir.Kernel) -> Iterator[int]:
                 case ir.Constant(value=int(value)):
                     asked.setdefault(value, set()).add(it.query)
                 case _:
-                    return  # A linear id, or a dimension that is not known, tells them apart.
+                    return None  # A linear id, or a dimension that is not known, tells them apart.
+    return asked
+
+
+def _of_one_group(asked: Mapping[int, set[WorkItemQuery]]) -> Iterator[int]:
+    """Yield the dimensions that only ids inside a group follow, and those beyond 0 that nothing does."""
+    if any(not asks.isdisjoint(_IDS) for asks in asked.values()):
+        for dimension in range(3):
+            asks = asked.get(dimension, set())
+            if asks <= {LOCAL_ID, WorkItemQuery.LOCAL_SIZE} and (dimension > 0 or LOCAL_ID in asks):
+                yield dimension
+
+
+def _without_local_ids(kernel: ir.Kernel, asked: Mapping[int, set[WorkItemQuery]]) -> Iterator[int]:
+    """Yield the dimensions in which a group has one work-item.
+
+    There groups are told apart, but not the work-items of one; or local memory is shared by work-items that
+    other dimensions tell apart, and those of this one would meet in it.
+    """
     if any(not asks.isdisjoint((LOCAL_ID, GLOBAL_ID)) for asks in asked.values()):
         yield from (it for it, asks in asked.items() if it > 0 and asks == {GROUP_ID})
     if _has_local_memory(kernel) and any(LOCAL_ID in asks for asks in asked.values()):

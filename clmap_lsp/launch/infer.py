@@ -231,6 +231,9 @@ def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:
     edges = [size for it in (*clues.cubed, *clues.pitches) if (size := draft.scalar(it.name))]
     sizes = []
     for d in range(n):
+        if d in clues.of_one_group:
+            sizes.append(draft.local_size[d])
+            continue
         wanted = _evaluate(clues.bounds[d], draft) if d in clues.bounds else None
         if wanted is None:
             pitches = [draft.scalar(it.name) for it, dimension in clues.pitches.items() if dimension == d]

@@ -176,6 +176,9 @@ def test_required_work_group_sizes() -> None:
         ("for (int k = 0; k < 7; k++) a[get_global_id(0) * n + k] = 1;", {"n": 256}),
         # A part for each work-item is not all of them.
         ("int g = get_global_id(0); for (int k = g * n; k < (g + 1) * n; k++) a[k] = 1;", {"n": 256}),
+        # Nothing tells groups of dimension 0 apart: they would do the same.
+        ("__local int t[16][16]; int x = get_local_id(0), y = get_local_id(1); t[y][x] = a[x]; barrier(1);"
+         " a[get_global_id(1) * 16 + x] = t[y][x];", {"global": (16, 256), "local": (16, 16)}),
         # Several elements a work-item: their number is that of all work-items.
         ("for (int k = 0; k < 8; k++) { int i = get_global_id(0) * 8 + k; if (i < n) a[i] = 1; }",
          {"n": 32768, "a": 32768}),

@@ -20,7 +20,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import elements, facts
 from clmap_lsp.fixes.assumptions import no_offset, overlaps, positive
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
-from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.reductions import totals
 from clmap_lsp.fixes.scope import Scope, spelt
 from clmap_lsp.source import ir
@@ -95,6 +95,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         lowers_traffic=False,
         least_gain=0.0,
         by_time=True,
+        or_traffic=STAGING_GAIN,
     )
 
 
@@ -155,7 +156,10 @@ def _edits(scope: Scope, spread: _Spread) -> tuple[Edit, ...] | None:
     """Return the edits; `None` where something follows the loop, or names would meet."""
     loop = spread.loop
     place = scope.block_statement(loop.node.start, loop.node.end)
-    if place is None or place[1] is not loop.node or place[0].children[-1] is not loop.node:
+    if place is None or place[0].children[-1] is not place[1]:
+        return None
+    governed = place[1].kind == "if" and place[1].children == (loop.node,)
+    if place[1] is not loop.node and not governed:
         return None
     tops = scope.body.children
     if place[0] is not scope.body and not (tops[-1].kind == "if" and tops[-1].children == (place[0],)):
@@ -189,7 +193,7 @@ def _edits(scope: Scope, spread: _Spread) -> tuple[Edit, ...] | None:
         body = f"{head}{newline}{indent}{body}"
         for found in elements.ID.finditer(scope.shown, scope.body.start, loop.node.start):
             edits.append(scope.replaced(found.start(), found.end(), other))
-    edits[0] = scope.replaced_with_hints(loop.node, body)
+    edits[0] = scope.replaced_with_hints(loop.node, scope.governed(loop.node, body))
     return tuple(edits)
 
 
