@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.fixes.scope import as_typed
 from clmap_lsp.source import ir
+from clmap_lsp.source.types import ScalarType
 
 if TYPE_CHECKING:
     from clmap_lsp.findings import Edit
@@ -58,8 +60,7 @@ def _past_return(scope: Scope, loop: Node) -> Opened | None:
     if not all(_harmless(scope, it) for it in between) or guard.head is None:
         return None
     name = scope.fresh(NAME)
-    head = scope.text[guard.head[0] : guard.head[1]]
-    edits = [scope.replaced(guard.start, guard.end, f"const bool {name} = !({head});")]
+    edits = [scope.replaced(guard.start, guard.end, f"const bool {name} = {negated(scope, guard.head)};")]
     return _with_rest(scope, name, edits, rest)
 
 
@@ -109,6 +110,41 @@ def deeper(text: str, by: str) -> str:
     """Return text with every line but its first indented further; blank lines stay."""
     first, *others = text.split("\n")
     return "\n".join([first, *(f"{by}{it}" if it.strip() else it for it in others)])
+
+
+_OPPOSITE = {"<": ">=", ">=": "<", ">": "<=", "<=": ">", "==": "!=", "!=": "=="}
+
+
+def negated(scope: Scope, head: tuple[int, int]) -> str:
+    """Return the opposite of a condition: `row < M && col < N` for `row >= M || col >= N`, else `!(…)`."""
+    typed = scope.text[slice(*head)]
+    for statement in ir.walk(scope.subject.analysis.kernel.body):
+        if isinstance(statement, ir.If) and as_typed(statement.condition.span, scope.subject.path):
+            span = statement.condition.span
+            if head[0] <= span.start and span.end <= head[1] and scope.source(span) == typed.strip():
+                return _opposite(scope, statement.condition) or f"!({typed})"
+    return f"!({typed})"
+
+
+def _opposite(scope: Scope, value: ir.Expression) -> str | None:
+    """Return what is true where a condition of integers is not; `None` for one that is not so plain."""
+    while isinstance(value, ir.Convert):
+        value = value.operand
+    match value:
+        case ir.Logical(op=ir.LogicalOp.OR, left=left, right=right):
+            parts = [_opposite(scope, it) for it in (left, right)]
+            return None if None in parts else " && ".join(it or "" for it in parts)
+        case ir.Compare(op=op, left=left, right=right):
+            if not all(isinstance(it.type, ScalarType) and it.type.is_integer for it in (left, right)):
+                return None  # A number that is none is neither less nor not less.
+            if not as_typed(value.span, scope.subject.path):
+                return None
+            texts = scope.source(value.span).split(op.value)
+            if len(texts) != 2 or any("&" in it or "|" in it or "?" in it for it in texts):
+                return None
+            return f"{texts[0].strip()} {_OPPOSITE[op.value]} {texts[1].strip()}"
+        case _:
+            return None
 
 
 def _only_returns(scope: Scope, node: Node) -> bool:

@@ -76,7 +76,7 @@ def proposals(
 ) -> Iterator[Proposal]:
     """Yield every rewrite whose preconditions hold in the source.
 
-    What finds nothing because macros hide it is asked again with those spelt out. A kind that fails takes
+    What macros and names hide is looked for with those spelt out, too (`spelt_out`). A kind that fails takes
     neither the others nor what it proposed before: it is noted in `failed`, and raises only where that is not
     given.
 
@@ -87,15 +87,17 @@ def proposals(
     if use is Use.CALLED:
         return
     asked = tuple(group_shape.shapes if every_shape and it is group_shape.propose else it for it in kinds())
-    found: set[str] = set()
+    found: set[tuple[str, str]] = set()
     for proposal in _proposals(subject, failed, asked):
         if _may_be_made(subject, proposal, use):
-            found.add(proposal.kind)
+            found.add((proposal.kind, proposal.title))
             yield proposal
     open_ = spelt_out(subject)
     if open_ is None:
         return
-    for proposal in _proposals(open_.subject, failed, tuple(it for it in asked if _name(it) not in found)):
+    for proposal in _proposals(open_.subject, failed, asked):
+        if (proposal.kind, proposal.title) in found:
+            continue
         typed = open_.typed(proposal)
         if typed is not None and _may_be_made(subject, typed, use):
             yield typed

@@ -1,6 +1,7 @@
 """Kernels whose accesses come out of macros, spelt out, so that what a rewrite edits is their own text.
 
-Global ids that a kernel works out itself (`ids.py`) are written as such, too.
+Global ids that a kernel works out itself (`ids.py`) are written as such, too, and names that loops give to
+indices (`index_names.py`) are written out.
 
 `#define SCORE(i, j) scores[(j) + (i) * (N + 1)]` hides an access from those who edit text. Of the macros
 that a kernel's body uses, those that accesses, ids or heads of loops come out of are replaced by what they
@@ -19,6 +20,7 @@ from clmap_lsp.findings import Edit
 from clmap_lsp.fixes.assumptions import no_offset
 from clmap_lsp.fixes.edits import OverlapError, apply
 from clmap_lsp.fixes.ids import worked_out
+from clmap_lsp.fixes.index_names import written_out
 from clmap_lsp.fixes.macros import settable
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope
@@ -48,7 +50,7 @@ class _Use:
     start: int
     end: int
     text: str
-    is_id: bool = False
+    is_kept: bool = False
     """Rewrites that were derived with it take it in: what it was worked out from may be gone."""
 
 
@@ -81,7 +83,7 @@ class SpeltOut:
         touched = [
             (start, end)
             for (start, end, _), use in zip(placed, self.uses, strict=True)
-            if use.is_id or any(it.span.start < end and start < it.span.end for it in edits)
+            if use.is_kept or any(it.span.start < end and start < it.span.end for it in edits)
         ]
         for start, end in _joined([*((it.span.start, it.span.end) for it in edits), *touched]):
             inside = [it for it in edits if start <= it.span.start and it.span.end <= end]
@@ -137,8 +139,11 @@ def spelt_out(subject: Subject) -> SpeltOut | None:
         after = preprocess(_with(subject, uses), path, subject.options, read)
         if [it.text for it in before.tokens] != [it.text for it in after.tokens]:
             return None
-    ids = tuple(it for it in _ids(subject) if not any(_meet(it, other) for other in uses))
-    uses = tuple(sorted((*uses, *ids), key=lambda it: it.start))
+    ids = tuple(_ids(subject))
+    for it in (*ids, *_names(subject)):
+        if not any(_meet(it, other) for other in uses):
+            uses = (*uses, it)
+    uses = tuple(sorted(uses, key=lambda it: it.start))
     if not uses:
         return None
     text = _with(subject, uses)
@@ -169,7 +174,13 @@ def _ids(subject: Subject) -> Iterator[_Use]:
         return
     edits = (scope.replaced(it.start, it.end, f"get_global_id({dimension})") for it, dimension in found)
     for it in without_unused(scope, Proposal("", "", tuple(edits))).edits:
-        yield _Use(it.span.start, it.span.end, it.text, is_id=True)
+        yield _Use(it.span.start, it.span.end, it.text, is_kept=True)
+
+
+def _names(subject: Subject) -> Iterator[_Use]:
+    scope = Scope.of(subject)
+    if scope is not None:
+        yield from (_Use(*it, is_kept=True) for it in written_out(scope))
 
 
 def _hidden(subject: Subject) -> set[tuple[int, int]]:

@@ -50,7 +50,7 @@ def without_unused(scope: Scope, proposal: Proposal) -> Proposal:
         if not found:
             break
         for node in found:
-            removed[node.start] = scope.replaced(*_line_of(scope, node), "")
+            removed[node.start] = scope.replaced(*line_of(scope, node), "")
             left -= _words(scope, node)
     return replace(proposal, edits=(*proposal.edits, *removed.values())) if removed else proposal
 
@@ -192,7 +192,7 @@ def _declarations(scope: Scope, proposal: Proposal) -> Iterator[tuple[tuple[str,
     """Yield the variables of each declaration that does nothing besides, and that no edit touches."""
     in_macros = _named_by_macros(scope)
     for node in scope.body.walk():
-        if node.kind != "simple" or any(_meets(it, *_line_of(scope, node)) for it in proposal.edits):
+        if node.kind != "simple" or any(_meets(it, *line_of(scope, node)) for it in proposal.edits):
             continue
         found = _DECLARED.fullmatch(scope.shown[node.begins : node.end])
         variables = [] if found is None else [_VARIABLE.fullmatch(it) for it in _parts(found["variables"])]
@@ -239,7 +239,7 @@ def _is_pure(scope: Scope, node: Node, names: tuple[str, ...]) -> bool:
     )
 
 
-def _line_of(scope: Scope, node: Node) -> tuple[int, int]:
+def line_of(scope: Scope, node: Node) -> tuple[int, int]:
     """Return the range to remove with a statement: its lines, where nothing else stands on them."""
     start, end = scope.text.rfind("\n", 0, node.start) + 1, scope.line_end(node.end)
     end += len(scope.newline) if scope.text.startswith(scope.newline, end) else 0

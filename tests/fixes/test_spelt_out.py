@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from fixing import offered, proposed, proved
 
 HIDDEN = """\
@@ -62,3 +63,46 @@ def test_a_macro_with_statements_stays():
 def test_a_macro_that_is_another_later_is_left_alone():
     text = HIDDEN + "#undef AT\n#define AT(r, c) part[(r) + (c) * WIDTH]\n"
     assert proposed(text, "pad-local") == []
+
+
+NAMED_INDEX = """\
+// clmap: global=64 local=32 n=40 a=random(2560) x=random(40) y=zeros(64)
+__kernel void rows(__global const float *restrict a, __global const float *restrict x,
+                   __global float *restrict y, const int n)
+{
+    const int row = get_global_id(0);
+    float acc = 0.0f;
+    for (int k = 0; k < n; k++) {
+        const int at = row * n + k;  // The row's element.
+        acc += a[at] * x[k] + (at & 1);
+    }
+    y[row] = acc;
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["vectorise", "stage-loop"])
+def test_a_name_that_a_loop_gives_to_an_index_is_written_out(kind: str):
+    subject, proposal = proposed(NAMED_INDEX, kind)[-1]
+    text, proof = proved(NAMED_INDEX, subject, proposal)
+    assert "`a`" in proposal.title
+    assert "int at" not in text
+    assert "((row * n + " in text
+    assert proof.compared == "bit for bit"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("const int at = row * n + k;", "int at = row * n + k; at &= 2047;"),
+        ("const int at = row * n + k;", "float at = row * n + k;"),
+        ("acc += a[at]", "acc += a[at]; { int at = 3; acc += at; } acc += a[at]"),
+        ("const int at = row * n + k;", "const int at = row * n + k; k += 0;"),
+    ],
+    ids=["changed", "converted", "hidden", "the counter changes"],
+)
+def test_a_name_that_is_no_plain_index_stays(before: str, after: str):
+    text = NAMED_INDEX.replace(before, after).replace("* x[k]", "")
+    if after.startswith("float"):
+        text = text.replace("[at]", "[(int)at]").replace("(at & 1)", "at")
+    assert proposed(text, "vectorise") == []

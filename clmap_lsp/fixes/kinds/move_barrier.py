@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import FaultKind
-from clmap_lsp.fixes.guarding import deeper
+from clmap_lsp.fixes.guarding import deeper, negated
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, as_typed
 from clmap_lsp.source import ir
@@ -122,8 +122,8 @@ def _stay(scope: Scope) -> Iterator[tuple[str, tuple[Edit, ...]]]:
         return
     guard = guards[0]
     name = scope.fresh("inside")
-    head = scope.text[guard.head[0] : guard.head[1]] if guard.head else ""
-    edits = [scope.replaced(guard.start, guard.end, f"const bool {name} = !({head});")]
+    stays = negated(scope, guard.head or (0, 0))
+    edits = [scope.replaced(guard.start, guard.end, f"const bool {name} = {stays};")]
     at = scope.body.children.index(guard)
     more = _under(scope, name, scope.body.children[at + 1 :], barriers)
     if more is not None:

@@ -24,7 +24,7 @@ from clmap_lsp.fixes import elements, facts
 from clmap_lsp.fixes.assumptions import no_offset, other_order, overlaps
 from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.group_size import requires
-from clmap_lsp.fixes.guarding import deeper
+from clmap_lsp.fixes.guarding import deeper, negated
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.reductions import Total, starts_at_zero, totals, tree
@@ -312,7 +312,7 @@ def _guard(scope: Scope, shared: tuple[_Shared, ...], alone: tuple[Node, ...]) -
             continue
         inner, head = node.children[0], scope.text[node.head[0] : node.head[1]]
         if "".join(scope.shown[inner.start : inner.end].split()) in ("return;", "{return;}"):
-            guards.append(_Guard(node, f"!({head})", True))
+            guards.append(_Guard(node, negated(scope, node.head), True))
         elif inner.kind == "block" and any(inner.holds(it.start, it.end) for it in loops):
             guards.append(_Guard(node, head, False))
             block = inner
@@ -419,11 +419,11 @@ class _Writer:
     def _places(self) -> Iterator[str]:
         form = self.form
         if not self.row:
-            yield f"// {form.turns} work-items share what one did: each takes every {form.turns}th iteration."
+            yield f"// {form.turns} work-items share what one did: each takes one iteration in {form.turns}."
             yield f"const int {self.lane} = get_local_id(0);"
             return
         yield (
-            f"// {form.turns} work-items share what one did, each takes every {form.turns}th iteration; "
+            f"// {form.turns} work-items share what one did, each takes one iteration in {form.turns}; "
             f"{form.rows} of the earlier ones make a work-group."
         )
         here = "get_local_id(0)"

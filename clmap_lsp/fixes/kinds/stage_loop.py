@@ -396,13 +396,15 @@ class _Writer:
         if known is None:
             return None
         other = f"({known} - {lid} + {row})"
-        by = {self.loop.name: f"({self.base} + {lid} % {length})", known: other}
+        turn = lid if size == length else f"{lid} % {length}"
+        by = {self.loop.name: f"({self.base} + {turn})", known: other}
         source = self._element(tile.accesses[0], by)
         condition = self._condition(frozenset((tile.own,)), {global_id(tile.own): other})
         if source is None or condition is None:
             return None
         lines = [f"for (int {row} = {lid} / {length}; {row} < {size}; {row} += {size // length})"]
-        turn = f"{lid} % {length}"
+        if size == length:
+            lines = [f"for (int {row} = 0; {row} < {size}; {row}++)"]
         return [*lines, *self._filled(1, f"{name}[{row}][{turn}]", source, condition, turn)]
 
     def _element(self, access: Access, by: dict[str, str]) -> str | None:

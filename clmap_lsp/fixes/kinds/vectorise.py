@@ -234,7 +234,8 @@ def _turn(scope: Scope, loop: CountingLoop, changes: dict[tuple[int, int], str],
     for found in re.finditer(rf"(?<![.>\w]){re.escape(loop.name)}\b", scope.shown[start:end]):
         place = (start + found.start(), start + found.end())
         if not any(a <= place[0] < b for a, b in changes):
-            changes[place] = counter
+            alone = scope.shown[place[0] - 1] == "[" and scope.shown[place[1]] == "]"
+            changes[place] = counter.strip("()") if alone else counter
     return scope.rewritten(start, end, changes).rstrip()
 
 
