@@ -177,17 +177,22 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
 
 
 def _kernel(name: str, subject: Any, settings: Any, codes: list[str], count_only: bool) -> Figures:
-    from clmap_lsp.fixes.offer import NOTHING, survey
+    from clmap_lsp.fixes.defined import on_defined_launch
+    from clmap_lsp.fixes.offer import NOTHING, faulty, survey
     from clmap_lsp.fixes.trials import Trials
+    from clmap_lsp.fixes.verification import baseline
     from clmap_lsp.launch.problem import LaunchError
 
     figures = Figures(name, subject.analysis.name, codes, origin=subject.launch.origin.value)
-    trials = Trials(subject, settings)
     try:
+        subject = baseline(subject, settings)
         found = survey(subject, settings)
     except LaunchError as error:
         figures.declined.append(f"launch: {error}")
         return figures
+    if faulty(subject):  # What it does there natively may be to crash.
+        subject = on_defined_launch(subject, settings) or subject
+    trials = Trials(subject, settings)
     for verified, fix in found.offers:
         if verified.proposal.is_sketch:
             continue

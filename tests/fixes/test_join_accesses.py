@@ -55,6 +55,44 @@ def test_elements_behind_pointers_are_joined_too():
     assert proof.compared == "bit for bit"
 
 
+PARTICLES = """\
+// clmap: global=128 local=32 p=random(128) q=zeros(128) dt=0.25
+typedef struct { float x, y, z, mass; float3 unused; int id, kind; float w[2]; } Particle;
+__kernel void moved(__global Particle *p, __global Particle *q, const float dt)
+{
+    const int i = get_global_id(0);
+    float r = p[i].x * p[i].x + p[i].y * p[i].y + p[i].z * p[i].z;
+    p[i].mass = r * dt;
+    __global Particle *o = q + i;
+    o->x = r;
+    o->y = r + dt;
+    o->z = dt;
+    o->mass = 1;
+    o->id = p[i].kind + p[i].id;
+    o->kind = 2;
+    o->w[0] += p[i].w[1];
+}
+"""
+
+
+def test_members_of_structures_are_joined():
+    """The one that is not asked for is loaded with them: the structure holds it."""
+    text, proof = first_verified(PARTICLES, "join-accesses")
+    assert "const float4 p_4 = *(__global const float4 *)&p[i].x;\n" in text
+    assert "float r = p_4.s0 * p_4.s0 + p_4.s1 * p_4.s1 + p_4.s2 * p_4.s2;" in text
+    assert "p[i].mass = r * dt;" in text
+    assert "*(__global float4 *)&o->x = (float4)(r, r + dt, dt, 1);" in text
+    assert "o->w[0] += p[i].w[1];" in text
+    assert proof.proposal.assumptions == ()  # Nothing is loaded earlier than it was, past a store.
+    assert proof.compared == "bit for bit"
+
+
+def test_members_of_structures_of_another_size_stay():
+    text = PARTICLES.replace("float w[2];", "float w[3];").replace("float3 unused; ", "")
+    joined = [text for _, it in proposed(text, "join-accesses") for text in it.edits]
+    assert not any("float4" in it.text for it in joined)
+
+
 def test_a_condition_that_no_build_changes_and_macros_of_others_are_no_assumptions():
     text = "#ifndef CUTOFF\n#define CUTOFF 2.5\n#endif\n" + PAIRS.replace(
         "    b[2 * i] =", "#if 0\n    x = 7;\n#endif\n    b[2 * i] ="
@@ -70,7 +108,10 @@ REFUSED = {
     "one is a choice": PAIRS.replace("= a[2 * i];", "= i < 100 ? a[2 * i] : 0;"),
     "both in a choice": QUADS.replace("b[i] = ", "b[i] = i > 9 ? 1 : "),
     "stored between the loads": PAIRS.replace("const float *a", "float *a").replace(
-        "    float y", "    a[2 * i] = 3;\n    float y"
+        "    float y", "    a[2 * i + 1] = 3;\n    float y"
+    ),
+    "stored anywhere between the loads": PAIRS.replace("const float *a", "float *a").replace(
+        "    float y", "    a[i] = 3;\n    float y"
     ),
     "the index changes between the loads": PAIRS.replace("const int i", "int i").replace(
         "    float y", "    i = 127 - i;\n    float y"

@@ -1,5 +1,7 @@
 """Load or store what lies side by side at once: `a[2 * i]` and `a[2 * i + 1]` as one `float2`.
 
+So are members of structures: `p[i].x`, `.y` and `.z` as a `float4` that holds the member behind them, too.
+
 Work-items that handle pairs or quadruples of elements one by one make a request for each, and every request
 touches all the lines. As in `vectorise`, the access goes through a pointer to vectors, which promises that it
 is aligned: that follows from an index whose terms are all multiples of the number of elements.
@@ -8,7 +10,7 @@ is aligned: that follows from an index whose terms are all multiples of the numb
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import Op, Operation, Polynomial
@@ -35,8 +37,10 @@ NEEDS = (
 )
 LANES = (4, 2)
 _LABEL = re.compile(r"(?:case|default)\b|\w+\s*:(?!:)")
-_ELEMENT = re.compile(r"\w+\s*\[.*\]|\*\s*(?:\w+|\(.*\))", re.DOTALL)
-"""`a[i]`, `*p`, `*(a + i)`."""
+_ELEMENT = re.compile(
+    r"\w+\s*\[.*\](?:\s*\.\s*\w+)*|\w+\s*->\s*\w+(?:\s*\.\s*\w+)*|\*\s*(?:\w+|\(.*\))", re.DOTALL
+)
+"""`a[i]`, `p[i].x`, `p->x`, `*p`, `*(a + i)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,34 @@ class _Joined:
         return self.accesses[0].buffer
 
 
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """Accesses to elements of one vector, by their place in it."""
+
+    lanes: int
+    by_lane: Mapping[int, tuple[Access, ...]]
+    """For each element, in the order of the source."""
+
+    @property
+    def first(self) -> Access:
+        """One of the vector's first element."""
+        return self.by_lane[0][0]
+
+    @property
+    def accesses(self) -> tuple[Access, ...]:
+        """All, in the order of their addresses."""
+        return tuple(it for some in self.by_lane.values() for it in some)
+
+    @property
+    def lane_of(self) -> Mapping[int, int]:
+        """The element that each site accesses."""
+        return {it.site: lane for lane, some in self.by_lane.items() for it in some}
+
+    def once(self) -> _Run:
+        """Return the first access of each element."""
+        return _Run(self.lanes, {lane: some[:1] for lane, some in self.by_lane.items()})
+
+
 def propose(subject: Subject) -> Iterator[Proposal]:
     """Yield one rewrite for all neighbours that a kernel accesses one by one, and one for each buffer."""
     scope = Scope.of(subject)
@@ -62,8 +94,11 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         return
     found: list[_Joined] = []
     for run in _runs(scope, everything):
-        joined = _loads(scope, run) if run[0].direction is Direction.LOAD else _stores(scope, run)
-        if joined is not None:
+        if run.first.direction is Direction.LOAD:
+            joined = _loads(scope, run) or _loads(scope, run.once())
+        else:
+            joined = _stores(scope, run)
+        if joined is not None and not any(_meet(joined, it) for it in found):
             found.append(joined)
     if not found:
         return
@@ -72,6 +107,13 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     if len(buffers) > 1:
         for buffer in buffers:
             yield _proposal([it for it in found if it.buffer == buffer])
+
+
+def _meet(one: _Joined, other: _Joined) -> bool:
+    """True if what one writes anew holds what the other does, such as a load in a stored value."""
+    return any(
+        a.span.start < b.span.end and b.span.start < a.span.end for a in one.edits for b in other.edits
+    )
 
 
 def _proposal(found: Sequence[_Joined]) -> Proposal:
@@ -87,11 +129,16 @@ def _proposal(found: Sequence[_Joined]) -> Proposal:
     )
 
 
-def _runs(scope: Scope, accesses: Sequence[Access]) -> Iterator[tuple[Access, ...]]:
-    """Yield accesses of four or two elements that fill an aligned vector, each in one run at most."""
-    taken: set[int] = set()
+def _runs(scope: Scope, accesses: Sequence[Access]) -> Iterator[_Run]:
+    """Yield accesses of elements of an aligned vector, in their order, each in one run at most.
+
+    There are as many as a vector has elements, but that loads of members may leave one out.
+    """
+    stored = {it.span for it in accesses if it.direction is not Direction.LOAD}
+    both = {it.site for it in accesses if it.direction is Direction.LOAD and it.span in stored}
+    taken: set[int] = both  # What `a[i] += 1` loads stands where it stores.
     for lanes in LANES:
-        groups: dict[object, dict[int, Access]] = {}
+        groups: dict[object, dict[int, list[Access]]] = {}
         for it in accesses:
             if it.site in taken or not _is_single(scope, it):
                 continue
@@ -101,13 +148,20 @@ def _runs(scope: Scope, accesses: Sequence[Access]) -> Iterator[tuple[Access, ..
                 continue
             block = scope.block_statement(it.span.start, it.span.end)
             inner = None if block is None else block[0].start
-            key = it.buffer, it.direction, it.loops, it.guard, index - start, _wraps(it.index), inner
-            groups.setdefault(key, {}).setdefault(start, it)
+            where = index - start, _wraps(it.index), inner
+            key = it.buffer, it.direction, it.type, it.loops, it.guard, where
+            groups.setdefault(key, {}).setdefault(start, []).append(it)
         for group in groups.values():
-            if len(group) == lanes:
-                run = tuple(group[at] for at in range(lanes))
-                taken.update(it.site for it in run)
+            if 0 in group and len(group) >= lanes - _may_lack(group[0][0], lanes):
+                run = _Run(lanes, {lane: tuple(group[lane]) for lane in sorted(group)})
+                taken.update(run.lane_of)
                 yield run
+
+
+def _may_lack(access: Access, lanes: int) -> int:
+    """Return how many elements of a vector need not be asked for: one of a structure that holds it whole."""
+    whole = access.within is not None and access.within.size % (access.size * lanes) == 0
+    return int(whole and lanes > 2 and access.direction is Direction.LOAD)
 
 
 def _wraps(index: Polynomial) -> frozenset[tuple[Polynomial, int]]:
@@ -146,13 +200,13 @@ def _address(scope: Scope, access: Access) -> str:
 # ---------------------------------------------------------------------------------------------------- loads
 
 
-def _loads(scope: Scope, run: tuple[Access, ...]) -> _Joined | None:
+def _loads(scope: Scope, run: _Run) -> _Joined | None:
     """Load a vector before the first statement that uses an element of it."""
-    kernel, first = scope.subject.analysis.kernel, min(run, key=lambda it: it.span.start)
+    kernel, first = scope.subject.analysis.kernel, min(run.accesses, key=lambda it: it.span.start)
     place = scope.block_statement(first.span.start, first.span.end)
     if place is None or not _is_evaluated_first(scope, place[1], first):
         return None
-    statements = _between(kernel.body, {it.site for it in run}, place[1])
+    statements = _between(kernel.body, {it.site for it in run.accesses}, place[1])
     if statements is None:
         return None
     inside = list(ir.walk(statements))
@@ -163,13 +217,37 @@ def _loads(scope: Scope, run: tuple[Access, ...]) -> _Joined | None:
     sites = {it.site for it in inside if isinstance(it, ir.Store)}
     everything = facts.accesses(scope.subject.analysis)
     stored = {it.buffer for it in everything if it.site in sites}
-    if run[0].buffer in stored or _assigned(inside) & scope.words(run[0].span.start, run[0].span.end):
+    head = run.first
+    if _assigned(inside) & scope.words(head.span.start, head.span.end):
         return None
-    kind, name = f"{run[0].type}{len(run)}", scope.fresh(f"{run[0].buffer}_{len(run)}")
-    line = f"const {kind} {name} = *(__global const {kind} *){_address(scope, run[0])};"
-    edits = [scope.replaced(it.span.start, it.span.end, f"{name}.s{lane}") for lane, it in enumerate(run)]
-    assumed = (*overlaps(kernel, {run[0].buffer}, stored), *aligned_vectors(scope, run, len(run)))
-    return _Joined(run, (scope.before(place[1], [line]), *edits), assumed)
+    if head.buffer in stored and not _stays_valid(run, inside, {it.site: it for it in everything}):
+        return None
+    stored.discard(head.buffer)
+    kind, name = f"{head.type}{run.lanes}", scope.fresh(f"{head.buffer}_{run.lanes}")
+    line = f"const {kind} {name} = *(__global const {kind} *){_address(scope, head)};"
+    edits = [
+        scope.replaced(it.span.start, it.span.end, f"{name}.s{lane}")
+        for lane, some in run.by_lane.items()
+        for it in some
+    ]
+    assumed = (*overlaps(kernel, {head.buffer}, stored), *aligned_vectors(scope, [head], run.lanes))
+    return _Joined(run.accesses, (scope.before(place[1], [line]), *edits), assumed)
+
+
+def _stays_valid(run: _Run, inside: Sequence[ir.Statement], accesses: Mapping[int, Access]) -> bool:
+    """True if what is stored to the buffer on the way is none of the vector, or not loaded any more then."""
+    changed: set[int] = set()
+    for it in inside:
+        if isinstance(it, ir.Store) and it.site in accesses:
+            access = accesses[it.site]
+            apart = (access.index - run.first.index).value if access.unit == run.first.unit else None
+            if access.buffer == run.first.buffer:
+                if apart is None or access.size != access.unit or not access.known:
+                    return False
+                changed.add(apart)
+        elif isinstance(it, ir.Load) and run.lane_of.get(it.site) in changed:
+            return False
+    return True
 
 
 def _is_evaluated_first(scope: Scope, node: Node, access: Access) -> bool:
@@ -206,19 +284,20 @@ def _assigned(statements: Sequence[ir.Statement]) -> frozenset[str]:
 # --------------------------------------------------------------------------------------------------- stores
 
 
-def _stores(scope: Scope, run: tuple[Access, ...]) -> _Joined | None:
+def _stores(scope: Scope, run: _Run) -> _Joined | None:
     """Store a vector instead of statements that stand one after the other."""
-    place = scope.block_statement(run[0].span.start, run[0].span.end)
+    accesses, head = run.accesses, run.first
+    place = scope.block_statement(head.span.start, head.span.end)
     if place is None:
         return None
-    nodes = [next((n for n in place[0].children if n.start == it.span.start), None) for it in run]
-    values = [None if n is None else _value(scope, n, it) for n, it in zip(nodes, run, strict=True)]
+    nodes = [next((n for n in place[0].children if n.start == it.span.start), None) for it in accesses]
+    values = [None if n is None else _value(scope, n, it) for n, it in zip(nodes, accesses, strict=True)]
     known = [it for it in nodes if it is not None]
-    if any(it is None for it in values) or len(known) < len(run):
+    if any(it is None for it in values) or len(known) < run.lanes:
         return None
     ordered = sorted(known, key=lambda it: it.start)
     at = place[0].children.index(ordered[0])
-    if list(place[0].children[at : at + len(run)]) != ordered:
+    if list(place[0].children[at : at + run.lanes]) != ordered:
         return None
     start, end = ordered[0].start, ordered[-1].end
     if scope.shown[start:end].split() != scope.text[start:end].split() or "#" in scope.text[start:end]:
@@ -230,17 +309,15 @@ def _stores(scope: Scope, run: tuple[Access, ...]) -> _Joined | None:
         for it in everything
         if it.direction is Direction.LOAD and start <= it.span.start and it.span.end <= end
     }
-    if run[0].buffer in loaded or any(
+    if head.buffer in loaded or any(
         isinstance(it, (ir.Call, ir.Atomic)) and start <= it.span.start and it.span.end <= end
         for it in ir.walk(kernel.body)
     ):
         return None
-    kind = f"{run[0].type}{len(run)}"
-    text = (
-        f"*(__global {kind} *){_address(scope, run[0])} = ({kind})({', '.join(it or '' for it in values)});"
-    )
-    assumed = (*overlaps(kernel, loaded, {run[0].buffer}), *aligned_vectors(scope, run, len(run)))
-    return _Joined(run, (scope.replaced(start, end, text),), assumed)
+    kind = f"{head.type}{run.lanes}"
+    text = f"*(__global {kind} *){_address(scope, head)} = ({kind})({', '.join(it or '' for it in values)});"
+    assumed = (*overlaps(kernel, loaded, {head.buffer}), *aligned_vectors(scope, [head], run.lanes))
+    return _Joined(accesses, (scope.replaced(start, end, text),), assumed)
 
 
 def _value(scope: Scope, node: Node, access: Access) -> str | None:
