@@ -1787,3 +1787,533 @@ __kernel void pairs_turns(__global const float *a, __global float *b, const int 
         b[8 * i + 2 * k + 1] = a[i] - k;
     }
 }
+//// chunks: the element is changed before it is used
+// clmap: global=64 local=32 n=16 a=random(1024) c=zeros(8)
+// also: global=32 n=5
+__kernel void chunk_changed(__global const float *a, __global int *c, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++) {
+        int at = i * n + k;
+        if (a[at] > 0.5f)
+            at = at / 2 * 2;
+        atomic_inc(&c[at & 7]);
+    }
+}
+//// chunks: counted with the turn's parity
+// clmap: global=64 local=32 n=16 a=random(1024) c=zeros(8)
+__kernel void chunk_parity(__global const float *a, __global int *c, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++) {
+        const int at = i * n + k;
+        if (a[at] > 0.3f)
+            atomic_add(&c[0], k & 1 ? 3 : 1);
+    }
+}
+//// chunks: a neighbour of the element
+// clmap: global=64 local=32 n=16 a=random(1025) b=zeros(1024)
+// also: global=32 n=7
+__kernel void chunk_next(__global float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] + a[i * n + k + 1];
+}
+//// chunks: stored behind a flag of the work-item
+// clmap: global=64 local=32 n=16 a=random(1024) b=zeros(1024)
+__kernel void chunk_flag(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    const bool odd = i & 1;
+    for (int k = 0; k < n; k++)
+        if (odd || a[i * n + k] > 0.5f)
+            b[i * n + k] = a[i * n + k];
+}
+//// chunks: the greatest and a count in one place
+// clmap: global=64 local=32 n=16 a=formula(1024,i%37) c=zeros(2)
+__kernel void chunk_both(__global const int *a, __global int *c, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++) {
+        atomic_max(&c[0], a[i * n + k]);
+        atomic_sub(&c[1], a[i * n + k] & 1);
+    }
+}
+//// chunks: unsigned index that wraps
+// clmap: global=64 local=32 n=16 base=4294967280 a=random(1024) b=zeros(1024)
+// also: base=0
+__kernel void chunk_wraps(__global const float *restrict a, __global float *restrict b, const uint n, const uint base)
+{
+    const uint i = get_global_id(0);
+    for (uint k = 0; k < n; k++) {
+        const uint at = i * n + k;
+        b[at] = a[at] + (base + at > 8u ? 1.0f : 0.0f);
+    }
+}
+//// chunks: with an offset
+// clmap: global=64 local=32 n=16 a=random(2048) c=zeros(4)
+// also: global=32 offset=32
+__kernel void chunk_offset(__global const float *a, __global int *c, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        if (a[i * n + k] > 0.25f)
+            atomic_inc(c + 1);
+}
+//// chunks in two dimensions
+// clmap: global=32,4 local=16,2 n=8 a=random(1024) c=zeros(4)
+__kernel void chunk_two(__global const float *a, __global int *c, const int n)
+{
+    const int i = get_global_id(0), j = get_global_id(1);
+    for (int k = 0; k < n; k++)
+        if (a[i * n + k + j * 256] > 0.25f)
+            atomic_inc(c + 1);
+}
+//// ids worked out with another group's number
+// clmap: global=128 local=32 n=16 a=random(2048) b=zeros(2048)
+__kernel void other_group(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int g = get_group_id(0) ^ 1;
+    const int i = g * get_local_size(0) + get_local_id(0);
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] * 2;
+}
+//// ids worked out and the local id needed as well
+// clmap: global=128 local=32 n=16 a=random(2048) b=zeros(2048)
+__kernel void id_and_local(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int l = get_local_id(0);
+    const int i = get_group_id(0) * get_local_size(0) + l;
+    __local float t[64];
+    t[l] = a[i * n];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] * t[l ^ 1];
+}
+//// ids worked out under an offset
+// clmap: global=128 local=32 n=16 a=random(4096) b=zeros(4096)
+// also: global=64 offset=32
+__kernel void id_offset(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int i = get_group_id(0) * get_local_size(0) + get_local_id(0);
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] * 2;
+}
+//// ids worked out twice, once shadowed
+// clmap: global=128 local=32 n=16 a=random(2048) b=zeros(2048)
+__kernel void id_shadow(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    int g = get_group_id(0), s = get_local_size(0), l = get_local_id(0);
+    int i = g * s + l;
+    {
+        int s = 2;
+        b[i] = g * s + l;
+    }
+    for (int k = 1; k < n; k++)
+        b[i + 128 * k] = a[i * n + k];
+}
+//// ids worked out by a macro of two statements
+// clmap: global=128 local=32 n=16 a=random(2048) b=zeros(2048)
+#define SETUP int g = get_group_id(0); int i = g * get_local_size(0) + get_local_id(0);
+__kernel void id_setup(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    SETUP
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] + g;
+}
+//// ids worked out in a helper that others call
+// clmap: global=128 local=32 n=16 a=random(2048) b=zeros(2048)
+int my_id(void)
+{
+    return get_group_id(0) * get_local_size(0) + get_local_id(0);
+}
+__kernel void id_helper(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int i = my_id();
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] * 2;
+}
+__kernel void id_other(__global float *b)
+{
+    b[my_id()] = 1;
+}
+//// named loads: the name is that of a parameter outside
+// clmap: global=64 local=32 n=40 a=random(2560) x=random(40) y=zeros(64)
+__kernel void named_hides(__global const float *a, __global const float *x, __global float *y, const int n)
+{
+    const int row = get_global_id(0);
+    float acc = 0.0f;
+    for (int k = 0; k < n; k++) {
+        float a_4 = a[row * n + k];
+        {
+            float x = a_4 * 2.0f;
+            acc += x;
+        }
+        acc += a_4 * x[k];
+    }
+    y[row] = acc;
+}
+//// named loads: an index that has a name
+// clmap: global=64 local=32 n=40 a=random(2560) x=random(40) y=zeros(64)
+// also: n=37 a=random(2368)
+__kernel void named_index(__global const float *a, __global const float *x, __global float *y, const int n)
+{
+    const int row = get_global_id(0);
+    float acc = 0.0f;
+    for (int k = 0; k < n; k++) {
+        const int at = row * n + k;
+        const float w = x[k];
+        acc += a[at] * w;
+    }
+    y[row] = acc;
+}
+//// named loads: an array in the loop
+// clmap: global=64 local=32 n=40 a=random(2560) y=zeros(64)
+__kernel void named_array(__global const float *a, __global float *y, const int n)
+{
+    const int row = get_global_id(0);
+    float acc = 0.0f;
+    for (int k = 0; k < n; k++) {
+        float two[2] = {a[row * n + k], 1.0f};
+        two[k & 1] += 1.0f;
+        acc += two[0] * two[1];
+    }
+    y[row] = acc;
+}
+//// named loads: a static count that lives on
+// clmap: global=64 local=32 n=40 a=random(2560) y=zeros(64)
+__kernel void named_lives(__global const float *a, __global float *y, const int n)
+{
+    const int row = get_global_id(0);
+    float last = -1.0f, acc = 0.0f;
+    for (int k = 0; k < n; k++) {
+        const float v = a[row * n + k];
+        acc += v - last;
+        last = v;
+    }
+    y[row] = acc + last;
+}
+//// named loads: converted to integers
+// clmap: global=64,64 local=16,16 n=64 a=random(4096) b=random(4096,1) c=zeros(4096)
+__kernel void named_int(__global const float *restrict a, __global const float *restrict b, __global int *restrict c, const int n)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    int sum = 0;
+    for (int k = 0; k < n; k++) {
+        const int u = a[y * n + k] * 9;
+        const int v = b[k * n + x] * 9;
+        sum += u * v;
+    }
+    c[y * n + x] = sum;
+}
+//// named loads: used twice and once alone
+// clmap: global=128,128 local=16,16 n=24 a=random(3072) b=random(3072,1) c=zeros(16384)
+__kernel void named_twice(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    float sum = 0.0f;
+    for (int k = 0; k < n; k++) {
+        float u = a[y * n + k];
+        float v = b[k * 128 + x];
+        sum += u * v + u * u;
+    }
+    c[y * 128 + x] = sum;
+}
+//// named loads: negative zero and infinities
+// clmap: global=128,64 local=16,16 n=17 a=formula(2176,i%13==5?INFINITY:-0.0) b=random(2176,1) c=zeros(8192)
+__kernel void named_inf(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    float sum = -0.0f;
+    for (int k = 0; k < n; k++) {
+        float u = a[x + k * 128];
+        float v = b[y + k * 64];
+        sum += u * v;
+    }
+    c[y * 128 + x] = sum;
+}
+//// pairs behind pointers that differ
+// clmap: global=64 local=32 a=random(256) b=zeros(128)
+__kernel void deref_two(__global const float *a, __global float *b)
+{
+    const int i = get_global_id(0);
+    __global const float *p = a + 2 * i, *q = a + 2 * i + 1;
+    b[2 * i] = *p + *q;
+    *(b + 2 * i + 1) = *p - *q;
+}
+//// pairs behind a pointer that moves
+// clmap: global=64 local=32 a=random(256) b=zeros(128)
+__kernel void deref_moves(__global const float *a, __global float *b)
+{
+    __global const float *p = a + 2 * get_global_id(0);
+    const float x = *p;
+    p++;
+    const float y = *p;
+    *(b + 2 * get_global_id(0)) = x * y;
+    *(b + 2 * get_global_id(0) + 1) = x + y;
+}
+//// pairs behind casts to another type
+// clmap: global=64 local=32 a=random(256) b=zeros(128)
+__kernel void deref_cast(__global const float *a, __global uint *b)
+{
+    const int i = get_global_id(0);
+    b[2 * i] = *(__global const uint *)(a + 2 * i);
+    b[2 * i + 1] = *((__global const uint *)a + 2 * i + 1);
+}
+//// barrier in a branch that all take
+// clmap: global=64 local=32 flag=1 a=random(64) b=zeros(64)
+// also: flag=0
+__kernel void branch_barrier(__global const float *a, __global float *b, const int flag)
+{
+    __local float t[32];
+    const int l = get_local_id(0), i = get_global_id(0);
+    t[l] = a[i];
+    if (flag) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        b[i] = t[31 - l];
+    } else
+        b[i] = t[l];
+}
+//// local array close to the limit
+// clmap: global=64 local=32 n=64 a=random(4096) x=random(64) y=zeros(64)
+__kernel void near_limit(__global const float *a, __global const float *x, __global float *y, const int n)
+{
+    __local float big[12200];
+    const int l = get_local_id(0), i = get_global_id(0);
+    for (int k = l; k < 12200; k += 32)
+        big[k] = k;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k] * x[k];
+    y[i] = s + big[(l * 377) % 12200];
+}
+//// braces and brackets in comments
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(64)
+__kernel void braces(__global const float *a /* [rows][n]; } */, __global float *y, const int n)
+{
+    // } {{ for (int k = 0;
+    const int row = get_global_id(0); /* a[row * n + k] */
+    float s = 0.0f;
+    for (int k = 0; /* ; */ k < n /* < */; k++) { // {
+        float v = a[row * n + k]; // } s += 2;
+        s += v; /* s -= v; } */
+    }
+    y[row] = s; // }
+}
+//// macros that end a block
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(64)
+#define BEGIN {
+#define END }
+__kernel void begin_end(__global const float *a, __global float *y, const int n)
+BEGIN
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) BEGIN s += a[get_global_id(0) * n + k]; END
+    y[get_global_id(0)] = s;
+END
+//// a guard with an atomic in it
+// clmap: global=64 local=32 n=50 a=random(64) b=zeros(64) c=zeros(1)
+__kernel void guard_atomic(__global const float *a, __global float *b, __global int *c, const int n)
+{
+    const int i = get_global_id(0);
+    if (i < n && atomic_add(c, 1) >= 0)
+        b[i] = a[i] * 3.0f;
+}
+//// NULL beside a size of nothing
+// clmap: global=64 local=32 n=0 a=random(64) w=null y=zeros(64)
+__kernel void no_weights(__global const float *a, __global const float *w, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = a[i];
+    for (int k = 0; k < n; k++)
+        s += w[k];
+    y[i] = s;
+}
+//// names of ours everywhere
+// clmap: global=64,64 local=16,16 n=64 tile=random(4096) lx=random(4096,1) ly=zeros(4096)
+__kernel void our_names(__global const float *restrict tile, __global const float *restrict lx, __global float *restrict ly, const int n)
+{
+    const int k0 = get_global_id(0), item = get_global_id(1);
+    float tile_tile = 0.0f;
+    for (int t = 0; t < n; t++)
+        tile_tile += tile[item * n + t] * lx[t * n + k0];
+    ly[item * n + k0] = tile_tile;
+}
+//// a variable named like the array with a suffix of ours
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(64)
+__kernel void suffixes(__global const float *a, __global float *y, const int n)
+{
+    const int row = get_global_id(0);
+    float a_4 = 0.0f, k0 = 1.0f, a_value = 2.0f;
+    for (int k = 0; k < n; k++)
+        a_4 += a[row * n + k] * k0 + a_value;
+    y[row] = a_4;
+}
+//// two kernels that share a helper over local memory
+// clmap: global=64 local=64 a=random(64) b=zeros(64)
+float folded(__local float *t, int l)
+{
+    return t[l * 32 % 64] + t[(l * 32 + 1) % 64];
+}
+__kernel void share_one(__global const float *a, __global float *b)
+{
+    __local float t[64];
+    const int l = get_local_id(0);
+    t[l] = a[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[get_global_id(0)] = folded(t, l);
+}
+__kernel void share_two(__global const float *a, __global float *b)
+{
+    __local float t[64];
+    t[get_local_id(0)] = a[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[get_global_id(0)] = folded(t, 63 - get_local_id(0));
+}
+//// if and else around half a loop
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(64)
+// also: -DFAST
+__kernel void half_loop(__global const float *a, __global float *y, const int n)
+{
+    const int row = get_global_id(0);
+    float s = 0.0f;
+#ifdef FAST
+    for (int k = 0; k < n; k += 2) {
+        s += a[row * n + k];
+#else
+    for (int k = 0; k < n; k++) {
+#endif
+        s += a[row * n + k] * 2.0f;
+    }
+    y[row] = s;
+}
+//// the loop's bound by a comma and a side effect
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(64)
+__kernel void comma(__global const float *a, __global float *y, int n)
+{
+    const int row = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0, m = n; k < m; k++, m--)
+        s += a[row * n + k] - a[row * n + m - 1];
+    y[row] = s;
+}
+//// spread: stores that the loop's guard leaves out
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(2048)
+// also: n=20 a=random(1280)
+__kernel void spread_guard(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int row = get_global_id(0);
+    if (row % 3 != 1)
+        for (int k = 0; k < n; k++)
+            if (a[row * n + k] > 0.5f)
+                y[row * n + k] = a[row * n + k];
+}
+//// spread: the row is shifted by what is read
+// clmap: global=64 local=32 n=32 s=formula(64,(i*5)%64) a=random(2048) y=zeros(2048)
+__kernel void spread_read(__global const int *restrict s, __global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int row = s[get_global_id(0)];
+    for (int k = 0; k < n; k++)
+        y[row * n + k] = a[row * n + k] + 1.0f;
+}
+//// spread: else-branch with a loop of its own
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(2048)
+__kernel void spread_else(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int row = get_global_id(0);
+    if (row & 1)
+        for (int k = 0; k < n; k++)
+            y[row * n + k] = a[row * n + k];
+    else
+        for (int k = 0; k < n; k++)
+            y[row * n + k] = -a[row * n + k];
+}
+//// odd work-groups and an array of exactly their size
+// clmap: global=63 local=21 n=63 a=random(3969) y=zeros(63)
+__kernel void odd_groups(__global const float *a, __global float *y, const int n)
+{
+    __local float t[21];
+    const int l = get_local_id(0);
+    float s = 0.0f;
+    for (int k0 = 0; k0 < n; k0 += 21) {
+        t[l] = a[get_global_id(0) * n + k0 + l];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int k = 0; k < 21; k++)
+            s += t[k] * (k + 1);
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    y[get_global_id(0)] = s;
+}
+//// tabs, carriage returns and a row in three lines
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(64)
+__kernel void three_lines(__global const float *a, __global float *y, const int n)
+{
+	const int row = get_global_id(0);
+	float s = 0.0f;
+	for (int k = 0;
+	     k < n;
+	     k++)
+	{
+		float v
+			= a[row * n
+			    + k];
+		s += v;
+	}
+	y[row] = s;
+}
+//// members of a structure in one that is not so long as a vector
+// clmap: global=64 local=32 p=random(64) e=zeros(64)
+typedef struct { float x, y, z; } Three;
+__kernel void three_members(__global const Three *p, __global float *e)
+{
+    const int i = get_global_id(0);
+    e[i] = p[i].x + p[i].y * p[i].z;
+}
+//// members of a structure, one of them an integer
+// clmap: global=64 local=32 p=random(64) e=zeros(64)
+typedef struct { float x, y; int kind; float w; } Mixed;
+__kernel void mixed_members(__global const Mixed *p, __global float *e)
+{
+    const int i = get_global_id(0);
+    e[i] = p[i].x + p[i].y + (p[i].kind & 3) + p[i].w;
+}
+//// members of a packed structure behind a byte
+// clmap: global=64 local=32 p=random(64) e=zeros(64)
+typedef struct __attribute__((packed)) { uchar tag; float x, y, z, w; } Packed;
+__kernel void packed_members(__global const Packed *p, __global float *e)
+{
+    const int i = get_global_id(0);
+    e[i] = p[i].x + p[i].y + p[i].z + p[i].w + p[i].tag;
+}
+//// members of neighbours that are stored in between
+// clmap: global=63 local=21 p=random(64) e=zeros(64)
+typedef struct { float x, y, z, w; } Four;
+__kernel void neighbour_members(__global const Four *p, __global Four *q, __global float *e)
+{
+    const int i = get_global_id(0);
+    float a = q[i].x;
+    q[i].y = a + 1.0f;
+    float b = q[i].y + q[i].z;
+    q[i].w = b;
+    e[i] = a + b + q[i].w + p[i + 1].x - p[i].w;
+}
+//// members of a union
+// clmap: global=64 local=32 p=random(64) e=zeros(64)
+typedef union { struct { float x, y, z, w; } f; uint u[4]; } Either;
+__kernel void union_members(__global Either *p, __global float *e)
+{
+    const int i = get_global_id(0);
+    float a = p[i].f.x;
+    p[i].u[1] = 0x3f800000u;
+    e[i] = a + p[i].f.y + p[i].f.z + p[i].f.w;
+}
+//// members by a pointer that is chosen
+// clmap: global=64 local=32 n=30 p=random(64) q=random(64,1) e=zeros(64)
+typedef struct { float x, y, z, w; } Point;
+__kernel void chosen_members(__global const Point *p, __global const Point *q, __global float *e, const int n)
+{
+    const int i = get_global_id(0);
+    __global const Point *o = i < n ? p + i : q + i;
+    e[i] = o->x + o->y + o->z + o->w;
+}

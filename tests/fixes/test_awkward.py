@@ -32,6 +32,9 @@ LED_ASTRAY = (
     "parameters and results in one buffer",
     "branches inside the kernel",
     "product whose tiles would hold no numbers",
+    "chunks: a neighbour of the element",
+    "ids worked out under an offset",
+    "members of neighbours that are stored in between",
 )
 """Those that a rewrite got wrong, or could have; `benchmarks.fix_native --awkward` runs all natively."""
 

@@ -38,9 +38,11 @@ NEEDS = (
 LANES = (4, 2)
 _LABEL = re.compile(r"(?:case|default)\b|\w+\s*:(?!:)")
 _ELEMENT = re.compile(
-    r"\w+\s*\[.*\](?:\s*\.\s*\w+)*|\w+\s*->\s*\w+(?:\s*\.\s*\w+)*|\*\s*(?:\w+|\(.*\))", re.DOTALL
+    r"(?:\w+|\(\s*\([^()]*\)\s*\w+\s*\))\s*\[.*\](?:\s*\.\s*\w+)*"
+    r"|\w+\s*->\s*\w+(?:\s*\.\s*\w+)*|\*\s*(?:\w+|\(.*\))",
+    re.DOTALL,
 )
-"""`a[i]`, `p[i].x`, `p->x`, `*p`, `*(a + i)`."""
+"""`a[i]`, `((__global uint *)a)[i]`, `p[i].x`, `p->x`, `*p`, `*(a + i)`."""
 
 
 @dataclass(frozen=True, slots=True)
