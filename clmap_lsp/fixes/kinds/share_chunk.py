@@ -8,6 +8,7 @@ iteration knows nothing besides its element, and stores only there, or counts at
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,6 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, ScalarType
 
 if TYPE_CHECKING:
-    from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.source.span import Span
 
@@ -33,6 +33,7 @@ NEEDS = (
     "a loop in which every work-item walks a chunk of its own, with iterations that know "
     "their element only and store there or count atomically"
 )
+WHY = "// Work-items take the chunks of their group together: neighbours neighbouring elements."
 _COUNTING = frozenset({ir.AtomicOp.ADD, ir.AtomicOp.SUB, ir.AtomicOp.INC, ir.AtomicOp.DEC})
 _TOGETHER = (_COUNTING, *(frozenset({it}) for it in (ir.AtomicOp.MIN, ir.AtomicOp.MAX)))
 """Operations that give the same in any order."""
@@ -62,18 +63,19 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         return
     for loop in counting_loops(scope):
         chunk = _chunk(scope, loop)
-        if chunk is not None and _is_any_order(scope, chunk):
-            yield _proposal(scope, chunk)
+        text = None if chunk is None else _element(scope, chunk)
+        if chunk is not None and text is not None and _is_any_order(scope, chunk):
+            yield _proposal(scope, chunk, text)
 
 
-def _proposal(scope: Scope, chunk: _Chunk) -> Proposal:
+def _proposal(scope: Scope, chunk: _Chunk, text: str) -> Proposal:
     inside = [it for it in facts.accesses(scope.subject.analysis) if chunk.loop.symbol in it.loops]
     names = ", ".join(f"`{it}`" for it in dict.fromkeys(it.buffer for it in chunk.accesses))
     written = {it.buffer for it in inside if it.direction is not Direction.LOAD}
     return Proposal(
         KIND,
         f"Walk {names} side by side in a work-group",
-        _edits(scope, chunk),
+        (scope.before(chunk.loop.node, [WHY]), *(scope.replaced(a, b, text) for a, b in chunk.texts)),
         ("CM101", "CM102", "CM403"),
         overlaps(scope.subject.analysis.kernel, {it.buffer for it in inside}, written),
         sites=frozenset(it.site for it in chunk.accesses),
@@ -260,16 +262,19 @@ def _root(pointer: ir.Expression) -> ir.Variable | None:
 # --------------------------------------------------------------------------------------------------- writing
 
 
-def _edits(scope: Scope, chunk: _Chunk) -> tuple[Edit, ...]:
+def _element(scope: Scope, chunk: _Chunk) -> str | None:
+    """Return which element an iteration takes; `None` where the loop means something else by a name in it."""
     loop, access = chunk.loop, chunk.accesses[0]
     known = scope.declared_before(loop.node.start)
     names = {it: name for it, name in access.names.items() if name in known}
     item = names.get(global_id(0), "get_global_id(0)")
     lane = names.get(local_id(0), "get_local_id(0)")
-    rest = spelt(chunk.rest, names) or "0"
+    rest = spelt(chunk.rest, names)
+    if rest is None:
+        return None
     added = "" if rest == "0" else f" + {rest}"
     text = f"({item} - {lane}) * {tight(loop.bound)} + {loop.name} * get_local_size(0) + {lane}{added}"
-    if chunk.cast:
-        text = f"{chunk.cast}({text})"
-    why = "// Work-items take the chunks of their group together: neighbours neighbouring elements."
-    return (scope.before(loop.node, [why]), *(scope.replaced(a, b, text) for a, b in chunk.texts))
+    hidden = {it.variable.name for it in ir.walk(loop.statement.body) if isinstance(it, ir.Declare)}
+    if hidden.intersection(re.findall(r"[A-Za-z_]\w*", text)):
+        return None
+    return f"{chunk.cast}({text})" if chunk.cast else text
