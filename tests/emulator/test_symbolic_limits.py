@@ -209,3 +209,10 @@ def test_turns_are_taken_at_once_only_if_nobody_takes_another(turns: int, is_end
         with pytest.raises(NotRegularError):
             ends()
     assert env[i] is now
+
+
+def test_more_iterations_than_a_mask_may_have_are_not_followed() -> None:
+    body = "float s = 0; long k = 0; do { s += a[get_local_id(0)]; k++; } while (k < (1L << 40)); a[0] = s;"
+    result = counted(body)
+    assert result.bail is not None
+    assert "1,099,511,627,776 iterations" in result.bail.reason

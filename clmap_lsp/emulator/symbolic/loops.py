@@ -24,6 +24,7 @@ from clmap_lsp.emulator.symbolic.control import (
 from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both, either
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
 from clmap_lsp.emulator.symbolic.values import (
+    MAX_CELLS,
     Floats,
     Lanes,
     Pointer,
@@ -301,7 +302,12 @@ def _run_at_once(
 
 
 def _first_turn(turn: int, n: int) -> Mask:
-    """Return the mask of the first of `n` turns, which a `do` loop makes whatever its condition says."""
+    """Return the mask of the first of `n` turns, which a `do` loop makes whatever its condition says.
+
+    Raises: OverBudgetError for more turns than a mask may have.
+    """
+    if n > MAX_CELLS:
+        raise OverBudgetError(f"a loop of {n:,} iterations that tests its end", by_size=False)
     first = np.zeros((n,) + (1,) * (turn + 1), np.bool_)
     first[0] = True
     return first

@@ -27,7 +27,7 @@ Coefs = tuple[tuple[int, int], ...]
 """(dimension, coefficient) pairs, dimensions rising, no coefficient 0."""
 
 _WIDE = 1 << 62
-_MAX_CELLS = 1 << 24
+MAX_CELLS = 1 << 24
 """No array grows beyond this, whatever is added up: 128 MiB."""
 
 
@@ -105,7 +105,7 @@ def affordable(*arrays: NDArray[Any]) -> None:
     cells = 1
     for it in arrays:
         cells *= it.size  # More than enough: only what is over this is worked out.
-    if cells > _MAX_CELLS and prod(np.broadcast_shapes(*(it.shape for it in arrays))) > _MAX_CELLS:
+    if cells > MAX_CELLS and prod(np.broadcast_shapes(*(it.shape for it in arrays))) > MAX_CELLS:
         raise OverBudgetError("values that differ along too many loops at once")
 
 
@@ -209,7 +209,7 @@ def spread(value: Sym, dimensions: Iterable[int], counts: Sequence[int]) -> Sym:
     low, high = value.low, value.high
     for dimension, coef in value.coefs:
         if dimension in wanted:
-            if counts[dimension] > _MAX_CELLS:
+            if counts[dimension] > MAX_CELLS:
                 raise OverBudgetError("a loop or launch of too many steps to spread out")
             steps = np.arange(counts[dimension], dtype=np.int64) * np.int64(signed64(coef))
             steps = steps.reshape((-1,) + (1,) * (dimension + 1))
