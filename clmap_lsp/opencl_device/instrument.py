@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from typing import assert_never
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.instrument_expressions import (
@@ -242,6 +243,8 @@ class _Copy:
                 raise InstrumentError(f"the function `{name}` is not known")
             case ir.Unsupported(text=words, reason=reason):
                 raise InstrumentError(f"`{words}` was not understood: {reason}")
+            case _:
+                assert_never(it)
 
     def _nested(self, it: ir.If | ir.Loop | ir.Switch | ir.Scope) -> Iterator[str]:
         match it:
