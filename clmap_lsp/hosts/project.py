@@ -335,8 +335,8 @@ class HostProject:
         return []
 
     def _with_defaults(self, function: Function) -> Function:
-        """Return a function with the defaults that a header gives its parameters."""
-        if _is_python(function.path) or not function.parameters:
+        """Return a function, unless it is a constructor, with the defaults that a header gives."""
+        if _is_python(function.path) or not function.parameters or function.name == function.owner:
             return function
         if id(function) not in self._completed:
             self._completed[id(function)] = function, self._completed_by_headers(function)

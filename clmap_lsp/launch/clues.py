@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
@@ -39,6 +39,8 @@ class Clues:
     steps: set[Variable] = field(default_factory=set)
     """Scalar parameters that are the distance between neighbouring work-items, as `inc` in `x[gid*inc]` is,
     and nowhere the length of a row that something walks."""
+    windows: set[Variable] = field(default_factory=set)
+    """Scalar parameters that a window of two dimensions moves by: strides of convolutions, sizes of bins."""
     rows: set[Variable] = field(default_factory=set)
     """Scalar parameters that multiply an id beside something that walks by single elements."""
     limits: set[Variable] = field(default_factory=set)
@@ -233,6 +235,8 @@ def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: 
     for mono, parameter in parameters:
         assert isinstance(parameter, Variable)
         clues.factors.add(parameter)
+        if _steps_a_square(form, forms, mono, parameter):
+            clues.windows.add(parameter)
         if _steps_a_window(form, forms, mono, parameter):
             clues.steps.add(parameter)
             continue
@@ -276,7 +280,28 @@ def _steps_a_window(form: Form, forms: Forms, mono: Monomial, parameter: Variabl
     )
 
 
-def _without(mono: Monomial, factors: Iterable[Atom]) -> list[Atom] | None:
+def _steps_a_square(form: Form, forms: Forms, mono: Monomial, parameter: Variable) -> bool:
+    """Tell whether a parameter is how far a window of rows moves: `(y*step + j)*pitch + x*step + i`."""
+    if len(mono) != 2 or not any(isinstance(it, Id) and it.dimension == 0 for it in mono):
+        return False
+    if not any(len(it) == 1 and it[0] in forms.stepped for it in form.terms):
+        return False
+    for other in form.terms:
+        rest = _without(other, (parameter,))
+        ids = [it for it in rest or () if isinstance(it, Id) and it.dimension > 0]
+        pitch = _without(rest or [], ids)
+        if len(ids) == 1 and pitch:
+            inner = [
+                it
+                for it in form.terms
+                if (left := _without(it, pitch)) is not None and len(left) == 1 and left[0] in forms.stepped
+            ]
+            if inner:
+                return True
+    return False
+
+
+def _without(mono: Sequence[Atom], factors: Iterable[Atom]) -> list[Atom] | None:
     """Return what is left of a product without some of its factors; `None` if it lacks one."""
     left = list(mono)
     for it in factors:

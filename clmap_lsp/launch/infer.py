@@ -48,6 +48,8 @@ ROOMY = Guess({1: 1 << 24, 2: 4096, 3: 256}, 8192, 1 << 26)
 """Fills large devices, with data that exceed their caches."""
 _LIMIT = {1: 256, 2: 256, 3: 64}
 """A scalar that only bounds loops or multiplies indices."""
+_WINDOW = 2
+"""What a window moves by that is as wide."""
 _TURNS = 4
 """Elements of each work-item where a loop steps by all of them."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
@@ -165,6 +167,8 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return 1.0
     if isinstance(element, OpaqueType) and element.name == "sampler_t":
         return _SAMPLER
+    if parameter in clues.windows:
+        return _WINDOW if parameter in clues.limits else 1
     if parameter in clues.cubed and not draft.global_size:
         return draft.guess.problem[3]
     bounded = [d for d, form in clues.bounds.items() if form.atoms() == {parameter} and d < n]

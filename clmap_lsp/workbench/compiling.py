@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING
 from clmap_lsp.compiled.resources import Resources, resources
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.hierarchy.occupancy import local_bytes, resident
+from clmap_lsp.rules.patterns import is_scattered
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices import DeviceModel
     from clmap_lsp.source.ir import Initializer
 
+_MOST_REGISTERS = 255
+"""Registers a work-item can have on the GPUs that kernels are compiled for where the device says nothing."""
 _Judge = Callable[[Finding, "KernelAnalysis", Resources, "DeviceModel"], Finding | None]
 
 
@@ -94,14 +97,15 @@ def _few_groups(
 def _repeated(
     finding: Finding, kernel: KernelAnalysis, found: Resources, device: DeviceModel
 ) -> Finding | None:
-    """CM510: what the private copy's registers would do to resident work-groups."""
-    most = device.limits.registers_per_work_item
+    """CM510: what the registers of the copy do to resident work-groups; one that spills as a rule is none."""
     if found.registers is None or kernel.launch is None:
         return finding
     copy = -(-int(finding.data["bytes"]) // 4)
-    if most is not None and found.registers + copy > most:
-        line = f"Compiled for {found.target}, the kernel already takes {found.registers} registers."
-        return _with(finding, line, registers=found.registers)
+    if found.registers + copy > (device.limits.registers_per_work_item or _MOST_REGISTERS):
+        # In memory the copy is interleaved: that pays where the original is scattered.
+        loads = (it for it in kernel.accesses if it.access.span == finding.span)
+        if not any(is_scattered(it, device) for it in loads):
+            return None
     needed = local_bytes(kernel)
     now, then = (
         resident(device, kernel.launch.group_items, needed, it).groups
