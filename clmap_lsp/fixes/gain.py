@@ -83,12 +83,16 @@ def rank(verified: Verified) -> tuple[float, int]:
 
 
 def words(before: Measures, after: Measures) -> str:
-    """Return the gain on the one scale of all titles: `4.2x less traffic`; empty where there is none."""
+    """Return the gain on the one scale of all titles: `4.2x less traffic`.
+
+    Empty where there is none, or less than the scale shows.
+    """
     known = time_ratio(before, after)
     if known is not None:
-        return f"{1 / known:.1f}x faster" if known < 1 else ""
-    if after.cost >= before.cost:
-        if after.cost == before.cost and after.requests < before.requests:
-            return f"{before.requests / max(after.requests, 1):.1f}x fewer accesses"
-        return ""
-    return f"{before.cost / max(after.cost, 1):.1f}x less traffic"
+        times, what = 1 / known if known else 1.0, "faster"
+    elif after.cost == before.cost:
+        times, what = before.requests / max(after.requests, 1), "fewer accesses"
+    else:
+        times, what = before.cost / max(after.cost, 1), "less traffic"
+    text = f"{times:.1f}"
+    return f"{text}x {what}" if times > 1 and text != "1.0" else ""
