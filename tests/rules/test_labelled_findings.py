@@ -56,3 +56,15 @@ def test_later_ones_are_of_other_repositories_and_halved_by_repository() -> None
     assert first.isdisjoint(halves)
     assert all(halves[it.repository] == it.half for it in later)
     assert sorted(halves.values()).count("closed") >= 4
+
+
+def test_the_fourth_set_is_of_repositories_that_no_other_has() -> None:
+    found = list(labels())
+    fourth = [it for it in found if it.collected == "fourth"]
+    assert len(fourth) >= 35 and len({it.repository for it in fourth}) >= 10
+    others = {it.repository for it in found if it.collected != "fourth"}
+    assert others.isdisjoint(it.repository for it in fourth)
+    for it in fourth:
+        name = it.repository.removeprefix("https://github.com/")
+        even = int(hashlib.sha256(f"fourth|{name}".encode()).hexdigest(), 16) % 2 == 0
+        assert it.half == ("open" if even else "closed") and it.severity
