@@ -39,11 +39,18 @@ def read_alone(scope: Scope, names: Collection[str]) -> Iterator[Edit]:
     for parameter in pointer_parameters(scope):
         if parameter.variable.name not in names:
             continue
-        space, star = parameter.word(scope, GLOBAL), parameter.word(scope, r"\*\s*")
+        space = parameter.word(scope, GLOBAL)
         if space is not None and parameter.word(scope, r"\bconst\b") is None:
             yield insert(scope.subject.path, space.end(), " const")
-        if star is not None and parameter.word(scope, r"\b(?:__)?restrict\b") is None:
-            yield scope.replaced(star.start(), star.end(), "*restrict ")
+        yield from restricted(scope, parameter)
+
+
+def restricted(scope: Scope, parameter: TypedParameter) -> Iterator[Edit]:
+    """Yield the edit that adds `restrict` where it is missing, behind a star spaced as its author does."""
+    star = parameter.word(scope, r"\*\s*")
+    if star is not None and parameter.word(scope, r"\b(?:__)?restrict\b") is None:
+        text = "* restrict " if star.end() - star.start() > 1 else "*restrict "
+        yield scope.replaced(star.start(), star.end(), text)
 
 
 def pointer_parameters(scope: Scope) -> Iterator[TypedParameter]:

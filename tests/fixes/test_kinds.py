@@ -638,3 +638,13 @@ def test_faulty_kernels_get_no_other_fixes():
 )
 def test_right_kernels_need_no_cure(text: str, kind: str):
     assert proposed(text, kind) == []
+
+
+@pytest.mark.parametrize(
+    ("pointer", "promised"),
+    [("float *", "float *restrict "), ("float* ", "float* restrict "), ("float * ", "float * restrict ")],
+)
+def test_restrict_stands_as_the_author_spaces_stars(pointer: str, promised: str) -> None:
+    text = f"__kernel void add(__global {pointer}a, __global {pointer}b) {{ b[get_global_id(0)] += a[0]; }}\n"
+    found = {after for after, fix in offered(text, "qualify-pointers") if "restrict" in fix.title}
+    assert found == {text.replace(pointer, promised)}

@@ -13,7 +13,7 @@ from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import overlaps
 from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.model import Proposal
-from clmap_lsp.fixes.parameters import GLOBAL, pointer_parameters
+from clmap_lsp.fixes.parameters import GLOBAL, pointer_parameters, restricted
 from clmap_lsp.fixes.scope import Scope
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType
@@ -73,9 +73,7 @@ def _restrict(scope: Scope) -> Iterator[Proposal]:
     if len(pointers) < 2 or not facts.written(scope.subject.analysis):
         return  # Nothing that is stored could change what is loaded.
     for parameter in pointers:
-        star = parameter.word(scope, r"\*\s*")
-        if star and not parameter.word(scope, r"\b(?:__)?restrict\b"):
-            edits.append(scope.replaced(star.start(), star.end(), "*restrict "))
+        edits += restricted(scope, parameter)
     if edits:
         yield Proposal(
             KIND,
