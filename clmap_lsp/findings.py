@@ -91,6 +91,8 @@ class LostTime:
     is_settled: bool
     """False where one cannot tell what matters: launches that are mostly overhead (their sizes are those of
     a test) or were followed in part, and devices whose figures nobody measured or whose model is rough."""
+    sizes: str = ""
+    """Of the larger launch that it is about, where the finding's own is a guess for typing: `4096x4096`."""
 
     @property
     def share(self) -> float:

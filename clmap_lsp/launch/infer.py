@@ -44,8 +44,10 @@ class Guess:
 
 SMALL = Guess({1: 4096, 2: 256, 3: 64}, 1024, 1 << 20)
 """Large enough to have whole work-groups and small enough to run while typing."""
-ROOMY = Guess({1: 1 << 24, 2: 4096, 3: 256}, 8192, 1 << 26)
-"""Fills large devices, with data that exceed their caches."""
+ROOMY = tuple(
+    Guess({1: 1 << 24 - 2 * by, 2: 4096 >> by, 3: 256 >> by}, 8192 >> by, 1 << 26 - 2 * by) for by in range(4)
+)
+"""Fills large devices, with data that exceed their caches; the largest first."""
 _LIMIT = {1: 256, 2: 256, 3: 64}
 """A scalar that only bounds loops or multiplies indices."""
 _WINDOW = 2

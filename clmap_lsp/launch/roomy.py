@@ -9,14 +9,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clmap_lsp.launch.infer import ROOMY
-from clmap_lsp.launch.model import Launch, Origin
+from clmap_lsp.launch.infer import ROOMY, Guess
+from clmap_lsp.launch.model import BufferArgument, Launch, Origin
 from clmap_lsp.launch.partial import PartialLaunch
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
+from clmap_lsp.source.types import PointerType
 
 if TYPE_CHECKING:
     from clmap_lsp.source.ir import Kernel
+
+MOST_BYTES = 2 << 30
+"""Of all buffers of a launch together."""
 
 
 def roomy(kernel: Kernel, launch: Launch) -> Launch | None:
@@ -33,11 +37,8 @@ def roomy(kernel: Kernel, launch: Launch) -> Launch | None:
         origin=Origin.INFERRED,
         dimensions=len(launch.global_size),
     )
-    try:
-        made = launch_from(kernel, [shape], ROOMY)
-    except LaunchError:
-        return None
-    if isinstance(made, LaunchProblem) or made.work_items <= launch.work_items:
+    made = next(filter(None, (_fitting(kernel, shape, guess) for guess in ROOMY)), None)
+    if made is None or made.work_items <= launch.work_items:
         return None
     return Launch(
         made.kernel,
@@ -50,3 +51,19 @@ def roomy(kernel: Kernel, launch: Launch) -> Launch | None:
         launch.source,
         launch.origins,
     )
+
+
+def _fitting(kernel: Kernel, shape: PartialLaunch, guess: Guess) -> Launch | None:
+    """Return the launch of a guess, unless its buffers are larger than people's are."""
+    try:
+        made = launch_from(kernel, [shape], guess)
+    except LaunchError:
+        return None
+    if isinstance(made, LaunchProblem):
+        return None
+    total = 0
+    for parameter in kernel.parameters:
+        argument = made.arguments.get(parameter.name)
+        if isinstance(argument, BufferArgument) and isinstance(parameter.type, PointerType):
+            total += argument.count * max(parameter.type.pointee.size, 1)
+    return made if total <= MOST_BYTES else None

@@ -34,4 +34,5 @@ def lost_json(lost: LostTime | None) -> dict[str, Any] | None:
     """Return `time_lost` of a finding; null where nobody can tell."""
     if lost is None:
         return None
-    return {"seconds": lost.seconds, "share": lost.share, "launch_seconds": lost.launch_seconds}
+    sizes = {"global": lost.sizes} if lost.sizes else {}
+    return {"seconds": lost.seconds, "share": lost.share, "launch_seconds": lost.launch_seconds, **sizes}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.launching import LaunchSources, launch_of
@@ -17,7 +18,7 @@ from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.time.facts import time_facts
 from clmap_lsp.workbench.hosts import HostFacts
-from clmap_lsp.workbench.timing import Times, with_time_lost
+from clmap_lsp.workbench.timing import TIMED_RULES, Times, with_time_lost
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import FileAnalysis, KernelAnalysis
@@ -209,10 +210,15 @@ class OpenedFile:
         """Work out what an editor shows later, times and what compilers leave; tells whether it is news."""
         from clmap_lsp.workbench.compiling import compiles_more
 
-        known = len(self.times(waits=False))
+        known = self._times.n_made
         findings = self.findings(selection, predicts=False, waits=False)
         is_news = compiles_more(findings, self.analysis.kernels, self.device, self.program.constants)
-        return len(self.times()) > known or is_news
+        if self.times():
+            concerned = {it.kernel for it in findings if it.code in TIMED_RULES}
+            for kernel in self.analysis.kernels:
+                if kernel.name in concerned:
+                    self._times.enlarged(kernel, self.device, self.program.constants, waits=True)
+        return self._times.n_made > known or is_news
 
     def compiled(self, name: str) -> CompiledKernel | str:
         """Return a kernel as the device's back end leaves it, or why that is not known."""
@@ -234,8 +240,10 @@ class OpenedFile:
         compiles: bool,
     ) -> tuple[Finding, ...]:
         """Say what findings rest on and lose; lower or drop what guesses, times and compilers deny."""
+        from clmap_lsp.workbench.compiling import as_compiled
         from clmap_lsp.workbench.holding import judged
 
+        constants = self.program.constants
         defined = dict(self.facts.defines)
         judged_, self.is_judged = judged(
             findings,
@@ -250,10 +258,8 @@ class OpenedFile:
             waits=waits,
         )
         if times:
-            judged_ = with_time_lost(judged_, analysis.kernels, times)
-        from clmap_lsp.workbench.compiling import as_compiled
-
-        constants = self.program.constants
+            enlarged = partial(self._times.enlarged, device=self.device, constants=constants, waits=compiles)
+            judged_ = with_time_lost(judged_, analysis.kernels, times, enlarged)
         judged_ = as_compiled(judged_, analysis.kernels, self.device, constants, waits=compiles)
         return tuple(selection.graded(it) for it in judged_)  # What a person set is not lowered.
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import Kept
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, LostTime, Severity
+from clmap_lsp.launch.roomy import roomy
 from clmap_lsp.time.facts import time_facts
 from clmap_lsp.time.losses import time_lost
 from clmap_lsp.time.model import Prediction
@@ -17,6 +19,7 @@ from clmap_lsp.time.wording import bound_text, percent, seconds_text
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.devices import DeviceModel
+    from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Initializer
 
 TIMED_RULES = frozenset({"CM101", "CM102", "CM103", "CM104", "CM201"})
@@ -32,6 +35,9 @@ class Times:
 
     def __init__(self, limit: int = 512) -> None:
         self._known: Kept[Prediction | str] = Kept(limit)
+        self._enlarged: Kept[Enlarged | None] = Kept(limit)
+        self.n_made = 0
+        """Times that were worked out so far."""
 
     def known(self, kernel: KernelAnalysis, device: DeviceModel) -> Prediction | str | None:
         """Return the time of a kernel if it was worked out before, at no cost."""
@@ -45,16 +51,56 @@ class Times:
         """Return how long a kernel's launch takes, or why nobody can tell."""
         known = self.known(kernel, device)
         if known is None:
+            self.n_made += 1
             known = time_of(kernel.kernel, kernel.launch, device, constants)
             if kernel.content is not None:
                 self._known.keep(kernel.content, known)
         return known
 
+    def enlarged(
+        self, kernel: KernelAnalysis, device: DeviceModel, constants: tuple[Initializer, ...], *, waits: bool
+    ) -> Enlarged | None:
+        """Return the time of a launch of a real size, for a kernel of whose launch nothing is known.
+
+        `None` where something is known of it, where nobody can tell, and without `waits` where it was not
+        worked out before.
+        """
+        content = kernel.content
+        if content is not None and content in self._enlarged:
+            return self._enlarged[content]
+        if not waits or kernel.launch is None:
+            return None
+        self.n_made += 1
+        larger = roomy(kernel.kernel, kernel.launch)
+        time = "" if larger is None else time_of(kernel.kernel, larger, device, constants)
+        found = Enlarged(larger, time) if larger is not None and isinstance(time, Prediction) else None
+        return found if content is None else self._enlarged.keep(content, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Enlarged:
+    """A launch of a real size that was guessed in place of a small one, and its time."""
+
+    launch: Launch
+    time: Prediction
+
+    @property
+    def sizes(self) -> str:
+        """The global size for people: `4096x4096`."""
+        return "x".join(map(str, self.launch.global_size))
+
 
 def with_time_lost(
-    findings: Sequence[Finding], kernels: Sequence[KernelAnalysis], times: Mapping[str, Prediction | str]
+    findings: Sequence[Finding],
+    kernels: Sequence[KernelAnalysis],
+    times: Mapping[str, Prediction | str],
+    enlarged: Callable[[KernelAnalysis], Enlarged | None] = lambda _: None,
 ) -> tuple[Finding, ...]:
-    """Say of findings about accesses what time they lose; those that lose none become hints."""
+    """Say of findings about accesses what time they lose; those that lose none become hints.
+
+    Args:
+        enlarged: gives a kernel's time on a launch of a real size, where its own is a guess for typing.
+    """
     by_name = {it.name: it for it in kernels}
     result = []
     for finding in findings:
@@ -62,7 +108,11 @@ def with_time_lost(
         kernel = by_name.get(finding.kernel or "")
         if finding.code in TIMED_RULES and isinstance(time, Prediction) and kernel is not None:
             sites = {it.access.site for it in _accesses(finding, kernel)}
-            if sites:
+            larger = enlarged(kernel) if sites else None
+            if larger is not None:
+                lost = replace(time_lost(larger.time, sites), sizes=larger.sizes)
+                finding = _timed(finding, lost, larger.time)  # noqa: PLW2901
+            elif sites:
                 finding = _timed(finding, time_lost(time, sites), time)  # noqa: PLW2901
         result.append(finding)
     return tuple(result)
@@ -83,6 +133,8 @@ def _accesses(finding: Finding, kernel: KernelAnalysis) -> Iterator[AccessAnalys
 
 def _timed(finding: Finding, lost: LostTime, time: Prediction) -> Finding:
     whole = f"{seconds_text(lost.launch_seconds)} on {time.facts.name}"
+    if lost.sizes:
+        whole += f" with {int(lost.sizes):,} work-items" if lost.sizes.isdigit() else f" with {lost.sizes}"
     if lost.matters or not lost.is_settled:
         small = " (small: the launch itself takes most of it)" if lost.bound == "launch" else ""
         line = f"Loses {seconds_text(lost.seconds)} of {whole}{small}, predicted."

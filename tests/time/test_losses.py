@@ -160,3 +160,29 @@ def test_the_hover_of_a_kernel_gives_its_time_and_parts() -> None:
     assert "  - first-level cache: " in text and "lines a request" in text
     bare = Snapshot(document, file.settings, file.program, file.analysis, ())
     assert "- time" not in kernel_text(bare, file.analysis.kernels[0], None)
+
+
+def test_of_a_guessed_launch_what_is_lost_is_said_of_a_real_size(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On 256x256 work-items the launch itself takes most of the time of a transpose, and hides the loss."""
+    path = tmp_path / "transpose.cl"
+    path.write_text(
+        "__kernel void transpose(__global float *out, __global const float *in, int w, int h) {\n"
+        "    int x = get_global_id(0), y = get_global_id(1);\n"
+        "    if (x < w && y < h) out[x * h + y] = in[y * w + x];\n}\n"
+    )
+    check = ["check", str(path), "--device", "nvidia-h200", "--format"]
+    cli.main([*check, "json"])
+    document = json.loads(capsys.readouterr().out)
+    (finding,) = [it for it in document["findings"] if it["code"] == "CM102"]
+    lost = finding["time_lost"]
+    assert lost["global"] == "4096x4096"
+    assert lost["share"] > 0.4 and lost["launch_seconds"] > 50e-6
+    cli.main([*check, "full"])
+    assert " with 4096x4096, predicted." in capsys.readouterr().out
+    # A size that is given is taken at its word.
+    cli.main([*check, "json", "--global", "256,256", "--local", "16,16", "--arg", "w=256", "--arg", "h=256"])
+    document = json.loads(capsys.readouterr().out)
+    lost = [it["time_lost"] for it in document["findings"] if it["code"] == "CM102"]
+    assert all("global" not in it and it["launch_seconds"] < 20e-6 for it in lost)
