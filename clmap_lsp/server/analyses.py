@@ -374,15 +374,15 @@ class Analyses:
             return self.engine().analyse(document, settings, progress if is_first else None, judges=judges)
 
         turn = self._turns.submit(self._urgency(document), analyse)
-        job = self._jobs[document.uri] = _Job(document, turn, loop.time(), self._generation)
-        turn.future.add_done_callback(lambda _: _soon(loop, partial(self._done, job)))
+        self._jobs[document.uri] = _Job(document, turn, loop.time(), self._generation)
+        turn.future.add_done_callback(lambda it: _soon(loop, partial(self._done, document.uri, it)))
 
     def _begin_part(self, document: Document, whole: Snapshot) -> None:
         loop = asyncio.get_running_loop()
         urgency = self._urgency(document).hurried()  # Before any reading of the whole.
         turn = self._turns.submit(urgency, lambda: self.engine().touch(document, whole))
         self._parts[document.uri] = turn
-        turn.future.add_done_callback(lambda _: _soon(loop, partial(self._part_done, document, turn, whole)))
+        turn.future.add_done_callback(lambda it: _soon(loop, partial(self._part_done, document, it, whole)))
 
     def _plan_whole(self, document: Document, wait_s: float) -> None:
         """Read a document whole when it was not edited for a while."""
@@ -409,16 +409,18 @@ class Analyses:
             for listener in self._server.on_partial_snapshot:
                 listener(found)
 
-    def _done(self, job: _Job) -> None:
-        uri = job.document.uri
-        is_present = self._jobs.get(uri) is job
-        if is_present:
-            del self._jobs[uri]
-        result = _result(job.turn.future)
+    # Futures keep their callbacks: these know neither job nor turn, or each would keep its own result, a
+    # whole snapshot, until the cycle collector comes.
+
+    def _done(self, uri: str, future: Future[Snapshot]) -> None:
+        result = _result(future)
         snapshot, has_failed = result
-        document = self._server.documents.get(uri)
-        if document is None or not is_present:
+        document, job = self._server.documents.get(uri), self._jobs.get(uri)
+        if job is None or job.turn.future is not future:
             return  # Closed, or a newer job has taken its place.
+        del self._jobs[uri]
+        if document is None:
+            return
         if has_failed:
             self._give_up(uri)
             return
@@ -436,12 +438,13 @@ class Analyses:
         elif document is not job.document:
             self.renew_touched(document)
 
-    def _part_done(self, document: Document, turn: Turn[Touched | None], whole: Snapshot) -> None:
+    def _part_done(self, document: Document, future: Future[Touched | None], whole: Snapshot) -> None:
         uri = document.uri
-        if self._parts.get(uri) is not turn:
+        part = self._parts.get(uri)
+        if part is None or part.future is not future:
             return
         del self._parts[uri]
-        touched, has_failed = _result(turn.future)
+        touched, has_failed = _result(future)
         present = self._server.documents.get(uri)
         if present is None:
             return

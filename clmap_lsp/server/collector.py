@@ -10,6 +10,19 @@ from collections.abc import Iterator
 
 QUIET_S = 0.5
 """Without a change for so long, nobody is likely to wait for an answer."""
+FEW = 20_000
+"""Objects made and not freed since the last look that are not worth one at a quiet moment."""
+MANY = 1_000_000
+"""The same that are looked at whoever waits: about 100 MiB."""
+
+
+def collect_when_quiet() -> None:
+    """Leave it to quiet moments to look for cycles in this process, unless very much is made between two.
+
+    What an edit replaces is freed by its last reference, so that steady typing makes next to no garbage; a
+    look at what it makes takes as long as a key's analysis.
+    """
+    gc.set_threshold(MANY, 10, 10)
 
 
 class QuietCollector:
@@ -48,7 +61,7 @@ class QuietCollector:
         if self._is_first:
             self._is_first = False
             gc.freeze()
-        else:
+        elif gc.get_count()[0] > FEW:
             gc.collect(1)
 
 
