@@ -142,7 +142,7 @@ def _meets_where_generic(it: PlacedIssue) -> bool:
     return is_pointer and "__private " in said and "__constant" not in said
 
 
-_BEFORE = re.compile(r"([A-Za-z_]\w*)[ \t]*$")
+_BEFORE = re.compile(r"(?<!\w)([A-Za-z_]\w*)[ \t]*$")
 
 
 def is_part(program: Program, index: Index) -> bool:

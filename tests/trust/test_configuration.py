@@ -55,7 +55,10 @@ def test_processes_are_started_in_few_places_and_never_through_a_shell():
             if not isinstance(node, ast.Call):
                 continue
             called = ast.unparse(node.func)
-            assert called not in {"os.system", "os.popen", "eval", "exec", "pickle.loads"}, path
+            if called == "exec":  # As the standard library's: of field names, that are identifiers of ours.
+                assert path == PACKAGE / "dataclass.py", path
+                continue
+            assert called not in {"os.system", "os.popen", "eval", "pickle.loads"}, path
             assert not any(it.arg == "shell" for it in node.keywords), path
             if called.split(".")[0] == "subprocess" or "create_subprocess" in called:
                 starters.add(str(path.relative_to(PACKAGE)))
