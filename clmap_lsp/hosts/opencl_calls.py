@@ -628,12 +628,7 @@ def _set_attribute(interpreter: Interpreter, _call: Call, values: list[Value]) -
 def _made_object(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     """`std::make_unique<T>(…)`, `std::make_shared<T>(…)`."""
     wanted = call.template[0].rpartition("::")[2] if call.template else ""
-    cls = interpreter.project.class_named(wanted, interpreter.path) if wanted else None
-    if cls is None:
-        return None
-    place = interpreter.fresh("n", call)
-    interpreter.construct(place, cls, values, call.arguments)
-    return Pointer(place)
+    return interpreter.made(wanted, call, values)
 
 
 def _changed_in_place(interpreter: Interpreter, call: Call, name: str, values: list[Value]) -> None:

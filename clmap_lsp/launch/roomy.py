@@ -7,16 +7,18 @@ in local memory seems to lose where it gains tens of times on an image.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.launch.infer import ROOMY, Guess
-from clmap_lsp.launch.model import BufferArgument, Launch, Origin
+from clmap_lsp.launch.model import BufferArgument, Origin
 from clmap_lsp.launch.partial import PartialLaunch
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
 from clmap_lsp.source.types import PointerType
 
 if TYPE_CHECKING:
+    from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel
 
 MOST_BYTES = 2 << 30
@@ -40,16 +42,8 @@ def roomy(kernel: Kernel, launch: Launch) -> Launch | None:
     made = next(filter(None, (_fitting(kernel, shape, guess) for guess in ROOMY)), None)
     if made is None or made.work_items <= launch.work_items:
         return None
-    return Launch(
-        made.kernel,
-        made.global_size,
-        made.local_size,
-        made.arguments,
-        launch.origin,
-        launch.inferred,
-        made.global_offset,
-        launch.source,
-        launch.origins,
+    return replace(
+        made, origin=launch.origin, inferred=launch.inferred, source=launch.source, origins=launch.origins
     )
 
 

@@ -50,7 +50,6 @@ class _Plan:
     parameter: TypedParameter
     struct: StructType
     members: tuple[_Member, ...]
-    argument: BufferArgument
     uses: tuple[tuple[int, int, int, str], ...]
     """(start of the name, end of the subscript, end of the member, member) of each use."""
 
@@ -100,7 +99,7 @@ def _plan(scope: Scope, parameter: TypedParameter) -> _Plan | None:
             if not isinstance(field.type, ScalarType) or field.bits is not None:
                 return None
             members.append(_Member(field, field.type, scope.fresh(f"{name}_{field.name}")))
-    return _Plan(parameter, struct, tuple(members), argument, uses) if len(members) == len(used) else None
+    return _Plan(parameter, struct, tuple(members), uses) if len(members) == len(used) else None
 
 
 def _uses(scope: Scope, name: str, declared: int) -> tuple[tuple[int, int, int, str], ...] | None:

@@ -337,7 +337,10 @@ class Interpreter(Flow):
     def _object(self, call: Call, name: str, values: list[Value]) -> Value | None:
         """Return a new object where a class is called."""
         held = self.named(name) if self._is_local(name) else None
-        wanted = held.name if isinstance(held, Routine) else name
+        return self.made(held.name if isinstance(held, Routine) else name, call, values)
+
+    def made(self, wanted: str, call: Call, values: list[Value]) -> Value | None:
+        """Return a new object of a class of the project; `None` where there is none of that name."""
         cls = self.project.class_named(wanted, self.path) if wanted else None
         if cls is None:
             return None
