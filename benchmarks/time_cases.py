@@ -1,7 +1,8 @@
 """The launches by which predicted times are judged: kernels of `time_kernels/` and of `fixtures/`.
 
-    python -m benchmarks.time_cases > cases.json        every launch as a job that needs no compiler here
+    python -m benchmarks.time_cases [FAMILY] > cases.json   every launch as a job that needs no compiler here
 
+A family is a file of `time_kernels/` or a folder of `fixtures/`.
 A line `// time: kernel=NAME global=… local=… ARGUMENT=…` above a kernel is one launch.
 """
 
@@ -148,7 +149,8 @@ def job(case: Case) -> dict[str, Any]:
 
 def main() -> int:
     """Print the jobs."""
-    json.dump([job(it) for it in cases()], sys.stdout)
+    families = sys.argv[1:]
+    json.dump([job(it) for it in cases() if not families or it.family in families], sys.stdout)
     return 0
 
 

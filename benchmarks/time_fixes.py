@@ -1,6 +1,6 @@
 """Rewrites on a device against what is predicted of them: is a predicted gain one, and a loss a loss?
 
-    python -m benchmarks.time_fixes prepare benchmarks/results/time_h200.json nvidia-h200 > fixes.json
+    python -m benchmarks.time_fixes prepare benchmarks/results/time_h200.json nvidia-h200 [FAMILY] > fixes.json
     python -m benchmarks.time_run fixes.json --out times.json --no-microbenchmarks      there
     python -m benchmarks.time_fixes judge benchmarks/results/time_fixes_h200.json nvidia-h200
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,13 +34,15 @@ LONGEST_S = 0.02
 OFFERED_FROM = 1.02
 
 
-def chosen(times: Path | None) -> list[Case]:
-    """Return one launch of each kernel."""
+def chosen(times: Path | None, families: Sequence[str] = ()) -> list[Case]:
+    """Return one launch of each kernel; the first one where nothing was measured."""
     measured = {}
     if times is not None:
         measured = {row["id"]: row["median"] for row in json.loads(times.read_text("utf-8"))["cases"]}
     best: dict[tuple[str, str], tuple[float, Case]] = {}
     for case in cases():
+        if families and case.family not in families:
+            continue
         key = (case.family, case.kernel.name)
         seconds = measured.get(case.id) or 0.0
         if seconds <= LONGEST_S and (key not in best or best[key][0] < seconds):
@@ -76,11 +78,11 @@ def seconds(case: Case, device: DeviceModel) -> tuple[float, str] | None:
     return (found.seconds, found.bound) if isinstance(found, Prediction) else None
 
 
-def prepare(times: Path | None, name: str) -> int:
+def prepare(times: Path | None, name: str, families: Sequence[str] = ()) -> int:
     """Print every launch, before and after, as jobs for the device, with what is predicted of them now."""
     device = load_model(name)
     jobs = []
-    for case in chosen(times):
+    for case in chosen(times, families):
         found = list(rewrites(case, device))
         if not found:
             continue
@@ -123,4 +125,6 @@ def judge(times: Path, name: str) -> int:
 
 if __name__ == "__main__":
     source = Path(sys.argv[2])
-    sys.exit((prepare if sys.argv[1] == "prepare" else judge)(source, sys.argv[3]))
+    if sys.argv[1] == "prepare":
+        sys.exit(prepare(source if source.is_file() else None, sys.argv[3], sys.argv[4:]))
+    sys.exit(judge(source, sys.argv[3]))

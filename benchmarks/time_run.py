@@ -31,6 +31,7 @@ DTYPES = {
     "uint": "u4",
     "long": "i8",
     "ulong": "u8",
+    "half": "f2",
     "float": "f4",
     "double": "f8",
 }
