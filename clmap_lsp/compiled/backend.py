@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from clmap_lsp.compiled import elsewhere
 from clmap_lsp.compiled.target import Target
+from clmap_lsp.dataclass import dataclass
 
 TIME_LIMIT_S = 30.0
 """A kernel that takes LLVM longer is given up."""
@@ -22,17 +23,31 @@ class BackendError(Exception):
     """LLVM refused the module, crashed, or took too long."""
 
 
+class _EndedError(BackendError):
+    """An assertion or a fatal error inside LLVM, which ends its process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """What a back end wrote."""
+
+    text: str
+    plain: str | None = None
+    """The same without probes, where the usual scheduler takes no others: registers are those of this."""
+
+
 class _Child:
     """One process and the lock that keeps requests apart."""
 
-    def __init__(self) -> None:
+    def __init__(self, *arguments: str) -> None:
+        self.arguments = arguments
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> subprocess.Popen[bytes]:
         if self.process is None or self.process.poll() is not None:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "clmap_lsp.compiled.child"],
+                [sys.executable, "-P", "-m", "clmap_lsp.compiled.child", *self.arguments],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -49,7 +64,12 @@ class _Child:
                         pipe.close()
             self.process = None
 
-    def ask(self, request: bytes) -> bytes:
+    def ask(self, request: Mapping[str, str]) -> Mapping[str, str]:
+        with self.lock:
+            answer: Mapping[str, str] = json.loads(self._answer(json.dumps(request).encode() + b"\n"))
+        return answer
+
+    def _answer(self, request: bytes) -> bytes:
         process = self.start()
         assert process.stdin is not None and process.stdout is not None
         try:
@@ -57,7 +77,7 @@ class _Child:
             process.stdin.flush()
         except OSError as error:
             self.stop()
-            raise BackendError("LLVM's process ended") from error
+            raise _EndedError("LLVM's process ended") from error
         answer = bytearray()
         with selectors.DefaultSelector() as waiting:
             waiting.register(process.stdout, selectors.EVENT_READ)
@@ -68,16 +88,19 @@ class _Child:
                 part = process.stdout.read1(1 << 20)  # type: ignore[attr-defined]
                 if not part:
                     self.stop()
-                    raise BackendError("LLVM ended with a fatal error")
+                    raise _EndedError("LLVM ended with a fatal error")
                 answer += part
         return bytes(answer)
 
 
 _child = _Child()
+_other = _Child("-misched=gcn-iterative-max-occupancy-experimental")
+"""With a scheduler of AMD's that takes probes wherever they stand; the usual one asserts against some."""
 atexit.register(_child.stop)
+atexit.register(_other.stop)
 
 
-def assembly(text: str, target: Target) -> str:
+def assembly(text: str, target: Target) -> Assembly:
     """Optimise a module (LLVM's O3) and return its assembly. Raises: BackendError."""
     request = {"triple": target.triple, "cpu": target.cpu, "features": target.features, "text": text}
     answer = elsewhere.asked("assembly", request)
@@ -85,11 +108,21 @@ def assembly(text: str, target: Target) -> str:
         answer = assembled(request)
     if "error" in answer:
         raise BackendError(str(answer["error"]).splitlines()[0])
-    return str(answer["asm"])
+    plain = answer.get("plain")
+    return Assembly(str(answer["asm"]), None if plain is None else str(plain))
 
 
 def assembled(request: Mapping[str, str]) -> Mapping[str, str]:
-    """Return LLVM's answer to a request, with `asm` or `error`. Raises: BackendError."""
-    with _child.lock:
-        found: Mapping[str, str] = json.loads(_child.ask(json.dumps(request).encode() + b"\n"))
-    return found
+    """Return LLVM's answer to a request: `asm`, perhaps `plain`, or `error`. Raises: BackendError."""
+    try:
+        return _child.ask(request)
+    except _EndedError:
+        if not request["triple"].startswith("amdgcn"):
+            raise
+    plain = _child.ask({**request, "text": _without_probes(request["text"])})
+    probed = _other.ask(request)
+    return probed if "error" in probed else {**probed, "plain": plain["asm"]}
+
+
+def _without_probes(text: str) -> str:
+    return "\n".join(it for it in text.splitlines() if 'call void @"llvm.pseudoprobe"' not in it)

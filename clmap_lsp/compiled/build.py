@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from clmap_lsp.compiled import amdgcn, ptx
-from clmap_lsp.compiled.backend import BackendError, assembly
+from clmap_lsp.compiled.backend import Assembly, BackendError, assembly
 from clmap_lsp.compiled.code import NotCompiledError, generate
 from clmap_lsp.compiled.machine_code import MachineCode
 from clmap_lsp.compiled.probes import ProbedKernel, with_probes
@@ -55,13 +55,26 @@ def compiled_before(kernel: Kernel, target: Target) -> Compiled | str | None:
 def _compiled(kernel: Kernel, target: Target, constants: tuple[Initializer, ...]) -> Compiled:
     probed = with_probes(kernel)
     made = generate(probed, target, constants)
-    text = assembly(made.text, target)
-    if not target.is_nvidia:
-        return Compiled(target, probed, amdgcn.read(text, kernel.name), made.spans, made.owners, made.unknown)
-    code = ptx.read(text, kernel.name)
-    real = assemble(text, target.cpu)
-    if real is not None:
-        code = dataclasses.replace(
-            code, registers=real.registers, registers_exact=True, spill_bytes=real.spill_bytes
-        )
+    written = assembly(made.text, target)
+    code = (_nvidia if target.is_nvidia else _amd)(written, kernel.name, target)
     return Compiled(target, probed, code, made.spans, made.owners, made.unknown)
+
+
+def _nvidia(written: Assembly, name: str, target: Target) -> MachineCode:
+    code = ptx.read(written.text, name)
+    real = assemble(written.text, target.cpu)
+    if real is None:
+        return code
+    return dataclasses.replace(
+        code, registers=real.registers, registers_exact=True, spill_bytes=real.spill_bytes
+    )
+
+
+def _amd(written: Assembly, name: str, _: Target) -> MachineCode:
+    code = amdgcn.read(written.text, name)
+    if written.plain is None:
+        return code
+    plain = amdgcn.read(written.plain, name)
+    return dataclasses.replace(
+        code, registers=plain.registers, spill_bytes=plain.spill_bytes, private_bytes=plain.private_bytes
+    )

@@ -2,8 +2,8 @@
 
 What it compiles may come from a stranger, by way of a process that may have been taken over: it is confined.
 
-Started as `python -m clmap_lsp.compiled.child`. One JSON object a line comes in, one goes out: `triple`,
-`cpu`, `features`, `text` for `asm` or `error`.
+Started as `python -m clmap_lsp.compiled.child [OPTION…]`, options being LLVM's. One JSON object a line comes
+in, one goes out: `triple`, `cpu`, `features`, `text` for `asm` or `error`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def compile_text(request: dict[str, Any]) -> str:
 
 def main() -> None:
     """Serve requests until standard input ends."""
-    for option in NVIDIA_OPTIONS:
+    for option in (*NVIDIA_OPTIONS, *sys.argv[1:]):
         llvm.set_option("clmap-lsp", option)
     # NVIDIA's compiler unrolls loops of unknown length by 4, where LLVM alone would take up to 8.
     llvm.set_option("clmap-lsp", "-unroll-max-count=4")

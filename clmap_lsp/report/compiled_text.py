@@ -58,3 +58,13 @@ def access_text(left: CompiledAccess) -> str:
         else f"{left.sectors:,} sectors"
     )
     return f"{words}{merged}; {amount} in {left.requests:,} requests"
+
+
+def merged_text(left: CompiledAccess, noun: str) -> str | None:
+    """Return it as one says it of accesses that were merged: `4 loads merged into one of 16 bytes`."""
+    if left.merged < 2 or not left.instructions:
+        return None
+    (size, count), *others = left.instructions
+    times = f", {count} times" if count > 1 else ""
+    rest = "".join(f", and {number} x {bytes_} bytes" for bytes_, number in others)
+    return f"{left.merged} {noun}s merged into one of {size} bytes{times}{rest}"

@@ -11,6 +11,7 @@ from lsprotocol import types as lsp
 from pygls.lsp.server import LanguageServer
 
 from clmap_lsp.server.analyses import Analyses
+from clmap_lsp.server.compiled_hover import CompiledHover
 from clmap_lsp.server.convert import uri_of
 from clmap_lsp.server.documents import Document, Documents, path_of
 from clmap_lsp.server.editor import ClientAbilities, EditorSettings
@@ -69,6 +70,7 @@ class ClmapServer(LanguageServer):
         self.staging = StagingAdvice()
         self.turns = Turns()
         """In which all reading and analysing is done, outside of the event loop."""
+        self.compiled_hover = CompiledHover(self.turns)
         self.analyses = Analyses(self, self.turns)
         self.included = Included()
         """What open documents include."""

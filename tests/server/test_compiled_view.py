@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +71,24 @@ def test_functions_that_are_left_out_are_named(tmp_path: Path) -> None:
 
 def test_outside_kernels_there_is_nothing(tmp_path: Path) -> None:
     assert view(tmp_path, "nvidia-hopper", 0) is None
+
+
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [
+        ("amd-cdna3", "as compiled for amdgcn gfx942: 4 loads merged into one of 16 bytes"),
+        ("nvidia-hopper", "as compiled for nvptx sm_90: 1 x 4 bytes; 2,048 sectors in 128 requests"),
+    ],
+)
+def test_a_hover_says_what_a_compiler_leaves_of_an_access(tmp_path: Path, device: str, words: str) -> None:
+    session = Session(tmp_path, {}, settings={"emulate": "off", "device": device})
+    with session.client:
+        uri = session.open(TEXT)
+        params = {"textDocument": {"uri": uri}, "position": {"line": 4, "character": 17}}
+        until = time.monotonic() + 60
+        shown = ""
+        while "as compiled" not in shown:  # The first hover has it compiled, a later one shows it.
+            assert time.monotonic() < until, shown
+            shown = session.request("textDocument/hover", params)["contents"]["value"]
+            time.sleep(0.05)
+    assert words in shown

@@ -162,6 +162,8 @@ async def _access_at(server: ClmapServer, snapshot: Snapshot, offset: int) -> tu
     span = accesses[0].access.span
     same = [it for it in accesses if it.access.span == span]
     advice = await _advice(server, snapshot.analysis.device.id, kernel, same[0])
+    if kernel is not None:
+        advice = (*await server.compiled_hover.lines(snapshot, kernel, same), *advice)
     return access_text(snapshot, kernel, same, emulation, advice), span.start, span.end
 
 
