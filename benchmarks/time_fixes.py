@@ -1,6 +1,6 @@
 """Rewrites on a device against what is predicted of them: is a predicted gain one, and a loss a loss?
 
-    python -m benchmarks.time_fixes prepare benchmarks/results/time_h200.json nvidia-h200 [FAMILY] > fixes.json
+    python -m benchmarks.time_fixes prepare benchmarks/results/time_h200.json nvidia-h200 > fixes.json
     python -m benchmarks.time_run fixes.json --out times.json --no-microbenchmarks      there
     python -m benchmarks.time_fixes judge benchmarks/results/time_fixes_h200.json nvidia-h200
 
