@@ -6,9 +6,13 @@ import pytest
 from clmap_lsp.devices.catalogue import load_model
 from clmap_lsp.emulator.symbolic.control import Budget, OverBudgetError
 from clmap_lsp.emulator.symbolic.counts import count
-from clmap_lsp.emulator.symbolic.rows import both, either
+from clmap_lsp.emulator.symbolic.memory import Cells
+from clmap_lsp.emulator.symbolic.rows import Kept, Rows, both, either
+from clmap_lsp.emulator.symbolic.values import Sym, of_array
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch
 from clmap_lsp.source.read import read_program
+from clmap_lsp.source.span import Span
+from clmap_lsp.source.types import AddressSpace
 
 DEVICE = load_model("nvidia-hopper")
 
@@ -33,3 +37,37 @@ def test_masks_along_many_loops_are_given_up(join):
     one = np.arange(1 << 16).reshape(-1, 1) % 3 == 0
     with pytest.raises(OverBudgetError):
         join(one, one.reshape(1, -1))
+
+
+def test_pieces_of_a_private_object_never_overlap():
+    """Held against an array of bytes that knows which store wrote each."""
+    cells, writer, random = Cells(), [None] * 160, np.random.default_rng(7)
+    for i in range(400):
+        size = int(2 ** random.integers(0, 5))
+        at = int(random.integers(0, 128))
+        cells.store(at, size, Sym(i))
+        writer[at : at + size] = [(i, at, size)] * size
+        for start, wide in ((at, size), *((int(it), 4) for it in random.integers(0, 128, 8))):
+            whole = set(writer[start : start + wide])
+            stored = next(iter(whole)) if len(whole) == 1 else None
+            known = stored is not None and stored[1:] == (start, wide)
+            found = cells.load(start, wide)
+            assert (found.const if found is not None else None) == (stored[0] if known else None)
+
+
+def test_rows_that_go_free_what_no_other_row_holds():
+    shared, own = (of_array(np.arange(64, dtype=np.int64) * step) for step in (3, 5))
+    variable = read_program("__kernel void k(__global int *a) {}", "k.cl").kernels[0].parameters[0]
+    span = Span("k.cl", 0, 0)
+
+    def row(offset):
+        return Rows(
+            0, "load", variable, AddressSpace.GLOBAL, offset, True, (1, 1, 1), 64, 4, None, span, (64, 1, 1)
+        )
+
+    rows, kept = [row(shared), row(shared), row(own)], Kept()
+    for it in rows:
+        kept.add(it)
+    assert kept.n_bytes == 2 * 64 * 8
+    kept.drop(rows[1:])
+    assert kept.n_bytes == 64 * 8

@@ -21,6 +21,7 @@ from clmap_lsp.emulator.symbolic.control import (
     SplitError,
     SplitTurnsError,
 )
+from clmap_lsp.emulator.symbolic.memory import Cells
 from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both, either
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
 from clmap_lsp.emulator.symbolic.values import (
@@ -180,7 +181,7 @@ class _Saved:
     """What to restore if a loop turns out not to be regular."""
 
     env: dict[Variable, Value]
-    private: dict[Variable, dict[int, tuple[int, Value]] | None]
+    private: dict[Variable, Cells | None]
     n_rows: int
     n_doubts: int
     left: list[tuple[Mask, str | None]]
@@ -205,7 +206,7 @@ class _Saved:
         machine.evaluator.env.clear()
         machine.evaluator.env.update(self.env)
         machine.private = dict(self.private)
-        del machine.rows[self.n_rows :]
+        machine.drop_rows(self.n_rows)
         del machine.doubts[self.n_doubts :]
         del machine.frames[len(self.left) :]
         for frame, (left, why) in zip(machine.frames, self.left, strict=True):

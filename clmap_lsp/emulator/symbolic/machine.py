@@ -18,7 +18,7 @@ from clmap_lsp.emulator.symbolic.control import Bail, BailError, OverBudgetError
 from clmap_lsp.emulator.symbolic.expressions import Evaluator, negate
 from clmap_lsp.emulator.symbolic.memory import Cells, KnownData, places
 from clmap_lsp.emulator.symbolic.needs import Needs
-from clmap_lsp.emulator.symbolic.rows import Mask, Rows, both, either, kept_bytes, without
+from clmap_lsp.emulator.symbolic.rows import Kept, Mask, Rows, both, either, without
 from clmap_lsp.emulator.symbolic.space import Space
 from clmap_lsp.emulator.symbolic.values import SEVERAL, Pointer, Sym, Unknown, Value, add, same
 from clmap_lsp.interruption import checkpoint
@@ -104,6 +104,7 @@ class Machine:
     endless: int = 0
     """How many loops stand around, of which nobody knows how many turns they take."""
     rows: list[Rows] = field(default_factory=list)
+    kept: Kept = field(default_factory=Kept)
     doubts: list[Doubt] = field(default_factory=list)
     frames: list[Frame] = field(default_factory=list)
     private: dict[Variable, Cells | None] = field(default_factory=dict)
@@ -189,7 +190,7 @@ class Machine:
         if not isinstance(pointer, Pointer):
             return pointer if isinstance(pointer, Unknown) else Unknown("data")
         if pointer.root.kind is VariableKind.PRIVATE_OBJECT:
-            cells = self.private.setdefault(pointer.root, {})
+            cells = self.private.setdefault(pointer.root, Cells())
             return self._load_private(cells, pointer, statement.size, live)
         kind = statement.variable.type
         return self.data.load(pointer, kind, live.mask, self.space)
@@ -201,10 +202,10 @@ class Machine:
             return Unknown(f"values in the private array `{name}`")
         result: Value | None = None
         for at, mask in places(pointer.offset, live.mask, self.space):
-            found = cells.get(at)
-            if found is None or found[0] != size:
+            found = cells.load(at, size)
+            if found is None:
                 return Unknown(f"a value in the private array `{name}` that is not followed")
-            result = found[1] if result is None else self.evaluator.merge(mask, found[1], result)
+            result = found if result is None else self.evaluator.merge(mask, found, result)
         return Unknown(f"values in the private array `{name}`") if result is None else result
 
     def _store(self, statement: ir.Store, live: Live) -> Live:
@@ -226,23 +227,14 @@ class Machine:
             return
         if pointer.root not in self.needs.objects:
             return
-        cells = self.private.setdefault(pointer.root, {})
+        cells = self.private.setdefault(pointer.root, Cells())
         if cells is None or live.why is not None:
             self.private[pointer.root] = None
             return
-        value = self.evaluator.value(statement.value)
+        value, size = self.evaluator.value(statement.value), statement.size
         for at, mask in places(pointer.offset, live.mask, self.space):
-            cells = self._stored(cells, at, statement.size, value, mask)
-        self.private[pointer.root] = cells
-
-    def _stored(self, cells: Cells, at: int, size: int, value: Value, mask: Mask) -> Cells:
-        """Return a private object's contents after a store of `size` bytes at `at`."""
-        old = cells.get(at)
-        if mask is not True and old is not None and old[0] == size:
-            value = self.evaluator.merge(mask, value, old[1])
-        kept = {it: cell for it, cell in cells.items() if it + cell[0] <= at or at + size <= it}
-        kept[at] = (size, value)
-        return kept
+            old = cells.load(at, size) if mask is not True else None
+            cells.store(at, size, value if old is None else self.evaluator.merge(mask, value, old))
 
     def _copy(self, statement: ir.CopyObject, live: Live) -> Live:
         size = statement.type.size
@@ -334,28 +326,33 @@ class Machine:
         if where.root is SEVERAL and self.follow_ordinals:
             raise BailError(Bail("a pointer that points to one of several buffers", span))
         ordinals = (self.ordinal, self.segment) if self.follow_ordinals else (None, None)
-        self.rows.append(
-            Rows(
-                site,
-                op,
-                where.root,
-                space,
-                where.offset,
-                live.mask,
-                tuple(self.space.counts),
-                self.space.n_lanes,
-                size,
-                self.needs.moved[site],
-                span,
-                self.space.box.local_size,
-                *ordinals,
-            )
+        row = Rows(
+            site,
+            op,
+            where.root,
+            space,
+            where.offset,
+            live.mask,
+            tuple(self.space.counts),
+            self.space.n_lanes,
+            size,
+            self.needs.moved[site],
+            span,
+            self.space.box.local_size,
+            *ordinals,
         )
-        if len(self.rows) % _LOOKED_AT_EVERY == 0 and kept_bytes(self.rows) > _MAX_KEPT_BYTES:
+        self.rows.append(row)
+        self.kept.add(row)
+        if len(self.rows) % _LOOKED_AT_EVERY == 0 and self.kept.n_bytes > _MAX_KEPT_BYTES:
             mib = _MAX_KEPT_BYTES >> 20
             raise OverBudgetError(f"addresses that differ too much to be kept: more than {mib} MiB of them")
         self._count_ordinal(op, live)
         return where
+
+    def drop_rows(self, n: int) -> None:
+        """Forget all rows but the first `n`."""
+        self.kept.drop(self.rows[n:])
+        del self.rows[n:]
 
     def _count_ordinal(self, op: str, live: Live) -> None:
         """Count accesses of every work-item; an atomic is a load and a store."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,34 @@ class Rows:
     segment: Sym | None = None
 
 
-def kept_bytes(rows: Iterable[Rows]) -> int:
-    """Return the memory of the addresses and masks of rows; what several share counts once."""
-    arrays = {}
-    for it in rows:
-        for array in (it.offset.array, it.mask):
-            if isinstance(array, np.ndarray):
-                arrays[id(array)] = array.nbytes
-    return sum(arrays.values())
+@dataclass(slots=True)
+class Kept:
+    """The memory of the addresses and masks of rows, as they come and go; what several share counts once."""
+
+    n_bytes: int = 0
+    users: dict[int, int] = field(default_factory=dict)
+    """Of each array, by its identity, which holds as long as a row holds the array."""
+
+    def add(self, row: Rows) -> None:
+        """Count one more row."""
+        for array in _arrays(row):
+            users = self.users.get(id(array), 0)
+            self.users[id(array)] = users + 1
+            if not users:
+                self.n_bytes += array.nbytes
+
+    def drop(self, rows: Iterable[Rows]) -> None:
+        """Count some rows no longer, before they go."""
+        for row in rows:
+            for array in _arrays(row):
+                self.users[id(array)] -= 1
+                if not self.users[id(array)]:
+                    del self.users[id(array)]
+                    self.n_bytes -= array.nbytes
+
+
+def _arrays(row: Rows) -> list[NDArray[Any]]:
+    return [it for it in (row.offset.array, row.mask) if isinstance(it, np.ndarray)]
 
 
 def any_active(mask: Mask) -> bool:
