@@ -26,7 +26,10 @@ def is_per_kernel(rule: Rule) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What was said of a kernel, by code of the rule."""
+    """What was said of a kernel where it stands, by code of the rule.
+
+    Work that pauses between two rules goes on with its own: that of a kernel that has moved is another.
+    """
 
     kernel: KernelAnalysis
     by_rule: dict[str, tuple[Finding, ...]]
@@ -82,7 +85,7 @@ class KernelFindings:
 def _moved(known: _Known, kernel: KernelAnalysis) -> _Known:
     """Return what is known of a kernel that moved, without rules whose findings cannot be followed."""
     if not any(known.by_rule.values()):
-        return _Known(kernel, known.by_rule)
+        return _Known(kernel, dict(known.by_rule))
     places = new_places(places_of(known.kernel.kernel), places_of(kernel.kernel))
     by_rule = {}
     for code, findings in known.by_rule.items():

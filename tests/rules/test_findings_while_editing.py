@@ -5,12 +5,14 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 
 from clmap_lsp.analysis.session import AnalysisSession
 from clmap_lsp.devices import load_model
 from clmap_lsp.findings import Finding, Severity
+from clmap_lsp.interruption import interruptible
 from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.memory import KernelFindings
 from clmap_lsp.rules.meta import Rule, RuleDocs, RuleMeta, Scope
@@ -117,6 +119,36 @@ def test_an_edit_in_one_kernel_checks_no_other() -> None:
     n_rules = editor.memory.n_checked // 3
     editor.findings(FILE.replace("sum = 0.0f", "sum = 1.0f"))
     assert editor.memory.n_checked == 4 * n_rules
+
+
+PAUSING = FILE[: FILE.index("// clmap: global=64,64")].replace("* 2.0f", "* 3.0f")
+"""A text whose kernel is new to an editor that has read `FILE`."""
+
+
+def test_reading_that_pauses_for_another_text_keeps_its_own_places() -> None:
+    """What was found meanwhile, of the same kernel a line further down, was taken for its own."""
+    below = f"// A line more.\n{PAUSING}"
+    expected = [fresh(PAUSING), fresh(below)]
+    assert "CM101" in {it.code for it in expected[0]}
+    paused_at = 0
+    has_paused = True
+    while has_paused:
+        paused_at += 1
+        editor = Editor()
+        editor.findings(FILE)
+        steps = count(1)
+        between: list[list[Finding]] = []
+
+        def pause(editor: Editor = editor, steps: Iterator[int] = steps, at: int = paused_at) -> None:
+            if next(steps) == at:
+                between.append(editor.findings(below))  # noqa: B023 - called before the next turn
+
+        with interruptible(pause):
+            found = editor.findings(PAUSING)
+        assert found == expected[0], paused_at
+        assert [*between, editor.findings(below)] == [expected[1]] * (len(between) + 1), paused_at
+        has_paused = bool(between)
+    assert paused_at > 40, "there is a checkpoint at least before every rule"
 
 
 def test_findings_of_kernels_that_are_gone_are_forgotten() -> None:
