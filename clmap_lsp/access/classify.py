@@ -378,6 +378,8 @@ def _patterns(it: _Found) -> tuple[str, ...]:
                 found.add(REVERSE)
         if offset:
             found.add(SHIFTED)
+    if moves and _strides_by_rows(matrix):
+        found.add(NON_UNIT)
     if it.access.indirect and any(column.role is Role.OTHER for column in matrix.columns):
         found.add(RANDOM)
         moves = True
@@ -386,6 +388,12 @@ def _patterns(it: _Found) -> tuple[str, ...]:
     if not found and any(column.role is Role.OTHER for column in matrix.columns):
         return ()
     return tuple(name for name in _ORDER if name in found) or (LINEAR,)
+
+
+def _strides_by_rows(matrix: Matrix) -> bool:
+    """True if nothing moves within a row whose length is a parameter: `a[x*N]` is walked as `a[x*16]` is."""
+    is_symbolic = any(it.value is None for it in matrix.layout.pitches[-2:-1])
+    return is_symbolic and not any(matrix.entries[-1])
 
 
 def _movers(matrix: Matrix, row: tuple[Polynomial, ...]) -> list[Polynomial]:

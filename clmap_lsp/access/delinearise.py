@@ -425,16 +425,22 @@ def matrix_of(
 
 
 def _from_subscripts(access: Access, facts: Facts, symbols: dict[LoopSymbol, Atom]) -> Layout | None:
-    """Take the dimensions that the source writes, as in `t[ly][lx]`."""
-    subscripts = access.subscripts
-    if len(subscripts) < 2 or any(it.stride % access.unit for it in subscripts):
+    """Take the dimensions that the source writes, as in `t[ly][lx]`.
+
+    Steps of one length are one dimension: those of `p += y * N` and `p[x]` are the sum in `p[y * N + x]`.
+    """
+    steps: dict[int, Polynomial] = {}
+    for it in access.subscripts:
+        steps[it.stride] = steps.get(it.stride, ZERO) + it.index
+    if len(steps) < 2 or any(stride % access.unit for stride in steps):
         return None
-    spelt = sum((it.index * it.stride for it in subscripts), ZERO)
-    rest = access.offset - spelt
+    if list(steps) != sorted(steps, reverse=True):
+        return None  # A pointer to elements that is moved by smaller ones first: rows are not spelt.
+    rest = access.offset - sum((index * stride for stride, index in steps.items()), ZERO)
     if rest.value is None or rest.value % access.unit:
         return None
-    coordinates = [in_loop_variables(in_global_ids(it.index, facts), symbols)[0] for it in subscripts]
-    pitches = [Polynomial.constant(it.stride // access.unit) for it in subscripts]
+    coordinates = [in_loop_variables(in_global_ids(it, facts), symbols)[0] for it in steps.values()]
+    pitches = [Polynomial.constant(it // access.unit) for it in steps]
     if pitches[-1] != ONE or rest:
         coordinates.append(Polynomial.constant(rest.value // access.unit))
         pitches.append(ONE)

@@ -73,12 +73,12 @@ class GeneralWords:
         if beta is None or symbol in beta.atoms:
             return None
         alpha = access.offset - beta * Polynomial.of(symbol)
-        rows = self._rows(alpha, beta, _grain(access, self._device))
+        rows = self._rows(alpha, beta, symbol, _grain(access, self._device))
         if rows is None:
             return None
         return _words(access, moved, symbol, rows, self._device)
 
-    def _rows(self, alpha: Polynomial, beta: Polynomial, grain: int) -> Row | None:
+    def _rows(self, alpha: Polynomial, beta: Polynomial, symbol: Parameter, grain: int) -> Row | None:
         """Return alpha, beta and the active lanes of the SIMD groups that differ in alignment.
 
         Shape (rows, lanes) each; rows stand for equally many requests of a long launch. `None` where there
@@ -95,7 +95,7 @@ class GeneralWords:
             it.dimension for it in leaves if isinstance(it, WorkItemSymbol) and it.query in _MOVE_WITH_GROUP
         }
         lengths = [min(_PERIOD, n) if d in walked else 1 for d, n in enumerate(launch.num_groups)]
-        lengths += [_PERIOD] * len(loops)
+        lengths += [self._n_turns(it, symbol) for it in loops]
         n_origins = math.prod(lengths)
         if n_origins > _PERIOD**3:
             return None
@@ -119,6 +119,13 @@ class GeneralWords:
         return _distinct(
             a.reshape(flat), b.reshape(flat), np.broadcast_to(active, shape).reshape(flat), grain
         )
+
+    def _n_turns(self, loop: LoopSymbol, symbol: Parameter) -> int:
+        """Return how many turns are looked at: no more than the launch makes, where N does not say so."""
+        if loop.trip is None or loop.exits_early or symbol in loop.trip.leaves:
+            return _PERIOD
+        number = self._facts.number(loop.trip)
+        return _PERIOD if number is None else max(1, min(_PERIOD, number))
 
 
 def _words(access: Access, moved: Moved, symbol: Parameter, rows: Row, device: DeviceModel) -> str | None:

@@ -33,7 +33,7 @@ def describe_counts(
     if settled <= first:
         return writer.settled(table, " for every " + symbol)
     if len(table) == 1 and (line := _line(small, first, table[0])):
-        return writer.growing(line, table[0])
+        return writer.growing(line, table[0], first, settled)
     if len(table) == 1:
         main = writer.settled(table, f" for {symbol} >= {settled}")
     else:
@@ -64,12 +64,25 @@ class _Writer:
         if len(values) == 1:
             return self.counted(table[0]) + where
         if form := _gcd_form(table, self._symbol):
-            factor, text = form
-            return f"{text if factor == 1 else f'{self.number(factor)} * {text}'} {self._unit}"
+            factor, text, least = form
+            scaled = text if factor == 1 else f"{self.number(factor)} * {text}"
+            if self._is_brief:
+                return self._least_and(table, scaled)
+            return f"{scaled if least is None else f'max({self.number(least)}, {scaled})'} {self._unit}"
         clauses = self._clauses(table)
         if self._is_brief and sum(map(len, clauses)) > _MAX_LENGTH:
             return self._good_case(table)
         return ", ".join(clauses)
+
+    def _least_and(self, table: Sequence[Number], text: str) -> str:
+        """Name where the count is lowest, and the words for all other sizes."""
+        low = min(table)
+        others = [at for at, value in enumerate(table) if value != low]
+        where = self._condition(others, len(table))
+        if where.startswith(f"{self._symbol} % 2 == "):
+            parity = "odd" if where.endswith("0") else "even"
+            return f"{self.counted(low)} if {self._symbol} is {parity}, else {text}"
+        return f"{self.counted(low)} unless {where}, then {text}"
 
     def _good_case(self, table: Sequence[Number]) -> str:
         """Name where the count is lowest, and how high it gets: `1 if N is a multiple of 8, else up to 2`."""
@@ -82,14 +95,23 @@ class _Writer:
         return f"{self.counted(low)} if {self._symbol} {where}, else up to {top}, {mean} on average"
 
     def _clauses(self, table: Sequence[Number]) -> list[str]:
-        """Write `v if N % d == r` for each value, rarest first, and `else` for the most frequent one."""
-        ranked = sorted(Counter(table).items(), key=lambda it: (it[1], it[0]))
-        clauses: list[str] = []
-        for value, _ in ranked[:-1]:
-            residues = [at for at, it in enumerate(table) if it == value]
-            number = self.number(value) if clauses else self.counted(value)
-            clauses.append(f"{number} if {self._condition(residues, len(table))}")
-        return [*clauses, f"else {self.number(ranked[-1][0])}"]
+        """Write `v if N % d == r` for each value, the lowest first, and `else` for the most frequent one.
+
+        Where the lowest is the most frequent one, it is `v`, and the others are `but w if N % d == r`.
+        """
+        common = max(Counter(table).items(), key=lambda it: (it[1], it[0]))[0]
+        others = sorted(set(table) - {common})
+        is_best = common < others[0]
+        counts = [self.number(it) for it in others]
+        if not is_best:
+            counts[0] = self.counted(others[0])
+        clauses = [
+            f"{count} if {self._condition([at for at, it in enumerate(table) if it == value], len(table))}"
+            for count, value in zip(counts, others, strict=True)
+        ]
+        if is_best:
+            return [self.counted(common), f"but {clauses[0]}", *clauses[1:]]
+        return [*clauses, f"else {self.number(common)}"]
 
     def _condition(self, residues: list[int], period: int) -> str:
         for divisor in range(1, period + 1):
@@ -107,15 +129,19 @@ class _Writer:
         texts = [(value, runs(sizes)) for value, sizes in groups.items()]
         is_long = len(texts) > _MAX_EXCEPTIONS or any(len(it) > _MAX_RUNS for _, it in texts)
         if self._is_brief and is_long:
-            low, high = self.number(min(small)), self.number(max(small))
-            return f"{low} to {high} for a smaller {self._symbol}"
+            low = min(small)
+            where = f"{self._symbol} = {runs(groups[low])[0]}"
+            return f"{self.number(low)} ({where}) to {self.number(max(small))} for a smaller {self._symbol}"
         return ", ".join(
             f"{self.number(value)} for {self._symbol} = {' or '.join(it)}" for value, it in texts
         )
 
-    def growing(self, line: tuple[Number, Number], top: Number) -> str:
+    def growing(self, line: tuple[Number, Number], top: Number, first: int, settled: int) -> str:
         """Words for a count that grows with N up to a limit."""
         slope, start = line
+        if self._is_brief:
+            least, name = self.counted(slope * first + start), self._symbol
+            return f"{least} if {name} == {first}, growing to {self.number(top)} at {name} = {settled}"
         text = self._symbol if slope == 1 else f"{self.number(slope)} * {self._symbol}"
         if start:
             text += f" {'+' if start > 0 else '-'} {self.number(start if start > 0 else -start)}"
@@ -132,8 +158,8 @@ def _line(small: Sequence[Number], first: int, top: Number) -> tuple[Number, Num
     return (slope, start) if slope > 0 and grown and slope * (first + len(small)) + start >= top else None
 
 
-def _gcd_form(table: Sequence[Number], symbol: str) -> tuple[Number, str] | None:
-    """Return (c, text) if the table is c * `gcd(N + b, k)`, or `max(low, gcd(N + b, k) / d)`, else None."""
+def _gcd_form(table: Sequence[Number], symbol: str) -> tuple[Number, str, Number | None] | None:
+    """Return (c, text, None) for c * `gcd(N + b, k)`, (1, text, low) for a table of `max(low, text)`."""
     low, high = min(table), max(table)
     if len(set(table)) < 3 or low <= 0:
         return None
@@ -152,9 +178,9 @@ def _gcd_form(table: Sequence[Number], symbol: str) -> tuple[Number, str] | None
         moved = symbol if not shift else f"{symbol} {'+' if shift > 0 else '-'} {abs(shift)}"
         text = f"gcd({moved}, {size})"
         if factor >= low:
-            return factor, text
+            return factor, text, None
         scaled = f"{factor} * {text}" if factor > 1 else f"{text} / {under}" if factor < 1 else text
-        return Fraction(1), f"max({low}, {scaled})"
+        return 1, scaled, low
     return None
 
 

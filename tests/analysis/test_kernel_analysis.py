@@ -194,6 +194,25 @@ def test_the_formula_in_n_holds_for_the_launch(step: int, shift: int, n: int) ->
         assert float(clause.split()[0]) == pytest.approx(access.per_request.mean, rel=0.01)
 
 
+@pytest.mark.parametrize("n", range(9, 25))
+def test_the_formula_counts_the_turns_that_the_launch_makes(n: int) -> None:
+    """Three turns: an average over eight alignments would be another figure than that of the launch."""
+    found = kernel(
+        f"""
+        // clmap: global=64 local=64 N={n} a=zeros(N*8)
+        __kernel void f(__global float *a, const int N)
+        {{ for (int i = 0; i < 3; i++) a[i * N + get_global_id(0)] = 1.0f; }}
+        """
+    )
+    (access,) = found.accesses
+    words = access.in_general
+    assert (
+        access.per_request is not None and words == "4 sectors if N % 8 == 0, 4.33 if N % 8 == 4, else 4.67"
+    )
+    said = 4 if n % 8 == 0 else 4.33 if n % 8 == 4 else 4.67
+    assert access.per_request.mean == pytest.approx(said, abs=0.01)
+
+
 def test_a_device_without_published_rules_says_unknown() -> None:
     found = kernel(MM, "apple-m1")
     assert {it.method for it in found.accesses} == {"unknown"}
