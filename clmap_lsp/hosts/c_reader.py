@@ -27,6 +27,7 @@ from clmap_lsp.hosts.tree import (
     Function,
     If,
     Index,
+    Initialise,
     Items,
     Jump,
     Lambda,
@@ -47,6 +48,7 @@ from clmap_lsp.hosts.tree import (
     Switch,
     Unary,
 )
+from clmap_lsp.hosts.values import is_whole
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\n": "", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
@@ -238,14 +240,13 @@ class _Reader(TreeReader):
                 continue
             name, values = child.named_children[0], child.named_children[1]
             given = tuple(self.expression(it) for it in values.named_children)
-            if len(given) == 1:
-                target = Member(Name("this"), _last_name(name))
-                yield Evaluate(Assign(target, "", given[0]), child.start_point.row + 1)
+            yield Initialise(_last_name(name), given, child.start_point.row + 1)
 
     def _parameters(self, node: Node | None) -> tuple[Parameter, ...]:
         result = []
         for child in node.named_children if node is not None else ():
-            if child.type not in ("parameter_declaration", "optional_parameter_declaration"):
+            is_pack = child.type == "variadic_parameter_declaration"
+            if child.type not in ("parameter_declaration", "optional_parameter_declaration") and not is_pack:
                 continue
             kind = _type_text(child)
             declarator = child.child_by_field_name("declarator")
@@ -254,7 +255,7 @@ class _Reader(TreeReader):
             if name or kind != "void":
                 result.append(
                     Parameter(
-                        name,
+                        ("*" if is_pack else "") + name,
                         kind + ("*" if shape.pointer or shape.dimensions else ""),
                         self.expression(default) if default is not None else None,
                         shape.reference,
@@ -440,6 +441,7 @@ class _Reader(TreeReader):
                 row,
                 is_static,
                 _scope_of(inner) or self.scope,
+                _scope_of(node.child_by_field_name("type")),
             )
 
     def _argument(self, node: Node) -> Expr:
@@ -531,6 +533,8 @@ class _Reader(TreeReader):
             return Cast(template[0], arguments[0])
         if function.type in ("primitive_type", "sized_type_specifier") and len(arguments) == 1:
             return Cast(text_of(function), arguments[0])
+        if function.type in ("identifier", "qualified_identifier") and is_whole(name) and len(arguments) == 1:
+            return Cast(name, arguments[0])
         return Call(self._callee(function), arguments, {}, template, row, text)
 
     def _callee(self, node: Node) -> Expr:
@@ -539,7 +543,7 @@ class _Reader(TreeReader):
                 inner = node.child_by_field_name("name")
                 return Name(_last_name(inner))
             case "qualified_identifier":
-                return Name(_last_name(node))
+                return Name(_last_name(node), _scope_of(node))
             case "field_expression":
                 return self.member(node)
             case _:
@@ -586,6 +590,10 @@ class _Reader(TreeReader):
         kind, listed = node.child_by_field_name("type"), node.child_by_field_name("arguments")
         arguments = tuple(self.expression(it) for it in (listed.named_children if listed else ()))
         return New(_last_name(kind), _template(kind), arguments, node.start_point.row + 1)
+
+    def pack(self, node: Node) -> Expr:
+        """Read `arguments...` as Python's `*arguments`."""
+        return Opaque("*", tuple(self.expression(it) for it in node.named_children[:1]))
 
     def comma(self, node: Node) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -635,6 +643,7 @@ _Reader.expressions = {
     "new_expression": _Reader.new,
     "parenthesized_expression": TreeReader.parenthesised,
     "comma_expression": _Reader.comma,
+    "parameter_pack_expansion": _Reader.pack,
     "lambda_expression": _Reader.lambda_,
 }
 

@@ -13,7 +13,7 @@ from clmap_lsp.hosts.library_calls import LIBRARY
 from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
 from clmap_lsp.hosts.project import HostProject
 from clmap_lsp.hosts.store import Store, join_values, named, program_of, texts_of
-from clmap_lsp.hosts.tree import Function
+from clmap_lsp.hosts.tree import Class, Declare, Function, Module
 from clmap_lsp.hosts.values import (
     Alternatives,
     FileText,
@@ -30,7 +30,7 @@ from clmap_lsp.hosts.values import (
     is_handle,
     text_of,
 )
-from clmap_lsp.hosts.walking import called_names, mentions, rows_of, writes
+from clmap_lsp.hosts.walking import called_names, makes, mentions, rows_of, writes
 
 _LAUNCHING = frozenset(
     (
@@ -49,6 +49,10 @@ _MAX_CALLERS = 4_000
 """Functions that are looked at for who calls those that launch."""
 _MAX_DIFFERENT = 6
 """Different sizes that one call is known to launch with; more are one launch with open sizes."""
+_TESTS = re.compile(r"/(?:unit_?)?tests?/")
+"""Folders of programs that try a part of another one with sizes of their own."""
+_MAX_MAKERS = 4
+"""Functions that are run for the objects of a class that they make."""
 _FAR = 4
 """Folders between host code and the file of a kernel that it names but does not say the file of."""
 
@@ -228,6 +232,8 @@ class _Runs:
         self.is_spent = False
         self.covered: set[str] = set()
         self.launching: dict[str, frozenset[str]] = {}
+        self.made: set[str] = set()
+        """Classes of which what makes objects was run."""
 
     def run(self, files: Iterable[str]) -> None:
         """Run what launches in some files: programs from `main`, then what no `main` reached."""
@@ -267,12 +273,10 @@ class _Runs:
             name = min(missing)
             done.add(name)
             near = next(it.path for it in self.raised if field_of(it) == name)
-            for path in self.project.candidates(name, near):
-                file = self.project.file(path)
-                for function in file.module.functions if file is not None else ():
-                    makes = _MAKING & self._calls(function) and mentions(function, {name})
-                    if makes and (function.path, function.row) not in self.entered and self._may_start():
-                        self._run(function)
+            for function in self._mentioning(name, near):
+                fills = _MAKING & self._calls(function) and mentions(function, {name})
+                if fills and (function.path, function.row) not in self.entered and self._may_start():
+                    self._run(function)
 
     def _may_start(self) -> bool:
         self.is_spent = self.is_spent or self.starts >= _MAX_STARTS
@@ -307,12 +311,10 @@ class _Runs:
             function = rest.pop()
             if function.name == "main" or function.path.endswith(".py"):
                 continue
-            for path in self.project.candidates(function.name, function.path):
-                file = self.project.file(path)
-                for it in file.module.functions if file is not None else ():
-                    if function.name in self._calls(it) and (it.path, it.row) not in result:
-                        result[it.path, it.row] = it
-                        rest.append(it)
+            for it in self._mentioning(function.name, function.path):
+                if function.name in self._calls(it) and (it.path, it.row) not in result:
+                    result[it.path, it.row] = it
+                    rest.append(it)
         return list(result.values())
 
     def _calls(self, function: Function) -> frozenset[str]:
@@ -347,6 +349,7 @@ class _Runs:
         cls = self.project.class_named(function.owner, function.path)
         if cls is None:
             return
+        self._run_makers(cls, function.path)
         nothing = Function("", function.owner, (), (), function.path, 0)
         interpreter.start(nothing, this)
         makers = [
@@ -357,13 +360,34 @@ class _Runs:
             )
             if it.row != function.row
         ]
-        interpreter.make(this.place, cls, makers[0] if makers else None, function.path)
+        given = self.project.made.get(cls.name, ()) if not function.path.endswith(".py") else ()
+        interpreter.make(this.place, cls, makers, function.path, given)
         store = interpreter.store
         for place, value in list(store.items()) if store is not None else ():
             name = place.rpartition(".")[2]
             is_field = place.startswith(this.place + ".") and isinstance(value, Number)
             if is_field and store is not None and self._set_elsewhere(name, function.path, makers):
                 store[place] = RunTime(name, default_of(value))
+
+    def _run_makers(self, cls: Class, path: str) -> None:
+        """Run what makes objects of a class, whose methods are called in a way that is not followed."""
+        if path.endswith(".py") or cls.name in self.made:
+            return
+        self.made.add(cls.name)
+        files = [it for it in self.project.candidates(cls.name, path) if not _TESTS.search(it)]
+        modules = [it.module for it in map(self.project.file, files) if it is not None]
+        makers = [it for module in modules for it in module.functions if makes(it, cls.name)]
+        for function in makers[:_MAX_MAKERS]:
+            if (function.path, function.row) not in self.entered:
+                self._run(function)
+        if len(makers) > _MAX_MAKERS or any(_has_object(it, cls.name) for it in modules):
+            self.project.made[cls.name] = []  # What was not run may say something else.
+
+    def _mentioning(self, name: str, path: str) -> Iterator[Function]:
+        """Yield the functions of the files that a name stands in."""
+        for candidate in self.project.candidates(name, path):
+            file = self.project.file(candidate)
+            yield from file.module.functions if file is not None else ()
 
     def _set_elsewhere(self, name: str, path: str, makers: Sequence[Function]) -> bool:
         """Tell whether a field is written by anything but the constructors."""
@@ -395,6 +419,13 @@ class _Runs:
     def _keep(self, interpreter: Interpreter) -> None:
         self.entered |= interpreter.entered
         self.raised += interpreter.launches
+
+
+def _has_object(module: Module, name: str) -> bool:
+    """Tell whether objects of a class are variables outside of functions, or fields of others."""
+    declared = [it for it in module.globals if isinstance(it, Declare)]
+    declared += [it for each in module.classes.values() for it in each.fields]
+    return any(it.type == name and not it.is_pointer and not it.is_reference for it in declared)
 
 
 # ------------------------------------------------------------------------------------------- launches

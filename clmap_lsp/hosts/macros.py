@@ -22,7 +22,8 @@ _TOKEN = re.compile(
 )
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w+)(.*)", re.DOTALL)
 _DEFINE = re.compile(r"\s*([A-Za-z_]\w*)(\(([^()]*)\))?(.*)", re.DOTALL)
-_INCLUDE = re.compile(r'\s*"([^"\n]+)"')
+_INCLUDE = re.compile(r'\s*(?:"([^"\n]+)"|<([\w.+-]+/[^>\n]+)>)')
+"""In angle brackets only what names a folder: a project's own headers, rather than `<math.h>`."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MAX_EXPANSION = 40
 _MAX_CONDITION = 4096
@@ -81,8 +82,8 @@ def compile_lines(
         elif word == "undef" and rest in result.macros:
             undefined[rest] = result.macros.pop(rest)
         elif word == "include" and (name := _INCLUDE.match(rest)):
-            result.includes.append(name[1])
-            result.macros.update(include(name[1]))
+            result.includes.append(name[1] or name[2])
+            result.macros.update(include(name[1] or name[2]))
     result.text = "".join(out)
     return result
 
@@ -328,7 +329,7 @@ def with_plain_arguments(text: str, macros: Mapping[str, Macro]) -> str:
     for match in _MACRO_USE.finditer(text):
         macro = macros.get(match[1])
         quotes = match[1] in _QUOTING if macro is None else bool(_QUOTES.fullmatch(macro.body))
-        if match.start() < at or not (quotes or match[1].isupper()):
+        if match.start() < at or not (quotes or (match[1].isupper() and len(match[1]) > 2)):
             continue
         cuts = _cuts(text, match.end(), "" if quotes else ";")
         if not cuts:
@@ -372,8 +373,9 @@ _EXPORTED = re.compile(
 _MAX_ARGUMENTS = 1 << 14
 """Characters of the arguments of a macro that are looked at."""
 _BRACKET = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.){1,8}'|[()\[\]{},;]")
-_MACRO_USE = re.compile(r"\b([A-Z_][A-Za-z0-9_]{2,})[ \t]*\(")
-_QUOTES = re.compile(r"\s*#\s*\w+\s*")
+_MACRO_USE = re.compile(r"\b([A-Z_][A-Za-z0-9_]*)[ \t]*\(")
+_QUOTES = re.compile(r'\s*(?:(?:std::)?string\s*\(\s*)?(?:"[^"\n]*"\s*)?#\s*\w+\s*(?:"[^"\n]*"\s*)?\)?\s*')
+"""A body that is the argument as a string: `#x`, `"\\n" #x "\\n"`, `std::string(#x)`."""
 _QUOTING = frozenset(("BOOST_COMPUTE_STRINGIZE_SOURCE", "VEX_STRINGIZE_SOURCE", "VIENNACL_STRINGIZE_SOURCE"))
 """Macros of libraries that turn what they are given into a string."""
 _DECLARATION = re.compile(

@@ -156,7 +156,9 @@ def _build_method(interpreter: Interpreter, call: Call, values: list[Value]) -> 
     for place in places:
         if options is not None:
             _set_options(interpreter, place, options)
-    return owner if is_program(owner) else RunTime("CL_SUCCESS", 0) if places else None
+    if is_program(owner) and interpreter.path.endswith(".py"):  # In C++ it gives an error code.
+        return owner
+    return RunTime("CL_SUCCESS", 0) if places or is_program(owner) else None
 
 
 def _set_options(interpreter: Interpreter, place: str, options: Value) -> None:

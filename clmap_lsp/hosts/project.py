@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clmap_lsp.hosts.expansion import Expansion
     from clmap_lsp.hosts.macros import Compiled, Macro
     from clmap_lsp.hosts.tree import Call, Class, Declare, Expr, Function, Module
-    from clmap_lsp.hosts.values import Text
+    from clmap_lsp.hosts.values import Text, Value
     from clmap_lsp.hosts.walking import Writes
 
 C_SUFFIXES = frozenset(
@@ -50,6 +50,10 @@ _LAUNCH = re.compile(
 )
 _USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
 _HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
+_GUARDS = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\s", re.MULTILINE)
+"""What OpenCL's own headers are guarded by; a header of the project's own may have the name of one."""
+_LIBRARIES = frozenset(("cl", "compute", "std"))
+"""Namespaces whose classes are those of OpenCL's bindings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,8 @@ class HostProject:
         """By file and row: whether OpenCL is called below a function."""
         self.kernels_in_fields: dict[str, list[KeptKernel]] = {}
         """By the name of a field: the kernels that runs put into it."""
+        self.made: dict[str, list[tuple[Value, ...]]] = {}
+        """By the name of a class: what runs gave its constructor."""
         self.too_long: set[tuple[str, int]] = set()
         """Short functions that call no OpenCL and took too much work to be run."""
         self._effects: dict[tuple[str, int], Writes] = {}
@@ -141,6 +147,7 @@ class HostProject:
             self.reaches,
             self.too_long,
             self.kernels_in_fields,
+            self.made,
             self._expansions,
             self._completed,
             self._effects,
@@ -168,8 +175,11 @@ class HostProject:
         return tuple(
             it
             for it in self.paths
-            if PurePath(it).suffix.lower() in HOST_SUFFIXES and not _HEADERS.search(it)
+            if PurePath(it).suffix.lower() in HOST_SUFFIXES and not self._is_khronos(it)
         )
+
+    def _is_khronos(self, path: str) -> bool:
+        return bool(_HEADERS.search(path)) and bool(_GUARDS.search(self.text(path) or ""))
 
     @lazy_property
     def kernel_files(self) -> tuple[str, ...]:
@@ -246,7 +256,7 @@ class HostProject:
 
         def include(name: str) -> Mapping[str, Macro]:
             found = self.included(name, path)
-            if found is None or found in self._reading:
+            if found is None or found in self._reading or self._is_khronos(found):
                 return {}
             macros, below = self._macros_of(found)
             included.extend((found, *below))
@@ -323,7 +333,8 @@ class HostProject:
         return self._functions[key]
 
     def _found_functions(self, name: str, near: str, owner: str | None) -> list[Function]:
-        for path in self.candidates(name, near):
+        # The constructor that Python makes for a record stands nowhere; that of another class is no use.
+        for path in self.candidates(owner if owner and name == "__init__" else name, near):
             file = self.file(path)
             if file is None:
                 continue
@@ -335,8 +346,8 @@ class HostProject:
         return []
 
     def _with_defaults(self, function: Function) -> Function:
-        """Return a function, unless it is a constructor, with the defaults that a header gives."""
-        if _is_python(function.path) or not function.parameters or function.name == function.owner:
+        """Return a function with the defaults that a header gives."""
+        if _is_python(function.path) or not function.parameters:
             return function
         if id(function) not in self._completed:
             self._completed[id(function)] = function, self._completed_by_headers(function)
@@ -355,6 +366,13 @@ class HostProject:
                     parameters=tuple(replace(one, default=one.default or two.default) for one, two in both),
                 )
         return function
+
+    def has_own(self, name: str, scope: str, near: str) -> bool:
+        """Tell whether a class that a file names is the project's own and not the library's of that name."""
+        if scope in _LIBRARIES:
+            return False
+        files = map(self.file, self._visible(near))
+        return any(it is not None and name in it.module.classes for it in files)
 
     def class_named(self, name: str, near: str) -> Class | None:
         """Return the nearest class of a name."""

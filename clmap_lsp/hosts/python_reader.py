@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import tree_sitter_python
@@ -173,6 +174,7 @@ class _Reader(TreeReader):
     def _class(self, node: Node) -> None:
         name = field_text(node, "name")
         fields: list[Declare] = []
+        items: list[Parameter] = []
         body = node.child_by_field_name("body")
         for child in body.named_children if body is not None else ():
             inner = child.child_by_field_name("definition") if child.type == "decorated_definition" else child
@@ -187,12 +189,40 @@ class _Reader(TreeReader):
             elif inner.type == "expression_statement" and inner.named_children:
                 assignment = inner.named_children[0]
                 left, right = assignment.child_by_field_name("left"), assignment.child_by_field_name("right")
-                if left is not None and right is not None and left.type == "identifier":
-                    row = child.start_point.row + 1
-                    fields.append(Declare(text_of(left), "", value=self.expression(right), row=row))
+                if left is None or left.type != "identifier":
+                    continue
+                value = self.expression(right) if right is not None else None
+                if value is not None:
+                    fields.append(Declare(text_of(left), "", value=value, row=child.start_point.row + 1))
+                if assignment.child_by_field_name("type") is not None:
+                    items.append(Parameter(text_of(left), "", value))
         listed = node.child_by_field_name("superclasses")
         bases = tuple(text_of(it).split(".")[-1] for it in (listed.named_children if listed else ()))
         self.classes[name] = Class(name, tuple(fields), bases)
+        if "NamedTuple" in bases or _is_dataclass(node.parent):
+            self._record(name, items, node)
+
+    def _record(self, name: str, items: Sequence[Parameter], node: Node) -> None:
+        """Give a class the constructor that Python makes for it: every field out of an argument."""
+        if any(it.owner == name and it.name == "__init__" for it in self.functions):
+            return
+        row, this = node.start_point.row + 1, Name("self")
+        body = tuple(Evaluate(Assign(Member(this, it.name), "", Name(it.name)), row) for it in items)
+        parameters = (Parameter("self", ""), *items)
+        self.functions.append(Function("__init__", name, parameters, body, self.path, row))
+
+    def _named_tuple(self, name: Node | None, call: Node | None) -> None:
+        """Read `Sizes = namedtuple("Sizes", ["width", "height"])` as a class."""
+        function = field_text(call, "function") if call is not None and call.type == "call" else ""
+        listed = call.child_by_field_name("arguments") if call is not None else None
+        if name is None or function.rpartition(".")[2] != "namedtuple" or listed is None:
+            return
+        arguments = [it for it in listed.named_children if it.type != "comment"]
+        if len(arguments) < 2:
+            return
+        fields = re.findall(r"[A-Za-z_]\w*", re.sub(r"#[^\n]*", "", text_of(arguments[1])))
+        self.classes[text_of(name)] = Class(text_of(name), ())
+        self._record(text_of(name), [Parameter(it, "") for it in fields], arguments[1])
 
     def _function(self, node: Node, owner: str) -> Function:
         wrapped, self.wrapped = self.wrapped, False
@@ -313,6 +343,7 @@ class _Reader(TreeReader):
 
     def assignment(self, node: Node) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+        self._named_tuple(left, right)
         op = field_text(node, "operator")[:-1] if node.type == "augmented_assignment" else ""
         return Assign(self.or_opaque(left), _OPS.get(op, op), self.or_opaque(right))
 
@@ -378,6 +409,11 @@ def _is_wrapped(node: Node) -> bool:
             if name not in _KEEPS_RESULT:
                 return True
     return False
+
+
+def _is_dataclass(node: Node | None) -> bool:
+    decorators = [it for it in node.named_children if it.type == "decorator"] if node is not None else []
+    return any(re.match(r"@\s*(?:\w+\.)*dataclass\b", text_of(it)) for it in decorators)
 
 
 def _imported_names(body: Node | None) -> Iterator[str]:

@@ -208,6 +208,8 @@ class Declare:
     is_static: bool = False
     scope: str = ""
     """The namespace or class in which it was declared."""
+    type_scope: str = ""
+    """The last namespace or class that its type is qualified with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +217,15 @@ class Evaluate:
     """An expression for what it does."""
 
     value: Expr
+    row: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Initialise:
+    """`name(arguments)` in the initialiser list of a constructor: a field or a base class."""
+
+    name: str
+    arguments: tuple[Expr, ...]
     row: int = 0
 
 
@@ -274,7 +285,7 @@ class Scope:
     body: Block
 
 
-Stmt = Declare | Evaluate | If | Loop | Switch | Return | Jump | Raise | Scope
+Stmt = Declare | Initialise | Evaluate | If | Loop | Switch | Return | Jump | Raise | Scope
 Block = tuple[Stmt, ...]
 
 

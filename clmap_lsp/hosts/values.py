@@ -249,11 +249,16 @@ def _shown(part: str | Value | FileText) -> str:
 
 
 def joined(one: Text, two: Text) -> Text:
-    """Return two strings after each other."""
+    """Return two strings after each other; they come from where the first kernel in them stands."""
     parts = _merged((*one.parts, *two.parts))
     if len(parts) > MAX_PARTS or sum(len(it) for it in parts if isinstance(it, str)) > MAX_CHARACTERS:
         parts = (RunTime("…"),)
-    return Text(parts, one.row or two.row, one.path or two.path)
+    origin = two if two.row and (not one.row or _has_kernel(two) > _has_kernel(one)) else one
+    return Text(parts, origin.row, origin.path or one.path or two.path)
+
+
+def _has_kernel(text: Text) -> bool:
+    return any("kernel void" in it for it in text.parts if isinstance(it, str))
 
 
 def _merged(parts: tuple[str | Value | FileText, ...]) -> tuple[str | Value | FileText, ...]:

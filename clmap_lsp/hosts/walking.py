@@ -21,6 +21,7 @@ from clmap_lsp.hosts.tree import (
     Function,
     If,
     Index,
+    Initialise,
     Items,
     Loop,
     Member,
@@ -106,6 +107,8 @@ def _targets(node: object) -> Iterator[Expr]:
             yield target
         case AddressOf(operand):
             yield operand
+        case Initialise(name):
+            yield Member(Name("this"), name)
         case Binary(">>", _, right) if isinstance(right, (Name, Member, Index, Dereference)):
             yield right
 
@@ -159,6 +162,21 @@ def _rows(function: _Identity, names: frozenset[str]) -> frozenset[int]:
 def mentions(function: Function, names: AbstractSet[str]) -> bool:
     """Tell whether one of some names stands in a function, as a variable, a field or a function."""
     return any(isinstance(it, (Name, Member)) and it.name in names for it in nodes(function.body))
+
+
+def makes(function: Function, name: str) -> bool:
+    """Tell whether a function makes objects of a class."""
+    for it in nodes(function.first + function.body):
+        match it:
+            case Declare(type=declared, is_pointer=False, is_reference=False) if declared == name:
+                return True
+            case New(type=made) if made == name:
+                return True
+            case Call(Name(called), template=given) if called == name or (
+                called in ("make_unique", "make_shared", "emplace") and name in given
+            ):
+                return True
+    return False
 
 
 def indexes(block: Block, name: str) -> bool:

@@ -418,3 +418,169 @@ class Simulation:
 """
     found = read(tmp_path, simulation_dot_py=code)
     assert numbers(found["scale"]) == ([None, 4], [None, None])
+
+
+def test_kernels_of_a_class_of_the_project_that_has_the_name_of_a_known_one(tmp_path: Path) -> None:
+    """A constructor with a pack of arguments, in a header that has the name of OpenCL's own."""
+    wrapper = """
+#pragma once
+#include <CL/opencl.hpp>
+#define CODE(...) std::string(" " #__VA_ARGS__ " ")
+#define GROUP 64
+class Device {
+    cl::Program program;
+public:
+    explicit Device(const std::string &code) {
+        program = cl::Program(context, code);
+        int error = program.build("-w");
+        if (error) exit(1);
+    }
+    cl::Program get_program() const { return program; }
+};
+class Kernel {
+    cl::Kernel kernel;
+    cl::NDRange whole, group;
+    template<typename T> void link(const uint at, const T &value)
+    {
+        kernel.setArg(at, sizeof(T), (void *)&value);
+    }
+    void link_all(const uint at) { }
+    template<class T, class... U> void link_all(const uint at, const T &first, const U &...rest) {
+        link(at, first);
+        link_all(at + 1u, rest...);
+    }
+public:
+    template<class... T>
+    Kernel(const Device &device, const ulong n, const std::string &name, const T &...arguments) {
+        kernel = cl::Kernel(device.get_program(), name.c_str());
+        link_all(0u, arguments...);
+        set_sizes(n);
+    }
+    template<class... T>
+    Kernel(const Device &device, ulong n, const uint size, const std::string &name, const T &...arguments)
+    {
+        kernel = cl::Kernel(device.get_program(), name.c_str());
+        link_all(0u, arguments...);
+        set_sizes(n, size);
+    }
+    void set_sizes(const ulong n, const ulong size = (ulong)GROUP) {
+        whole = cl::NDRange((n + size - 1) / size * size);
+        group = cl::NDRange(size);
+    }
+    void run() { queue.enqueueNDRangeKernel(kernel, cl::NullRange, whole, group); }
+};
+"""
+    main = """
+#include "opencl.hpp"
+int main()
+{
+    Device device(CODE(
+        kernel void scale(int n, float by, global float *a) { a[get_global_id(0)] *= by + n; }
+        kernel void shift(int n, float by, global float *a) { a[get_global_id(0)] += by + n; }
+    ));
+    Kernel scale(device, 1000, "scale", 990, 2.0f);
+    Kernel shift(device, 1000, 128, "shift", 980);
+    scale.run();
+    shift.run();
+}
+"""
+    found = read(tmp_path, opencl_dot_hpp=wrapper, main_dot_cpp=main)
+    assert numbers(found["scale"]) == ([1024], [64])
+    assert numbers(found["shift"]) == ([1024], [128])
+    assert (found["scale"].arguments["n"].number, found["shift"].arguments["n"].number) == (990, 980)
+    assert found["scale"].arguments["by"].number == 2.0
+    assert found["scale"].kernel_file == str(tmp_path / "main.cpp")
+
+
+def test_objects_whose_methods_are_called_through_a_base_class(tmp_path: Path) -> None:
+    """Members and bases in initialiser lists, defaults in a header in angle brackets."""
+    header = """
+#pragma once
+#include <CL/opencl.hpp>
+struct Stage { virtual void operator()() = 0; };
+struct Sized { Sized(int n, int step) : count_(n), step_(step) { } int count_, step_; };
+class Scale : public Stage, public Sized {
+public:
+    Scale(cl::Program &program, std::size_t width, std::size_t height = 32);
+    void operator()() override;
+private:
+    cl::Kernel kernel_;
+    std::size_t width_, height_;
+};
+"""
+    stage = """
+#include <stages/scale.hpp>
+Scale::Scale(cl::Program &program, std::size_t width, std::size_t height)
+    : Sized(300, 3), kernel_(program, "scale"), width_(width), height_(height) { }
+void Scale::operator()()
+{
+    kernel_.setArg(1, std::int32_t(count_ / step_));
+    queue.enqueueNDRangeKernel(kernel_, cl::NullRange, cl::NDRange(width_, height_), cl::NullRange);
+}
+"""
+    main = """
+#include <stages/scale.hpp>
+int main(int argc, char **argv)
+{
+    cl::Program program(context, read("kernels.cl"));
+    std::vector<Stage *> stages;
+    Scale scale(program, 512);
+    stages.push_back(&scale);
+    for (auto stage : stages) (*stage)();
+}
+"""
+    (tmp_path / "stages").mkdir()
+    (tmp_path / "stages" / "scale.hpp").write_text(header)
+    found = read(tmp_path, scale_dot_cpp=stage, main_dot_cpp=main)
+    assert numbers(found["scale"]) == ([512, 32], [None, None])
+    assert found["scale"].arguments["n"].number == 100
+
+
+def test_objects_that_are_made_in_two_ways_have_open_sizes(tmp_path: Path) -> None:
+    text = """
+#include <CL/opencl.hpp>
+class Scale {
+public:
+    Scale(cl::Program &program, int width, int height) : kernel(program, "scale"), w(width), h(height) { }
+    void operator()() { queue.enqueueNDRangeKernel(kernel, cl::NullRange, cl::NDRange(w, h), cl::NullRange); }
+private:
+    cl::Kernel kernel;
+    int w, h;
+};
+void small() { Scale scale(program, 64, 8); start(scale); }
+void large() { Scale scale(program, 512, 8); start(scale); }
+"""
+    found = read(tmp_path, main_dot_cpp=text)
+    assert numbers(found["scale"]) == ([None, 8], [None, None])
+
+
+def test_kernels_in_records_of_python(tmp_path: Path) -> None:
+    records = """
+from collections import namedtuple
+from dataclasses import dataclass
+
+Kernels = namedtuple("Kernels", ["scale", "shift"])
+
+@dataclass
+class Sizes:
+    whole: int
+    group: int = 64
+"""
+    main = """
+import pyopencl as cl
+from records import Kernels, Sizes
+
+class Runner:
+    def __init__(self, ctx):
+        program = cl.Program(ctx, open("kernels.cl").read()).build()
+        self.kernels = Kernels(shift=program.shift, scale=program.scale)
+        self.kernels.scale.set_args(buffer, np.int32(1000))
+        self.sizes = Sizes(whole=1024)
+
+    def run(self):
+        sizes = self.sizes
+        cl.enqueue_nd_range_kernel(queue, self.kernels.scale, (sizes.whole,), (sizes.group,))
+"""
+    found = read(tmp_path, records_dot_py=records, main_dot_py=main)
+    assert numbers(found["scale"]) == ([1024], [64])
+    assert found["scale"].arguments["n"].number == 1000

@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from clmap_lsp.hosts.interpreter.flow import Flow
-from clmap_lsp.hosts.interpreter.objects import accepts
 from clmap_lsp.hosts.interpreter.state import MAX_MACRO_DEPTH, Frame, OutOfStepsError, opened_as
 from clmap_lsp.hosts.macros import Macro
 from clmap_lsp.hosts.store import Store, join_values
@@ -235,8 +234,11 @@ class Interpreter(Flow):
             self.limit = before
 
     def _is_own(self, name: str, callee: Expr) -> bool:
-        """Tell whether a function is the project's own although it is called as one that is known."""
-        return isinstance(callee, Name) and name in self.frame.names
+        """Tell whether a function or class is the project's own although it has the name of a known one."""
+        if not isinstance(callee, Name):
+            return False
+        is_class = "new " + name in self.handlers and not self.path.endswith(".py")
+        return name in self.frame.names or (is_class and self.project.has_own(name, callee.scope, self.path))
 
     def _macro_call(self, call: Call, macro: Macro) -> Value:
         if self.macro_depth > MAX_MACRO_DEPTH:
@@ -282,18 +284,18 @@ class Interpreter(Flow):
                     return self.method(self.objects[held.place], "__call__"), held
                 own = self.frame.this
                 if own is not None and self.frame.function.owner and not self.path.endswith(".py"):
-                    method = self._overload(
+                    method = self.overload(
                         self.project.functions(name, self.path, self.frame.function.owner), values
                     ) or self.method(self.frame.function.owner, name)
                     if method is not None:
                         return method, own
                 candidates = [it for it in self.project.functions(name, self.path) if not it.owner]
-                return self._overload(candidates, values), None
+                return self.overload(candidates, values), None
             case Member(_, name):
                 if isinstance(owner, Pointer):
                     cls = self.objects.get(owner.place) or self._class_of(owner.place)
                     if cls:
-                        method = self._overload(self.project.functions(name, self.path, cls), values)
+                        method = self.overload(self.project.functions(name, self.path, cls), values)
                         return method or self.method(cls, name), owner
                 held = self.value(callee)
                 if isinstance(held, Routine):
@@ -307,7 +309,7 @@ class Interpreter(Flow):
                     owners = {it.owner for it in methods}
                     if len(owners) == 1:
                         this = Pointer(f"o:{next(iter(owners))}#")
-                        return self._overload(methods, values), this
+                        return self.overload(methods, values), this
                 return None, None
             case _:
                 held = self.value(callee)
@@ -318,21 +320,7 @@ class Interpreter(Flow):
             return self.lambdas[held.identity][0], None
         if held.owner:
             return self.method(held.owner, held.name), held.this
-        return self._overload(self.project.functions(held.name, self.path), values), held.this
-
-    def _overload(self, functions: Sequence[Function], values: Sequence[Value]) -> Function | None:
-        fitting = [it for it in functions if len(it.parameters) == len(values)]
-        fitting = [it for it in fitting if all(map(self._fits, it.parameters, values))] or fitting
-        return next(iter(fitting or [it for it in functions if accepts(it, len(values))]), None) or (
-            functions[0] if functions else None
-        )
-
-    def _fits(self, parameter: Parameter, value: Value) -> bool:
-        """Tell whether an argument may be of a parameter's type: strings and numbers are told apart."""
-        is_text = "char*" in parameter.type or parameter.type.endswith("string")
-        if isinstance(value, Text):
-            return is_text or parameter.type in ("", "auto")
-        return not (is_text and isinstance(value, Number))
+        return self.overload(self.project.functions(held.name, self.path), values), held.this
 
     def _object(self, call: Call, name: str, values: list[Value]) -> Value | None:
         """Return a new object where a class is called."""
@@ -345,7 +333,7 @@ class Interpreter(Flow):
         if cls is None:
             return None
         place = self.fresh("n", call)
-        self.construct(place, cls, values, call.arguments)
+        self.construct(place, cls, values, call.arguments, call.keywords)
         return Pointer(place)
 
     def _inlined(self, call: Call, function: Function, values: list[Value], this: Value | None) -> Value:
@@ -388,7 +376,9 @@ class Interpreter(Flow):
         templates: Sequence[str] = (),
     ) -> Value:
         """Run one of the project's functions."""
-        running = sum(it.function is function for it in self.frames)
+        same = [it for it in self.frames if it.function is function]
+        # A function that hands on all of a pack but the first comes to an end.
+        running = 0 if _has_pack(function) and same and len(values) < same[-1].given else len(same)
         if len(self.frames) > _MAX_DEPTH or running > 1 or self.store is None:
             self.skip(function, values, exprs)
             return RunTime(f"{function.name}(…)")
@@ -403,10 +393,10 @@ class Interpreter(Flow):
                 if name in it.names and not it.is_module:
                     self.open_at(it.names[name], keeps_default=False)
         outer = next((it[1] for it in self.lambdas.values() if it[0] is function), None)
-        frame = Frame(function, f"f{self.site}", this, outer=outer)
+        frame = Frame(function, f"f{self.site}", this, outer=outer, given=len(values))
         self.site += 1
-        if not function.path.endswith(".py"):
-            for extra in values[len(function.parameters) :]:  # `Ts... arguments`, which may be kept.
+        if not function.path.endswith(".py") and not _has_pack(function):
+            for extra in values[len(function.parameters) :]:  # What C's `...` takes may be kept.
                 if isinstance(extra, Pointer) and not is_handle(extra):
                     self.open_at(extra.place)
         given = self._bound(function, values, exprs, this, keywords or {}, frame)
@@ -502,6 +492,11 @@ class Interpreter(Flow):
                 store = merged
         self.store = store
         return value
+
+
+def _has_pack(function: Function) -> bool:
+    """Tell whether the last parameter takes all the arguments that are left."""
+    return bool(function.parameters) and function.parameters[-1].name.startswith("*")
 
 
 def _says_nothing(text: Text) -> bool:

@@ -17,6 +17,7 @@ from clmap_lsp.hosts.tree import (
     Expr,
     If,
     Index,
+    Initialise,
     Items,
     Jump,
     Loop,
@@ -89,6 +90,8 @@ class Flow(Expressions):
                 self.value(value)
             case Declare():
                 self._declaration(statement)
+            case Initialise(name, arguments):
+                self._initialise(name, arguments)
             case If():
                 self._if(statement)
             case Loop():

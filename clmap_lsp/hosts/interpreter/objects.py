@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from clmap_lsp.hosts.interpreter.names import Names
@@ -17,15 +17,16 @@ from clmap_lsp.hosts.tree import (
     Declare,
     Dereference,
     Designated,
-    Evaluate,
     Expr,
     Function,
     Index,
+    Initialise,
     Items,
     Member,
     Name,
+    Parameter,
 )
-from clmap_lsp.hosts.values import Number, Pointer, RunTime, Value, size_of
+from clmap_lsp.hosts.values import Number, Pointer, RunTime, Text, Value, size_of
 from clmap_lsp.hosts.walking import nodes
 
 _LISTS = frozenset(("vector", "array", "list", "deque", "initializer_list"))
@@ -77,6 +78,45 @@ class Objects(Names):
         else:
             self._construct(place, declare, declare.arguments)
 
+    def _initialise(self, name: str, arguments: Sequence[Expr]) -> None:
+        """Give a field what an initialiser list says, or run the constructor of a base class."""
+        this, owner = self.frame.this, self.frame.function.owner
+        if not isinstance(this, Pointer):
+            return
+        cls = self.project.class_named(owner, self.path)
+        if name == owner or (cls is not None and name in cls.bases):
+            values = [self.value(it) for it in arguments]
+            maker = self.overload(self.project.functions(name, self.path, name), values)
+            if maker is not None:
+                self.call(maker, values, arguments, this)
+            return
+        place = f"{this.place}.{name}"
+        field = self._field_named(owner, name, 0)
+        first = arguments[0] if len(arguments) == 1 else None
+        value = self.value(first) if first is not None else None
+        is_copy = isinstance(value, Pointer) and value.place in self.objects
+        if field is not None and not field.is_pointer and not is_copy and (not first or self._is_made(field)):
+            given = first.items if isinstance(first, Items) else arguments
+            self._construct(place, replace(field, value=None), given)
+        elif isinstance(first, Items):
+            self._fill(place, first)
+        elif value is not None:
+            self.assign(Member(Name("this"), name), value)
+
+    def _is_made(self, declare: Declare) -> bool:
+        """Tell whether the objects of a declared type are of a class that is known."""
+        if "new " + declare.type in self.handlers:
+            return True
+        return self.project.class_named(declare.type, self.path) is not None
+
+    def _field_named(self, owner: str, name: str, depth: int) -> Declare | None:
+        cls = self.project.class_named(owner, self.path) if depth < 5 else None
+        for it in cls.fields if cls is not None else ():
+            if it.name == name:
+                return it
+        found = (self._field_named(it, name, depth + 1) for it in (cls.bases if cls is not None else ()))
+        return next((it for it in found if it is not None), None)
+
     def _lasting(self, place: str, declare: Declare) -> None:
         """Open a static variable of a function that the function changes: it starts as it was left."""
         if declare.is_static and self.frames and not self.frame.is_module and self.store is not None:
@@ -88,7 +128,8 @@ class Objects(Names):
         """Make an object of a declared type."""
         if declare.type in _LISTS and self._is_list(place, declare):
             return
-        if "new " + declare.type in self.handlers and not declare.is_pointer:
+        is_known = "new " + declare.type in self.handlers and not declare.is_pointer
+        if is_known and not self.project.has_own(declare.type, declare.type_scope, self.path):
             given = [self.value(it) for it in arguments or ()]
             call = Call(Name(declare.type), tuple(arguments or ()), {}, declare.template, declare.row)
             made = self.answer("new " + declare.type, call, given)
@@ -135,32 +176,62 @@ class Objects(Names):
                 self.objects[place + it[len(source.place) :]] = cls
         return True
 
-    def construct(self, place: str, cls: Class, values: list[Value], exprs: Sequence[Expr] = ()) -> None:
+    def construct(
+        self,
+        place: str,
+        cls: Class,
+        values: list[Value],
+        exprs: Sequence[Expr] = (),
+        keywords: Mapping[str, Expr] | None = None,
+    ) -> None:
         """Make an object of one of the project's classes at a place."""
         self.objects[place] = cls.name
         self._fields(place, cls, 0)
         makers = self.project.functions(cls.name, self.path, cls.name)
-        makers += self.project.functions("__init__", self.path, cls.name)
-        fitting = [it for it in makers if len(it.parameters) == len(values)] or [
-            it for it in makers if accepts(it, len(values))
-        ]
-        if fitting:
-            self._inherited(place, cls, fitting[0])
-            self.call(fitting[0], values, exprs, Pointer(place))
+        own = self.method(cls.name, "__init__") if self.path.endswith(".py") else None
+        makers += [own] if own is not None else []
+        count = len(values) + len(keywords or ())
+        maker = self.overload([it for it in makers if accepts(it, count)], values)
+        if maker is not None:
+            self._note_made(cls, values)
+            self._inherited(place, cls, maker)
+            self.call(maker, values, exprs, Pointer(place), keywords)
         elif not makers and exprs and len(exprs) <= len(cls.fields):
             self._aggregate(place, cls, values, exprs)
+
+    def _note_made(self, cls: Class, values: Sequence[Value]) -> None:
+        """Keep what a constructor is given: methods may be called where that cannot be followed."""
+        known = self.project.made.setdefault(cls.name, [])
+        plain = tuple(it if isinstance(it, (Number, Text)) else RunTime("") for it in values)
+        if plain not in known:
+            known.append(plain)
+
+    def overload(self, functions: Sequence[Function], values: Sequence[Value]) -> Function | None:
+        """Return the function of a name that arguments choose: by their types, then by their number."""
+        accepting = [it for it in functions if accepts(it, len(values))] or functions[:1]
+
+        def rank(function: Function) -> tuple[bool, bool, int]:
+            fits = [self._fit(*it) for it in zip(_own_parameters(function), values, strict=False)]
+            is_exact = len(function.parameters) == len(values)
+            return 0 in fits, not is_exact, -sum(fits)
+
+        return min(accepting, key=rank, default=None)
+
+    def _fit(self, parameter: Parameter, value: Value) -> int:
+        """Return 0 for an argument that cannot be of a parameter's type, 2 for one that says that it is."""
+        is_text = "char*" in parameter.type or parameter.type.endswith("string")
+        if isinstance(value, Text):
+            return 2 if is_text else int(parameter.type in ("", "auto") or "*" in parameter.name)
+        cls = self.objects.get(value.place) if isinstance(value, Pointer) else None
+        if cls is not None and parameter.type == cls:
+            return 2
+        return int(not (is_text and (isinstance(value, Number) or cls is not None)))
 
     def _inherited(self, place: str, cls: Class, maker: Function) -> None:
         """Run the constructors of base classes that a constructor of C++ says nothing of."""
         if maker.path.endswith(".py"):
             return
-        said = {
-            it.value.target.name
-            for it in maker.first
-            if isinstance(it, Evaluate)
-            and isinstance(it.value, Assign)
-            and isinstance(it.value.target, Member)
-        }
+        said = {it.name for it in maker.first if isinstance(it, Initialise)}
         for base in cls.bases:
             own = [it for it in self.project.functions(base, self.path, base) if accepts(it, 0)]
             if base != cls.name and base not in said and own:
@@ -188,24 +259,41 @@ class Objects(Names):
             else:
                 self.put(target, self.value(item.items[0]) if len(item.items) == 1 else value)
 
-    def make(self, place: str, cls: Class, maker: Function | None, path: str) -> None:
-        """Make an object with all that its constructor is given left open."""
+    def make(
+        self,
+        place: str,
+        cls: Class,
+        makers: Sequence[Function],
+        path: str,
+        given: Sequence[Sequence[Value]] = (),
+    ) -> None:
+        """Make an object; what not all of `given` say alike of its constructor's arguments is open."""
+        same = given[0] if given and len({len(it) for it in given}) == 1 else ()
+        same = tuple(it if all(each[i] == it for each in given) else RunTime("") for i, it in enumerate(same))
         frame = Frame(Function("", cls.name, (), (), path, 0), "made", Pointer(place))
         self.store = self.store if self.store is not None else Store()
         self.frames.append(frame)
         try:
             self.objects[place] = cls.name
             self._fields(place, cls, 0)
+            maker = self.overload(makers, same) if same else next(iter(makers), None)
             if maker is not None:
-                parameters = [it for it in maker.parameters if it.name not in ("self", "cls")]
-                self.call(
-                    maker, [RunTime(it.name) for it in parameters if it.default is None], (), Pointer(place)
-                )
+                parameters = _own_parameters(maker)
+                values = [self._opened(it) for it in parameters]
+                for i, it in enumerate(same[: len(values)]):
+                    values[i] = values[i] if isinstance(it, RunTime) else it
+                self.call(maker, values[: len(same)] if same else values, (), Pointer(place))
         except (OutOfStepsError, RecursionError):
             pass
         finally:
             self.frames.pop()
             self.store = self.store if self.store is not None else Store()
+
+    def _opened(self, parameter: Parameter) -> Value:
+        """Return what a parameter may be where nobody knows what it is given."""
+        if parameter.default is None or parameter.name.startswith("*"):
+            return RunTime(parameter.name)
+        return opened_as(parameter.name, self.value(parameter.default))
 
     def _fields(self, place: str, cls: Class, depth: int) -> None:
         for base in cls.bases if depth < 4 else ():
@@ -259,8 +347,12 @@ def _changed_names(function: Function) -> set[str]:
     return found
 
 
+def _own_parameters(function: Function) -> list[Parameter]:
+    return [it for it in function.parameters if it.name not in ("self", "cls")]
+
+
 def accepts(function: Function, count: int) -> bool:
     """Tell whether a function can be called with a number of arguments."""
-    parameters = [it for it in function.parameters if it.name not in ("self", "cls")]
+    parameters = _own_parameters(function)
     needed = sum(it.default is None and not it.name.startswith("*") for it in parameters)
     return needed <= count <= len(parameters) or any(it.name.startswith("*") for it in parameters)

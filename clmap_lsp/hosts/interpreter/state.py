@@ -76,6 +76,8 @@ class Frame:
     calls: dict[int, tuple[Call, Value]] = field(default_factory=dict)
     """What the calls of the statement that is being run gave."""
     is_module: bool = False
+    given: int = 0
+    """How many arguments it was called with."""
 
 
 @dataclass(slots=True)
