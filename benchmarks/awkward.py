@@ -1,9 +1,9 @@
 """Kernels that lead rewrites astray (`awkward.cl`): some careless rewrite of each is wrong on another launch.
 
-A text has one launch comment, and lines that begin with `// also:` for launches on which it is defined too:
-what differs from the comment, `same=a:b` where the host passes one buffer twice, `-DNAME=VALUE` for another
-build. `benchmarks.fix_native --awkward` applies every rewrite on offer and runs both versions natively on all
-of them.
+A text has one launch comment, or none where the launch is to be guessed, and lines that begin with `//
+also:` for launches on which it is defined too: what differs from the comment, `same=a:b` where the host
+passes one buffer twice, `-DNAME=VALUE` for another build. `benchmarks.fix_native --awkward` applies every
+rewrite on offer and runs both versions natively on all of them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ class Other:
 def others(text: str) -> Iterator[Other]:
     """Yield the further launches that a kernel's text names."""
     first = _LAUNCH.search(text)
-    assert first is not None, "an awkward kernel has a launch comment"
-    base = dict(it.split("=", 1) for it in first[1].split())
+    base = dict(it.split("=", 1) for it in first[1].split()) if first else {}
     for line in _ALSO.finditer(text):
         changed, shared, defines = dict(base), [], []
         for word in line[1].split():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from elsewhere import launch_of
 from fixing import CPU, SETTINGS, offered
 from natively import H200, all_of, natively_the_same
 
 from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.model import Verified
 from clmap_lsp.fixes.trials import Trials
@@ -83,6 +85,15 @@ __kernel void histogram(__global const uchar *data, __global uint *hist, const i
     if (i >= n)
         return;
     atomic_inc(&hist[data[i]]);
+}
+"""
+COUNTS_OF_AN_IMAGE = """\
+// clmap: global=64,32 local=16,4 w=61 h=30 data=random(2048) hist=zeros(256)
+__kernel void histogram(__global const uchar *data, __global uint *hist, const int w, const int h)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x < w && y < h)
+        atomic_inc(&hist[data[y * w + x]]);
 }
 """
 COUNTER = """\
@@ -176,6 +187,7 @@ CASES = {
     "softmax": (SOFTMAX, "row-to-group"),
     "sparse": (SPARSE, "row-to-group"),
     "histogram": (COUNTS, "local-counts"),
+    "histogram of an image": (COUNTS_OF_AN_IMAGE, "local-counts"),
     "counter": (COUNTER, "local-counts"),
     "saxpy": (SAXPY, "coarsen"),
     "one row": (ONE_ROW, "spread-loop"),
@@ -247,6 +259,19 @@ def test_a_work_group_counts_before_it_adds_to_what_all_share():
     assert "const int i = get_global_id(0) + turn * get_global_size(0);" in text
     assert "continue;" in text and "return;" not in text
     assert "__local int found_here[1];" in text_of("counter")
+
+
+def test_a_work_group_of_more_dimensions_than_at_hand_would_count_twice():
+    text = COUNTS_OF_AN_IMAGE.replace(", y = get_global_id(1)", "").replace("x < w && y < h", "x < w * h")
+    text = text.replace("data[y * w + x]", "data[x]").replace("=64,32 local=16,4", "=2048 local=64")
+    other = "// clmap: global=2048,4 local=64,2 w=61 h=30 data=random(2048) hist=zeros(256)"
+    _, _, launch = launch_of(text, other)
+    subject, found = all_of(text, "local-counts")
+    assert found
+    for it in found:
+        assert [a.text for a in it.assumptions if not a.holds(Case(launch, subject.options))] == [
+            "get_local_size(1) == 1 && get_local_size(2) == 1"
+        ]
 
 
 def test_a_row_of_results_becomes_a_dimension_of_the_launch():

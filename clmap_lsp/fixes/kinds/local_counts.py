@@ -16,7 +16,7 @@ from clmap_lsp.access.facts import Facts
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import elements, facts
-from clmap_lsp.fixes.assumptions import Assumption, Case, overlaps
+from clmap_lsp.fixes.assumptions import Assumption, Case, flat_groups, overlaps
 from clmap_lsp.fixes.elements import Elements
 from clmap_lsp.fixes.guarding import deeper
 from clmap_lsp.fixes.model import Proposal
@@ -34,6 +34,12 @@ NEEDS = "atomic additions whose results are not used, to at most 4096 elements"
 COUNTS = (32, 8, 128, 1)
 """Elements a work-item."""
 MOST_BINS = 4096
+_LANES = (
+    "get_local_id(0)",
+    "get_local_id(1) * get_local_size(0) + get_local_id(0)",
+    "(get_local_id(2) * get_local_size(1) + get_local_id(1)) * get_local_size(0) + get_local_id(0)",
+)
+"""Which work-item of its group one is, in launches of one, two and three dimensions."""
 _ADDING = (ir.AtomicOp.ADD, ir.AtomicOp.SUB, ir.AtomicOp.INC, ir.AtomicOp.DEC)
 
 
@@ -76,6 +82,7 @@ def _proposal(subject: Subject, counted: tuple[_Counted, ...], several: Elements
     assert scope is not None, "it was read before"
     names = ", ".join(f"`{it.name}`" for it in counted)
     loaded = {it.buffer for it in facts.accesses(subject.analysis) if it.direction is Direction.LOAD}
+    dimensions = len(subject.launch.global_size)
     each = f", {count} elements a work-item" if count > 1 else ""
     return Proposal(
         KIND,
@@ -84,6 +91,7 @@ def _proposal(subject: Subject, counted: tuple[_Counted, ...], several: Elements
         ("CM101", "CM512"),
         (
             *several.assumptions(subject.launch, count),
+            *((flat_groups(range(dimensions)),) if dimensions < 3 else ()),
             *(it.assumption for it in counted if it.assumption is not None),
             *overlaps(subject.analysis.kernel, loaded, {it.name for it in counted}),
         ),
@@ -207,11 +215,13 @@ def _edits(scope: Scope, counted: tuple[_Counted, ...], several: Elements, count
                 f"{unit}{array}[{bin_}] = 0;",
             ]
     walks = any(it.bins > 1 for it in counted)
+    dimensions = len(scope.subject.launch.global_size)
+    sizes = " * ".join(f"get_local_size({it})" for it in range(dimensions))
     lines = [
         "// A work-group counts in local memory, and adds its counts to the global ones once.",
         *before,
-        f"const int {lane} = get_local_id(0);",
-        *([f"const int {lanes} = get_local_size(0);"] if walks else ()),
+        f"const int {lane} = {_LANES[dimensions - 1]};",
+        *([f"const int {lanes} = {sizes};"] if walks else ()),
         *cleared,
         "barrier(CLK_LOCAL_MEM_FENCE);",
         *body,
