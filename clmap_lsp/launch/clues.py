@@ -41,6 +41,8 @@ class Clues:
     and nowhere the length of a row that something walks."""
     windows: set[Variable] = field(default_factory=set)
     """Scalar parameters that a window of two dimensions moves by: strides of convolutions, sizes of bins."""
+    radii: set[Variable] = field(default_factory=set)
+    """Scalar parameters that a loop goes to on both sides of something: `for (j = -r; j <= r; j++)`."""
     rows: set[Variable] = field(default_factory=set)
     """Scalar parameters that multiply an id beside something that walks by single elements."""
     limits: set[Variable] = field(default_factory=set)
@@ -65,20 +67,21 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     forms = Forms.of(kernel)
     clues = Clues()
     guarded = {id(it) for it in _behind_local_guards(kernel.body, forms)}
+    loops = [it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop)]
+    ends = {id(part) for it in loops if it.condition is not None for part in ir.nodes(it.condition)}
     for expression in ir.all_expressions(kernel.body):
         checkpoint()
         match expression:
             case ir.WorkItem(query=query, dimension=ir.Constant(value=int(value))) if query in _IDS:
                 clues.dimensions = max(clues.dimensions, min(value, 2) + 1)
             case ir.Compare():
-                _guard(clues, forms, expression)
+                _guard(clues, forms, expression, ends_loop=id(expression) in ends)
             case ir.PointerOffset():
                 _index(clues, forms, expression, is_guarded=id(expression) in guarded)
             case ir.Binary():
                 _group_base(clues, forms, expression)
             case _:
                 pass
-    loops = (it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop))
     _limits(clues, forms, (it.condition for it in loops if it.condition is not None))
     _find_data_roles(clues, kernel)
     clues.steps -= clues.rows | clues.limits
@@ -154,11 +157,16 @@ def _asks_local_id(condition: ir.Expression, forms: Forms) -> bool:
     return False
 
 
-def _guard(clues: Clues, forms: Forms, compare: ir.Compare) -> None:
-    """Read `x < N`, `x <= N-1`, `x >= N`, `x == N - 1` … with x a plain global id."""
+def _guard(clues: Clues, forms: Forms, compare: ir.Compare, *, ends_loop: bool) -> None:
+    """Read `x < N`, `x <= N-1`, `x >= N`, `x == N - 1` … with x a plain global id.
+
+    What walks a window around an id is within the same bounds as the id.
+    """
     left, right = forms.form(compare.left), forms.form(compare.right)
     if left is None or right is None:
         return
+    if not ends_loop:
+        left, right = _centre(left, forms), _centre(right, forms)
     difference = add(left, right, -1)
     _total(clues, difference, compare)
     for sign in (1, -1):
@@ -174,6 +182,22 @@ def _guard(clues: Clues, forms: Forms, compare: ir.Compare) -> None:
             rest = Form(rest.without_constant())  # N-1 in a stencil's guard still means N work-items.
         if not any(isinstance(it, Variable) and it in forms.stepped for it in rest.atoms()):
             clues.bounds.setdefault(dimension, rest)
+
+
+def _centre(form: Form, forms: Forms) -> Form:
+    """Return the id that a counter starts near, as in `for (i = x - r; ...)`; else the form itself."""
+    match [*form.terms.items()]:
+        case [((Variable() as counter,), 1)] if counter in forms.stepped:
+            starts = (forms.form(it) for it in forms.assigned.get(counter, ()))
+            ids = {
+                it: 1
+                for start in starts
+                if start
+                for it, coef in start.terms.items()
+                if _is_global_id(it) and coef == 1
+            }
+            return Form(ids) if len(ids) == 1 else form
+    return form
 
 
 def _total(clues: Clues, difference: Form, compare: ir.Compare) -> None:
@@ -357,6 +381,9 @@ def _limits(clues: Clues, forms: Forms, conditions: Iterable[ir.Expression]) -> 
             for it in counters:
                 if it not in shared:
                     shared[it] = _is_shared(it, forms)
+            for counter, bound in zip(map(ir.variable_of, sides), reversed(sides), strict=True):
+                if counter in forms.stepped:
+                    clues.radii |= _on_both_sides(counter, bound, forms)
             for side in sides:
                 parameters = forms.parameters(side)
                 if any(shared[it] for it in counters):
@@ -367,6 +394,20 @@ def _limits(clues: Clues, forms: Forms, conditions: Iterable[ir.Expression]) -> 
                         values = forms.assigned.get(side.variable, ())
                         starts[side.variable] = frozenset().union(*map(forms.parameters, values))
                     clues.limits |= starts[side.variable]
+
+
+def _on_both_sides(counter: Variable, bound: ir.Expression, forms: Forms) -> set[Variable]:
+    """Return the parameters that the start and the end of a loop hold with opposite signs."""
+    ends = forms.form(bound)
+    starts = [it for value in forms.assigned.get(counter, ()) if (it := forms.form(value)) is not None]
+    return {
+        mono[0]
+        for mono, coef in (ends.terms.items() if ends is not None else ())
+        if len(mono) == 1
+        and isinstance(mono[0], Variable)
+        and is_scalar_parameter(mono[0])
+        and any(coef * it.terms.get(mono, 0) < 0 for it in starts)
+    }
 
 
 def _is_shared(counter: Variable, forms: Forms) -> bool:

@@ -52,6 +52,8 @@ _LIMIT = {1: 256, 2: 256, 3: 64}
 """A scalar that only bounds loops or multiplies indices."""
 _WINDOW = 2
 """What a window moves by that is as wide."""
+_RADIUS = 2
+"""How far a window reaches to each side: 5 x 5 elements."""
 _TURNS = 4
 """Elements of each work-item where a loop steps by all of them."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
@@ -169,6 +171,8 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return 1.0
     if isinstance(element, OpaqueType) and element.name == "sampler_t":
         return _SAMPLER
+    if parameter in clues.radii:
+        return _RADIUS
     if parameter in clues.windows:
         return _WINDOW if parameter in clues.limits else 1
     if parameter in clues.cubed and not draft.global_size:

@@ -184,6 +184,13 @@ def test_required_work_group_sizes() -> None:
          {"n": 32768, "a": 32768}),
         ("int i = get_group_id(0) * 2 * get_local_size(0) + get_local_id(0); if (n > i) a[i] = 1;",
          {"n": 8192}),
+        # A radius: what a loop goes to on both sides of something.
+        ("int s = 0; for (int k = -n; k <= n; k++) s += k; a[get_global_id(0)] = s;", {"n": 2}),
+        ("int x = get_global_id(0); for (int k = x + n; k >= x - n; --k) a[k + n] = 1;", {"n": 2}),
+        ("int s = 0; for (int k = 0; k <= n; k++) s += k - n; a[get_global_id(0)] = s;", {"n": 256}),
+        # What walks around an id is within the id's bounds.
+        ("int x = get_global_id(0); for (int k = x - 1; k <= x + 1; ++k) if (k >= 0 && k < n) a[k] = 1;",
+         {"n": 4096, "a": 4096}),
         ("a[get_global_id(2) * 4 + get_global_id(0)] = get_global_id(1);", {"global": (64, 64, 64)}),
         ("__global int *p = a + get_global_id(0); for (int k = 0; k < 8; k++) { *p = 1; p += n; }",
          {"n": 256, "a": 4095 + 7 * 256 + 1}),
