@@ -174,3 +174,54 @@ def test_joined_rows_of_banks_start_at_aligned_words() -> None:
     (access,) = kernel(source, "nvidia-kepler").accesses
     assert access.per_request is not None
     assert access.per_request.mean == 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        # Work-item 0 keeps what it had before a loop that writes for the others only.
+        "int v = 0; for (int t = 0; t < 8; t++) if (x != 0) v = 64; A[v] = 1;",
+        "int v = 0; for (int t = 0; t < 8; t++) { if (x == 0) continue; v = 64; } A[v] = 1;",
+        "int v = 0; for (int t = 0; t < 8; t++) switch (x) { case 0: break; default: v = 64; } A[v] = 1;",
+        "int v = 0; int t = 0; do { if (x != 0) v = 64; } while (++t < 8); A[v] = 1;",
+        "int v = 0; for (int s = 0; s < 3; s++) for (int t = 0; t < 8; t++) if (x != 0) v = 64; A[v] = 1;",
+        "int v = 1; for (int t = 0; t < 8; t += v) { if (x == 0) continue; v = 2; } A[(v - 1)*64] = 1;",
+    ],
+)
+def test_what_a_loop_writes_for_some_is_kept_by_the_others(body: str) -> None:
+    found = kernel(in_kernel("global=32 local=32", "", f"int x = get_global_id(0); {body}"))
+    ((requests, sectors),) = counted(found).values()
+    assert (requests, sectors) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int v = D[x]; if (x < 5) v = 3; A[v] = 1;",
+        "int v = D[x]; if (x >= 5) v = 3; if (v == 3) A[x] = 1;",
+        "int v = D[0]; for (int i = 0; i < 10; i++) if (x < 5) v = 3; A[v] = 1;",
+        "int v = D[x]; if (x > 9) { if (D[x + 1]) { if (v == 3) return; } } A[x] = 1;",
+    ],
+)
+def test_what_some_overwrite_stays_unknown_for_the_others(body: str) -> None:
+    found = kernel(
+        in_kernel("global=32 local=32", ", __global const int *D", f"int x = get_global_id(0); {body}")
+    )
+    (store,) = (it for it in found.accesses if it.access.buffer == "A")
+    assert store.method == "unknown" and "`D`" in store.reason
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int v = D[x]; if (x < 5) v = 3; if (x < 5) A[v] = 1;",
+        "int v = D[x]; if (x < 5) v = 3; else v = 4; A[v] = 1;",
+        "for (int i = 0; i < 4; i++) { int v; if (x < 5) v = 3; else v = 4; A[v] = 1; v = D[x]; }",
+        "int v = D[x]; switch (x) { case 1: v = 2; break; default: v = 3; } A[v] = 1;",
+    ],
+)
+def test_what_all_who_read_it_have_written_is_known(body: str) -> None:
+    found = kernel(
+        in_kernel("global=32 local=32", ", __global const int *D", f"int x = get_global_id(0); {body}")
+    )
+    assert counted(found)

@@ -10,14 +10,16 @@ import numpy as np
 from clmap_lsp.emulator.symbolic import builtins, integers
 from clmap_lsp.emulator.symbolic.comparing import compare, truth, values_of
 from clmap_lsp.emulator.symbolic.integers import spread_out
-from clmap_lsp.emulator.symbolic.rows import simplified
+from clmap_lsp.emulator.symbolic.rows import Mask, any_active, simplified, without
 from clmap_lsp.emulator.symbolic.space import Space
 from clmap_lsp.emulator.symbolic.values import (
     BETWEEN_BUFFERS,
     SEVERAL,
     Condition,
     Floats,
+    Held,
     Lanes,
+    Partly,
     Pointer,
     Sym,
     Unknown,
@@ -62,7 +64,9 @@ class Evaluator:
 
     def __init__(self, space: Space) -> None:
         self.space = space
-        self.env: dict[Variable, Value] = {}
+        self.env: dict[Variable, Held] = {}
+        self.live: Mask = True
+        """Who evaluates: what a variable holds for others does not matter."""
         self.rounds_floats = False
         """Some value depends on how the device rounds: quotients, square roots, sums of products."""
         self.places: dict[Variable, int] = {}
@@ -117,6 +121,8 @@ class Evaluator:
 
     def _read(self, expression: ir.Read) -> Value:
         value = self.env.get(expression.variable)
+        if isinstance(value, Partly):
+            return value.unknown if any_active(without(self.live, value.mask)) else value.value
         return Unknown(f"`{expression.variable.name}`, whose value is not known") if value is None else value
 
     def _object(self, expression: ir.ObjectAddress) -> Value:

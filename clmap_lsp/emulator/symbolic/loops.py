@@ -27,7 +27,9 @@ from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
 from clmap_lsp.emulator.symbolic.values import (
     MAX_CELLS,
     Floats,
+    Held,
     Lanes,
+    Partly,
     Pointer,
     Sym,
     Unknown,
@@ -128,7 +130,7 @@ class _Attempts:
     """The condition holds for everybody who is here: false at the first turn of a `do` loop only."""
     may_end: bool = False
     """That the loop has a way to its end is looked at once no attempt is left."""
-    seen: list[dict[Variable, Value]] = field(default_factory=list)
+    seen: list[dict[Variable, Held]] = field(default_factory=list)
     """The values before the last two turns."""
 
 
@@ -139,6 +141,7 @@ def _test(machine: Machine, loop: ir.Loop, live: Live) -> Live:
     live = machine.block(loop.test, live)
     if loop.condition is None or live.is_empty:
         return live
+    machine.evaluator.live = live.mask
     condition = machine.evaluator.condition(loop.condition)
     if isinstance(condition, Unknown):
         return Live(live.mask, live.why or condition.reason)
@@ -180,7 +183,7 @@ def _doubtful_turn(machine: Machine, loop: ir.Loop, live: Live) -> None:
 class _Saved:
     """What to restore if a loop turns out not to be regular."""
 
-    env: dict[Variable, Value]
+    env: dict[Variable, Held]
     private: dict[Variable, Cells | None]
     n_rows: int
     n_doubts: int
@@ -224,8 +227,9 @@ def _all_at_once(machine: Machine, loop: ir.Loop, live: Live, attempts: _Attempt
     if len(attempts.seen) == 1:
         return None  # One turn shows no regularity; the next attempt compares two.
     attempts.left -= 1
+    machine.evaluator.live = live.mask
     saved = _Saved.of(machine)
-    carried = needs.exposed[id(loop)] & needs.changed[id(loop)]
+    carried = needs.handed_on[id(loop)]
     turn, limit = len(machine.space.counts), None
     while True:
         try:
@@ -264,7 +268,9 @@ def _run_at_once(
     space.counts.append(2)
     _suppose(env, saved.env, steps, turn)
     for variable in machine.needs.changed[id(loop)] - set(steps):
-        env.pop(variable, None)
+        before = env.pop(variable, None)
+        if before is not None and variable in machine.needs.handed_on[id(loop)]:
+            env[variable] = _unknown(before)
     least, most = _trips(machine, loop.condition, turn)
     if most < _WORTHWHILE:
         raise NotRegularError
@@ -302,6 +308,17 @@ def _run_at_once(
     return _test(machine, loop, machine.rejoined(live)) if is_part else Live(False)
 
 
+def _unknown(before: Held) -> Unknown:
+    """Return what is known in a turn of what it finds, where that makes no constant step."""
+    match before:
+        case Unknown():
+            return before
+        case Partly(unknown=unknown):
+            return unknown
+        case _:
+            return Unknown("a value of an iteration before")
+
+
 def _first_turn(turn: int, n: int) -> Mask:
     """Return the mask of the first of `n` turns, which a `do` loop makes whatever its condition says.
 
@@ -322,13 +339,13 @@ def _anyone_left(machine: Machine, saved: _Saved) -> bool:
 
 
 def _suppose(
-    env: dict[Variable, Value], base: dict[Variable, Value], steps: dict[Variable, int], turn: int
+    env: dict[Variable, Held], base: dict[Variable, Held], steps: dict[Variable, int], turn: int
 ) -> None:
     for variable, step in steps.items():
         env[variable] = _moved(base[variable], Sym(0, ((turn, step),)) if step else Sym(0))
 
 
-def _moved(value: Value, by: Sym) -> Value:
+def _moved(value: Held, by: Sym) -> Held:
     match value:
         case Sym():
             return add(value, by)
@@ -339,7 +356,7 @@ def _moved(value: Value, by: Sym) -> Value:
 
 
 def _steps(
-    machine: Machine, loop: ir.Loop, carried: Iterable[Variable], seen: list[dict[Variable, Value]]
+    machine: Machine, loop: ir.Loop, carried: Iterable[Variable], seen: list[dict[Variable, Held]]
 ) -> dict[Variable, int]:
     """Return the step a turn of every variable that turns hand on, as written or as observed in two turns.
 
@@ -350,7 +367,7 @@ def _steps(
     steps = {}
     for variable in carried:
         now = env.get(variable)
-        if now is None or isinstance(now, Unknown):
+        if now is None or isinstance(now, Unknown | Partly):
             continue
         if seen:
             steps[variable] = _observed(seen[-1].get(variable), now)
@@ -363,7 +380,7 @@ def _steps(
     return steps
 
 
-def _observed(before: Value | None, now: Value) -> int:
+def _observed(before: Held | None, now: Held) -> int:
     match before, now:
         case Sym(), Sym():
             pass
@@ -468,7 +485,7 @@ def _split_groups(machine: Machine, difference: Sym) -> None:
 def _check_end(
     machine: Machine,
     condition: ir.Expression,
-    base: dict[Variable, Value],
+    base: dict[Variable, Held],
     steps: dict[Variable, int],
     most: int,
     turn: int,
@@ -484,7 +501,7 @@ def _check_end(
         raise NotRegularError
 
 
-def _verify(value: Value | None, base: Value, step: int, turn: int, taken: Mask, machine: Machine) -> None:
+def _verify(value: Held | None, base: Held, step: int, turn: int, taken: Mask, machine: Machine) -> None:
     """The induction step: what a turn leaves is what the next one was supposed to find."""
     expected = _moved(base, Sym(step, ((turn, step),)) if step else Sym(0))
     match value, expected:
@@ -571,6 +588,8 @@ def _leave_turns(
             continue
         if variable in saved.env and taken is not True:
             env[variable] = Unknown("a value after a loop that some work-items leave early")
+        elif isinstance(value, Partly):
+            env[variable] = value.unknown
         elif differ:
             env[variable] = Unknown("a value after a loop that work-items leave at different iterations")
         else:

@@ -20,7 +20,7 @@ from clmap_lsp.emulator.symbolic.memory import Cells, KnownData, places
 from clmap_lsp.emulator.symbolic.needs import Needs
 from clmap_lsp.emulator.symbolic.rows import Kept, Mask, Rows, both, either, without
 from clmap_lsp.emulator.symbolic.space import Space
-from clmap_lsp.emulator.symbolic.values import SEVERAL, Pointer, Sym, Unknown, Value, add, same
+from clmap_lsp.emulator.symbolic.values import SEVERAL, Held, Partly, Pointer, Sym, Unknown, Value, add, same
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BarrierScope, CompareOp, Variable, VariableKind
@@ -145,6 +145,7 @@ class Machine:
             step = _STATEMENTS.get(type(statement))
             if step is not None:
                 self.space.spending.step()
+                self.evaluator.live = live.mask
                 live = step(self, statement, live)
         return live
 
@@ -160,12 +161,26 @@ class Machine:
             if old is not None and not unchanged:
                 value = Unknown(live.why)
         elif not self._is_everybody(live.mask) and (old := env.get(variable)) is not None:
-            value = self.evaluator.merge(live.mask, value, old) if not isinstance(old, Unknown) else value
+            env[variable] = self._merged(live.mask, value, old)
+            return
         env[variable] = value
 
+    def _merged(self, mask: Mask, value: Value, old: Held) -> Held:
+        """Return what a variable holds after some work-items wrote it."""
+        if isinstance(value, Unknown):
+            return value
+        if isinstance(old, Unknown):
+            return Partly(value, mask, old)
+        if not isinstance(old, Partly):
+            return self.evaluator.merge(mask, value, old)
+        merged = self.evaluator.merge(mask, value, old.value)
+        known = either(mask, old.mask)
+        if isinstance(merged, Unknown) or self._is_everybody(known):
+            return merged
+        return Partly(merged, known, old.unknown)
+
     def _declare(self, statement: ir.Declare, live: Live) -> Live:
-        if live.mask is True and live.why is None:
-            self.evaluator.env.pop(statement.variable, None)
+        self.evaluator.env.pop(statement.variable, None)  # Nobody but those who are here sees it.
         return live
 
     def _assign(self, statement: ir.Assign, live: Live) -> Live:
@@ -381,6 +396,7 @@ class Machine:
         env = self.evaluator.env
         before = dict(env)
         why = live.why or reason
+        left = [it.why for it in self.frames]
         yes = self.block(statement.then, Live(live.mask, why))
         after = dict(env)
         env.clear()
@@ -390,7 +406,7 @@ class Machine:
             one, two = after.get(variable), env.get(variable)
             if one is not two and not (isinstance(one, Sym) and isinstance(two, Sym) and same(one, two)):
                 env[variable] = Unknown(reason)
-        stays = yes.mask is live.mask and no.mask is live.mask
+        stays = yes.mask is live.mask and no.mask is live.mask and left == [it.why for it in self.frames]
         return live if stays else Live(either(yes.mask, no.mask), why)
 
     def _break(self, statement: ir.Break, live: Live) -> Live:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
@@ -21,8 +22,9 @@ class Needs:
     objects: set[Variable] = field(default_factory=set)
     written: set[Variable] = field(default_factory=set)
     """Buffers and arrays that the kernel (or a call it makes) may write."""
-    exposed: dict[int, frozenset[Variable]] = field(default_factory=dict)
-    """By identity of a loop: needed variables that a turn may read before it writes them."""
+    handed_on: dict[int, frozenset[Variable]] = field(default_factory=dict)
+    """By identity of a loop: needed variables that a turn writes, and of which somebody may read what they
+    held before: a turn reads them first, or does not write them for all and they are read afterwards."""
     changed: dict[int, frozenset[Variable]] = field(default_factory=dict)
     """By identity of a loop: needed variables that a turn writes."""
     stores_private: set[int] = field(default_factory=set)
@@ -40,29 +42,81 @@ def needs_of(kernel: ir.Kernel) -> Needs:
     for statement in statements:
         for pointer in ir.written_through(statement):
             needs.written |= needed.roots(pointer)
+    readers = _readers(statements)
     for statement in statements:
         if isinstance(statement, ir.Loop):
-            _loop(needs, statement, needed.points_to)
+            _loop(needs, statement, needed.points_to, readers)
     return needs
+
+
+def _readers(statements: Iterable[ir.Statement]) -> Counter[Variable]:
+    """Count the statements that read each variable."""
+    readers: Counter[Variable] = Counter()
+    for statement in statements:
+        found: set[Variable] = set()
+        for expression in ir.expressions(statement):
+            reads(expression, found)
+        readers.update(found)
+    return readers
 
 
 # --------------------------------------------------------------------------------------------------- loops
 
 
-def _loop(needs: Needs, loop: ir.Loop, points_to: PointsTo) -> None:
+def _loop(needs: Needs, loop: ir.Loop, points_to: PointsTo, readers: Counter[Variable]) -> None:
     exposed: set[Variable] = set()
     written: set[Variable] = set()
     for block in (loop.test, loop.body, loop.step):
-        _expose(block, written, exposed)
+        _expose(block, set(written), exposed)
+        written |= _surely_written(block)
         if block is loop.test and loop.condition is not None:
             _read_exposed(loop.condition, written, exposed)
     changed: set[Variable] = set()
-    for statement in ir.walk(loop.test + loop.body + loop.step):
+    inside = tuple(ir.walk(loop.test + loop.body + loop.step))
+    for statement in inside:
         changed.update(ir.written(statement))
         if any(needs.objects & roots_of(it, points_to) for it in ir.written_through(statement)):
             needs.stores_private.add(id(loop))
-    needs.exposed[id(loop)] = frozenset(exposed & needs.variables)
-    needs.changed[id(loop)] = frozenset(changed & needs.variables)
+    changed &= needs.variables
+    within = _readers((loop, *inside))
+    kept = {it for it in changed - written if readers[it] > within[it]}
+    needs.handed_on[id(loop)] = frozenset(exposed & changed | kept)
+    needs.changed[id(loop)] = frozenset(changed)
+
+
+def _surely_written(block: ir.Block) -> set[Variable]:
+    """Return what is written for all who enter a block, those included that leave it on the way."""
+    written: set[Variable] = set()
+    for statement in block:
+        match statement:
+            case ir.If(then=then, otherwise=otherwise):
+                written |= _surely_written(then) & _surely_written(otherwise)
+            case ir.Scope(body=body):
+                written |= _surely_written(body)
+            case ir.Declare(variable=variable):
+                written.add(variable)
+            case _:
+                written.update(ir.written(statement))
+        if _leaves(statement):
+            break
+    return written
+
+
+def _leaves(statement: ir.Statement) -> bool:
+    """True if somebody may go on elsewhere than behind a statement."""
+    match statement:
+        case ir.Scope(label=label, body=body):
+            return any(
+                _ends(it) and not (isinstance(it, ir.Leave) and it.label == label) for it in ir.walk(body)
+            )
+        case ir.Loop():
+            return any(isinstance(it, ir.Return | ir.Leave | ir.Goto) for it in ir.walk((statement,)))
+        case _:
+            return ir.may_leave(statement)
+
+
+def _ends(statement: ir.Statement) -> bool:
+    return isinstance(statement, ir.Return | ir.Leave | ir.Goto | ir.Break | ir.Continue)
 
 
 def _read_exposed(expression: ir.Expression, written: set[Variable], exposed: set[Variable]) -> None:

@@ -76,6 +76,17 @@ class Unknown:
     reason: str
 
 
+@dataclass(slots=True, eq=False)
+class Partly:
+    """What a variable holds that some work-items wrote last, where what it held before is not known."""
+
+    value: Sym | Floats | Pointer | Lanes
+    mask: bool | NDArray[np.bool_]
+    """For whom it is `value`."""
+    unknown: Unknown
+    """For the others."""
+
+
 BETWEEN_BUFFERS = 1 << 40
 """Bytes: more than any buffer has, and a multiple of every granule."""
 SEVERAL = Variable(
@@ -84,6 +95,8 @@ SEVERAL = Variable(
 """Stands for all of global memory where a pointer points into one of several buffers."""
 
 Value = Sym | Floats | Pointer | Lanes | Unknown
+Held = Value | Partly
+"""What a variable holds."""
 Condition = bool | NDArray[np.bool_] | Unknown
 
 ZERO = Sym(0)
