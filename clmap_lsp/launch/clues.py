@@ -377,23 +377,24 @@ def _limits(clues: Clues, forms: Forms, conditions: Iterable[ir.Expression]) -> 
             if not isinstance(expression, ir.Compare):
                 continue
             sides = expression.left, expression.right
-            counters = [it for it in map(ir.variable_of, sides) if it in forms.stepped]
+            read = [forms.origin(it) for it in sides]
+            counters = [it for it in read if it is not None and it in forms.stepped]
             for it in counters:
                 if it not in shared:
                     shared[it] = _is_shared(it, forms)
-            for counter, bound in zip(map(ir.variable_of, sides), reversed(sides), strict=True):
-                if counter in forms.stepped:
+            for counter, bound in zip(read, reversed(sides), strict=True):
+                if counter is not None and counter in forms.stepped:
                     clues.radii |= _on_both_sides(counter, bound, forms)
-            for side in sides:
+            for side, counter in zip(sides, read, strict=True):
                 parameters = forms.parameters(side)
                 if any(shared[it] for it in counters):
                     clues.strided |= parameters
                 clues.limits |= parameters
-                if isinstance(side, ir.Read) and side.variable in forms.stepped:
-                    if side.variable not in starts:
-                        values = forms.assigned.get(side.variable, ())
-                        starts[side.variable] = frozenset().union(*map(forms.parameters, values))
-                    clues.limits |= starts[side.variable]
+                if counter is not None and counter in forms.stepped:
+                    if counter not in starts:
+                        values = forms.assigned.get(counter, ())
+                        starts[counter] = frozenset().union(*map(forms.parameters, values))
+                    clues.limits |= starts[counter]
 
 
 def _on_both_sides(counter: Variable, bound: ir.Expression, forms: Forms) -> set[Variable]:

@@ -195,14 +195,16 @@ class _Walker:
             self._unknown_loop(loop, env)
             return
         probe = _Walker(self.sizes, self)
-        first = dict(env)
+        before, first = dict(env), dict(env)
         probe.block(loop.test, first)
-        before = dict(first)
+        tested = dict(first)
         if loop.condition is not None and loop.tests_first and not probe.narrow(loop.condition, True, first):
             return
         probe.block(loop.body, first)
         probe.block(loop.step, first)
-        trips = self._trips(loop, before, first)
+        again = dict(first)
+        probe.block(loop.test, again)
+        trips = self._trips(loop, tested, again)
         for variable in self._concerned(loop):
             if variable in before:
                 start, after = before[variable], first.get(variable)

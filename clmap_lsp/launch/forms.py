@@ -146,9 +146,25 @@ class Forms:
                     pass
         for loop in _outermost_loops(kernel.body):
             for inner in ir.walk((loop,)):
-                if isinstance(inner, ir.Assign) and _reads(inner.value, inner.variable):
+                if isinstance(inner, ir.Assign) and forms._steps(inner):
                     forms.stepped.add(inner.variable)
         return forms
+
+    def _steps(self, assign: ir.Assign) -> bool:
+        """True if a variable's value comes from its own: `k--` is `t = k; k = t - 1`."""
+        kept = (
+            value
+            for it in ir.nodes(assign.value)
+            if isinstance(it, ir.Read) and it.variable.is_temporary
+            for value in self.assigned.get(it.variable, ())
+        )
+        return any(_reads(it, assign.variable) for it in (assign.value, *kept))
+
+    def origin(self, expression: ir.Expression) -> Variable | None:
+        """Return the variable that an expression reads, or whose value a temporary kept: `k--`."""
+        variable = ir.variable_of(expression)
+        values = self.assigned.get(variable, ()) if variable is not None and variable.is_temporary else ()
+        return ir.variable_of(values[0]) if len(values) == 1 else variable
 
     def parameters(self, expression: ir.Expression) -> frozenset[Variable]:
         """Return the scalar parameters that an expression depends on, also through variables."""

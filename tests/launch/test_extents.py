@@ -19,6 +19,10 @@ def extents_of(body):
     [
         ("a[get_global_id(0) + 1] = 0;", 65 * 4),
         ("for (int i = 0; i < 10; i++) a[i * 3] = 0;", 28 * 4),
+        ("for (int i = 10; i-- > 0;) a[i] = 0;", 10 * 4),
+        ("int i = 10; while (i--) a[i] = 0;", 10 * 4),
+        ("int i = 0; while (i++ < 10) a[i] = 0;", 11 * 4),
+        ("for (int i = 10; --i >= 0;) a[i] = 0;", 10 * 4),
         ("for (int i = 0; i < 4; i++) for (int j = 0; j < 5; j++) a[i * 5 + j] = 0;", 20 * 4),
     ],
 )

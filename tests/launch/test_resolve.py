@@ -191,6 +191,9 @@ def test_required_work_group_sizes() -> None:
         # What walks around an id is within the id's bounds.
         ("int x = get_global_id(0); for (int k = x - 1; k <= x + 1; ++k) if (k >= 0 && k < n) a[k] = 1;",
          {"n": 4096, "a": 4096}),
+        # What is counted down in the test is a limit, too.
+        ("int y = get_global_id(0); for (int k = n; k-- > 0;) a[y * n + k] = 1;",
+         {"n": 256, "a": 4096 * 256}),
         ("a[get_global_id(2) * 4 + get_global_id(0)] = get_global_id(1);", {"global": (64, 64, 64)}),
         ("__global int *p = a + get_global_id(0); for (int k = 0; k < 8; k++) { *p = 1; p += n; }",
          {"n": 256, "a": 4095 + 7 * 256 + 1}),
