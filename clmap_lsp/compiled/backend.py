@@ -33,7 +33,7 @@ class Assembly:
 
     text: str
     plain: str | None = None
-    """The same without probes, where the usual scheduler takes no others: registers are those of this."""
+    """The same without probes, where the scheduler takes no others: registers are those of this."""
 
 
 class _Child:
@@ -94,8 +94,8 @@ class _Child:
 
 
 _child = _Child()
-_other = _Child("-misched=gcn-iterative-max-occupancy-experimental")
-"""With a scheduler of AMD's that takes probes wherever they stand; the usual one asserts against some."""
+_other = _Child("-enable-misched=0")
+"""Without the scheduler before registers are given out: AMD's assert against probes at some places."""
 atexit.register(_child.stop)
 atexit.register(_other.stop)
 
