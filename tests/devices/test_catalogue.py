@@ -1,6 +1,8 @@
 """The shipped models: complete, equal to the table they were made from, and found by name."""
 
 import csv
+import re
+import tomllib
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,6 +64,23 @@ def test_banks_and_phases_are_those_of_the_table(row):
                 continue
             words = text.replace(" lanes", "").replace(" contiguous", "").split(" (")[0]
             assert found.groups == parse_phases(words)
+
+
+PLACE = re.compile(r"\b(sections?|chapters?|appendix|tables?|page|thread|post \d+|PR \d+)\b", re.IGNORECASE)
+NO_DOCUMENT = re.compile(
+    r"measured|reports of this generation|choice of this model|not (be )?(found|looked up)|no document"
+    r"|could not be looked up|differs between products|asked of the device|cl_device_info|as cited"
+)
+PROGRAMS = {"ggml", "pocl", "intel-cpu"}
+"""Sources of a page or two, and programs."""
+
+
+@pytest.mark.parametrize("model", list_models(), ids=lambda it: it.id)
+def test_every_source_says_where_in_the_document_or_that_there_is_none(model):
+    path = Path(list_models.__wrapped__.__code__.co_filename).with_name("models") / f"{model.id}.toml"
+    sources = tomllib.loads(path.read_text("utf-8"))["sources"]
+    vague = {key: it for key, it in sources.items() if not PLACE.search(it) and not NO_DOCUMENT.search(it)}
+    assert set(vague) <= PROGRAMS, vague
 
 
 @pytest.mark.parametrize("model", list_models(), ids=lambda it: it.id)
