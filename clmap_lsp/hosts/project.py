@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePath
@@ -48,7 +49,9 @@ _LAUNCH = re.compile(
     r"EnqueueNDRangeKernel|enqueueNDRange|[eE]nqueueTask|EnqueueArgs|enqueue_1d_range_kernel|\bcl::NDRange\b|\bNDRange\s*[({]|\bNDRange\s+\w+\s*[({;]"
     r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\b[^\n;]*\bpyopencl\b|\bfrom\s+pyopencl\b"
 )
+_HINTS = ("nqueue", "NDRange", "KernelFunctor", "make_kernel", "pyopencl")
 _USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
+_WORDS = re.compile(r"[A-Za-z_]\w*")
 _HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
 _GUARDS = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\s", re.MULTILINE)
 """What OpenCL's own headers are guarded by; a header of the project's own may have the name of one."""
@@ -102,7 +105,12 @@ class HostProject:
         self._texts: dict[str, str | None] = {}
         self._files: dict[str, HostFile | None] = {}
         self._reading: set[str] = set()
-        self._words: dict[str, frozenset[str]] = {}
+        self._speaking: dict[str, list[str]] = {}
+        """By word: the files that it stands in, of those that were looked through."""
+        self._indexed: set[str] = set()
+        self._indexed_around: set[tuple[str, bool]] = set()
+        self._edited: set[str] = set()
+        """Files whose text changed after they were looked through."""
         self._expressions: dict[str, Expr] = {}
         self._expansions: dict[int, tuple[Call, Expansion | None]] = {}
         self._macro_files: dict[str, tuple[Mapping[str, Macro], tuple[str, ...]]] = {}
@@ -133,8 +141,8 @@ class HostProject:
 
     def forget(self, path: str) -> None:
         """Read a file again when it is next asked for: its text changed. What it says of names is dropped."""
-        for known in (self._texts, self._words):
-            known.pop(path, None)
+        self._texts.pop(path, None)
+        self._edited.add(path)
         stale = {it for it in (*self._files, *self._macro_files) if path in (it, *self._includes_of(it))}
         for it in stale:
             self._files.pop(it, None)
@@ -189,7 +197,12 @@ class HostProject:
     @lazy_property
     def launching_files(self) -> tuple[str, ...]:
         """Host files with words in them that launch kernels."""
-        return tuple(it for it in self.host_files if self._launches_pattern.search(self.text(it) or ""))
+        return tuple(it for it in self.host_files if self._launches(self.text(it) or ""))
+
+    def _launches(self, text: str) -> bool:
+        """Tell whether a text has words in it that launch; most have none of which those are made."""
+        may = any(it in text for it in (*_HINTS, *self.wrappers))
+        return may and self._launches_pattern.search(text) is not None
 
     @lazy_property
     def _launches_pattern(self) -> re.Pattern[str]:
@@ -202,12 +215,11 @@ class HostProject:
         Those that lie beside it or close, and of those further away the ones that speak of its kernels or of
         the file by name.
         """
-        launching = self._launches_pattern
         words = (*names, PurePath(kernel_file).name)
         found = []
         for far, path in sorted((_distance(it, kernel_file), it) for it in self.host_files):
             text = self.text(path) if far <= _FAR_LAUNCH else None
-            if text is not None and (far <= 1 or any(it in text for it in words)) and launching.search(text):
+            if text is not None and (far <= 1 or any(it in text for it in words)) and self._launches(text):
                 found.append(path)
         return found
 
@@ -537,15 +549,34 @@ class HostProject:
         """Yield files that may define a name, nearest first."""
         visible = self._visible(near)
         for path in visible:
-            if name in self._words_of(path):
+            if name in (self.text(path) or ""):
                 yield path
         key = (name, os.path.dirname(near))  # noqa: PTH120
         if key not in self._ranked:
-            others = [it for it in self._close(near) if name in self._words_of(it)]
-            self._ranked[key] = others[:_MAX_LOOKED_AT]
+            apart = sorted((_distance(it, near), it) for it in self._with_word(name, near))
+            self._ranked[key] = [it for far, it in apart if far <= _FAR][:_MAX_LOOKED_AT]
         for path in self._ranked[key]:
             if path not in visible:
                 yield path
+
+    def _with_word(self, word: str, near: str) -> list[str]:
+        """Return the files of the same language in which a word stands."""
+        self._look_through(near)
+        edited = [it for it in sorted(self._edited & self._indexed) if word in (self.text(it) or "")]
+        found = [*(it for it in self._speaking.get(word, ()) if it not in self._edited), *edited]
+        return [it for it in found if _is_python(it) == _is_python(near)]
+
+    def _look_through(self, near: str) -> None:
+        """Note the words of the files around one, once: names are looked up by the thousand."""
+        key = (os.path.dirname(near), _is_python(near))  # noqa: PTH120
+        if key in self._indexed_around:
+            return
+        self._indexed_around.add(key)
+        for path in self._close(near):
+            if path not in self._indexed:
+                self._indexed.add(path)
+                for word in set(_WORDS.findall(self.text(path) or "")):
+                    self._speaking.setdefault(sys.intern(word), []).append(path)
 
     def _close(self, near: str) -> list[str]:
         """Return the files of the same language whose folders are not too far, nearest first."""
@@ -555,11 +586,6 @@ class HostProject:
             close = sorted((far, it) for it, far in apart if far <= _FAR)
             self._neighbours[key] = [it for _, it in close]
         return self._neighbours[key]
-
-    def _words_of(self, path: str) -> frozenset[str]:
-        if path not in self._words:
-            self._words[path] = frozenset(re.findall(r"[A-Za-z_]\w*", self.text(path) or ""))
-        return self._words[path]
 
     # ------------------------------------------------------------------------------------------ kernels
 

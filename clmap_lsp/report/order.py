@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clmap_lsp.findings import Finding
+    from clmap_lsp.source.span import Span
 
 
 def importance(finding: Finding) -> tuple[int, float, float]:
@@ -46,20 +47,36 @@ def top(report: CheckReport, count: int) -> CheckReport:
 def without_copies(report: CheckReport) -> CheckReport:
     """Return a report in which what is found alike in copies of a file is one finding.
 
-    Copies are told by rule, kernel, message and the text of the line; the finding points at them.
+    Copies are told by rule, kernel, message and the text of the line; the finding points at them. So is what
+    is found at one place of a header, in whatever kernels and files it is reached from.
     """
+    copies = _of_headers(report)
     first: dict[tuple[str, str], tuple[FileReport, Finding]] = {}
-    copies: dict[int, list[tuple[FileReport, Finding]]] = {}
+    gone = {id(finding) for found in copies.values() for _, finding in found}
     for file, finding in report.pairs():
+        if id(finding) in gone:
+            continue
         key = fingerprint(file, finding), finding.message
         known = first.setdefault(key, (file, finding))
         if known[0].path != file.path and finding.span.path != known[1].span.path:
             copies.setdefault(id(known[1]), []).append((file, finding))
-    gone = {id(finding) for found in copies.values() for _, finding in found}
+            gone.add(id(finding))
     if not gone:
         return report
     files = [_merged(file, copies, gone) for file in report.files]
     return replace(report, files=tuple(files))
+
+
+def _of_headers(report: CheckReport) -> dict[int, list[tuple[FileReport, Finding]]]:
+    """Return, by the most important finding at each place of a header, the others of its rule there."""
+    first: dict[tuple[Span, str], Finding] = {}
+    others: dict[int, list[tuple[FileReport, Finding]]] = {}
+    headers = [(file, it) for file, it in report.pairs() if it.span.path != file.path]
+    for file, finding in sorted(headers, key=lambda it: importance(it[1])):
+        known = first.setdefault((finding.span, finding.code), finding)
+        if known is not finding:
+            others.setdefault(id(known), []).append((file, finding))
+    return others
 
 
 def _merged(
@@ -70,9 +87,10 @@ def _merged(
         if id(it) in gone:
             continue
         others = copies.get(id(it), ())
-        for other, finding in others[:MOST_COPIES]:
-            sources.setdefault(finding.span.path, other.sources[finding.span.path])
-        findings.append(replace(it, related=(*it.related, *_pointers(others))))
+        pointers = _pointers(it, others)
+        for other, _ in others:
+            sources.update({path: text for path, text in other.sources.items() if path not in sources})
+        findings.append(replace(it, related=(*it.related, *pointers)))
     return replace(file, findings=tuple(findings), sources=sources)
 
 
@@ -80,12 +98,24 @@ MOST_COPIES = 5
 """Copies that are pointed at by their places."""
 
 
-def _pointers(others: Sequence[tuple[FileReport, Finding]]) -> list[Related]:
-    shown = [Related(it.span, "the same here, in a copy") for _, it in others[:MOST_COPIES]]
-    if len(others) > MOST_COPIES:
-        more = f"the same here, and in {len(others) - MOST_COPIES} more copies"
-        shown[-1] = replace(shown[-1], message=more)
-    return shown
+def _pointers(finding: Finding, others: Sequence[tuple[FileReport, Finding]]) -> list[Related]:
+    same = [(file, it) for file, it in others if it.span == finding.span]
+    shown = [Related(it.span, "the same here, in a copy") for _, it in others if it.span != finding.span]
+    if len(shown) > MOST_COPIES:
+        more = f"the same here, and in {len(shown) - MOST_COPIES} more copies"
+        shown[MOST_COPIES - 1 :] = [replace(shown[MOST_COPIES - 1], message=more)]
+    return [*_through(same), *shown]
+
+
+def _through(others: Sequence[tuple[FileReport, Finding]]) -> list[Related]:
+    """Return where else a place of a header is reached from: one call, and how many besides."""
+    calls = [it for file, finding in others for it in finding.related if it.span.path == file.path]
+    if not calls:
+        return []
+    kernels = len({(file.path, finding.kernel) for file, finding in others}) - 1
+    besides = f" and {kernels} other kernel{'s' if kernels > 1 else ''}" if kernels else ""
+    said = f"the same in kernel {others[0][1].kernel}{besides}, through this call"
+    return [Related(calls[0].span, said)]
 
 
 def by_kernel(report: CheckReport) -> list[tuple[str, str, int, int, int, float]]:

@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 
 RULE = RuleMeta("CM105", "split-access", Severity.INFORMATION)
 
-_LANES = (2, 3, 4, 8, 16)
+_LANES = (2, 4, 8, 16)
+"""Three elements are no vector in memory: compilers move a `vload3` element by element."""
 
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:

@@ -76,6 +76,20 @@ def test_copies_of_a_file_are_one_finding_that_points_at_them(folder: Path) -> N
     assert clmap("check", "b.cl", "copy.cl", cwd=folder).stdout.count("CM102") == 2
 
 
+def test_what_is_found_in_a_header_is_told_once_for_all_that_include_it(tmp_path: Path) -> None:
+    (tmp_path / "rows.h").write_text(
+        "void scale_row(__global float *a, int n) {\n"
+        "    for (int j = 0; j < n; j++) a[get_global_id(0) * n + j] *= 2.0f;\n}\n"
+    )
+    for name in ("one", "two", "three"):
+        call = f"__kernel void {name}(__global float *a, int n) {{ scale_row(a, n); }}\n"
+        (tmp_path / f"{name}.cl").write_text('#include "rows.h"\n' + call)
+    done = clmap("check", ".", cwd=tmp_path)
+    assert done.stdout.count("CM101") == 1
+    assert "one.cl:2:47: through this call of scale_row" in done.stdout
+    assert "three.cl:2:49: the same in kernel three and 1 other kernel, through this call" in done.stdout
+
+
 def test_guesses_are_named_and_printed_as_a_configuration(tmp_path: Path) -> None:
     guard = "if (get_global_id(0) < n)"
     text = f"__kernel void k(__global float *a, int n) {{ {guard} a[get_global_id(0) * S] = 1.0f; }}\n"

@@ -6,6 +6,8 @@ import hashlib
 import re
 from collections import Counter
 
+import pytest
+
 from benchmarks.labelled import VERDICTS, labels
 from clmap_lsp.rules import all_rules
 
@@ -58,13 +60,14 @@ def test_later_ones_are_of_other_repositories_and_halved_by_repository() -> None
     assert sorted(halves.values()).count("closed") >= 4
 
 
-def test_the_fourth_set_is_of_repositories_that_no_other_has() -> None:
+@pytest.mark.parametrize(("name", "findings", "repositories"), [("fourth", 35, 10), ("fifth", 60, 9)])
+def test_sets_are_of_repositories_that_no_other_has(name: str, findings: int, repositories: int) -> None:
     found = list(labels())
-    fourth = [it for it in found if it.collected == "fourth"]
-    assert len(fourth) >= 35 and len({it.repository for it in fourth}) >= 10
-    others = {it.repository for it in found if it.collected != "fourth"}
-    assert others.isdisjoint(it.repository for it in fourth)
-    for it in fourth:
-        name = it.repository.removeprefix("https://github.com/")
-        even = int(hashlib.sha256(f"fourth|{name}".encode()).hexdigest(), 16) % 2 == 0
+    own = [it for it in found if it.collected == name]
+    assert len(own) >= findings and len({it.repository for it in own}) >= repositories
+    others = {it.repository for it in found if it.collected != name}
+    assert others.isdisjoint(it.repository for it in own)
+    for it in own:
+        repository = it.repository.removeprefix("https://github.com/")
+        even = int(hashlib.sha256(f"{name}|{repository}".encode()).hexdigest(), 16) % 2 == 0
         assert it.half == ("open" if even else "closed") and it.severity
