@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from functools import cache
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.moved import Moved, moved_by
@@ -42,7 +43,7 @@ def needs_of(kernel: ir.Kernel) -> Needs:
     for statement in statements:
         for pointer in ir.written_through(statement):
             needs.written |= needed.roots(pointer)
-    readers = _readers(statements)
+    readers = cache(lambda: _readers(statements))
     for statement in statements:
         if isinstance(statement, ir.Loop):
             _loop(needs, statement, needed.points_to, readers)
@@ -63,7 +64,7 @@ def _readers(statements: Iterable[ir.Statement]) -> Counter[Variable]:
 # --------------------------------------------------------------------------------------------------- loops
 
 
-def _loop(needs: Needs, loop: ir.Loop, points_to: PointsTo, readers: Counter[Variable]) -> None:
+def _loop(needs: Needs, loop: ir.Loop, points_to: PointsTo, readers: Callable[[], Counter[Variable]]) -> None:
     exposed: set[Variable] = set()
     written: set[Variable] = set()
     for block in (loop.test, loop.body, loop.step):
@@ -78,8 +79,10 @@ def _loop(needs: Needs, loop: ir.Loop, points_to: PointsTo, readers: Counter[Var
         if any(needs.objects & roots_of(it, points_to) for it in ir.written_through(statement)):
             needs.stores_private.add(id(loop))
     changed &= needs.variables
-    within = _readers((loop, *inside))
-    kept = {it for it in changed - written if readers[it] > within[it]}
+    kept = changed - written
+    if kept:
+        within = _readers((loop, *inside))
+        kept = {it for it in kept if readers()[it] > within[it]}
     needs.handed_on[id(loop)] = frozenset(exposed & changed | kept)
     needs.changed[id(loop)] = frozenset(changed)
 
