@@ -130,6 +130,7 @@ def access_json(program: Program, it: AccessAnalysis) -> dict[str, Any]:
         "element_type": access.element_type,
         "element_bytes": access.element_bytes,
         "pieces": list(it.pieces) or [access.element_bytes],
+        "place": access.place_text,
         "index": access.index_text,
         "guard": access.guard_text,
         "loop_depth": len(access.loops),
@@ -158,7 +159,7 @@ def access_json(program: Program, it: AccessAnalysis) -> dict[str, Any]:
 
 def _access_totals(it: AccessAnalysis) -> dict[str, Any]:
     """Return an access's sums; null for what is not known."""
-    if it.totals is None:
+    if it.totals is None or (it.method == "unknown" and not it.totals.requests):
         return dict.fromkeys(("instructions", "requests", "sectors", "wavefronts"))
     found: dict[str, Any] = {**_totals(it.totals)}
     if it.method == "unknown":

@@ -57,6 +57,21 @@ def test_an_access_says_what_the_contract_promises() -> None:
     assert access["method"] == "exact"
 
 
+def test_members_are_named_and_what_is_not_known_is_null(tmp_path: Path) -> None:
+    (tmp_path / "k.cl").write_text(
+        "typedef struct { float x; int n[3]; } P;\n__kernel void k(__global P *p, __global const int *at)"
+        " { p[get_global_id(0)].n[2] = 1; p[at[get_global_id(0)]].x = 2.0f; }\n"
+    )
+    accesses = analysed(str(tmp_path / "k.cl"))["k"]["accesses"]
+    whole, index, gather = (
+        next(it for it in accesses if it["place"].startswith(text)) for text in ("p[g", "a", "p[a")
+    )
+    assert whole["place"] == "p[get_global_id(0)].n[2]" and gather["place"] == "p[at[get_global_id(0)]].x"
+    assert whole["totals"]["requests"] == index["totals"]["requests"] == 128
+    assert gather["method"] == "unknown"
+    assert gather["totals"] == dict.fromkeys(("instructions", "requests", "sectors", "wavefronts"))
+
+
 def test_every_fixture_is_analysed_in_the_promised_shape() -> None:
     kernels = analysed(str(FIXTURES))
     assert len(kernels) > 20
