@@ -391,7 +391,8 @@ class _Writer:
         self.scope, self.product, self.form = scope, product, form
         fresh = scope.fresh
         self.k = product.loop.name
-        self.base, self.i, self.r, self.c = fresh(f"{self.k}0"), fresh("i"), fresh("r"), fresh("c")
+        self.base, self.element = fresh(f"{self.k}0"), fresh("element")
+        self.r, self.c = fresh("r"), fresh("c")
         self.t = fresh("t")
         some = (spelt(it, {}) or "" for it in product.bounds.values())
         self.some = [it for it in dict.fromkeys(some) if it != product.loop.bound]
@@ -408,6 +409,10 @@ class _Writer:
     @property
     def _operands(self) -> tuple[_Operand, _Operand]:
         return self.product.rows, self.product.columns
+
+    def _counter(self, operand: _Operand) -> str:
+        """Return what counts the rows or columns of an operand."""
+        return self.r if operand is self.product.rows else self.c
 
     @property
     def _by_item(self) -> tuple[tuple[_Operand, str, str, int, int], ...]:
@@ -437,8 +442,9 @@ class _Writer:
                 + (f"{VECTOR}] __attribute__((aligned(16)));" if _by_fours(it) else "1];")
                 for it in self._operands
             ),
-            # Two by two neighbours read the same of the columns' tile, so that banks serve 128 different
-            # bytes of it in one pass; side by side, another pass would serve them a second time.
+            # Banks then serve 128 different bytes of the columns' tile in one pass; side by side, another pass
+            # would serve them a second time.
+            "// Two by two neighbours read the same of the columns' tile, which serves both at once.",
             f"const int {self.item} = get_local_id(1) * {across} + get_local_id(0);",
             f"const int {self.lx} = {self.item} / 2 % {across};",
             f"const int {self.ly} = {self.item} / {2 * across} * 2 + {self.item} % 2;",
@@ -490,12 +496,13 @@ class _Writer:
         unit = self.scope.unit
         along_turns = operand.access.index.coefficient(self.product.loop.symbol) == ONE
         inner = self.form.turns if along_turns else self.sides[operand.dimension]
-        quick, slow = (self.k, self.r) if along_turns else (self.r, self.k)
+        counter = self._counter(operand)
+        quick, slow = (self.k, counter) if along_turns else (counter, self.k)
         return [
             # A fixed number of turns: compilers then have all loads under way at once.
             f"for (int {self.t} = 0; {self.t} < {self._turns_to_fill(operand)}; {self.t}++) {{",
-            f"{unit}const int {self.i} = {self.t} * {self.form.items} + {self.item};",
-            f"{unit}const int {slow} = {self.i} / {inner}, {quick} = {self.i} % {inner};",
+            f"{unit}const int {self.element} = {self.t} * {self.form.items} + {self.item};",
+            f"{unit}const int {slow} = {self.element} / {inner}, {quick} = {self.element} % {inner};",
         ]
 
     def _loads(self, operand: _Operand, base: str) -> list[str] | None:
@@ -513,7 +520,7 @@ class _Writer:
     def _place(self, operand: _Operand) -> str:
         """Return the row or column of an element that is loaded; the last one again past the end."""
         place, bound = (
-            f"{self.first[operand.dimension]} + {self.r}",
+            f"{self.first[operand.dimension]} + {self._counter(operand)}",
             self.product.bounds.get(operand.dimension),
         )
         if bound is None:
@@ -532,7 +539,7 @@ class _Writer:
 
     def _stores(self, operand: _Operand) -> list[str]:
         """Return the loop that puts loaded elements into their tile."""
-        tile = f"{self.tiles[operand.dimension]}[{self.k}][{self.r}]"
+        tile = f"{self.tiles[operand.dimension]}[{self.k}][{self._counter(operand)}]"
         place = f"{self.next[operand.dimension]}[{self.t}]"
         return [*self._filling(operand), f"{self.scope.unit}{tile} = {place};", "}"]
 
@@ -606,10 +613,11 @@ class _Writer:
         ]
         if not tests:
             return [*lines, *(unit * 2 + it for it in statements), f"{unit}}}"]
+        opening, closing = (" {", [f"{unit * 2}}}"]) if len(statements) > 1 else ("", [])
         return [
             *lines,
-            f"{unit * 2}if ({' && '.join(tests)}) {{",
+            f"{unit * 2}if ({' && '.join(tests)}){opening}",
             *(unit * 3 + it for it in statements),
-            f"{unit * 2}}}",
+            *closing,
             f"{unit}}}",
         ]
