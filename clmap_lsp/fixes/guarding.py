@@ -51,7 +51,7 @@ def _past_return(scope: Scope, loop: Node) -> Opened | None:
     at = next((n for n, it in enumerate(scope.body.children) if it is loop), None)
     if at is None:
         return None
-    earlier = [it for it in scope.body.children[:at] if it.kind == "if" and _only_returns(scope, it)]
+    earlier = [it for it in scope.body.children[:at] if it.kind == "if" and only_returns(scope, it)]
     if len(earlier) != 1:
         return None
     guard = earlier[0]
@@ -147,7 +147,8 @@ def _opposite(scope: Scope, value: ir.Expression) -> str | None:
             return None
 
 
-def _only_returns(scope: Scope, node: Node) -> bool:
+def only_returns(scope: Scope, node: Node) -> bool:
+    """True if an `if` does nothing but to leave the kernel."""
     text = scope.shown[node.children[0].start : node.children[0].end]
     return len(node.children) == 1 and "".join(text.split()) in ("return;", "{return;}")
 

@@ -96,6 +96,9 @@ __kernel void histogram(__global const uchar *data, __global uint *hist, const i
         atomic_inc(&hist[data[y * w + x]]);
 }
 """
+COUNTS_INSIDE = COUNTS_OF_AN_IMAGE.replace(
+    "if (x < w && y < h)\n", "if (x >= w || y >= h)\n        return;\n"
+)
 COUNTER = """\
 // clmap: global=4096 local=64 x=random(4096) found=zeros(1) least=0.5
 __kernel void count(__global const float *x, __global int *found, const float least)
@@ -188,6 +191,7 @@ CASES = {
     "sparse": (SPARSE, "row-to-group"),
     "histogram": (COUNTS, "local-counts"),
     "histogram of an image": (COUNTS_OF_AN_IMAGE, "local-counts"),
+    "histogram inside of a picture": (COUNTS_INSIDE, "local-counts"),
     "counter": (COUNTER, "local-counts"),
     "saxpy": (SAXPY, "coarsen"),
     "one row": (ONE_ROW, "spread-loop"),

@@ -8,7 +8,7 @@ a work-item that pays many times over: on an H200, 64 Mi bytes into 256 bins fel
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import elements, facts
 from clmap_lsp.fixes.assumptions import Assumption, Case, flat_groups, overlaps
 from clmap_lsp.fixes.elements import Elements
-from clmap_lsp.fixes.guarding import deeper
+from clmap_lsp.fixes.guarding import deeper, negated, only_returns
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, as_typed
 from clmap_lsp.launch.model import BufferArgument
@@ -28,6 +28,7 @@ from clmap_lsp.source.types import AddressSpace, ScalarType
 if TYPE_CHECKING:
     from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.fixes.outline import Node
 
 KIND = "local-counts"
 NEEDS = "atomic additions whose results are not used, to at most 4096 elements"
@@ -67,14 +68,21 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     if several is None and facts.synchronises(kernel.body):
         return
     for count in COUNTS if several is not None else (1,):
-        if count == 1 and _returns(kernel):
+        if count == 1 and not _all_come(scope):
             continue  # Those who leave would miss the barriers.
         if several is None or count * subject.launch.local_size[0] <= subject.launch.global_size[0]:
             yield _proposal(subject, counted, several or Elements(None), count)
 
 
-def _returns(kernel: ir.Kernel) -> bool:
-    return any(isinstance(it, ir.Return) for it in ir.walk(kernel.body))
+def _all_come(scope: Scope) -> bool:
+    """True if all work-items come to the end, or would if one guard did not let some return."""
+    returns = [it for it in ir.walk(scope.subject.analysis.kernel.body) if isinstance(it, ir.Return)]
+    return not returns or (len(returns) == 1 and _guard(scope) is not None)
+
+
+def _guard(scope: Scope) -> Node | None:
+    """Return the statement `if (…) return;`, if something comes after it."""
+    return next((it for it in scope.body.children[:-1] if it.kind == "if" and only_returns(scope, it)), None)
 
 
 def _proposal(subject: Subject, counted: tuple[_Counted, ...], several: Elements, count: int) -> Proposal:
@@ -191,8 +199,10 @@ def _edits(scope: Scope, counted: tuple[_Counted, ...], several: Elements, count
         for a, b in one.spans:
             for found in re.finditer(rf"\b{one.name}\b", scope.shown[a:b]):
                 changes[a + found.start(), a + found.end()] = arrays[one.name]
-    text = scope.rewritten(start, end, changes)
-    body = elements.repeated(scope, text, count) if count > 1 else ["{", unit + deeper(text, unit), "}"]
+    if count > 1:
+        body = elements.repeated(scope, scope.rewritten(start, end, changes), count)
+    else:
+        body = _once(scope, changes)
     before, after = [], []
     for one in counted:
         array = arrays[one.name]
@@ -230,3 +240,24 @@ def _edits(scope: Scope, counted: tuple[_Counted, ...], several: Elements, count
     ]
     indent = scope.indent(start)
     return (scope.replaced(start, end, f"{newline}{indent}".join(lines)),)
+
+
+def _once(scope: Scope, changes: Mapping[tuple[int, int], str]) -> list[str]:
+    """Return what a work-item does; what follows a guard that lets some return stands under its opposite."""
+
+    def text(a: int, b: int) -> str:
+        return scope.rewritten(
+            a, b, {at: it for at, it in changes.items() if a <= at[0] and at[1] <= b}
+        ).strip()
+
+    first, last, guard = scope.body.children[0], scope.body.children[-1], _guard(scope)
+    if guard is None or guard.head is None:
+        return [text(first.start, last.end)]
+    before, rest = text(first.start, guard.start), text(guard.end, last.end)
+    is_one = rest == text(last.start, last.end)
+    return [
+        *([before] if before else ()),
+        f"if ({negated(scope, guard.head)})" + ("" if is_one else " {"),
+        scope.unit + deeper(rest, scope.unit),
+        *(() if is_one else ("}",)),
+    ]
