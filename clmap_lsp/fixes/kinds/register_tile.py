@@ -442,8 +442,8 @@ class _Writer:
                 + (f"{VECTOR}] __attribute__((aligned(16)));" if _by_fours(it) else "1];")
                 for it in self._operands
             ),
-            # Banks then serve 128 different bytes of the columns' tile in one pass; side by side, another pass
-            # would serve them a second time.
+            # Banks then serve 128 different bytes of the columns' tile in one pass; side by side, another
+            # pass would serve them a second time.
             "// Two by two neighbours read the same of the columns' tile, which serves both at once.",
             f"const int {self.item} = get_local_id(1) * {across} + get_local_id(0);",
             f"const int {self.lx} = {self.item} / 2 % {across};",
