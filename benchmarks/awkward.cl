@@ -2317,3 +2317,993 @@ __kernel void chosen_members(__global const Point *p, __global const Point *q, _
     __global const Point *o = i < n ? p + i : q + i;
     e[i] = o->x + o->y + o->z + o->w;
 }
+//// unknown launch: a histogram that host code runs in two dimensions
+// also: global=64 local=16 n=1000 data=formula(1000,(i*7)%256) hist=zeros(256)
+// also: global=64,4 local=16,2 n=1000 data=formula(1000,(i*7)%256) hist=zeros(256)
+// also: global=64 local=16 offset=16 n=1000 data=formula(1000,(i*7)%256) hist=zeros(256)
+__kernel void counted(__global const uchar *data, __global uint *hist, const uint n)
+{
+    const uint i = get_global_id(0);
+    if (i < n)
+        atomic_inc(&hist[data[i]]);
+}
+//// histogram of a launch in two dimensions
+// clmap: global=64,8 local=16,4 w=64 h=8 data=formula(512,(i*7)%256) hist=zeros(256)
+// also: w=63 h=7
+// also: local=8,8
+// also: offset=16,4
+__kernel void counted2(__global const uchar *restrict data, __global uint *restrict hist, const int w, const int h)
+{
+    const int x = get_global_id(0);
+    const int y = get_global_id(1);
+    if (x < w && y < h)
+        atomic_inc(&hist[data[y * w + x]]);
+}
+//// histogram that is stored to after counting
+// clmap: global=64 local=64 n=64 data=formula(64,(i*7)%64) hist=zeros(64) out=zeros(64)
+// also: same=hist:out
+__kernel void counted_then_stored(__global const uint *data, __global uint *hist, __global uint *out, const uint n)
+{
+    const uint i = get_global_id(0);
+    if (i < n) {
+        atomic_add(&hist[i], data[i]);
+        out[i] = 5;
+    }
+}
+//// histogram of two buffers that may be one
+// clmap: global=256 local=64 n=256 data=formula(256,(i*7)%16) a=zeros(16) b=zeros(16)
+// also: same=a:b
+__kernel void two_counts(__global const uchar *data, __global int *a, __global int *b, const uint n)
+{
+    const uint i = get_global_id(0);
+    if (i < n) {
+        atomic_inc(&a[data[i] & 15]);
+        atomic_dec(&b[data[i] & 7]);
+    }
+}
+//// histogram with a name shadowed inside
+// clmap: global=256 local=64 n=256 data=formula(256,(i*7)%16) hist=zeros(16)
+__kernel void shadowed_hist(__global const uchar *data, __global int *hist, const uint n)
+{
+    const uint i = get_global_id(0);
+    if (i >= n) return;
+    const uint v = data[i];
+    if (v > 3) {
+        const int hist[2] = {1, 2};
+        if (hist[v & 1] == 2) return;
+    }
+    atomic_add(&hist[v], hist == 0 ? 2 : 1);
+}
+//// histogram that counts atomically in a grid stride
+// clmap: global=128 local=32 n=1000 data=formula(1000,(i*7)%256) hist=zeros(256)
+// also: n=1
+// also: n=999 data=formula(1000,(i*7)%256)
+// also: global=32
+// also: offset=32
+__kernel void strided_hist(__global const uchar *restrict data, __global uint *restrict hist, const uint n)
+{
+    for (uint i = get_global_id(0); i < n; i += get_global_size(0))
+        atomic_inc(&hist[data[i]]);
+}
+//// histogram through a pointer and volatile
+// clmap: global=256 local=64 n=256 data=formula(256,(i*7)%16) hist=zeros(16)
+// also: n=250
+__kernel void volatile_hist(__global const uchar *data, volatile __global int *hist, const uint n)
+{
+    const size_t i = get_global_id(0);
+    if (i < n)
+        atomic_add(hist + data[i], 1 - (int)(i & 1) * 2);
+}
+//// histogram under a local barrier of its own
+// clmap: global=256 local=64 n=256 data=formula(256,(i*7)%16) hist=zeros(16)
+__kernel void barrier_hist(__global const uchar *data, __global int *hist, const uint n)
+{
+    __local uchar mine[64];
+    const uint i = get_global_id(0), l = get_local_id(0);
+    mine[l] = i < n ? data[i] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_inc(&hist[mine[63 - l] & 15]);
+}
+//// two kernels' counts: one is used as a ticket
+// clmap: global=64 local=64 data=formula(64,i) next=zeros(1) out=zeros(64) bins=zeros(4)
+__kernel void ticket(__global const int *data, __global int *next, __global int *out, __global int *bins)
+{
+    const int i = get_global_id(0);
+    atomic_inc(&bins[data[i] & 3]);
+    const int at = atomic_add(next, 1);
+    out[at] = 1;
+}
+//// register tile: unsigned guard that wraps
+// clmap: global=64,64 local=16,16 n=64 a=random(4096) b=random(4096,1) c=zeros(4096)
+// also: n=63
+// also: n=1
+// also: n=0
+__kernel void wrapped(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const uint n)
+{
+    const uint col = get_global_id(0);
+    const uint row = get_global_id(1);
+    if (row > n - 1 || col > n - 1)
+        return;
+    float sum = 0.0f;
+    for (uint k = 0; k < n; ++k)
+        sum += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = sum;
+}
+//// register tile: unknown launch and rectangular
+// also: global=64,96 local=16,16 M=96 N=64 K=33 A=random(96*33) B=random(33*64,1) C=random(96*64,2) alpha=2 beta=3
+// also: global=70,96 local=7,16 M=95 N=66 K=7 A=random(95*7) B=random(7*66,1) C=random(95*66,2) alpha=1 beta=0
+// also: global=70,96 local=7,16 M=95 N=66 K=0 A=random(95*7) B=random(7*66,1) C=random(95*66,2) alpha=1 beta=0
+__kernel void sgemm(const int M, const int N, const int K, const float alpha, __global const float *restrict A,
+                    __global const float *restrict B, const float beta, __global float *restrict C)
+{
+    int j = get_global_id(0);
+    int i = get_global_id(1);
+    if (i < M && j < N) {
+        float acc = 0.0f;
+        for (int k = 0; k < K; k++)
+            acc += alpha * A[i * K + k] * B[k * N + j];
+        C[i * N + j] = acc + beta * C[i * N + j];
+    }
+}
+//// register tile: short elements that convert
+// clmap: global=64,64 local=16,16 n=64 a=formula(4096,(i*37)%251-120) b=formula(4096,(i*91)%241-120) c=zeros(4096)
+// also: n=61
+__kernel void shorts(__global const short *restrict a, __global const char *restrict b, __global int *restrict c, const int n)
+{
+    const int col = get_global_id(0);
+    const int row = get_global_id(1);
+    if (row >= n || col >= n)
+        return;
+    int sum = 0;
+    for (int k = 0; k < n; ++k)
+        sum += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = sum;
+}
+//// register tile: the accumulator starts at what is stored
+// clmap: global=64,64 local=16,16 n=64 a=random(4096) b=random(4096,1) c=random(4096,2)
+// also: same=a:c
+// also: n=50
+__kernel void into(__global const float *a, __global const float *b, __global float *c, const int n)
+{
+    const int col = get_global_id(0);
+    const int row = get_global_id(1);
+    if (row >= n || col >= n)
+        return;
+    float sum = c[row * n + col];
+    for (int k = 0; k < n; ++k)
+        sum += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = sum;
+}
+//// register tile: a restrict that lies
+// clmap: global=64,64 local=16,16 n=64 a=random(4096) c=zeros(4096)
+// also: n=33
+__kernel void same_twice(__global const float *restrict a, __global float *restrict c, const int n)
+{
+    const int col = get_global_id(0);
+    const int row = get_global_id(1);
+    if (row >= n || col >= n)
+        return;
+    float sum = 0;
+    for (int k = 0; k < n; ++k)
+        sum += a[row * n + k] * a[col * n + k];
+    c[row * n + col] = sum;
+}
+//// register tile: only a triangle is stored
+// clmap: global=64,64 local=16,16 n=64 a=random(4096) b=random(4096,1) c=zeros(4096)
+// also: n=47
+__kernel void triangle(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
+{
+    const int col = get_global_id(0);
+    const int row = get_global_id(1);
+    if (row >= n || col > row)
+        return;
+    float sum = 0.0f;
+    for (int k = 0; k < n; ++k)
+        sum += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = sum;
+}
+//// register tile: the loop starts at one and ends before the end
+// clmap: global=64,64 local=16,16 n=64 a=random(4096) b=random(4096,1) c=zeros(4096)
+// also: n=3
+// also: n=2
+__kernel void inner(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
+{
+    const int col = get_global_id(0);
+    const int row = get_global_id(1);
+    if (row >= n || col >= n)
+        return;
+    float sum = 0.0f;
+    for (int k = 1; k < n - 1; ++k)
+        sum += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = sum;
+}
+//// rows to groups: a maximum that starts below
+// clmap: global=64 local=64 n=64 a=random(4096) y=zeros(64) at=zeros(64)
+// also: n=1 a=formula(4096,-5.0)
+// also: n=0
+// also: n=3 a=formula(4096,-1.0e38)
+__kernel void greatest(__global const float *restrict a, __global float *restrict y, __global int *restrict at, const int n)
+{
+    const int i = get_global_id(0);
+    float best = a[i * n];
+    int where = 0;
+    for (int k = 0; k < n; k++)
+        if (a[i * n + k] > best) {
+            best = a[i * n + k];
+            where = k;
+        }
+    y[i] = best;
+    at[i] = where;
+}
+//// rows to groups: unknown launch and a guard of unsigned difference
+// also: global=64 local=32 rows=60 n=100 a=random(6400) x=random(100) y=zeros(64)
+// also: global=64 local=32 rows=0 n=100 a=random(6400) x=random(100) y=zeros(64)
+// also: global=64 local=32 rows=64 n=0 a=random(6400) x=random(100) y=zeros(64)
+// also: global=32 local=8 offset=5 rows=64 n=7 a=random(6400) x=random(100) y=zeros(64)
+__kernel void mv(__global const float *a, __global const float *x, __global float *y, const uint rows, const uint n)
+{
+    const uint i = get_global_id(0);
+    if (i < rows) {
+        float s = 0.0f;
+        for (uint k = 0; k < n; k++)
+            s += a[i * n + k] * x[k];
+        y[i] = s;
+    }
+}
+//// rows to groups: an integer sum that overflows and a count
+// clmap: global=64 local=32 n=64 a=formula(4096,i*1000003) y=zeros(64) c=zeros(64)
+// also: n=63
+__kernel void overflowing(__global const uint *restrict a, __global uint *restrict y, __global uchar *restrict c, const int n)
+{
+    const int i = get_global_id(0);
+    uint s = 7u;
+    uchar odd = 250;
+    for (int k = 0; k < n; k++) {
+        s += a[i * n + k] * 2654435761u;
+        odd += a[i * n + k] & 1;
+    }
+    y[i] = s;
+    c[i] = odd;
+}
+//// rows to groups: a product and a sum with a dependence
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(64)
+__kernel void horner(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s = s * 0.5f + a[i * n + k];
+    y[i] = s;
+}
+//// rows to groups: the sum is used in the loop
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(64) z=zeros(2048)
+__kernel void running(__global const float *restrict a, __global float *restrict y, __global float *restrict z, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s += a[i * n + k];
+        if (k % 4 == 3)
+            z[i * n + k] = s;
+    }
+    y[i] = s;
+}
+//// structure of arrays: one member is written through a helper
+// clmap: global=64 local=32 p=random(64) e=zeros(64)
+typedef struct { float x, y, z; int tag; } Body;
+inline float step(__global Body *b, float d) { b->x += d; return b->x * b->y; }
+__kernel void helped(__global Body *p, __global float *e)
+{
+    const int i = get_global_id(0);
+    e[i] = step(p + i, 0.25f) + p[i].z + p[i].tag;
+}
+//// vectorised loads: buffers that overlap by an element
+// clmap: global=16 local=16 n=16 a=random(512) b=random(512,1)
+// also: same=a:b
+// also: n=15
+__kernel void halved(__global const float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] * 0.5f;
+}
+//// vectorised loads: unsigned char sums with promotion
+// clmap: global=16 local=16 n=16 a=formula(512,(i*37)%256) b=zeros(64)
+// also: n=15
+// also: n=3
+__kernel void bytes(__global const uchar *restrict a, __global int *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        s += (a[i * n + k] - 200) / 3;
+    b[i] = s;
+}
+//// vectorised loads: signed char shifts
+// clmap: global=16 local=16 n=16 a=formula(512,(i*37)%256-128) b=zeros(512)
+// also: n=12
+__kernel void shifted_bytes(__global const char *restrict a, __global char *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = (a[i * n + k] << 4) >> 3;
+}
+//// vectorised loads: comparisons give one or minus one
+// clmap: global=16 local=16 n=16 a=random(512) b=zeros(64)
+// also: n=12
+__kernel void compared(__global const float *restrict a, __global int *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k] > 0.5f;
+    b[i] = s;
+}
+//// pairs: unsigned index that wraps below zero
+// clmap: global=64 local=32 a=random(256) b=zeros(64) base=0
+// also: base=2
+// also: base=1
+__kernel void below(__global const float *restrict a, __global float *restrict b, const uint base)
+{
+    const uint i = get_global_id(0);
+    b[i] = a[2 * i + base] + a[2 * i + base + 1];
+}
+//// pairs of halves of a local argument
+// clmap: global=64 local=32 a=random(128) b=zeros(64) s=local(64)
+// also: local=16 s=local(32)
+// also: local=64 s=local(128)
+__kernel void pairs_local(__global const float *a, __global float *b, __local float *s)
+{
+    const int l = get_local_id(0), g = get_group_id(0), n = get_local_size(0);
+    s[2 * l] = a[2 * (g * n + l)];
+    s[2 * l + 1] = a[2 * (g * n + l) + 1];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int o = (l * 7 + 3) % n;
+    b[g * n + l] = s[2 * o] - s[2 * o + 1];
+}
+//// three dimensions: planes by the wrong id
+// clmap: global=16,8,4 local=8,4,2 nx=16 ny=8 nz=4 a=random(512) b=zeros(512)
+// also: nx=15 ny=7 nz=3
+// also: global=8,16,4 nx=8 ny=16 nz=4
+// also: global=16,8,4 local=16,2,1
+__kernel void planes(__global const float *restrict a, __global float *restrict b, const int nx, const int ny, const int nz)
+{
+    const int z = get_global_id(0), y = get_global_id(1), x = get_global_id(2);
+    if (x < nx && y < ny && z < nz)
+        b[(z * ny + y) * nx + x] = a[(x * ny + y) * nz + z] * 2.0f;
+}
+//// three dimensions: a stencil in place
+// clmap: global=16,8,4 local=8,4,2 nx=16 ny=8 nz=4 a=random(512) b=zeros(512)
+// also: same=a:b global=16,8,1 nz=1
+// also: nx=14 ny=8 nz=4
+__kernel void stencil3(__global const float *a, __global float *b, const int nx, const int ny, const int nz)
+{
+    const int x = get_global_id(2), y = get_global_id(1), z = get_global_id(0);
+    if (x > 0 && y > 0 && z > 0 && x < nx - 1 && y < ny - 1 && z < nz - 1) {
+        const int c = (z * ny + y) * nx + x;
+        b[c] = a[c - 1] + a[c + 1] + a[c - nx] + a[c + nx] + a[c - nx * ny] + a[c + nx * ny] - 6.0f * a[c];
+    }
+}
+//// early return before a barrier that all take
+// clmap: global=64 local=16 n=64 a=random(64*16) b=zeros(64)
+// also: n=48
+// also: n=32 local=32
+__kernel void early(__global const float *a, __global float *b, const int n)
+{
+    __local float s[64];
+    const int i = get_global_id(0), l = get_local_id(0), w = get_local_size(0);
+    if (get_group_id(0) * w >= n)
+        return;
+    s[l] = a[i * 16];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float t = 0;
+    for (int k = 0; k < w; k++)
+        t += s[k] * a[i * 16 + (k & 15)];
+    b[i] = t;
+}
+//// helper with a barrier
+// clmap: global=64 local=16 n=64 a=random(64*16) b=zeros(64)
+// also: local=8
+float spread(__local float *s, float v, int l, int w)
+{
+    s[l] = v;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float t = s[(l + 1) % w];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    return t;
+}
+__kernel void with_helper(__global const float *a, __global float *b, const int n)
+{
+    __local float s[64];
+    const int i = get_global_id(0), l = get_local_id(0), w = get_local_size(0);
+    float t = 0;
+    for (int k = 0; k < 16; k++)
+        t += spread(s, a[i * 16 + k], l, w);
+    b[i] = t;
+}
+//// macro that declares and a macro in the bound
+// clmap: global=64 local=16 n=64 a=random(4096) b=zeros(64)
+// also: n=17
+// also: -DSTEP=2
+#ifndef STEP
+#define STEP 1
+#endif
+#define FOR(v, to) for (int v = 0; v < (to); v += STEP)
+#define ROW(i) ((i) * n)
+__kernel void macro_loop(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    float t = 0;
+    FOR(k, n)
+        t += a[ROW(i) + k];
+    b[i] = t;
+}
+//// macro of the size that a build sets to an expression
+// clmap: global=64,64 local=16,16 a=random(4096) b=random(4096,1) c=zeros(4096)
+// also: -DN=30+2
+// also: -DN=64
+#ifndef N
+#define N 32
+#endif
+__kernel void sized(__global const float *restrict a, __global const float *restrict b, __global float *restrict c)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= N || y >= N)
+        return;
+    float t = 0;
+    for (int k = 0; k < N; k++)
+        t += a[y * (N) + k] * b[k * (N) + x];
+    c[y * (N) + x] = t;
+}
+//// grid stride in two dimensions
+// clmap: global=32,16 local=16,4 w=100 h=40 a=random(4000) b=zeros(4000)
+// also: w=31 h=15
+// also: offset=16,4
+// also: global=16,4
+__kernel void grid2(__global const float *a, __global float *b, const int w, const int h)
+{
+    for (int y = get_global_id(0); y < h; y += get_global_size(0))
+        for (int x = get_global_id(1); x < w; x += get_global_size(1))
+            b[y * w + x] = a[y * w + x] * 2.0f + 1.0f;
+}
+//// a chunk by global size
+// clmap: global=32 local=16 n=1024 a=random(1024) b=zeros(1024)
+// also: n=1000
+// also: n=31
+// also: global=16
+// also: offset=16
+__kernel void chunked(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int per = (n + get_global_size(0) - 1) / get_global_size(0);
+    const int first = get_global_id(0) * per;
+    for (int k = first; k < min(first + per, n); k++)
+        b[k] = a[k] * 2.0f;
+}
+//// chunk with atomics on the buffer that is read
+// clmap: global=32 local=16 a=formula(512,i%7) per=16
+// also: per=15
+// also: local=8
+__kernel void self_count(__global int *a, const int per)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < per; k++) {
+        const int v = a[i * per + k];
+        if (v == 3)
+            atomic_add(&a[i * per + k], 2);
+    }
+}
+//// volatile flags in a loop
+// clmap: global=64 local=16 n=16 a=random(1024) flag=zeros(64) b=zeros(64)
+__kernel void flagged(__global const float *restrict a, volatile __global int *flag, __global float *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0;
+    for (int k = 0; k < n; k++) {
+        if (flag[i])
+            break;
+        s += a[i * n + k];
+    }
+    b[i] = s;
+}
+//// a transpose whose sizes are exchanged by the guard
+// clmap: global=64,32 local=16,16 w=64 h=32 a=random(2048) b=zeros(2048)
+// also: w=33 h=31
+// also: global=48,64 w=40 h=51
+// also: offset=1,0 w=64 h=32
+__kernel void turned(__global const float *restrict a, __global float *restrict b, const uint w, const uint h)
+{
+    const uint x = get_global_id(0), y = get_global_id(1);
+    if (!(x < w && y < h))
+        return;
+    b[x * h + y] = a[y * w + x];
+}
+//// a transpose with a scalar added by the row
+// clmap: global=64,64 local=16,16 n=64 a=random(4096) v=random(64,3) b=zeros(4096)
+// also: n=63
+// also: same=a:b n=1
+__kernel void turned_biased(__global const float *a, __global const float *v, __global float *b, const int n)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= n || y >= n)
+        return;
+    b[x * n + y] = a[y * n + x] + v[y] * x;
+}
+//// unknown launch: a convolution over bytes with clamped edges
+// also: global=64,48 local=16,8 w=60 h=45 r=2 in=formula(2700,(i*37)%256) f=random(25) out=zeros(2700)
+// also: global=64,48 local=16,8 w=1 h=1 r=2 in=formula(2700,(i*37)%256) f=random(25) out=zeros(2700)
+// also: global=64,48 local=16,8 w=60 h=45 r=0 in=formula(2700,(i*37)%256) f=random(25) out=zeros(2700)
+__kernel void blur(__global const uchar *in, __global uchar *out, __constant float *f, const int w, const int h, const int r)
+{
+    const int x = get_global_id(1), y = get_global_id(0);
+    if (x >= w || y >= h)
+        return;
+    float s = 0;
+    for (int dy = -r; dy <= r; dy++)
+        for (int dx = -r; dx <= r; dx++)
+            s += f[(dy + r) * (2 * r + 1) + dx + r] * in[clamp(y + dy, 0, h - 1) * w + clamp(x + dx, 0, w - 1)];
+    out[y * w + x] = convert_uchar_sat(s);
+}
+//// unknown launch: columns summed by each work-item
+// also: global=64 local=16 w=60 h=45 a=random(2700) s=zeros(64)
+// also: global=64 local=16 w=60 h=0 a=random(2700) s=zeros(64)
+// also: global=64 local=64 offset=3 w=60 h=45 a=random(2700) s=zeros(64)
+__kernel void column_sums(__global const float *a, __global float *s, const int w, const int h)
+{
+    int x = get_global_id(0);
+    if (x >= w) return;
+    float t = 0;
+    for (int y = h - 1; y >= 0; --y)
+        t += a[y * w + x];
+    s[x] = t;
+}
+//// unknown launch: rows summed backwards
+// also: global=64 local=16 w=60 h=45 a=random(2700) s=zeros(64)
+// also: global=64 local=16 w=0 h=45 a=random(2700) s=zeros(64)
+// also: global=64 local=32 w=7 h=64 a=random(2700) s=zeros(64)
+__kernel void row_sums_back(__global const float *a, __global float *s, const int w, const int h)
+{
+    int y = get_global_id(0);
+    if (y >= h) return;
+    float t = 0;
+    for (int x = w; x-- > 0; )
+        t += a[y * w + x] * (x + 1);
+    s[y] = t;
+}
+//// a loop that counts down in signed numbers to the limit
+// clmap: global=32,32 local=16,16 n=32 a=random(1024) b=random(1024,1) c=zeros(1024)
+// also: n=31
+// also: n=1
+__kernel void down(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= n || y >= n) return;
+    float t = 0;
+    for (int k = n - 1; k >= 0; k--)
+        t += a[y * n + k] * b[k * n + x];
+    c[y * n + x] = t;
+}
+//// loads under a condition of the loop
+// clmap: global=32,32 local=16,16 n=32 a=random(1024) b=random(1024,1) m=formula(32,i%3) c=zeros(1024)
+// also: n=31
+// also: m=zeros(32)
+__kernel void masked(__global const float *restrict a, __global const float *restrict b, __global const int *restrict m, __global float *restrict c, const int n)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= n || y >= n) return;
+    float t = 0;
+    for (int k = 0; k < n; k++)
+        if (m[k])
+            t += a[y * n + k] * b[k * n + x];
+    c[y * n + x] = t;
+}
+//// loads under a condition of the work-item
+// clmap: global=32 local=16 n=32 a=random(1024) x=random(32) c=zeros(32) d=zeros(32)
+// also: n=31
+__kernel void skipped(__global const float *restrict a, __global const float *restrict x, __global float *restrict c, __global float *restrict d, const int n)
+{
+    const int i = get_global_id(0);
+    if (i >= n) return;
+    float t = 0, u = 1;
+    for (int k = 0; k < n; k++) {
+        if (k != i)
+            t += a[i * n + k] * x[k];
+        else
+            u = a[i * n + k];
+    }
+    c[i] = t / u;
+    d[i] = u;
+}
+//// matrix with a local tile and a tail that is ragged
+// clmap: global=32,32 local=16,16 n=32 a=random(1024) b=random(1024,1) c=zeros(1024)
+// also: n=17
+__kernel void ragged(__global const float *a, __global const float *b, __global float *c, const int n)
+{
+    __local float at[16][16], bt[16][16];
+    const int lx = get_local_id(0), ly = get_local_id(1), x = get_global_id(0), y = get_global_id(1);
+    float t = 0;
+    for (int k = 0; k < n; k += 16) {
+        at[lx][ly] = y < n && k + lx < n ? a[y * n + k + lx] : 0;
+        bt[lx][ly] = x < n && k + ly < n ? b[(k + ly) * n + x] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int j = 0; j < 16; j++)
+            t += at[j][ly] * bt[lx][j];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (x < n && y < n)
+        c[y * n + x] = t;
+}
+//// long ids and negative strides
+// clmap: global=64 local=16 n=64 s=-1 a=random(4096) b=zeros(64)
+// also: s=1 n=32
+// also: s=0
+__kernel void negative(__global const float *restrict a, __global float *restrict b, const long n, const long s)
+{
+    const long i = get_global_id(0);
+    float t = 0;
+    for (long k = 0; k < 32; k++)
+        t += a[2048 + s * k + i * 32 * (s < 0 ? 1 : 0)];
+    b[i] = t;
+}
+//// nested loops whose inner sum is reset
+// clmap: global=32 local=16 n=32 a=random(4096) x=random(64) c=zeros(32)
+// also: n=30
+// also: n=1
+__kernel void nested(__global const float *restrict a, __global const float *restrict x, __global float *restrict c, const int n)
+{
+    const int i = get_global_id(0);
+    if (i >= n) return;
+    float best = -1e30f;
+    for (int j = 0; j < 4; j++) {
+        float t = 0;
+        for (int k = 0; k < n; k++)
+            t += a[(j * n + i) * n + k] * x[k];
+        best = fmax(best, t);
+    }
+    c[i] = best;
+}
+//// several rows whose guard is odd
+// clmap: global=64,64 local=16,16 w=64 h=64 a=random(4096) b=zeros(4096)
+// also: w=62 h=61
+// also: w=3 h=3
+// also: w=2 h=2
+__kernel void odd_rows(__global const float *restrict a, __global float *restrict b, const int w, const int h)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x == 0 || y == 0 || x >= w - 1 || y >= h - 1)
+        return;
+    float s = 0;
+    for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+            s += a[(y + dy) * w + x + dx];
+    if ((x + y) & 1)
+        b[y * w + x] = s / 9.0f;
+    else
+        b[y * w + x] = -s;
+}
+//// a reduction tree whose group is no power of two
+// clmap: global=96 local=24 n=96 a=random(96) out=zeros(4) s=local(24)
+// also: local=32 s=local(32) n=90
+// also: local=8 s=local(8) out=zeros(12)
+__kernel void tree(__global const float *a, __global float *out, __local float *s, const uint n)
+{
+    const uint l = get_local_id(0), i = get_global_id(0);
+    s[l] = i < n ? a[i] : 0;
+    for (uint d = 1; d < get_local_size(0); d *= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l % (2 * d) == 0 && l + d < get_local_size(0))
+            s[l] += s[l + d];
+    }
+    if (l == 0)
+        out[get_group_id(0)] = s[0];
+}
+//// histogram behind a guard of floats that may be no numbers
+// clmap: global=64,8 local=16,4 n=512 least=0.25 x=random(512) hist=zeros(16)
+// also: local=8,8
+// also: least=nan
+// also: x=formula(512,(i%3-1)*1.0e30)
+__kernel void guarded_floats(__global const float *x, __global uint *hist, const int n, const float least)
+{
+    const int i = get_global_id(1) * get_global_size(0) + get_global_id(0);
+    const float v = x[i];
+    if (v < least) // too small
+        return;
+    const uint bin = min((uint)(fmin(fabs(v), 1.0f) * 16.0f), 15u);
+    atomic_inc(&hist[bin]);
+}
+//// histogram with a second guard inside a loop
+// clmap: global=64,8 local=16,4 n=4 data=formula(2048,(i*7)%256) hist=zeros(256)
+// also: n=0
+__kernel void two_guards(__global const uchar *restrict data, __global uint *restrict hist, const int n)
+{
+    const int i = get_global_id(1) * get_global_size(0) + get_global_id(0);
+    if (i >= 500)
+        return;
+    for (int k = 0; k < n; k++) {
+        if (data[i * n + k] == 7)
+            return;
+        atomic_inc(&hist[data[i * n + k]]);
+    }
+}
+//// histogram whose guard is in an else
+// clmap: global=64,8 local=16,4 n=500 data=formula(512,(i*7)%256) hist=zeros(256)
+__kernel void else_guard(__global const uchar *restrict data, __global uint *restrict hist, const int n)
+{
+    const int i = get_global_id(1) * get_global_size(0) + get_global_id(0);
+    if (i < n)
+        atomic_add(&hist[data[i]], 2u);
+    else
+        return;
+    if (i & 1)
+        atomic_sub(&hist[data[i]], 1u);
+}
+//// histogram in three dimensions
+// clmap: global=16,8,4 local=8,4,2 data=formula(512,(i*7)%256) hist=zeros(256)
+// also: local=4,4,4
+// also: local=1,8,2
+__kernel void hist3(__global const uchar *restrict data, __global int *restrict hist)
+{
+    const int i = (get_global_id(2) * 8 + get_global_id(1)) * 16 + get_global_id(0);
+    atomic_dec(&hist[data[i]]);
+}
+//// histogram with a declaration as its last statement
+// clmap: global=64,8 local=16,4 n=500 data=formula(512,(i*7)%256) hist=zeros(256)
+__kernel void last_declares(__global const uchar *restrict data, __global int *restrict hist, const int n)
+{
+    const int i = get_global_id(1) * get_global_size(0) + get_global_id(0);
+    if (i >= n) return;
+    const int old = atomic_inc(&hist[data[i]]);
+}
+//// a row walked with a stride of the host
+// clmap: global=64 local=16 n=32 s=2 a=random(8192) y=zeros(64)
+// also: s=1
+// also: s=3 n=31
+// also: s=0
+__kernel void strided_row(__global const float *restrict a, __global float *restrict y, const int n, const int s)
+{
+    const int i = get_global_id(0);
+    float t = 0;
+    for (int k = 0; k < n; k++)
+        t += a[(i * n + k) * s];
+    y[i] = t;
+}
+//// several results, one of them an early exit of the loop
+// clmap: global=32,32 local=16,16 n=32 a=random(1024) b=random(1024,1) c=zeros(1024)
+// also: n=29
+__kernel void capped(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= n || y >= n) return;
+    float t = 0;
+    for (int k = 0; k < n && t < 3.0f; k++)
+        t += a[y * n + k] * b[k * n + x];
+    c[y * n + x] = t;
+}
+//// register tile with a name of ours: element, item, r, c
+// clmap: global=64,64 local=16,16 element=64 a=random(4096) c=random(4096,1) r=zeros(4096)
+// also: element=63
+__kernel void our_names(__global const float *restrict a, __global const float *restrict c, __global float *restrict r, const int element)
+{
+    const int item = get_global_id(0);
+    const int t = get_global_id(1);
+    if (item >= element || t >= element)
+        return;
+    float lx = 0.0f;
+    for (int k = 0; k < element; ++k)
+        lx += a[t * element + k] * c[k * element + item];
+    r[t * element + item] = lx;
+}
+//// register tile of doubles in column order
+// clmap: global=64,64 local=16,16 m=64 n=64 k=20 a=random(4096) b=random(4096,1) c=random(4096,2)
+// also: m=50 n=61 k=1
+// also: k=0
+__kernel void columns(__global const double *restrict a, __global const double *restrict b, __global double *restrict c, const int m, const int n, const int k)
+{
+    const int i = get_global_id(0);
+    const int j = get_global_id(1);
+    if (i < m && j < n) {
+        double s = 0.0;
+        for (int l = 0; l < k; l++)
+            s += a[l * m + i] * b[j * k + l];
+        c[j * m + i] -= s;
+    }
+}
+//// rows to groups: two loops, the second needs the first's result
+// clmap: global=64 local=16 n=50 a=random(3200) y=zeros(64) z=zeros(64)
+// also: n=1
+// also: n=33
+__kernel void variance(__global const float *restrict a, __global float *restrict y, __global float *restrict z, const int n)
+{
+    const int i = get_global_id(0);
+    float m = 0.0f, v = 1e-6f;
+    for (int k = 0; k < n; k++)
+        m += a[i * n + k];
+    m /= n;
+    for (int k = 0; k < n; k++)
+        v += (a[i * n + k] - m) * (a[i * n + k] - m);
+    y[i] = m;
+    z[i] = v / n;
+}
+//// coarsened elements with a float id and a ternary store
+// clmap: global=256 local=64 n=250 a=random(256) b=zeros(256)
+// also: n=1
+// also: n=0
+// also: global=64 n=64
+__kernel void ramp(__global const float *a, __global float *b, const int n)
+{
+    const size_t i = get_global_id(0);
+    if (i < (size_t)n)
+        b[n - 1 - i] = (float)i * 0.5f + (i ? a[i - 1] : a[i]);
+}
+//// a swizzled local array that is walked as one row
+// clmap: global=64,16 local=16,16 w=64 a=random(1024) b=zeros(1024)
+// also: global=32,16 w=32
+__kernel void flat_tile(__global const float *restrict a, __global float *restrict b, const int w)
+{
+    __local float t[16 * 16];
+    const int x = get_local_id(0), y = get_local_id(1), g = get_group_id(0) * 16;
+    t[y * 16 + x] = a[y * w + g + x];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float s = 0;
+    for (int k = 0; k < 256; k += 16)
+        s += t[k + x] * t[x * 16 + y];
+    b[y * w + g + x] = s + t[x * 16 + y];
+}
+//// structure whose members a helper reads through a local copy
+// clmap: global=64 local=32 p=random(64) e=zeros(64)
+typedef struct { float4 pos; float m; int id; short s; char c; } P;
+float energy(P q) { return q.m * dot(q.pos, q.pos) + q.id % 3 + q.s % 5 + q.c % 7; }
+__kernel void copied(__global const P *p, __global float *e)
+{
+    const int i = get_global_id(0);
+    P q = p[i];
+    e[i] = energy(q) + p[i].m;
+}
+//// char4 sums of a row with saturation
+// clmap: global=16 local=16 n=16 a=formula(1024,(i*37)%256-128) b=zeros(64)
+// also: n=15
+__kernel void saturated(__global const char *restrict a, __global char *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    char s = 0;
+    for (int k = 0; k < n; k++)
+        s = add_sat(s, a[i * n + k]);
+    b[i] = s;
+}
+//// do: chunks of a tiled product
+// clmap: global=32,32 local=16,16 n=32 a=random(1024) b=random(1024,1) c=zeros(1024)
+// also: n=48 global=48,48 a=random(2304) b=random(2304,1) c=zeros(2304)
+// also: n=16 global=16,16
+__kernel void do_tiles(__global const float *a, __global const float *b, __global float *c, const int n)
+{
+    __local float at[16][16], bt[16][16];
+    const int lx = get_local_id(0), ly = get_local_id(1), x = get_global_id(0), y = get_global_id(1);
+    float t = 0;
+    int k = 0;
+    do {
+        at[lx][ly] = a[y * n + k + lx];
+        bt[lx][ly] = b[(k + ly) * n + x];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int j = 0; j < 16; j++)
+            t += at[j][ly] * bt[lx][j];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        k += 16;
+    } while (k < n);
+    c[y * n + x] = t;
+}
+//// do: a product whose loop stands in another
+// clmap: global=32,32 local=16,16 n=32 m=3 a=random(1024) b=random(1024,1) c=zeros(1024)
+// also: m=1
+// also: m=0 n=31
+__kernel void do_outer(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n, const int m)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x >= n || y >= n) return;
+    float t = 0;
+    int r = 0;
+    do {
+        for (int k = 0; k < n; k++)
+            t += a[y * n + k] * b[k * n + x] * (r + 1);
+    } while (++r < m);
+    c[y * n + x] = t;
+}
+//// do: a row at least once
+// clmap: global=64 local=16 n=20 a=random(2048) y=zeros(64)
+// also: n=0
+// also: n=1
+// also: n=-3
+__kernel void do_row(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float t = 0;
+    int k = 0;
+    do {
+        t += a[i * 20 + k];
+        k++;
+    } while (k < n);
+    y[i] = t;
+}
+//// do: pairs, one of them in the test
+// clmap: global=64 local=32 n=3 a=random(256) y=zeros(64)
+// also: n=1
+__kernel void do_pairs(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float t = 0;
+    int k = 0;
+    do
+        t += a[2 * i];
+    while (++k < n && a[2 * i + 1] < 2.0f);
+    y[i] = t + a[2 * i + 1];
+}
+//// do: elements that return inside
+// clmap: global=256 local=64 n=250 a=formula(256,i%9) b=zeros(256)
+// also: n=3
+__kernel void do_return(__global const int *restrict a, __global int *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    if (i >= n)
+        return;
+    int v = a[i];
+    do {
+        if (v == 5)
+            return;
+        v--;
+    } while (v > 0);
+    b[i] = v + 1;
+}
+//// do: elements handled several at a time
+// clmap: global=256 local=64 n=250 a=formula(256,i%9) b=zeros(256)
+// also: n=3
+// also: n=0
+__kernel void do_elements(__global const int *restrict a, __global int *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    if (i >= n)
+        return;
+    int v = a[i], s = 0;
+    do
+        s += v * v;
+    while (v-- > 0);
+    b[i] = s;
+}
+//// do: a tree
+// clmap: global=64 local=16 a=random(64) out=zeros(4) s=local(16)
+// also: local=32 s=local(32)
+__kernel void do_tree(__global const float *a, __global float *out, __local float *s)
+{
+    const int l = get_local_id(0);
+    s[l] = a[get_global_id(0)];
+    int d = 1;
+    do {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l % (2 * d) == 0)
+            s[l] += s[l + d];
+        d *= 2;
+    } while (d < get_local_size(0));
+    if (l == 0)
+        out[get_group_id(0)] = s[0];
+}
+//// do: a histogram of steps
+// clmap: global=64,4 local=16,4 data=formula(256,(i*7)%16) hist=zeros(16)
+__kernel void do_hist(__global const uchar *restrict data, __global uint *restrict hist)
+{
+    const int i = get_global_id(1) * 64 + get_global_id(0);
+    int v = data[i];
+    do {
+        atomic_inc(&hist[v]);
+        v -= 3;
+    } while (v > 0);
+}
+//// do: a chunk by itself inside of a macro
+// clmap: global=32 local=16 per=8 a=random(256) b=zeros(256)
+// also: per=1
+#define TWICE(x) do { x; x; } while (0)
+__kernel void do_macro(__global const float *restrict a, __global float *restrict b, const int per)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < per; k++) {
+        float v = a[i * per + k];
+        TWICE(v *= 1.5f);
+        b[i * per + k] = v;
+    }
+}

@@ -163,7 +163,7 @@ class _Reader:
         body = self.statement(at + 2)
         opening = self.text.index("(", body.end)
         close = self._closing(opening)
-        return Node("do", at, self._to_semicolon(close), (body,), (opening + 1, close))
+        return Node("do", at, self._to_semicolon(close + 1), (body,), (opening + 1, close))
 
     def _to_semicolon(self, at: int) -> int:
         while (char := self.text[at]) != ";":

@@ -35,6 +35,7 @@ LED_ASTRAY = (
     "chunks: a neighbour of the element",
     "ids worked out under an offset",
     "members of neighbours that are stored in between",
+    "do: chunks of a tiled product",
 )
 """Those that a rewrite got wrong, or could have; `benchmarks.fix_native --awkward` runs all natively."""
 
@@ -112,3 +113,8 @@ def test_conditional_text_elsewhere_in_a_kernel_is_assumed_and_left_alone() -> N
 def test_conditional_text_is_not_written_anew() -> None:
     found = survey(subject_of(TEXTS["branches inside the loop"]), SETTINGS)
     assert not {it.proposal.kind for it, _ in found.offers} & {"vectorise", "stage-loop"}
+
+
+def test_a_kernel_with_a_do_loop_gets_rewrites() -> None:
+    _, found = all_offers(TEXTS["do: chunks of a tiled product"])
+    assert "pad-local" in {proof.proposal.kind for proof, _ in found}
