@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import field
@@ -9,8 +10,9 @@ from itertools import pairwise
 from random import Random
 from typing import TYPE_CHECKING
 
+from clmap_lsp.compiled.balance import Balance, balance_of
 from clmap_lsp.compiled.build import Compiled
-from clmap_lsp.compiled.machine_code import Instruction
+from clmap_lsp.compiled.machine_code import Instruction, MemoryOp
 from clmap_lsp.compiled.weights import block_weights
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.moved import Moved
@@ -47,6 +49,7 @@ class Profile:
     """What of the launch was not followed."""
     supposed: Mapping[int, str] = field(default_factory=dict)
     """Sites, those of probes too, that are counted as if whoever may come there did, and why."""
+    balance: Balance = Balance()
 
     def without_supposed(self, compiled: Compiled) -> Profile:
         """Return the launch as if nobody took the branches that depend on data."""
@@ -125,13 +128,16 @@ def _followed(
         doubts: dict[int, str] = {}
         supposed: dict[int, str] = {}
         places: dict[int, int] = {}
+        probed_rows: list[list[tuple[int, Rows]]] = []
         for place, machine in enumerate(machines):
+            probed_rows.append([])
             for one in machine.rows:
                 number = probed.number_of_site(one.site)
                 if number is None:
                     rows.setdefault(one.site, []).append(one)
                     places[id(one)] = place
                     continue
+                probed_rows[-1].append((number, one))
                 tally = counter.count(one)
                 probes[number] = probes.get(number, 0.0) + tally.requests * scale
             for doubt in machine.doubts:
@@ -148,7 +154,8 @@ def _followed(
         box.n_groups * -(-(box.local_size[0] * box.local_size[1] * box.local_size[2]) // width)
         for box in boxes_of(launch)
     )
-    return Profile(rows, probes, groups, doubts, scale, places, supposed=supposed)
+    balance = balance_of(probed_rows, compiled.code, width)
+    return Profile(rows, probes, groups, doubts, scale, places, supposed=supposed, balance=balance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,19 +238,34 @@ class _LostSites:
                 key = (rows[0].op, _space(rows[0].space))
                 self.waiting.setdefault(key, []).append(site)
         self.rows = found.rows
+        self.copies = collections.Counter(
+            it.site for block in compiled.code.blocks for it in block.instructions if _is_of(it, found)
+        )
 
     def take(self, instruction: Instruction) -> int | None:
         memory = instruction.memory
         assert memory is not None
         waiting = self.waiting.get((memory.op, memory.space), [])
         if not waiting:
-            return None
+            return self._like(memory)
         first = waiting.pop(0)
         left = memory.size - self.rows[first][0].size
         root = self.rows[first][0].root
         while left > 0 and waiting and self.rows[waiting[0]][0].root is root:
             left -= self.rows[waiting.pop(0)][0].size
         return first
+
+    def _like(self, memory: MemoryOp) -> int | None:
+        """Return an access of the source that an instruction can be a copy of, if all are to one object."""
+        same = [
+            site
+            for site, rows in self.rows.items()
+            if rows
+            and (rows[0].op, _space(rows[0].space)) == (memory.op, memory.space)
+            and rows[0].size <= memory.size
+        ]
+        roots = {id(self.rows[it][0].root) for it in same}
+        return min(same, key=lambda it: (self.copies[it], it)) if len(roots) == 1 else None
 
 
 def _space(space: AddressSpace) -> str:

@@ -71,6 +71,10 @@ class BasicBlock:
     loop_depth: int = 0
     header: int | None = None
     """The block that the innermost loop around it starts with."""
+    copies: int = 1
+    """How often the assembler unrolls it, where it is a loop of its own."""
+    stays_as_it_is: bool = False
+    """True if the compiler asked the assembler not to unroll it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from llvmlite import ir as ll
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator import operators
-from clmap_lsp.emulator.operators import by_lane, fused
+from clmap_lsp.emulator.operators import by_lane, fused, intrinsic_suffix
 from clmap_lsp.emulator.types import DOUBLE, FLOAT, HALF, I32, element, lanes, real
 from clmap_lsp.source.ir import Builtin
 
@@ -127,6 +127,8 @@ def call(ctx: Context, target: Target, call: Builtin, values: list[ll.Value]) ->
     result = llvm_type(call.type)
     if name in ("dot", "length", "distance", "normalize") and values and element(values[0].type) == FLOAT:
         return _geometric(ctx, target, name, values, result)
+    if name in ("min", "max", "clamp") and values and element(values[0].type) in (FLOAT, DOUBLE, HALF):
+        return _extreme(ctx, name, values)
     shape = (_NATIVE.get(name) if native else None) or _FULL.get(name)
     if name in ("degrees", "radians"):
         shape = Shape((), 1)
@@ -177,6 +179,21 @@ def _integers(ctx: Context, value: ll.Value, count: int) -> ll.Value:
         constant = ll.Constant(I32, 0x3F000 + 77 * number)
         bits = builder.xor(bits, constant) if number % 2 else builder.add(bits, constant)
     return builder.bitcast(bits, FLOAT)
+
+
+def _extreme(ctx: Context, name: str, values: list[ll.Value]) -> ll.Value:
+    """Emit one instruction for a lesser or greater number: GPU compilers need no comparison for it."""
+    wide = max((it.type for it in values), key=lanes)
+
+    def of(which: str, left: ll.Value, right: ll.Value) -> ll.Value:
+        left, right = (
+            it if it.type == wide else operators.splat(ctx, it, lanes(wide)) for it in (left, right)
+        )
+        return ctx.call(f"llvm.{which}num.{intrinsic_suffix(wide)}", wide, [left, right])
+
+    if name == "clamp":
+        return of("min", of("max", values[0], values[1]), values[2])
+    return of(name, values[0], values[1])
 
 
 def _geometric(ctx: Context, target: Target, name: str, values: list[ll.Value], result: ll.Type) -> ll.Value:

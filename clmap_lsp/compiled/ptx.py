@@ -11,7 +11,9 @@ import dataclasses
 import re
 from collections.abc import Iterator
 
+from clmap_lsp.compiled.folding import fold
 from clmap_lsp.compiled.machine_code import BasicBlock, Instruction, MachineCode, MemoryOp, Pipe, find_loops
+from clmap_lsp.compiled.unrolling import mark_unrolled
 
 _LINE = re.compile(r"^\s*(?:@(!?%\w+)\s+)?([a-z][\w.:]*)\s*(.*?);?\s*$")
 _LABEL = re.compile(r"^(\$\w+):")
@@ -31,9 +33,11 @@ def read(text: str, entry: str) -> MachineCode:
     blocks, labels = _blocks(text)
     for number, block in enumerate(blocks):
         block.successors = _successors(block, number, len(blocks), labels)
+    fold(blocks)
     find_loops(blocks)
-    for number, block in enumerate(blocks):
-        if number in block.successors:
+    mark_unrolled(blocks)
+    for block in blocks:
+        if block.copies > 1:
             _share_overhead(block)
     local = sum(int(found[1]) for line in text.splitlines() if (found := _OBJECT.match(line)))
     private = sum(int(found[1]) for line in text.splitlines() if (found := _DEPOT.match(line)))
@@ -57,6 +61,8 @@ def _blocks(text: str) -> tuple[list[BasicBlock], dict[str, int]]:
         elif found := _PROBE.match(line):
             number = int(found[1])
             blocks[-1].probes[number] = blocks[-1].probes.get(number, 0) + 1
+        elif ".pragma" in line and "nounroll" in line:
+            blocks[-1].stays_as_it_is = True
         elif found := _LABEL.match(line):
             if not found[1].startswith(("$L__BB", "$LBB")):
                 continue
@@ -73,13 +79,8 @@ def _blocks(text: str) -> tuple[list[BasicBlock], dict[str, int]]:
     return blocks, labels
 
 
-_UNROLLED_AGAIN = 4
-
-
 def _share_overhead(block: BasicBlock) -> None:
-    """Share a loop's counting among the turns that ptxas unrolls it by once more."""
-    if any(it.is_barrier for it in block.instructions):
-        return
+    """Share a loop's counting among the iterations that ptxas unrolls it by once more."""
     wanted = set(block.instructions[-1].reads)
     for place in range(len(block.instructions) - 1, -1, -1):
         it = block.instructions[place]
@@ -87,8 +88,8 @@ def _share_overhead(block: BasicBlock) -> None:
         if it.text.startswith("@") or is_test or (it.text.startswith("add.s32") and wanted & set(it.writes)):
             if is_test:
                 wanted |= set(it.reads)
-            extra = tuple((pipe, slots / _UNROLLED_AGAIN) for pipe, slots in it.extra)
-            shared = dataclasses.replace(it, cost=it.cost / _UNROLLED_AGAIN, extra=extra)
+            extra = tuple((pipe, slots / block.copies) for pipe, slots in it.extra)
+            shared = dataclasses.replace(it, cost=it.cost / block.copies, extra=extra)
             block.instructions[place] = shared
 
 
@@ -188,7 +189,7 @@ _TABLE: tuple[tuple[re.Pattern[str], Cost], ...] = tuple(
         (r"(mul|mad)\.hi", (Pipe.MULTIPLY, 2.0, 8.0, ())),
         (r"(mul|mad)", (Pipe.MULTIPLY, 1.0, _ALU, ())),
         (r"shl\.b32", (Pipe.INT, 0.5, _ALU, ((Pipe.FP32, 0.5),))),
-        (r"(and|or|xor)\.b32", (Pipe.INT, 0.8, _ALU, ())),
+        (r"(and|or|xor)\.b32", (Pipe.INT, 1.0, _ALU, ())),
         (r"(add|sub)\.[su]32", (Pipe.INT, 0.5, _ALU, ((Pipe.FP32, 0.5),))),
         (r"(add|sub)\.[su]64", (Pipe.INT, 1.5, 6.0, ((Pipe.FP32, 0.5),))),
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.compiled.counts import MachineAccess, at_once
@@ -164,6 +164,45 @@ def _unknown(one: MachineAccess, memory: MemoryOp) -> AccessDemand | None:
         one.requests,
         is_guessed=True,
     )
+
+
+_COMBINED_LINES = 4.5
+"""Lines of a request up to which stores that follow each other are combined. NVIDIA H200,
+`benchmarks/time_kernels/stores.cl`: strides of 16 bytes (4 lines) combine, of 20 partly, of 32 not."""
+_PARTIAL = 1.5
+"""What a sector costs of which a part is written, over one that is written whole; the same measurement."""
+
+
+def with_combined_stores(
+    made: Sequence[tuple[MachineAccess, AccessDemand]],
+) -> tuple[AccessDemand, ...]:
+    """Return accesses with the sectors of stores as the second level gets them.
+
+    A SIMD group's stores to one object that follow each other in a block are combined before they leave the
+    first level, unless a request is of many lines.
+    """
+    together: dict[tuple[int, int, float], list[int]] = {}
+    for place, (one, it) in enumerate(made):
+        if it.op == "store" and it.space != "local" and one.row is not None and it.requests:
+            together.setdefault((one.block, id(one.row.root), it.requests), []).append(place)
+    result = [it for _, it in made]
+    for places in together.values():
+        some = [result[it] for it in places]
+        asked = sum(it.l2_sectors for it in some)
+        written = sum(_bytes_written(made[place]) for place in places) / SECTOR_BYTES
+        least = max(written, *(it.l2_sectors for it in some)) if len(some) > 1 else asked
+        combine = all(it.l2_lines <= _COMBINED_LINES * it.requests for it in some)
+        kept = min(least, asked) if combine else asked
+        cost = kept * (1.0 if written >= 0.75 * kept else _PARTIAL)
+        for place, it in zip(places, some, strict=True):
+            result[place] = dataclasses.replace(it, l2_sectors=it.l2_sectors * cost / asked if asked else 0.0)
+    return tuple(result)
+
+
+def _bytes_written(made: tuple[MachineAccess, AccessDemand]) -> float:
+    one, it = made
+    assert one.row is not None
+    return it.requests * it.size * min(one.row.n_lanes, 32)
 
 
 _LINES_A_CYCLE = 4.0

@@ -18,7 +18,7 @@ Row = Mapping[str, Any]
 FITTED: Mapping[str, float] = {
     "group_cycles": 250.0,
     "group_warp_cycles": 21.5,
-    "latency_l2": 200.0,
+    "latency_l2": 263.0,
     "latency_dram": 765.0,
     "exponent": 4.0,
     "barrier_exponent": 2.3,

@@ -6,11 +6,12 @@ import dataclasses
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
+from clmap_lsp.compiled.balance import Balance
 from clmap_lsp.compiled.build import Compiled
 from clmap_lsp.compiled.counts import Executed, Profile
 from clmap_lsp.compiled.machine_code import Instruction, Pipe
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.time.accesses import AccessDemand, Counters, access_demand
+from clmap_lsp.time.accesses import AccessDemand, Counters, access_demand, with_combined_stores
 from clmap_lsp.time.atomics import AtomicDemand, atomic_demand
 from clmap_lsp.time.facts import TimeFacts
 from clmap_lsp.time.footprints import Footprint, Place, footprint_of, places_of
@@ -71,6 +72,7 @@ class Demand:
     barriers: float
     """Barriers that one SIMD group passes."""
     atomics: AtomicDemand
+    balance: Balance
     caveats: tuple[str, ...] = ()
 
     @property
@@ -173,7 +175,9 @@ def demand(
     cache = max(facts.l1_bytes - side_by_side * local, 16 * 1024)
     seen = hits(found, launch, side_by_side, facts.compute_units, cache, facts.simd_width)
     counters = Counters(device)
-    accesses = tuple(it for one in run.accesses if (it := access_demand(one, seen, counters)) is not None)
+    accesses = with_combined_stores(
+        [(one, it) for one in run.accesses if (it := access_demand(one, seen, counters)) is not None]
+    )
     warps = float(found.simd_groups)
     kept = float(made.code.private_bytes) * launch.group_items * side_by_side
     private = _private(run, max(0.0, 1.0 - 0.75 * cache / kept) if kept else 0.0, facts.simd_width)
@@ -192,6 +196,7 @@ def demand(
         path if best == accesses else _path(run, best, facts, private, warps),
         _barriers(run, warps),
         atomic_demand(accesses, found, made, launch),
+        found.balance,
         _caveats(made, found, accesses),
     )
 

@@ -117,9 +117,13 @@ def _bound(shared: Mapping[str, float], parts: Mapping[str, float]) -> str:
 
 
 def busiest(demand: Demand, facts: TimeFacts) -> float:
-    """Return how much more work the busiest unit has than the mean one."""
+    """Return how much more work the busiest unit has than the mean one.
+
+    Unequal work-groups even out over the rounds: one of them is the largest.
+    """
     rounds = -(-demand.groups // facts.compute_units)
-    return rounds * facts.compute_units / demand.groups
+    unequal = 1.0 + (demand.balance.work_group - 1.0) / rounds
+    return unequal * rounds * facts.compute_units / demand.groups
 
 
 def missing(footprint: float, facts: TimeFacts) -> float:
@@ -185,16 +189,21 @@ def _dram_bytes(footprint: Footprint, facts: TimeFacts) -> float:
 
 
 def _waiting(demand: Demand, held: float, facts: TimeFacts) -> dict[str, float]:
-    """Return the time of one SIMD group's path, over as many rounds as a unit needs for its work-groups."""
+    """Return the time of one SIMD group's path, over as many rounds as a unit needs for its work-groups.
+
+    The mean one's for all rounds but one, the longest one's for that.
+    """
     warps = -(-demand.group_items // facts.simd_width)
     reach = 1.5 * facts.l2_bytes - facts.l2_near_bytes
     slow = min(max((held - facts.l2_near_bytes) / reach, 0.0), 1.0)
     path = path_at(demand, facts.latency_l2 + slow * (facts.latency_dram - facts.latency_l2))
     rounds = max(1.0, -(-demand.groups // facts.compute_units) / demand.resident.groups)
+    longest = rounds - 1.0 + demand.balance.simd_group
     each = rounds / facts.clock_hz
     barrier = facts.barrier_cycles + facts.barrier_warp_cycles * warps
     return {
-        "latency": (path + facts.group_cycles + facts.group_warp_cycles * warps) * each,
+        "latency": path * longest / facts.clock_hz
+        + (facts.group_cycles + facts.group_warp_cycles * warps) * each,
         "barrier": demand.barriers * barrier * each,
     }
 
