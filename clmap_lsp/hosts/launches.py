@@ -374,7 +374,8 @@ class _Runs:
         if path.endswith(".py") or cls.name in self.made:
             return
         self.made.add(cls.name)
-        files = [it for it in self.project.candidates(cls.name, path) if not _TESTS.search(it)]
+        speaking = list(self.project.candidates(cls.name, path))
+        files = [it for it in speaking if not _TESTS.search(it)] or speaking
         modules = [it.module for it in map(self.project.file, files) if it is not None]
         makers = [it for module in modules for it in module.functions if makes(it, cls.name)]
         for function in makers[:_MAX_MAKERS]:

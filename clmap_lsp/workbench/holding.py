@@ -41,6 +41,7 @@ _LOCAL_RULES = frozenset({"CM504"})
 """What follows from sizes of local memory, and is nothing where these are guessed."""
 _PRIVATE_RULE = "CM503"
 """What follows from the sizes of arrays of each work-item."""
+_LOUD = frozenset({Severity.ERROR, Severity.WARNING})
 _VARIED = frozenset({"macro", "scalar", "global", "local", "local_arg", "contents"})
 """Guesses of which other values are tried; that buffers are aligned, say, holds of all of them."""
 
@@ -148,7 +149,7 @@ def _others(
     for it in plausible(kernel.kernel, launch) if launch is not None else ():
         found = analyse(kernel.name, it.launch, ())
         if found is not None:
-            yield Other(it.instead_of, it.invented, _found(found, rules, device))
+            yield Other(it.instead_of, it.invented, *_found(found, rules, device))
     constants = [it for it in kernel.guesses if it.role == "constant" and it.value is not None]
 
     def listed() -> str:
@@ -165,16 +166,16 @@ def _others(
         )
         found = analyse(kernel.name, None, tuple(values))
         if found is not None and len(found.accesses) == len(kernel.accesses):
-            yield Other(listed(), True, _found(found, rules, device))
+            yield Other(listed(), True, *_found(found, rules, device))
 
     if constants:  # Arrays of a work-item are small in tuned kernels, whatever the groups are.
         found = analyse(kernel.name, None, tuple((name, "2") for name in macros if name not in kept))
         if found is not None:
-            yield Other(listed(), True, _found(found, rules, device), about=_PRIVATE_RULE)
+            yield Other(listed(), True, *_found(found, rules, device), about=_PRIVATE_RULE)
     if paddings:
         found = analyse(kernel.name, None, tuple((name, "1") for name in paddings))
         if found is not None:
-            yield Other(f"{paddings[0]} is 0", True, _found(found, rules, device))
+            yield Other(f"{paddings[0]} is 0", True, *_found(found, rules, device))
 
 
 def _tile_macros(kernel: KernelAnalysis) -> frozenset[str]:
@@ -188,14 +189,20 @@ def _tile_macros(kernel: KernelAnalysis) -> frozenset[str]:
     return frozenset(it.name for it in kernel.guesses if it.value in lengths)
 
 
-def _found(kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel) -> frozenset[Found]:
+def _found(
+    kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel
+) -> tuple[frozenset[Found], frozenset[Found]]:
+    """Return what rules find, and what of it is a warning."""
     found: set[Found] = set()
+    loud: set[Found] = set()
     for rule in rules:
         checkpoint()
-        found.update(
-            (it.code, _place(it)) for it in rule.check(kernel, device) if it.severity is not Severity.HINT
-        )
-    return frozenset(found)
+        for it in rule.check(kernel, device):
+            if it.severity is not Severity.HINT:
+                found.add((it.code, _place(it)))
+            if it.severity in _LOUD:
+                loud.add((it.code, _place(it)))
+    return frozenset(found), frozenset(loud)
 
 
 def _place(finding: Finding) -> Place:
@@ -226,8 +233,10 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
     if tables and not missing:
         missing = [f"{it} holds what is guessed of it" for it in tables]
     if not missing:
-        severity = Severity.WARNING if finding.severity is Severity.ERROR else finding.severity
-        return replace(finding, severity=severity)
+        asked = [it for it in others if it.about in (None, finding.code)]
+        is_loud = all((finding.code, _place(finding)) in it.loud for it in asked)
+        quieter = Severity.WARNING if is_loud else Severity.INFORMATION
+        return replace(finding, severity=quieter if finding.severity in _LOUD else finding.severity)
     condition = " and ".join(missing[:2])
     shapes = [it for it in others if not it.invented]
     is_rare = sum(1 for it in lost if not it.invented) > len(shapes) / 2

@@ -33,6 +33,8 @@ class Other:
     invented: bool
     """That guess is a value of the program's, not the shape of the groups."""
     found: frozenset[Found]
+    loud: frozenset[Found] = frozenset()
+    """Those of them that are a warning there, too."""
     about: str | None = None
     """The only rule that it says something about; all, if left out."""
 
@@ -87,7 +89,14 @@ def _moved(known: _Known, kernel: KernelAnalysis) -> list[Other] | None:
     places = new_places(places_of(known.kernel.kernel), places_of(kernel.kernel))
     starts = {(old.path, old.start): (new.path, new.start) for old, new in places.items()}
     try:
-        return [replace(it, found=frozenset(_at(found, starts) for found in it.found)) for it in known.others]
+        return [
+            replace(
+                it,
+                found=frozenset(_at(found, starts) for found in it.found),
+                loud=frozenset(_at(found, starts) for found in it.loud),
+            )
+            for it in known.others
+        ]
     except KeyError:
         return None
 

@@ -86,3 +86,25 @@ def test_installed_packages_and_the_host_are_not_checked(
     assert main(["check", str(tmp_path)]) == 0
     assert "1 file" in capsys.readouterr().out
     assert main(["check", str(tmp_path / "env")]) == 1
+
+
+def test_a_conflict_that_is_small_with_other_macros_is_no_warning(tmp_path: Path) -> None:
+    """Padded for one element a work-item, as tuned kernels are; with the four that are guessed, 4-way."""
+    path = tmp_path / "k.cl"
+    path.write_text(
+        """__kernel void turn(__global const float *a, __global float *b, int n) {
+    __local float tile[(WPT * SIDE) * (WPT * SIDE + PAD)];
+    const int x = get_local_id(0), y = get_local_id(1);
+    for (int v = 0; v < WPT; v++)
+        for (int w = 0; w < WPT; w++)
+            tile[(y * WPT + v) * (WPT * SIDE + PAD) + x * WPT + w]
+                = a[((get_group_id(1) * WPT + v) * SIDE + y) * n + (get_group_id(0) * WPT + w) * SIDE + x];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int v = 0; v < WPT; v++)
+        for (int w = 0; w < WPT; w++)
+            b[((get_group_id(0) * WPT + v) * SIDE + y) * n + (get_group_id(1) * WPT + w) * SIDE + x]
+                = tile[(x * WPT + v) * (WPT * SIDE + PAD) + y * WPT + w];
+}
+"""
+    )
+    assert [it[2] for it in found(path) if it[0] == "CM201"] == ["information"]
