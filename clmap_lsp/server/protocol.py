@@ -180,8 +180,10 @@ class ClmapProtocol(LanguageServerProtocol):
         self, params: lsp.DidCloseTextDocumentParams
     ) -> Generator[Any, Any, None]:
         """Forget the document, then tell the feature."""
-        if self.documents.close(params.text_document.uri) is None:
+        closed = self.documents.close(params.text_document.uri)
+        if closed is None:
             return
+        params.text_document.uri = closed.uri  # As it was opened: what is known of it is found by that.
         yield from self._tell(lsp.TEXT_DOCUMENT_DID_CLOSE, params)
 
     def _tell(self, method: str, params: Any) -> Generator[Any, Any, None]:

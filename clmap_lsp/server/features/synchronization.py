@@ -70,9 +70,9 @@ def register(server: ClmapServer) -> None:
         uri = params.text_document.uri
         tiers.closed(uri)
         server.forget(uri)
-        await emulations.forget(uri)
         diagnostics.clear(server, uri)
         server.included_changed(path_of(uri))
+        await emulations.forget(uri)  # Last: it may be opened again meanwhile, and have findings.
 
     @feature(server, lsp.SHUTDOWN)
     async def shutdown(_: None) -> None:

@@ -1,0 +1,37 @@
+"""What clients send in another order, or spelling, than the protocol's authors had in mind."""
+
+from pathlib import Path
+
+from session import Session
+
+KERNEL = "__kernel void k(__global float *a) { a[get_global_id(0) * 32] = 1; }\n"
+
+
+def closed_as(session: Session, opened: str, closed: str) -> list[object]:
+    """Close a document under a spelling of its URI; return what was published of it since."""
+    session.messages.clear()
+    session.close(closed)
+    session.command("clmap.debug")
+    published = [it for it in session.messages if it.get("method") == "textDocument/publishDiagnostics"]
+    return [it["params"]["diagnostics"] for it in published if it["params"]["uri"] == opened]
+
+
+def test_findings_go_when_a_document_is_closed_under_another_spelling(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    with session.client:
+        uri = session.open(KERNEL)
+        assert session.diagnostics(uri)
+        assert closed_as(session, uri, uri.replace(".cl", "%2Ecl")) == [[]]
+
+
+def test_closed_and_opened_again_at_once_a_document_has_its_findings(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    with session.client:
+        uri = session.open(KERNEL)
+        expected = session.diagnostics(uri)
+        session.close(uri)
+        session.close(uri)
+        session.open(KERNEL)
+        assert session.diagnostics(uri, 1) == expected
+        session.command("clmap.debug")
+        assert session.diagnostics_now(uri) == expected
