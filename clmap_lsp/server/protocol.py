@@ -63,6 +63,7 @@ class ClmapProtocol(LanguageServerProtocol):
         if not self._admit(data):
             return
         self._trace(data)
+        self._give_version(data)
         try:
             message = self.structure_message(data)
         except Exception as error:
@@ -107,6 +108,20 @@ class ClmapProtocol(LanguageServerProtocol):
         text = f"received {data['method']}" + (f" ({data['id']})" if "id" in data else "")
         verbose = json.dumps(data.get("params")) if self.trace is lsp.TraceValue.Verbose else None
         self.notify(lsp.LOG_TRACE, lsp.LogTraceParams(text, verbose))
+
+    def _give_version(self, data: dict[str, Any]) -> None:
+        """Give an edit without a version, as clients of LSP 3.15 may send it, that of its document.
+
+        An edit that was refused for it would leave us with another text than the editor's.
+        """
+        params = data.get("params")
+        document = params.get("textDocument") if isinstance(params, dict) else None
+        if data.get("method") != lsp.TEXT_DOCUMENT_DID_CHANGE or not isinstance(document, dict):
+            return
+        uri = document.get("uri")
+        known = self.documents.get(uri) if isinstance(uri, str) else None
+        if document.get("version") is None and known is not None:
+            document["version"] = known.version
 
     def _admit(self, data: dict[str, Any]) -> bool:
         """Say whether a message may come now, and answer it if it may not."""

@@ -35,3 +35,14 @@ def test_closed_and_opened_again_at_once_a_document_has_its_findings(tmp_path: P
         assert session.diagnostics(uri, 1) == expected
         session.command("clmap.debug")
         assert session.diagnostics_now(uri) == expected
+
+
+def test_an_edit_without_a_version_is_made(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    with session.client:
+        uri = session.open("")
+        edit = {"contentChanges": [{"text": KERNEL}]}
+        session.client.notify(
+            "textDocument/didChange", {"textDocument": {"uri": uri, "version": None}, **edit}
+        )
+        assert session.wait_for_code("CM102")["range"]["start"]["line"] == 0
