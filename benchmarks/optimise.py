@@ -45,19 +45,20 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=60.0, metavar="S", help="processor seconds a kernel")
     parser.add_argument("--only", default="")
     parser.add_argument("--fixtures", action="store_true", help="all fixtures, at their own small launches")
+    parser.add_argument("--timed", action="store_true", help="kernels of time_kernels/unseen_second.cl")
     parser.add_argument("--most", type=int, metavar="N", help="versions of a case that are run")
     parser.add_argument("--seconds", type=float, default=6.0, help="that the rounds of a case may take")
     parser.add_argument("--first", default="", help="words of names that are run first, by commas")
     parser.add_argument("--search", metavar="NAME", help="print the versions of one case")
     parser.add_argument("--jobs", type=int, default=1, help="processes that search")
     args = parser.parse_args(argv)
-    from benchmarks.optimise_cases import CASES, fixtures
+    from benchmarks.optimise_cases import CASES, fixtures, timed
 
     if args.search:
-        case = next(it for it in (*CASES, *fixtures()) if it.name == args.search)
+        case = next(it for it in (*CASES, *fixtures(), *timed()) if it.name == args.search)
         sys.stdout.write(json.dumps(_versions(case, args.corpus, args.device, args.budget)))
     elif args.prepare:
-        cases = fixtures() if args.fixtures else CASES
+        cases = fixtures() if args.fixtures else timed() if args.timed else CASES
         prepare(args.prepare, args.corpus, args.device, args.budget, args.only, args.jobs, cases)
     elif args.run:
         from benchmarks.optimise_run import run

@@ -6,7 +6,9 @@ FOLDER/OWNER/NAME. Arguments are those of the command line.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 HANDS_ON = "HandsOnOpenCL/Exercises-Solutions/"
@@ -45,8 +47,8 @@ class Case:
 
     @property
     def is_own(self) -> bool:
-        """True for a fixture."""
-        return self.path.startswith("fixtures/")
+        """True for a kernel of this repository."""
+        return self.path.startswith(("fixtures/", "benchmarks/"))
 
 
 _ROWS = "A=random(67108864) x=random(8192,1)"
@@ -470,3 +472,21 @@ def fixtures() -> tuple[Case, ...]:
         name = path.relative_to(root).as_posix()
         found += [Case(f"{path.stem}: {it.name}", name, it.name) for it in program.kernels]
     return tuple(found)
+
+
+_LAUNCH = re.compile(r"^// time: (.*)$", re.MULTILINE)
+
+
+def timed(family: str = "unseen_second") -> tuple[Case, ...]:
+    """Return the kernels of a file of `time_kernels/`, each at its largest launch there."""
+    path = f"benchmarks/time_kernels/{family}.cl"
+    text = (Path(__file__).parent / "time_kernels" / f"{family}.cl").read_text(encoding="utf-8")
+    found: dict[str, tuple[int, Case]] = {}
+    for line in _LAUNCH.findall(text):
+        words = dict(word.split("=", 1) for word in line.split())
+        kernel, size, group = words.pop("kernel"), words.pop("global"), words.pop("local")
+        items = prod(int(it) for it in size.split(","))
+        arguments = " ".join(f"{name}={value}" for name, value in words.items())
+        if kernel not in found or found[kernel][0] < items:
+            found[kernel] = items, Case(kernel, path, kernel, size, group, arguments)
+    return tuple(case for _, case in found.values())

@@ -537,8 +537,8 @@ class Analyses:
 
 def _result(future: Future[T]) -> tuple[T | None, bool]:
     """Return what an analysis gave, None where it was ended; and whether it failed by an error of ours."""
-    if future.cancelled():
-        return None, False
+    if future.cancelled():  # Only where everything was closed: begun again, it would be cancelled again.
+        return None, True
     error = future.exception()
     if error is None:
         return future.result(), False

@@ -46,3 +46,21 @@ def test_an_edit_without_a_version_is_made(tmp_path: Path) -> None:
             "textDocument/didChange", {"textDocument": {"uri": uri, "version": None}, **edit}
         )
         assert session.wait_for_code("CM102")["range"]["start"]["line"] == 0
+
+
+def test_a_request_that_waits_when_the_session_is_shut_down_is_answered(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    kernels = "".join(KERNEL.replace(" k(", f" k{number}(") for number in range(400))
+    with session.client as client:
+        uri = session.open(kernels)
+        place = {"textDocument": {"uri": uri}, "position": {"line": 3, "character": 50}}
+        client.send({"id": "waits", "method": "textDocument/hover", "params": place})
+        client.send(
+            {"id": "lenses", "method": "textDocument/codeLens", "params": {"textDocument": {"uri": uri}}}
+        )
+        client.send({"id": "ends", "method": "shutdown", "params": None})
+        missing = {"waits", "lenses", "ends"}
+        while missing:
+            missing.discard(str(client.receive().get("id")))
+        client.notify("exit")
+        assert client.process.wait(60) == 0
