@@ -38,12 +38,14 @@ def balance_of(boxes: Iterable[Iterable[tuple[int, Rows]]], code: MachineCode, w
             loads = one if loads is None else loads + one
         if loads is None:
             continue
-        each = np.broadcast_to(loads, shape)
+        # Axes of 1 stand for as many as the launch has, however large it is: nothing is spelt out.
+        in_group = loads.sum(axis=-1) * (shape[3] / loads.shape[3])
+        n_groups = shape[0] * shape[1] * shape[2]
         most = max(most, float(loads.max()))
-        most_in_group = max(most_in_group, float(each.sum(axis=-1).max()))
-        total += float(each.sum())
-        simd_groups += each.size
-        groups += each.size // max(shape[3], 1)
+        most_in_group = max(most_in_group, float(in_group.max()))
+        total += float(in_group.sum()) * n_groups / in_group.size
+        simd_groups += n_groups * shape[3]
+        groups += n_groups
     if not total:
         return Balance()
     return Balance(most * simd_groups / total, most_in_group * groups / total)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from clmap_lsp.compiled import ptx
-from clmap_lsp.compiled.balance import Balance
+from clmap_lsp.compiled.balance import Balance, balance_of
 from clmap_lsp.compiled.build import Compiled, compiled
 from clmap_lsp.compiled.machine_code import Pipe
 from clmap_lsp.compiled.target import target_of
 from clmap_lsp.devices import load_model
+from clmap_lsp.emulator.symbolic.control import Budget, Spending
+from clmap_lsp.emulator.symbolic.counts import run_boxes
+from clmap_lsp.emulator.symbolic.space import boxes_of
 from clmap_lsp.launch import Launch, PartialLaunch, resolve
 from clmap_lsp.source.read import read_program
 from clmap_lsp.time.facts import time_facts
@@ -122,6 +127,20 @@ def test_equal_work_items_are_in_balance() -> None:
     found = demand_of(program.kernels[0], launch, load_model(DEVICE), program.constants, facts)
     assert not isinstance(found, str)
     assert found.balance == Balance()
+
+
+def test_the_balance_of_a_huge_launch_takes_no_memory() -> None:
+    """Sixty-seven million work-groups that are alike are not spelt out."""
+    source = "__kernel void k(__global float *a) { a[get_global_id(0)] = 1.0f; }"
+    program = read_program(source, "k.cl")
+    launch = launched(source, size=1 << 26, local=1, a="zeros(67108864)")
+    code = machine_code(source).code
+    boxes = run_boxes(program.kernels[0], launch, 32, Spending(Budget()), (), boxes_of(launch))
+    tracemalloc.start()
+    found = balance_of([[(1, it) for it in box.rows] for box in boxes], code, 32)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+    assert found == Balance()
 
 
 def test_free_lines_take_no_slot() -> None:
