@@ -1,11 +1,15 @@
 """The symbolic engine's work and memory are bounded where values differ along many loops at once."""
 
+import sys
+from collections import Counter
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from clmap_lsp.devices.catalogue import load_model
-from clmap_lsp.emulator.symbolic.control import Budget, OverBudgetError
-from clmap_lsp.emulator.symbolic.counts import count
+from clmap_lsp.emulator.symbolic.control import Budget, OverBudgetError, Spending
+from clmap_lsp.emulator.symbolic.counts import boxes_of, count, run_boxes
 from clmap_lsp.emulator.symbolic.memory import Cells
 from clmap_lsp.emulator.symbolic.rows import Kept, Rows, both, either
 from clmap_lsp.emulator.symbolic.values import Sym, of_array
@@ -71,3 +75,60 @@ def test_rows_that_go_free_what_no_other_row_holds():
     assert kept.n_bytes == 2 * 64 * 8
     kept.drop(rows[1:])
     assert kept.n_bytes == 64 * 8
+
+
+def instructions(body):
+    """Return how many instructions Python executes in each file of the engine, the same on every machine."""
+    n = Counter()
+
+    def trace(frame, event, _):
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        file = Path(frame.f_code.co_filename)
+        n[file.name] += event == "opcode"
+        return trace if file.parent.name == "symbolic" else None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        found = counted(body, Budget())
+    finally:
+        sys.settrace(before)
+    assert found.is_exact
+    return n
+
+
+def stores(n):
+    """Each is needed by an address, so that none is left out."""
+    lines = [f"p[{i}] = {i % 64}; a[p[{i // 2}]] = 1;" for i in range(n)]
+    return f"int p[{n}]; {' '.join(lines)}"
+
+
+def different_rows(n):
+    """No two addresses share an array, so that the memory of each row is its own."""
+    return "int i = get_global_id(0);" + " ".join(f"a[(i * i + {j}) & 63] = 1;" for j in range(n))
+
+
+@pytest.mark.parametrize("body", [stores, different_rows])
+def test_work_is_linear_in_stores_and_in_accesses(body):
+    few, many = (instructions(body(n)) for n in (100, 800))
+    assert {"machine.py", "rows.py"} <= few.keys()
+    assert [(file, few[file], n) for file, n in many.items() if n > 9 * few[file]] == []
+
+
+def test_a_turn_that_is_taken_back_takes_its_stores_back():
+    """Whether work-items leave the loop is known only after its first turn; that is run once more then."""
+    source = """__kernel void k(__global int *a, __global int *b) {
+        int p[2];
+        b[get_global_id(0)] = 1;
+        p[0] = 5;
+        for (int j = 0; j < 4; j++) {
+            a[p[0]] = 1;
+            p[0] += 1;
+            if (b[j] > 0) break;
+        }
+    }"""
+    kernel = read_program(source, "kernel.cl").kernels[0]
+    launch = Launch("k", (64,), (64,), {it: BufferArgument(Fill.ZEROS, 64) for it in "ab"})
+    boxes = boxes_of(launch)
+    (machine,) = run_boxes(kernel, launch, 32, Spending(Budget()), (), boxes, suppose_taken=True)
+    assert [it.offset.const for it in machine.rows if it.root.name == "a"] == [20, 24, 28, 32]

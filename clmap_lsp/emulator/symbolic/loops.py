@@ -79,7 +79,7 @@ def run_loop(machine: Machine, loop: ir.Loop, entry: Live, *, is_tested: bool = 
             attempts.may_end = _may_end(machine, loop)
         if attempts.left:
             attempts.seen = [*attempts.seen[-1:], dict(machine.evaluator.env)]
-        before = _Saved.of(machine) if machine.suppose_taken and machine.supposed is None else None
+        before = _Saved.of(machine, loop) if machine.suppose_taken and machine.supposed is None else None
         later = _turn(machine, loop, frame, current)
         if before is not None and later.why is not None:  # Somebody may have left.
             before.restore(machine)
@@ -193,10 +193,13 @@ class _Saved:
     n_dimensions: int
 
     @classmethod
-    def of(cls, machine: Machine) -> _Saved:
+    def of(cls, machine: Machine, loop: ir.Loop) -> _Saved:
+        private = dict(machine.private)
+        if id(loop) in machine.needs.stores_private:  # Pieces are stored in place.
+            private = {it: cells and cells.copy() for it, cells in private.items()}
         return cls(
             dict(machine.evaluator.env),
-            dict(machine.private),
+            private,
             len(machine.rows),
             len(machine.doubts),
             [(it.left, it.why) for it in machine.frames],
@@ -228,7 +231,7 @@ def _all_at_once(machine: Machine, loop: ir.Loop, live: Live, attempts: _Attempt
         return None  # One turn shows no regularity; the next attempt compares two.
     attempts.left -= 1
     machine.evaluator.live = live.mask
-    saved = _Saved.of(machine)
+    saved = _Saved.of(machine, loop)
     carried = needs.handed_on[id(loop)]
     turn, limit = len(machine.space.counts), None
     while True:

@@ -44,6 +44,10 @@ class Cells:
     widest: int = 0
     """No piece is wider, so that those around a place are found without a look at all others."""
 
+    def copy(self) -> Cells:
+        """Return what is known now, whatever is stored later."""
+        return Cells(dict(self.pieces), self.widest)
+
     def load(self, at: int, size: int) -> Value | None:
         """Return what was stored at a place, if it was a piece of that size."""
         found = self.pieces.get(at)
