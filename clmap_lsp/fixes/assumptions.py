@@ -59,6 +59,11 @@ def positive(value: Polynomial, text: str) -> Assumption:
     return Assumption(text, lambda case: (_value(value, case.launch) or 0) > 0)
 
 
+def equal(one: Polynomial, other: Polynomial, text: str) -> Assumption:
+    """Return the assumption that two uniform values are the same."""
+    return Assumption(text, lambda case: _value(one - other, case.launch) == 0)
+
+
 def group_size(size: tuple[int, ...]) -> Assumption:
     """Return the assumption that work-groups have one size."""
     wanted = (*size, 1, 1)[:3]
@@ -104,6 +109,18 @@ def defined(name: str, value: str) -> Assumption:
         return given.get(name, value) == value and name not in case.options.undefines
 
     return Assumption(f"-D {name}={value}" if value else f"-D {name}", holds)
+
+
+def fixed(name: str, number: int) -> Assumption:
+    """Return the assumption that an argument, or a macro that a build may set, is one whole number."""
+
+    def holds(case: Case) -> bool:
+        argument = case.launch.arguments.get(name)
+        if isinstance(argument, ScalarArgument):
+            return argument.values == (number,)
+        return defined(name, str(number)).holds(case)
+
+    return Assumption(f"{name} == {number}", holds)
 
 
 def apart(one: str, other: str) -> Assumption:

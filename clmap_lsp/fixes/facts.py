@@ -176,6 +176,12 @@ def conjuncts(guard: Iterable[Polynomial]) -> tuple[Polynomial, ...]:
     return tuple(found)
 
 
+def is_zero(value: ir.Expression) -> bool:
+    """True for the number 0, of whatever type."""
+    value = ir.unconverted(value)
+    return isinstance(value, ir.Constant) and value.value == 0
+
+
 def plain_element(value: Type) -> bool:
     """True for numbers and vectors of numbers, which a tile can hold by their names."""
     match value:

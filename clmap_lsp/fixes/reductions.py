@@ -151,13 +151,8 @@ def starts_at_zero(kernel: ir.Kernel, total: Total, loop: ir.Loop) -> bool:
         return False
     for statement in reversed(block[: block.index(loop)]):
         if any(isinstance(it, ir.Assign) and it.variable is total.variable for it in ir.walk((statement,))):
-            return isinstance(statement, ir.Assign) and _is_zero(statement.value)
+            return isinstance(statement, ir.Assign) and facts.is_zero(statement.value)
     return False
-
-
-def _is_zero(value: ir.Expression) -> bool:
-    value = ir.unconverted(value)
-    return isinstance(value, ir.Constant) and value.value == 0
 
 
 def _block_of(block: Sequence[ir.Statement], loop: ir.Loop) -> list[ir.Statement] | None:

@@ -44,7 +44,7 @@ MOST_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class _Use:
+class Use:
     """A use of a macro, or an id, at `[start, end)` of the text as typed, and what it stands for."""
 
     start: int
@@ -59,7 +59,7 @@ class SpeltOut:
     """A subject with macros spelt out, and the way back to the text as typed."""
 
     subject: Subject
-    uses: tuple[_Use, ...]
+    uses: tuple[Use, ...]
     assumptions: tuple[Assumption, ...] = ()
 
     def typed(self, proposal: Proposal) -> Proposal | None:
@@ -132,7 +132,7 @@ def spelt_out(subject: Subject) -> SpeltOut | None:
         return files[path].text if path in files else None
 
     path, hidden = subject.path, _hidden(subject)
-    uses: tuple[_Use, ...] = ()
+    uses: tuple[Use, ...] = ()
     if hidden:
         before = preprocess(subject.text, path, subject.options, read)
         uses = tuple(_uses(subject, before, hidden))
@@ -156,17 +156,17 @@ def spelt_out(subject: Subject) -> SpeltOut | None:
     return SpeltOut(made, uses, (no_offset(len(subject.launch.global_size)),) if ids else ())
 
 
-def _with(subject: Subject, uses: Sequence[_Use]) -> str:
+def _with(subject: Subject, uses: Sequence[Use]) -> str:
     return apply(
         subject.text, [Edit(Span(subject.path, it.start, it.end), it.text) for it in uses], subject.path
     )
 
 
-def _meet(one: _Use, other: _Use) -> bool:
+def _meet(one: Use, other: Use) -> bool:
     return one.start < other.end and other.start < one.end
 
 
-def _ids(subject: Subject) -> Iterator[_Use]:
+def _ids(subject: Subject) -> Iterator[Use]:
     """Yield the ids that are worked out, and the variables that nothing but those needed."""
     scope = Scope.of(subject)
     found = dict.fromkeys(worked_out(subject))
@@ -174,13 +174,13 @@ def _ids(subject: Subject) -> Iterator[_Use]:
         return
     edits = (scope.replaced(it.start, it.end, f"get_global_id({dimension})") for it, dimension in found)
     for it in without_unused(scope, Proposal("", "", tuple(edits))).edits:
-        yield _Use(it.span.start, it.span.end, it.text, is_kept=True)
+        yield Use(it.span.start, it.span.end, it.text, is_kept=True)
 
 
-def _names(subject: Subject) -> Iterator[_Use]:
+def _names(subject: Subject) -> Iterator[Use]:
     scope = Scope.of(subject)
     if scope is not None:
-        yield from (_Use(*it, is_kept=True) for it in written_out(scope))
+        yield from (Use(*it, is_kept=True) for it in written_out(scope))
 
 
 def _hidden(subject: Subject) -> set[tuple[int, int]]:
@@ -199,7 +199,7 @@ def _nodes(statement: ir.Statement) -> Iterator[ir.WorkItem]:
         yield from (it for it in ir.nodes(expression) if isinstance(it, ir.WorkItem))
 
 
-def _uses(subject: Subject, seen: Preprocessed, hidden: set[tuple[int, int]]) -> Iterator[_Use]:
+def _uses(subject: Subject, seen: Preprocessed, hidden: set[tuple[int, int]]) -> Iterator[Use]:
     """Yield the uses in a kernel's body that something hidden stands in, with what they stand for."""
     span, names = subject.analysis.span, {it.name for it in settable(subject)}
     macros = {name: it.fresh() for name, it in seen.macros.items() if name not in names and _is_code(it)}
@@ -217,7 +217,7 @@ def _uses(subject: Subject, seen: Preprocessed, hidden: set[tuple[int, int]]) ->
             continue
         text = _expanded(subject.path, subject.text[start:end], macros)
         if text is not None and text != subject.text[start:end]:
-            yield _Use(start, end, text)
+            yield Use(start, end, text)
 
 
 def _is_code(macro: Macro) -> bool:

@@ -38,6 +38,7 @@ from clmap_lsp.fixes.model import STAGING_GAIN, Proposal
 from clmap_lsp.fixes.parameters import read_alone
 from clmap_lsp.fixes.scope import Scope, spelt, tidy, tight
 from clmap_lsp.fixes.sums import factors_of, sum_of
+from clmap_lsp.fixes.untiled import untiled
 from clmap_lsp.hosts.changes import LaunchChange, Resize
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import WorkItemQuery as Query
@@ -111,7 +112,18 @@ class _Product:
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
-    """Yield one rewrite for each number of results a work-item, if the kernel is a product."""
+    """Yield one rewrite for each number of results a work-item, if the kernel is a product, tiled or not."""
+    yield from _of(subject)
+    plain = untiled(subject)
+    if plain is None:
+        return
+    for proposal in _of(plain.subject):
+        typed = plain.typed(proposal)
+        if typed is not None:
+            yield replace(typed, sites=frozenset())  # Sites are others there.
+
+
+def _of(subject: Subject) -> Iterator[Proposal]:
     scope = Scope.of(subject)
     kernel = subject.analysis.kernel
     if scope is None or len(subject.launch.global_size) != 2 or facts.opaque(kernel):
