@@ -589,6 +589,8 @@ class _Reader(TreeReader):
     def new(self, node: Node) -> Expr:
         kind, listed = node.child_by_field_name("type"), node.child_by_field_name("arguments")
         arguments = tuple(self.expression(it) for it in (listed.named_children if listed else ()))
+        if node.child_by_field_name("declarator") is not None:  # `new T[n]`
+            return Call(Name("new[]"), arguments, row=node.start_point.row + 1, text=short_text(node))
         return New(_last_name(kind), _template(kind), arguments, node.start_point.row + 1)
 
     def pack(self, node: Node) -> Expr:

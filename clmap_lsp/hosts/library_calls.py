@@ -10,6 +10,7 @@ from clmap_lsp.hosts.strings import braces, piece, printed
 from clmap_lsp.hosts.tree import AddressOf, Binary, Call, Expr, Index, Member, Name, Num
 from clmap_lsp.hosts.values import (
     PURE_FUNCTIONS,
+    Alternatives,
     ArrayValue,
     FileText,
     Null,
@@ -233,6 +234,51 @@ def _real(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value |
     return converted("float", given[0])
 
 
+def _memory(interpreter: Interpreter, _call: Call, _values: list[Value]) -> Value | None:
+    """`malloc` and its kin: a place of its own; in a loop it stands for many, which are not told apart."""
+    if interpreter.loop_depth or interpreter.trials:
+        return None
+    return Pointer(interpreter.fresh_memory())
+
+
+def _more_memory(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """`realloc` keeps what was there; where it moves to does not matter."""
+    return values[0] if values and isinstance(values[0], Pointer) else None
+
+
+def _start_arguments(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`va_start(list, last)`."""
+    del values
+    interpreter.assign(call.arguments[0], Sizes(interpreter.frame.rest))
+    return Null()
+
+
+def _copy_arguments(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`va_copy(to, from)`."""
+    if len(values) < 2:
+        return None
+    interpreter.assign(call.arguments[0], values[1])
+    return Null()
+
+
+def _next_argument(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`va_arg(list, type)`: the first that is left. Where it is not known which, any may be written through."""
+    if not values:
+        return None
+    left = values[0]
+    if isinstance(left, Sizes) and left.items:
+        interpreter.assign(call.arguments[0], Sizes(left.items[1:]))
+        return left.items[0]
+    several = left.values if isinstance(left, Alternatives) else (left,)
+    for frame in interpreter.frames:
+        several = (*several, Sizes(frame.rest))
+    for each in several:
+        for it in each.items if isinstance(each, Sizes) else ():
+            if isinstance(it, Pointer) and not is_handle(it):
+                interpreter.open_at(it.place)
+    return RunTime(call.text)
+
+
 def _exit(interpreter: Interpreter, _call: Call, _values: list[Value]) -> Value | None:
     interpreter.store = None
     return Null()
@@ -439,6 +485,12 @@ LIBRARY: dict[str, CallHandler] = {
     ".push_back()": _append_method,
     ".format()": _format_method,
     ".join()": _join_method,
+    **dict.fromkeys(("malloc", "calloc", "aligned_alloc", "_mm_malloc", "_aligned_malloc", "new[]"), _memory),
+    "realloc": _more_memory,
+    "va_start": _start_arguments,
+    "va_arg": _next_argument,
+    "va_copy": _copy_arguments,
+    "va_end": lambda _interpreter, _call, _values: Null(),
     "make_pair": _pair,
     "fopen": _open,
     "open": _open,

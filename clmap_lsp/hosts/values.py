@@ -217,6 +217,11 @@ def is_handle(value: Value | None, kinds: str = "kpb") -> bool:
     return isinstance(value, Pointer) and value.place[:1] in kinds and value.place[1:2].isdigit()
 
 
+def is_nameless(value: Pointer) -> bool:
+    """Tell whether a value is memory that nothing points to yet."""
+    return value.place.startswith("h") and value.place.endswith("#")
+
+
 def is_program(value: Value | None) -> bool:
     """Tell whether a value is a program's handle."""
     return is_handle(value, "p")

@@ -179,9 +179,21 @@ def makes(function: Function, name: str) -> bool:
     return False
 
 
-def indexes(block: Block, name: str) -> bool:
-    """Tell whether a block takes an element of something by a variable."""
-    return any(isinstance(it, Index) and it.index == Name(name) for it in nodes(block))
+_SETTING = frozenset(("clSetKernelArg", "setArg", "set_arg"))
+
+
+def tells_apart(block: Block, name: str) -> bool:
+    """Tell whether a block takes an element, or sets or takes an argument, by a variable that counts turns."""
+    for it in nodes(block):
+        match it:
+            case Index(index=Name(counted)) if counted == name:
+                return True
+            case Call(Name("va_arg")):
+                return True
+            case Call(Name(called) | Member(name=called), arguments) if called in _SETTING:
+                if Name(name) in arguments:
+                    return True
+    return False
 
 
 def weight(block: Block, limit: int) -> int:

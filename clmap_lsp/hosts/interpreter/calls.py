@@ -396,9 +396,10 @@ class Interpreter(Flow):
         frame = Frame(function, f"f{self.site}", this, outer=outer, given=len(values))
         self.site += 1
         if not function.path.endswith(".py") and not _has_pack(function):
-            for extra in values[len(function.parameters) :]:  # What C's `...` takes may be kept.
+            frame.rest = tuple(values[len(function.parameters) :])
+            for extra in frame.rest if "va_start" not in called_names(function) else ():
                 if isinstance(extra, Pointer) and not is_handle(extra):
-                    self.open_at(extra.place)
+                    self.open_at(extra.place)  # It may be kept.
         given = self._bound(function, values, exprs, this, keywords or {}, frame)
         shown = [self.value(self.project.expression(it)) for it in templates[: len(function.templates)]]
         self.entered.add((function.path, function.row))

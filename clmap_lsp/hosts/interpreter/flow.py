@@ -43,7 +43,7 @@ from clmap_lsp.hosts.values import (
     name_of,
     truth,
 )
-from clmap_lsp.hosts.walking import indexes, nodes
+from clmap_lsp.hosts.walking import nodes, tells_apart
 
 
 class Flow(Expressions):
@@ -235,7 +235,7 @@ class Flow(Expressions):
         finally:
             self.trials -= 1
             self.store = before
-        if name in set(_assigned(loop.body)) or not indexes(loop.body, name):
+        if name in set(_assigned(loop.body)) or not tells_apart(loop.body, name):
             return None  # Only what differs by its place in an array, such as kernels, is told apart.
         return count
 

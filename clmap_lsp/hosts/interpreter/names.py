@@ -150,10 +150,11 @@ class Names(State):
 
     def read(self, place: str) -> Value:
         """Return what is at a place; what was never written there is open."""
+        if place in self.arrays:  # A string of its own, but not the first of several.
+            whole = (self.store or self.initial).get(place) or self.initial.get(place)
+            return whole if isinstance(whole, Text) else Pointer(place)
         value = self.store.read(place) if self.store is not None else None
         value = value if value is not None else self.initial.get(place)
-        if place in self.arrays:
-            return value if isinstance(value, Text) else Pointer(place)
         if value is not None:
             return value
         if place in self.objects or self._is_structure(place):

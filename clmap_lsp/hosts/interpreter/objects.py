@@ -26,7 +26,7 @@ from clmap_lsp.hosts.tree import (
     Name,
     Parameter,
 )
-from clmap_lsp.hosts.values import Number, Pointer, RunTime, Text, Value, size_of
+from clmap_lsp.hosts.values import Number, Pointer, RunTime, Text, Value, is_nameless, name_of, size_of
 from clmap_lsp.hosts.walking import nodes
 
 _LISTS = frozenset(("vector", "array", "list", "deque", "initializer_list"))
@@ -35,6 +35,15 @@ _LISTS = frozenset(("vector", "array", "list", "deque", "initializer_list"))
 
 class Objects(Names):
     """Variables and objects."""
+
+    def put(self, place: str, value: Value) -> None:
+        """Write a value to a place; memory that was just taken is called as what first points to it."""
+        if isinstance(value, Pointer) and is_nameless(value):
+            value = Pointer(value.place + name_of(place).lstrip("."))
+            cls = self.project.class_named(self._class_of(place), self.path)
+            if cls is not None and self.frames:
+                self._fields(value.place, cls, 0)
+        super().put(place, value)
 
     def _declaration(self, declare: Declare) -> None:
         place = self._declare(declare.name, declare.type + ("*" if declare.is_pointer else ""))
@@ -57,6 +66,10 @@ class Objects(Names):
         if declare.dimensions:
             self.arrays.add(place)
             self.types[place] = declare.type
+            if len(declare.dimensions) > 1:
+                for index in (*range(MAX_ELEMENTS), "*"):
+                    self.arrays.add(f"{place}[{index}]")
+                    self.types[f"{place}[{index}]"] = declare.type
             if declare.value is not None:
                 self._fill(place, declare.value)
             return

@@ -78,6 +78,8 @@ class Frame:
     is_module: bool = False
     given: int = 0
     """How many arguments it was called with."""
+    rest: tuple[Value, ...] = ()
+    """Those that C's `...` takes."""
 
 
 @dataclass(slots=True)
@@ -160,6 +162,11 @@ class State(ABC):
         where = tuple((it.function.path, it.function.row) for it in self.frames[-3:])
         site = self.sites.setdefault((where, call.row, call.text), len(self.sites))
         return f"{kind}{site}#{name}"
+
+    def fresh_memory(self) -> str:
+        """Return a place that nothing else means, for memory that a call takes."""
+        self.site += 1
+        return f"h{self.site}#"
 
     def put(self, place: str, value: Value) -> None:
         """Write a value to a place, as its type holds it."""
