@@ -262,7 +262,7 @@ def _copy_arguments(interpreter: Interpreter, call: Call, values: list[Value]) -
 
 
 def _next_argument(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`va_arg(list, type)`: the first that is left. Where it is not known which, any may be written through."""
+    """`va_arg(list, type)`: the first that is left. Where that is not known, any may be written through."""
     if not values:
         return None
     left = values[0]

@@ -183,7 +183,7 @@ _SETTING = frozenset(("clSetKernelArg", "setArg", "set_arg"))
 
 
 def tells_apart(block: Block, name: str) -> bool:
-    """Tell whether a block takes an element, or sets or takes an argument, by a variable that counts turns."""
+    """Tell whether a block takes an element, or sets or takes an argument, by what counts its turns."""
     for it in nodes(block):
         match it:
             case Index(index=Name(counted)) if counted == name:

@@ -584,3 +584,112 @@ class Runner:
     found = read(tmp_path, records_dot_py=records, main_dot_py=main)
     assert numbers(found["scale"]) == ([1024], [64])
     assert found["scale"].arguments["n"].number == 1000
+
+
+WRAPPER = """
+#include <CL/cl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+typedef struct { cl_kernel *kernels; cl_command_queue queue; cl_program program; } box;
+
+static box *make_box(void)
+{
+    box *made = malloc(sizeof(box));
+    if (made == 0) return 0;
+    made->kernels = (cl_kernel *)calloc(20, sizeof(cl_kernel));
+    return made;
+}
+
+static int load(box *b, const char *path, int count, char *names[])
+{
+    char *text = read_file(path);
+    cl_int failed;
+    b->program = clCreateProgramWithSource(0, 1, (const char **)&text, NULL, &failed);
+    for (int i = 0; i < count; i++) {
+        b->kernels[i] = clCreateKernel(b->program, names[i], &failed);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+static int give(cl_kernel kernel, int count, va_list list)
+{
+    for (int i = 0; i < count; i++) {
+        size_t size = va_arg(list, size_t);
+        void *value = va_arg(list, void *);
+        int failed = clSetKernelArg(kernel, i, size, value);
+        if (failed) return failed;
+    }
+    return 0;
+}
+
+int run(box *b, int which, int dimensions, const size_t *whole, const size_t *group, int count, ...)
+{
+    va_list list;
+    va_start(list, count);
+    int failed = give(b->kernels[which], count, list);
+    va_end(list);
+    if (failed) return failed;
+    return clEnqueueNDRangeKernel(b->queue, b->kernels[which], dimensions, NULL, whole, group, 0, NULL, NULL);
+}
+"""
+PROGRAM = """
+#include "wrapper.c"
+int main(void)
+{
+    box *b = make_box(), *other = make_box();
+    char *names[] = { "scale", "shift" };
+    char *swapped[2] = { "shift", "scale" };
+    cl_mem m = clCreateBuffer(0, 0, 4096, 0, 0);
+    int n = 1000;
+    size_t sizes[2][2] = { { 64, 2 }, { 128, 4 } }, groups[][2] = { { 8, 1 }, { 16, 2 } };
+    load(b, "kernels.cl", 2, names);
+    load(other, "kernels.cl", 2, swapped);
+    %s
+    return 0;
+}
+"""
+
+
+def test_kernels_in_memory_of_a_wrapper_and_arguments_of_any_number(tmp_path: Path) -> None:
+    """Each box has memory of its own, each row of an array is one launch, `va_arg` gives them in turn."""
+    program = PROGRAM % (
+        "for (int i = 0; i < 2; i++)\n"
+        "  run(b, i, 2, sizes[i], groups[i], 2, sizeof(cl_mem), &m, sizeof(int), &n);\n"
+    )
+    found = read(tmp_path, wrapper_dot_c=WRAPPER, program_dot_c=program)
+    assert numbers(found["scale"]) == ([64, 2], [8, 1])
+    assert numbers(found["shift"]) == ([128, 4], [16, 2])
+    assert [it.arguments["n"].number for it in found.values()] == [1000, 1000]
+    assert [it.buffers["a"].number for it in found.values()] == [4096, 4096]
+
+
+def test_memory_taken_twice_by_one_line_is_two_places(tmp_path: Path) -> None:
+    program = PROGRAM % "run(other, 0, 1, sizes[1], NULL, 2, sizeof(cl_mem), &m, sizeof(int), &n);"
+    found = read(tmp_path, wrapper_dot_c=WRAPPER, program_dot_c=program)
+    assert list(found) == ["shift"]
+    assert numbers(found["shift"]) == ([128], [None])
+
+
+def test_what_arguments_of_any_number_may_have_changed_is_open(tmp_path: Path) -> None:
+    """A function that reads into what it is given, as `scanf` does, by a count that nobody knows."""
+    asking = """
+int ask(int count, ...) { va_list list; va_start(list, count);
+    for (int i = 0; i < count; i++) { int *to = va_arg(list, int *); *to = read_number(); } return 0; }
+"""
+    program = PROGRAM % (
+        'ask(atoi(getenv("MANY")), &n);\n'
+        "run(b, 0, 1, sizes[0], NULL, 2, sizeof(cl_mem), &m, sizeof(int), &n);"
+    )
+    found = read(tmp_path, wrapper_dot_c=WRAPPER + asking, program_dot_c=program)
+    assert found["scale"].arguments["n"].number is None
+
+
+def test_memory_that_a_loop_takes_is_not_one_place(tmp_path: Path) -> None:
+    program = PROGRAM % (
+        "int *each[100]; for (int i = 0; i < 100; i++) { each[i] = malloc(4); *each[i] = 7; }\n"
+        "*each[3] = 9;\n"
+        "run(b, 0, 1, sizes[0], NULL, 2, sizeof(cl_mem), &m, sizeof(int), each[4]);"
+    )
+    found = read(tmp_path, wrapper_dot_c=WRAPPER, program_dot_c=program)
+    assert "n" not in found["scale"].arguments or found["scale"].arguments["n"].number != 9

@@ -395,11 +395,7 @@ class Interpreter(Flow):
         outer = next((it[1] for it in self.lambdas.values() if it[0] is function), None)
         frame = Frame(function, f"f{self.site}", this, outer=outer, given=len(values))
         self.site += 1
-        if not function.path.endswith(".py") and not _has_pack(function):
-            frame.rest = tuple(values[len(function.parameters) :])
-            for extra in frame.rest if "va_start" not in called_names(function) else ():
-                if isinstance(extra, Pointer) and not is_handle(extra):
-                    self.open_at(extra.place)  # It may be kept.
+        self._take_rest(function, values, frame)
         given = self._bound(function, values, exprs, this, keywords or {}, frame)
         shown = [self.value(self.project.expression(it)) for it in templates[: len(function.templates)]]
         self.entered.add((function.path, function.row))
@@ -435,6 +431,15 @@ class Interpreter(Flow):
             self.loops = loops
             self.blocks = blocks
         return self._returned(function, frame)
+
+    def _take_rest(self, function: Function, values: Sequence[Value], frame: Frame) -> None:
+        """Hand over what C's `...` takes; what a function does not go through, it may keep."""
+        if function.path.endswith(".py") or _has_pack(function):
+            return
+        frame.rest = tuple(values[len(function.parameters) :])
+        for extra in frame.rest if "va_start" not in called_names(function) else ():
+            if isinstance(extra, Pointer) and not is_handle(extra):
+                self.open_at(extra.place)
 
     def _templates(self, function: Function, given: Sequence[Value]) -> None:
         """Declare a function's template parameters, open but for those that were given."""

@@ -206,8 +206,7 @@ class Expressions(Objects):
             return Number(int((one.plain == two.plain) == (op == "==")))
         for value, other in ((left, right), (right, left)):
             if value in (Null(), Number(0)) and isinstance(other, (Pointer, Text, Sizes, Routine, Null)):
-                same = isinstance(other, Null) == (value == Null())
-                return Number(int(same == (op == "==")))
+                return Number(int(isinstance(other, Null) == (op == "==")))
         return binary(op, left, right)
 
     def _logical(self, op: str, left: Expr, right: Expr) -> Value:
