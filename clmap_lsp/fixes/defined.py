@@ -2,31 +2,40 @@
 
 Sizes and scalars that nobody gave are guesses: a scan that handles two elements a work-item gets as many
 work-items as elements, and reads past its buffers. That says nothing against the kernel, nor against a
-rewrite of it, so rewrites are looked for on a launch nearby that the kernel bears. Only guesses are changed.
+rewrite of it, so rewrites are looked for on a launch nearby that the kernel bears. Only guesses are changed:
+sizes and scalars, then data (what is searched is sorted, what is scattered by is a permutation), then numbers
+of the build that local arrays are as long as.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import combinations, islice, product
+from itertools import chain, combinations, islice, product
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.emulator.run import emulate
+from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.family import launch_with
 from clmap_lsp.fixes.trials import quick
-from clmap_lsp.launch.model import ScalarArgument
+from clmap_lsp.launch.model import BufferArgument, Fill, LocalArgument, ScalarArgument
 from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.source.ir import VariableKind
+from clmap_lsp.source.scan import Role
+from clmap_lsp.source.types import ArrayType, PointerType, ScalarType
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.ir import Variable
 
 TRIES = 120
 """Launches that are run in search of one."""
+FURTHER_TRIES = 40
+"""Of each way to change data or the build as well."""
 STEPS = 1_000_000
 """Loop turns and work-item starts of each."""
 GROUPS = 4
@@ -38,16 +47,74 @@ def on_defined_launch(subject: Subject, settings: EmulationSettings) -> Subject 
 
     Every access that its own launch makes is made on the other one, too.
     """
-    kernel, program = subject.analysis.kernel, subject.program
     limits = replace(quick(settings), max_steps=STEPS)
-    for launch in islice(_nearby(subject), TRIES):
+    found = _first(subject, islice(_nearby(subject), TRIES), limits)
+    for other in () if found is not None else _others(subject):
+        found = _first(other, islice(chain((other.launch,), _nearby(other)), FURTHER_TRIES), limits)
+        if found is not None:
+            break
+    return found
+
+
+def _first(subject: Subject, launches: Iterable[Launch], limits: EmulationSettings) -> Subject | None:
+    """Return the subject on the first launch that its kernel bears and that makes all its accesses."""
+    for launch in launches:
         ran = _run(subject, launch, limits)
         if ran is None or not ran.is_whole or ran.faults:
             continue
-        analysis = analyse_kernel(kernel, launch, (), subject.device, program.constants)
-        if len(analysis.accesses) >= len(subject.analysis.accesses):
-            return replace(subject, analysis=analysis, emulation=ran, figures=None)
+        found = _on(subject, launch)
+        if len(found.analysis.accesses) >= len(subject.analysis.accesses):
+            return replace(found, emulation=ran)
     return None
+
+
+def _on(subject: Subject, launch: Launch) -> Subject:
+    kernel = subject.analysis.kernel
+    analysis = analyse_kernel(kernel, launch, (), subject.device, subject.program.constants)
+    return replace(subject, analysis=analysis, emulation=None, figures=None)
+
+
+def _others(subject: Subject) -> Iterator[Subject]:
+    """Yield the subject with guessed integers in order, then with longer local arrays of a guessed length."""
+    launch, parameters = subject.launch, subject.analysis.kernel.parameters
+    ordered = {
+        it.name: replace(mine, fill=Fill.IOTA)
+        for it in parameters
+        if it.name in launch.inferred and _is_integers(it)
+        if isinstance(mine := launch.arguments.get(it.name), BufferArgument) and mine.fill in _GUESSED
+    }
+    if ordered:
+        yield _on(subject, replace(launch, arguments={**launch.arguments, **ordered}))
+    for macro in _lengths(subject):
+        for by in (2, 4):
+            value = str(by * max(launch.local_size))
+            options = replace(subject.options, defines=(*subject.options.defines, (macro, value)))
+            program = subject.read(subject.text, options)
+            kernel = program.kernel(subject.analysis.name)
+            if kernel is not None and kernel.n_sites == subject.analysis.kernel.n_sites:
+                made = replace(subject.analysis, kernel=kernel)
+                yield replace(subject, program=program, options=options, analysis=made)
+
+
+_GUESSED = (Fill.RANDOM, Fill.ZEROS, Fill.PERMUTATION)
+
+
+def _is_integers(parameter: Variable) -> bool:
+    kind = parameter.type
+    element = kind.pointee if isinstance(kind, PointerType) else None
+    return isinstance(element, ScalarType) and not element.is_float
+
+
+def _lengths(subject: Subject) -> Iterator[str]:
+    """Yield the macros that nothing defines and that local arrays are, or may be, as long as."""
+    lengths = {
+        str(it.type.length)
+        for it in subject.analysis.kernel.variables
+        if it.kind is VariableKind.LOCAL_OBJECT and isinstance(it.type, ArrayType)
+    }
+    for it in subject.program.guesses:
+        if it.role == Role.CONSTANT.value and it.value in lengths:
+            yield it.name
 
 
 def _run(subject: Subject, launch: Launch, limits: EmulationSettings) -> EmulationResult | None:
@@ -103,6 +170,8 @@ def _values(launch: Launch, value: int) -> list[int]:
     """Return what an integer may be instead: what work-groups or sizes are, their logarithm, little."""
     local = max(launch.local_size)
     other = (2 * local, local, max(launch.global_size), local.bit_length() - 1, 2, 1, 0)
+    if value <= 2:  # A shift, a step: more of them mean nothing.
+        other = other[::-1]
     return [it for it in dict.fromkeys(other) if it != value]
 
 
@@ -117,11 +186,31 @@ def _changed(
         sizes = tuple(n * length for n, length in zip(groups, local, strict=True))
     if any(size % length for size, length in zip(sizes, local, strict=True)):
         return None
-    made = replace(launch, global_size=sizes, local_size=local)
+    arguments = {  # As much local memory as the groups of this launch need.
+        name: LocalArgument(1) if isinstance(it, LocalArgument) and name in launch.inferred else it
+        for name, it in launch.arguments.items()
+    }
+    made = replace(launch, global_size=sizes, local_size=local, arguments=arguments)
     found = launch_with(subject, made, {name: ScalarArgument((it,)) for name, it in scalars.items()})
     if found is None:
         return None
     given = {
         name: it for name, it in launch.arguments.items() if name not in launch.inferred | scalars.keys()
     }
-    return replace(found, arguments={**found.arguments, **given})
+    return _with_room(subject, replace(found, arguments={**found.arguments, **given}))
+
+
+def _with_room(subject: Subject, launch: Launch) -> Launch:
+    """Return a launch in which what data lead into has an element for each number of those in order."""
+    orders = [
+        it.count
+        for it in launch.arguments.values()
+        if isinstance(it, BufferArgument) and it.fill is Fill.IOTA
+    ]
+    reached = {it.buffer for it in facts.accesses(subject.analysis) if not it.known} & launch.inferred
+    longer = {
+        name: replace(it, count=max(it.count, *orders))
+        for name, it in launch.arguments.items()
+        if orders and name in reached and isinstance(it, BufferArgument)
+    }
+    return replace(launch, arguments={**launch.arguments, **longer})

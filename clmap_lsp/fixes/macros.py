@@ -20,7 +20,6 @@ from clmap_lsp.fixes.builds import conditions
 from clmap_lsp.fixes.outline import masked
 from clmap_lsp.launch.model import ScalarArgument
 from clmap_lsp.source.ir import Severity
-from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -174,10 +173,7 @@ def _with_parameters(subject: Subject, numbers: tuple[Settable, ...]) -> tuple[S
     options = replace(
         subject.options, defines=tuple(it for it in subject.options.defines if it[0] not in names)
     )
-    files = subject.program.files
-    program = read_program(
-        text, subject.path, options, read_file=lambda path: files[path].text if path in files else None
-    )
+    program = subject.read(text, options)
     kernel = program.kernel(subject.analysis.name)
     if kernel is None or not _same_but_for(subject, program, kernel, names):
         return None

@@ -17,7 +17,6 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.opencl_device.on_device_job import make_job
 from clmap_lsp.opencl_device.versions import time_versions
 from clmap_lsp.reading import ARRAYS_BYTES, safe_read
-from clmap_lsp.source.read import read_program
 from clmap_lsp.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -97,13 +96,7 @@ def measure(
 
 
 def _job(subject: Subject, step: Step) -> DeviceJob:
-    files = subject.program.files
-    program = read_program(
-        step.text,
-        subject.path,
-        subject.options,
-        read_file=lambda path: files[path].text if path in files else None,
-    )
+    program = subject.read(step.text)
     kernel = program.kernel(subject.analysis.name)
     assert kernel is not None, "every version was read before"
     return make_job(program, kernel, step.launch, subject.options)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import FixSafety
+from clmap_lsp.source.read import read_program
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,6 +63,16 @@ class Subject:
         """The launch that figures and verification hold for."""
         assert self.analysis.launch is not None, "a kernel without a launch has no fixes"
         return self.analysis.launch
+
+    def read(self, text: str, options: BuildOptions | None = None) -> Program:
+        """Return another text of the file, with the files that this one includes."""
+        files = self.program.files
+        return read_program(
+            text,
+            self.path,
+            options or self.options,
+            read_file=lambda path: files[path].text if path in files else None,
+        )
 
 
 STAGING_GAIN = 1.25

@@ -13,7 +13,6 @@ from clmap_lsp.analysis.counting import count
 from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.model import Figures, Subject
 from clmap_lsp.source.ir import Severity
-from clmap_lsp.source.read import read_program
 from clmap_lsp.time.model import Prediction
 from clmap_lsp.time.predict import time_of
 
@@ -55,13 +54,7 @@ def _in_lines(device: DeviceModel) -> DeviceModel | None:
 def rewritten(subject: Subject, edits: Iterable[Edit]) -> Program | str:
     """Return the program after some edits, or its first new error."""
     text = apply(subject.text, edits, subject.path)
-    files = subject.program.files
-    program = read_program(
-        text,
-        subject.path,
-        subject.options,
-        read_file=lambda path: files[path].text if path in files else None,
-    )
+    program = subject.read(text)
     known = {it.message for it in subject.program.problems}
     new = [it for it in program.problems if it.severity is Severity.ERROR and it.message not in known]
     return new[0].message if new else program

@@ -30,7 +30,6 @@ from clmap_lsp.source.lexer import NO_GAP, is_name
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError
 from clmap_lsp.source.pieces import lex_fragment
 from clmap_lsp.source.preprocess import preprocess
-from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -147,7 +146,7 @@ def spelt_out(subject: Subject) -> SpeltOut | None:
     if not uses:
         return None
     text = _with(subject, uses)
-    program = read_program(text, path, subject.options, read_file=read)
+    program = subject.read(text)
     kernel = program.kernel(subject.analysis.name)
     if kernel is None or kernel.n_sites != subject.analysis.kernel.n_sites:
         return None

@@ -13,7 +13,6 @@ from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.family import Member, family, homes
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.lazy import lazy_property
-from clmap_lsp.source.read import read_program
 from clmap_lsp.source.rewrite import Rewriter
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel, Variable
-    from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
 
 HOMES = 3
@@ -116,7 +114,7 @@ class Trials:
     ) -> EmulationResult | None:
         """Return what a version of the file does in a case; `None` where it cannot be run so."""
         if case.options != self.subject.options:
-            program = self._built(text, case.options)
+            program = self.subject.read(text, case.options)
         kernel = program.kernel(self.subject.analysis.name)
         if kernel is None:
             return None
@@ -125,12 +123,6 @@ class Trials:
             return emulate(program, shared(kernel, case), relaunched or case.launch, settings)
         except (LaunchError, MemoryError):
             return None
-
-    def _built(self, text: str, options: BuildOptions) -> Program:
-        files, path = self.subject.program.files, self.subject.path
-        return read_program(
-            text, path, options, read_file=lambda name: files[name].text if name in files else None
-        )
 
 
 def shared(kernel: Kernel, case: Case) -> Kernel:

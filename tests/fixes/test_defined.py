@@ -43,3 +43,77 @@ def test_a_given_launch_is_not_replaced():
     found = survey(subject, SETTINGS)
     assert not [proof for proof, _ in found.offers if proof.proposal.cures is None]
     assert any("cure that first" in it.why for it in found.declined)
+
+
+ROWS_OF_KEYS = """\
+__kernel void rows_of_keys(__global const int *keys, __global const int *table, __global int *where,
+                           const int n)
+{
+    const int first = get_global_id(0) * 64;
+    for (int i = 0; i < n; i++) {
+        if (keys[i] >= table[first] && keys[i] <= table[first + 63])
+            where[i] = first;
+    }
+}
+"""
+"""Where the table is not sorted, several work-items find a key, and write over one another."""
+
+
+def test_a_table_that_is_searched_is_sorted():
+    subject = baseline(subject_of(ROWS_OF_KEYS, device=DEVICE), SETTINGS)
+    assert faulty(subject)
+    found = survey(subject, SETTINGS)
+    assert {"hoist-access", "spread-loop"} <= {proof.proposal.kind for proof, _ in found.offers}
+
+
+SCATTERED = """\
+__kernel void scattered(__global const uint *in, __global const uint *starts, __global uint *out, uint shift,
+                        __local uint *next)
+{
+    const uint l = get_local_id(0), at = get_global_id(0) * 64;
+    for (int i = 0; i < 64; i++)
+        next[l * 64 + i] = starts[at + i];
+    for (int i = 0; i < 64; i++) {
+        const uint digit = (in[at + i] >> shift) & 63;
+        out[next[l * 64 + digit]++] = in[at + i];
+    }
+}
+"""
+"""Each work-item places 64 elements by a digit of theirs, from where others have counted that they go."""
+
+
+def test_what_is_scattered_by_data_goes_to_places_of_its_own():
+    subject = baseline(subject_of(SCATTERED, device=DEVICE), SETTINGS)
+    assert faulty(subject)
+    found = survey(subject, SETTINGS)
+    assert "pad-local" in {proof.proposal.kind for proof, _ in found.offers}
+
+
+SIZED_BY_THE_BUILD = """\
+#define AT(i) ((i) + (((uint)(i) >> min(4 + (uint)(i), 24u)) >> 8))
+
+__kernel void sized(__global float *data)
+{
+    __local float s[SCRATCH];
+    const uint l = get_local_id(0), n = get_local_size(0);
+    s[AT(2 * l)] = data[get_global_id(0)];
+    s[AT(2 * l + 1)] = 0.0f;
+    for (uint d = 1; d < n; d *= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l < n / d / 2)
+            s[AT(2 * d * l + 2 * d - 1)] += s[AT(2 * d * l + d - 1)];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    data[get_global_id(0)] = s[AT(2 * l)];
+}
+"""
+"""No build is known: `SCRATCH` is a guess, which a work-group of 256 needs 512 of."""
+
+
+def test_local_arrays_of_a_guessed_length_are_as_long_as_the_groups_need():
+    subject = baseline(subject_of(SIZED_BY_THE_BUILD, device=DEVICE, guesses=True), SETTINGS)
+    assert faulty(subject)
+    found = survey(subject, SETTINGS)
+    padded = [proof for proof, _ in found.offers if proof.proposal.kind == "pad-local"]
+    assert padded
+    assert "-D SCRATCH=512" in {it.text for it in padded[0].proposal.assumptions}
