@@ -160,6 +160,11 @@ def other_order() -> Assumption:
     return Assumption("sums may be taken in another order", lambda _: True)
 
 
+def either_zero() -> Assumption:
+    """Return the assumption that nobody minds which of 0 and -0, which are equal, is the largest or least."""
+    return Assumption("of 0 and -0 either may be taken", lambda _: True)
+
+
 def finite(name: str) -> Assumption:
     """Return the assumption that a floating-point argument is neither infinite nor no number."""
 

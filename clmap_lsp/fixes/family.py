@@ -16,6 +16,8 @@ from itertools import combinations, islice
 from math import prod
 from typing import TYPE_CHECKING
 
+from clmap_lsp.access.environment import uniform_environment
+from clmap_lsp.access.evaluate import UnknownValueError, evaluate
 from clmap_lsp.access.polynomial import Indirect
 from clmap_lsp.access.records import Direction
 from clmap_lsp.dataclass import dataclass
@@ -29,6 +31,8 @@ from clmap_lsp.launch.resolve import launch_from
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, VectorType
 
 if TYPE_CHECKING:
+    from clmap_lsp.access.evaluate import Environment
+    from clmap_lsp.access.polynomial import Polynomial
     from clmap_lsp.fixes.macros import Settable
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.launch.model import Argument
@@ -120,7 +124,16 @@ class _Family:
     def _accesses(self) -> int:
         totals = self.subject.analysis.totals
         parts = (totals.global_load, totals.global_store, totals.local_load, totals.local_store)
-        return sum(it.instructions for it in parts) * self.subject.device.simd_width
+        counted = sum(it.instructions for it in parts) * self.subject.device.simd_width
+        return counted if totals.complete else max(counted, self._turns() * self.launch.work_items)
+
+    def _turns(self) -> int:
+        """Return the accesses of a work-item by its loops alone, where data decide and nobody can count."""
+        environment = uniform_environment(self.launch)
+        return sum(
+            prod(max(1, _turns_of(it.trip, environment)) for it in access.loops)
+            for access in facts.accesses(self.subject.analysis)
+        )
 
     def _scaled(self, launch: Launch, by: int) -> Launch | None:
         sizes = tuple(
@@ -417,6 +430,14 @@ def _is_float(parameter: Variable) -> bool:
         return False
     element = kind.pointee.element if isinstance(kind.pointee, VectorType) else kind.pointee
     return isinstance(element, ScalarType) and element.is_float
+
+
+def _turns_of(trip: Polynomial | None, environment: Environment) -> int:
+    """Return how often a loop turns; 1 where that is not known."""
+    try:
+        return 1 if trip is None else int(evaluate(trip, environment))
+    except (UnknownValueError, OverflowError, ZeroDivisionError, ValueError):
+        return 1
 
 
 def _follow(value: int, before: tuple[int, ...], after: tuple[int, ...], by: int) -> int:

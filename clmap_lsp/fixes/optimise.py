@@ -271,8 +271,11 @@ class _Search:
         if isinstance(program, str) or kernel is None:
             return None
         figures = figures_of(program, kernel, launch, subject.device)
-        known = figures.seconds is not None or figures_before(subject).seconds is None
-        if not known or not figures.totals.complete:
+        before = figures_before(subject)
+        known = figures.seconds is not None or before.seconds is None
+        # Where data decide what the original moves, its time is what there is to compare with.
+        timed = figures.seconds is not None and not before.totals.complete
+        if not known or not (figures.totals.complete or timed):
             return None
         return [figures.seconds or 0.0, figures.cost, figures.requests]
 

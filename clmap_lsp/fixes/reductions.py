@@ -7,11 +7,12 @@ own, and a tree of pairs in local memory makes one of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.scope import as_typed
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import ScalarType, VectorType
 
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
 
 _EXTREMES = ("min", "max", "fmin", "fmax")
 _FUSED = ("mad", "fma")
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """A variable that a loop gathers; `operation` is `+`, or the function that joins two of them."""
+    """A variable that a loop gathers.
+
+    `operation` is `+`, the function that joins two of them, or a condition for taking the other one.
+    """
 
     variable: ir.Variable
     operation: str
@@ -41,19 +46,32 @@ class Total:
         element = kind.element if isinstance(kind, VectorType) else kind
         return isinstance(element, ScalarType) and element.is_float
 
-    def joined(self, one: str, other: str) -> str:
-        """Return the assignment that gathers `other` into `one`."""
+    def joined(self, one: str, other: str, named: str) -> list[str]:
+        """Return what gathers `other` into `one`, which is what the variable is, too.
+
+        Args:
+            named: a name for `other`: nothing is loaded under a condition that data decide.
+        """
         if self.operation == "+":
-            return f"{one} += {other};"
-        return f"{one} = {self.operation}({one}, {other});"
+            return [f"{one} += {other};"]
+        if not self.operation.startswith("if"):
+            return [f"{one} = {self.operation}({one}, {other});"]
+        test = self.operation.format(one=self.name, other=named)
+        return [
+            f"const {self.variable.type} {named} = {other};",
+            f"{test} {self.name} = {named};",
+            f"{one} = {self.name};",
+        ]
 
 
-def totals(kernel: ir.Kernel, loop: ir.Loop, counter: str) -> tuple[Total, ...] | None:
+def totals(scope: Scope, loop: ir.Loop, counter: str) -> tuple[Total, ...] | None:
     """Return what a loop gathers, in the order of the source; `None` if turns share anything else.
 
     A loop that is left early, that synchronises, or that changes an array in private memory shares more.
     """
+    kernel = scope.subject.analysis.kernel
     inside = {it.variable for it in ir.walk(loop.body) if isinstance(it, ir.Declare)}
+    picks = list(_picks(scope, loop))
     found: dict[ir.Variable, str] = {}
     for statement in ir.walk(loop.body):
         match statement:
@@ -67,13 +85,14 @@ def totals(kernel: ir.Kernel, loop: ir.Loop, counter: str) -> tuple[Total, ...] 
                     continue
                 if variable.name == counter or not isinstance(statement, ir.Assign):
                     return None
-                operation = _operation(statement)
+                picked = (it.operation for it in picks if statement in it.statements)
+                operation = next(picked, None) or _operation(statement)
                 if operation is None or found.setdefault(variable, operation) != operation:
                     return None
             case _:
                 if facts.synchronises((statement,)):
                     return None
-    if any(_read_besides(loop, it) for it in found):
+    if any(_read_besides(loop, it, [pick for pick in picks if pick.variable is it]) for it in found):
         return None
     return tuple(Total(it, operation) for it, operation in found.items())
 
@@ -129,9 +148,67 @@ def _reads(expression: ir.Expression, variable: ir.Variable) -> bool:
     return isinstance(expression, ir.Read) and expression.variable is variable
 
 
-def _read_besides(loop: ir.Loop, variable: ir.Variable) -> bool:
+@dataclass(frozen=True, slots=True)
+class _Pick:
+    """`if (x > m) m = x;` or `m = x > m ? x : m;`, with the statements that read `m` for that."""
+
+    variable: ir.Variable
+    operation: str
+    statements: tuple[ir.Statement, ...]
+
+
+def _picks(scope: Scope, loop: ir.Loop) -> Iterator[_Pick]:
+    statements = list(ir.walk(loop.body))
+    for it in statements:
+        used: tuple[ir.Statement, ...] = (it,)
+        loads: list[ir.Statement] = []
+        match it:
+            case ir.Assign(value=ir.Select(condition=condition, if_true=chosen, if_false=kept)):
+                last = it
+            case ir.If(condition=condition, then=(*loads, ir.Assign(value=chosen) as last), otherwise=()):
+                kept, used = ir.Read(last.variable, last.span), (it, last)
+            case ir.If(
+                condition=condition,
+                then=(*loads, ir.Assign(variable=made, value=chosen)),
+                otherwise=(ir.Assign(variable=other, value=kept) as left,),
+            ) if made is other:
+                set_to = [s for s in statements if isinstance(s, ir.Assign) and _reads(s.value, made)]
+                if not made.is_temporary or len(set_to) != 1:
+                    continue
+                (last,), used = set_to, (it, left, *set_to)
+            case _:
+                continue
+        operation = _condition(scope, last.variable, condition, chosen, kept)
+        if operation is not None and all(isinstance(s, ir.Load) and s.variable.is_temporary for s in loads):
+            yield _Pick(last.variable, operation, used)
+
+
+def _condition(
+    scope: Scope, variable: ir.Variable, test: ir.Expression, chosen: ir.Expression, kept: ir.Expression
+) -> str | None:
+    """Return the condition under which a value is taken for a variable that it is compared with.
+
+    A value that is no number is never taken so. `None` for conditions of another kind.
+    """
+    test = ir.unconverted(test)
+    if not isinstance(test, ir.Compare) or test.op.value not in _MIRRORED or not _reads(kept, variable):
+        return None
+    sides, op = (test.left, test.right), str(test.op.value)
+    if _reads(test.left, variable):
+        sides, op = (test.right, test.left), _MIRRORED[op]
+    if not _reads(sides[1], variable) or any(isinstance(it, ir.Convert) for it in (chosen, sides[0])):
+        return None
+    one, other = (scope.source(it.span) for it in (chosen, sides[0]))
+    typed = all(as_typed(it.span, scope.subject.path) for it in (chosen, sides[0]))
+    same = "".join(one.split()) == "".join(other.split())
+    return f"if ({{other}} {op} {{one}})" if same and typed else None
+
+
+def _read_besides(loop: ir.Loop, variable: ir.Variable, picks: Sequence[_Pick]) -> bool:
     """True if a loop reads a total otherwise than to gather into it."""
     for statement in ir.walk((*loop.test, *loop.body, *loop.step)):
+        if any(statement in it.statements for it in picks):
+            continue
         reads = sum(
             isinstance(it, ir.Read) and it.variable is variable
             for expression in ir.expressions(statement)
@@ -196,7 +273,11 @@ def tree(
     unit, step = scope.unit, scope.fresh("step")
     pairs = list(zip(found, arrays, strict=True))
     mine, other, first = (element.format(lane=it) for it in (lane, f"{lane} + {step}", "0"))
-    joins = [it.joined(f"{array}{mine}", f"{array}{other}") for it, array in pairs]
+    joins = [
+        line
+        for it, array in pairs
+        for line in it.joined(f"{array}{mine}", f"{array}{other}", scope.unused(f"other_{it.name}"))
+    ]
     inner = [f"if ({lane} < {step}) {{", *(unit + it for it in joins), "}"]
     if len(joins) == 1:
         inner = [f"if ({lane} < {step})", unit + joins[0]]

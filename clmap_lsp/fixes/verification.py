@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 RELATIVE_TOLERANCE = 1e-4
 """For each float element that a rewrite with another order of sums gives."""
 NEAR_ZERO = 1e-5
-"""Of the median magnitude of a buffer: differences below it are none, where sums cancel."""
+"""Of the median magnitude of a buffer: smaller differences are held against that, as where sums cancel."""
 
 _UNDEFINED = frozenset({FaultKind.DATA_RACE, FaultKind.BARRIER_DIVERGENCE})
 """Faults that leave the original's outputs undefined: there is nothing to compare with."""
@@ -226,9 +226,9 @@ def _equal(before: BufferResult, after: NDArray[np.uint8]) -> bool:
 
 
 def _relative_error(before: BufferResult, after: NDArray[np.uint8]) -> float | None:
-    """Return the largest difference of an element over its magnitude; `None` where there is none.
+    """Return the largest difference of an element over its magnitude, or the median's where that is more.
 
-    That is where data are no floats, or where one is a number and the other is not.
+    `None` where data are no floats, or where one is a number and the other is not.
     """
     import numpy as np
 
@@ -246,8 +246,10 @@ def _relative_error(before: BufferResult, after: NDArray[np.uint8]) -> float | N
     if not a.size:
         return 0.0
     sizes = np.maximum(np.abs(a), np.abs(b))
-    nothing = NEAR_ZERO * float(np.median(sizes))
-    return float((np.abs(a - b) / np.maximum(sizes, nothing + np.finfo(np.float64).tiny)).max())
+    off, median = np.abs(a - b), float(np.median(sizes))
+    near = off <= NEAR_ZERO * median
+    sizes[near] = np.maximum(sizes[near], median)
+    return float((off / np.maximum(sizes, np.finfo(np.float64).tiny)).max())
 
 
 def _element(name: str) -> str:

@@ -179,7 +179,67 @@ PLAIN_ROWS = ROWS.replace("    if (row >= rows)\n        return;\n", "").replace
 )
 PLAIN_ROWS = PLAIN_ROWS.replace("rows=250", "rows=254")
 PLAIN_SOFTMAX = SOFTMAX.replace("    if (row >= rows) return;\n", "").replace("rows=90", "rows=96")
+NORMALISED = """\
+// clmap: global=96 local=32 n=45 a=random(96*n) o=zeros(96*n)
+__kernel void normalised(__global const float *a, __global float *o, const int n)
+{
+    const int row = get_global_id(0);
+    float sum = 0.0f, squares = 0.0f;
+    int k;
+    for (k = 0; k < n; k++) {
+        const float v = a[row * n + k];
+        sum += v;
+        squares += v * v;
+    }
+    const float mean = sum / n, f = rsqrt(squares / n - mean * mean + 1e-5f);
+    for (k = 0; k < n; k++)
+        o[row * n + k] = (a[row * n + k] - mean) * f;
+}
+"""
+IN_PLACE = """\
+// clmap: global=96 local=32 n=45 x=random(96*n)
+__kernel void softmax(__global float *x, const int n)
+{
+    const int row = get_global_id(0);
+    float most = x[row * n];
+    for (int i = 1; i < n; i++)
+        if (x[row * n + i] > most)
+            most = x[row * n + i];
+    float sum = 0.0f;
+    for (int i = 0; i < n; i++) {
+        x[row * n + i] = exp(x[row * n + i] - most);
+        sum += x[row * n + i];
+    }
+    for (int i = 0; i < n; i++)
+        x[row * n + i] /= sum;
+}
+"""
+CHOSEN = """\
+// clmap: global=96 local=32 n=45 x=random(96*n) o=zeros(96) p=zeros(96)
+__kernel void extremes(__global const float *x, __global float *o, __global float *p, const int n)
+{
+    const int row = get_global_id(0);
+    float most = -INFINITY, least = INFINITY;
+    for (int i = 0; i < n; i++) {
+        const float v = x[row * n + i];
+        most = (v >= most) ? v : most;
+        if (least > v) least = v;
+    }
+    for (int i = 0; i < n; i++)
+        most = x[row * n + i] * 0.5f > most ? x[row * n + i] * 0.5f : most;
+    o[row] = most;
+    p[row] = least;
+}
+"""
+REVERSED = IN_PLACE.replace("x[row * n + i] /= sum", "y[row * n + i] = x[row * n + n - 1 - i] / sum")
+REVERSED = REVERSED.replace("float *x,", "float *x, __global float *y,").replace(
+    "x=random(96*n)", "x=random(96*n) y=zeros(96*n)"
+)
 CASES = {
+    "normalised": (NORMALISED, "row-to-group"),
+    "softmax in place": (IN_PLACE, "row-to-group"),
+    "extremes that are chosen": (CHOSEN, "row-to-group"),
+    "read in the other direction": (REVERSED, "row-to-group"),
     "rows": (ROWS, "row-to-group"),
     "columns": (BY_COLUMNS, "row-to-group"),
     "columns in a block": (COLUMNS_IN_A_BLOCK, "row-to-group"),
@@ -287,6 +347,16 @@ def test_a_row_of_results_becomes_a_dimension_of_the_launch():
     assert proposal.safety is FixSafety.UNSAFE
 
 
+def test_rows_that_are_walked_again_have_a_tree_for_each_loop_that_gathers():
+    text = text_of("softmax in place")
+    assert "for (int i = 1 + lane; i < n; i += 128)" in text
+    assert text.count("for (int i = lane; i < n; i += 128)") == 2
+    assert text.count("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);") == 2
+    assert "const float other_most = most_parts[lane + step];" in text
+    assert "if (other_most > most) most = other_most;" in text
+    assert "GLOBAL_MEM_FENCE" not in text_of("normalised")
+
+
 def test_a_tree_halves_its_distance():
     assert "for (int step = 64; step > 0; step /= 2) {" in text_of("tree")
     text = text_of("guarded tree", 1)
@@ -302,6 +372,14 @@ def test_a_tree_halves_its_distance():
         (ROWS.replace("x[k];", "x[k], y[k] = sum;"), "row-to-group"),
         (ROWS.replace("y[row] = sum;", "y[row] = sum; sum = y[row + 1]; y[row] += sum;"), "row-to-group"),
         (ROWS.replace("sum += A[row * n + k] * x[k]", "sum = sum * 0.5f + A[row * n + k]"), "row-to-group"),
+        (IN_PLACE.replace("most = x[row * n + i];", "{ most = x[row * n + i]; x[0] = i; }"), "row-to-group"),
+        (IN_PLACE.replace("sum += x[row * n + i];", "sum += x[row * n + i + 1];"), "row-to-group"),
+        (REVERSED.replace("sum += x[row * n + i];\n", "").replace("/ sum", "/ 2"), "row-to-group"),
+        (IN_PLACE.replace("exp(", "x[row * n + i + 1] * exp("), "row-to-group"),
+        (IN_PLACE.replace("> most)", "> most + 1.0f)"), "row-to-group"),
+        (CHOSEN.replace("(v >= most) ? v : most", "(most > v) ? most : v"), "row-to-group"),
+        (CHOSEN.replace("(v >= most) ? v : most", "(v >= most) ? least : most"), "row-to-group"),
+        (CHOSEN.replace("least = v;", "{ least = v; most += 1.0f; }"), "row-to-group"),
         (
             COUNTS.replace("atomic_inc(&hist[data[i]]);", "hist[0] = atomic_inc(&hist[data[i]]);"),
             "local-counts",

@@ -17,11 +17,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.polynomial import ONE, ZERO, global_id
+from clmap_lsp.access.algebra import substitute
+from clmap_lsp.access.polynomial import ONE, ZERO, Polynomial, global_id
 from clmap_lsp.access.records import Direction
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import elements, facts
-from clmap_lsp.fixes.assumptions import no_offset, other_order, overlaps
+from clmap_lsp.fixes.assumptions import either_zero, no_offset, other_order, overlaps
 from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.group_size import requires
 from clmap_lsp.fixes.guarding import deeper, negated
@@ -34,7 +35,6 @@ from clmap_lsp.source.ir import WorkItemQuery as Query
 from clmap_lsp.source.types import AddressSpace, ScalarType
 
 if TYPE_CHECKING:
-    from clmap_lsp.access.polynomial import Polynomial
     from clmap_lsp.access.records import Access
     from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.assumptions import Assumption
@@ -87,10 +87,20 @@ class _Guard:
 
 @dataclass(frozen=True, slots=True)
 class _Shared:
-    """A loop whose turns are divided; without totals it only stores, each turn its own element."""
+    """A loop whose turns are divided; if it stores, each turn stores its own element."""
 
     loop: CountingLoop
     totals: tuple[Total, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What a kernel does: the loops, and what one work-item does for all."""
+
+    shared: tuple[_Shared, ...]
+    alone: tuple[Node, ...]
+    fenced: bool
+    """Work-items touch in one loop what another one stores in another, or loaded before."""
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
@@ -100,7 +110,8 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         return
     shared = _shared(scope)
     alone = None if shared is None else _alone(scope, shared)
-    if shared is None or alone is None:
+    fenced = None if shared is None else _fenced(scope, shared)
+    if shared is None or alone is None or fenced is None:
         return
     by_columns = _reads_columns(scope, shared)
     bound = elements.bound(scope)
@@ -109,16 +120,11 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         fits = form.items <= (subject.device.limits.max_work_group_size or 256)
         fits &= bound is not None or subject.launch.global_size[0] % form.rows == 0
         if fits and (form.rows == 1 or guard is not None):
-            yield _proposal(subject, shared, alone, form, guard or (), bound)
+            yield _proposal(subject, _Work(shared, alone, fenced), form, guard or (), bound)
 
 
 def _proposal(
-    subject: Subject,
-    shared: tuple[_Shared, ...],
-    alone: tuple[Node, ...],
-    form: _Form,
-    guards: tuple[_Guard, ...],
-    bound: Polynomial | None,
+    subject: Subject, work: _Work, form: _Form, guards: tuple[_Guard, ...], bound: Polynomial | None
 ) -> Proposal:
     scope = Scope.of(subject)
     assert scope is not None, "it was read before"
@@ -133,26 +139,29 @@ def _proposal(
     return Proposal(
         KIND,
         form.title,
-        _Writer(scope, shared, alone, form, guards).edits(),
+        _Writer(scope, work, form, guards).edits(),
         ("CM101", "CM102", "CM104", "CM403"),
         (
             no_offset(1),
             *elements.covered(bound, form.rows),
-            *_reordered(shared),
+            *_reordered(work.shared),
             *overlaps(subject.analysis.kernel, loaded, facts.written(subject.analysis)),
         ),
-        sites=frozenset(it.site for it in accesses if any(one.loop.symbol in it.loops for one in shared)),
+        sites=frozenset(
+            it.site for it in accesses if any(one.loop.symbol in it.loops for one in work.shared)
+        ),
         relaunch=relaunched,
         host_change=f"launch a work-group of {form.items} for {every} of before: global size "
         f"{form.turns} times as large, local size {form.items}",
-        reorders_sums=bool(_reordered(shared)),
+        reorders_sums=bool(_reordered(work.shared)),
     )
 
 
 def _reordered(shared: tuple[_Shared, ...]) -> tuple[Assumption, ...]:
-    """Return that floating-point sums may be taken in another order, where there are any."""
-    sums = any(it.is_float and it.operation == "+" for one in shared for it in one.totals)
-    return (other_order(),) if sums else ()
+    """Return what floating-point results may depend on, where turns are taken in another order."""
+    operations = [it.operation for one in shared for it in one.totals if it.is_float]
+    sums = (other_order(),) if "+" in operations else ()
+    return (*sums, either_zero()) if any(it.startswith("if") for it in operations) else sums
 
 
 # ---------------------------------------------------------------------------------------------- recognition
@@ -190,16 +199,18 @@ def _is_id(scope: Scope, it: ir.WorkItem) -> bool:
 
 def _shared(scope: Scope) -> tuple[_Shared, ...] | None:
     """Return the outermost loops, each of which can be divided; `None` if one cannot, or none adds up."""
-    known = {id(it.statement): it for it in counting_loops(scope)}
+    typed = list(counting_loops(scope))
+    known = {id(it.statement): it for it in typed}
     found = []
-    for loop in _outermost(scope.subject.analysis.kernel.body):
-        typed = known.get(id(loop))
-        gathered = None if typed is None else totals(scope.subject.analysis.kernel, loop, typed.name)
-        if typed is None or gathered is None or not _divisible(scope, typed):
+    for statement in _outermost(scope.subject.analysis.kernel.body):
+        loop = known.get(id(statement))
+        gathered = None if loop is None else totals(scope, statement, loop.name)
+        if loop is None or gathered is None or not _divisible(scope, loop, typed):
             return None
-        if not (gathered or _stores_apart(scope, typed)) or (gathered and _stores(scope, typed.node)):
+        stores = _stores(scope, loop.node)
+        if not (stores or gathered) or not all(_is_apart(scope, loop, it) for it in stores):
             return None
-        found.append(_Shared(typed, gathered))
+        found.append(_Shared(loop, gathered))
     return tuple(found) if any(it.totals for it in found) else None
 
 
@@ -220,15 +231,17 @@ def _outermost(block: ir.Block) -> Iterator[ir.Loop]:
                 pass
 
 
-def _divisible(scope: Scope, loop: CountingLoop) -> bool:
-    """True if a loop stands in a block, and its counter is not used behind it."""
+def _divisible(scope: Scope, loop: CountingLoop, loops: list[CountingLoop]) -> bool:
+    """True if a loop stands in a block, and its counter is not used behind it before another loop sets it."""
     place = scope.block_statement(loop.node.start, loop.node.end)
     if place is None or place[1] is not loop.node or loop.increment is not None:
         return False
     accesses = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
     private = any(it.space is AddressSpace.PRIVATE and it.direction is Direction.STORE for it in accesses)
-    later = re.search(rf"\b{loop.name}\b", scope.shown[loop.node.end : scope.body.end])
-    return not private and (loop.declares or later is None)
+    others = [it.node for it in loops if it.name == loop.name and it.node.kind == "for"]
+    later = [at for at in scope.mentions(loop.name) if at >= loop.node.end]
+    anew = all(any(it.holds(at, at) for it in others) for at in later)
+    return not private and (loop.declares or anew)
 
 
 def _stores(scope: Scope, node: Node) -> list[Access]:
@@ -239,19 +252,47 @@ def _stores(scope: Scope, node: Node) -> list[Access]:
     ]
 
 
-def _stores_apart(scope: Scope, loop: CountingLoop) -> bool:
-    """True if each turn stores an element of its own, in a buffer that nothing else touches."""
-    stores = _stores(scope, loop.node)
-    everything = facts.accesses(scope.subject.analysis)
-    for store in stores:
-        step = store.index.coefficient(loop.symbol)
-        others = [it for it in everything if it.buffer == store.buffer and it.index != store.index]
-        varying = {it for it in store.index.leaves if it in store.loops and it != loop.symbol}
-        if not store.known or step is None or not step.value or others or varying or store.unit != store.size:
-            return False
-        if any(it.buffer == store.buffer and loop.symbol not in it.loops for it in everything):
-            return False
-    return bool(stores)
+def _is_apart(scope: Scope, loop: CountingLoop, store: Access) -> bool:
+    """True if each turn stores an element of its own, which no other turn of the loop touches."""
+    step = store.index.coefficient(loop.symbol)
+    varying = {it for it in store.index.leaves if it in store.loops and it != loop.symbol}
+    mine = [it for it in _of_buffer(scope, store) if loop.symbol in it.loops]
+    plain = store.known and store.unit == store.size and not varying
+    return plain and step is not None and bool(step.value) and all(it.index == store.index for it in mine)
+
+
+def _of_buffer(scope: Scope, access: Access) -> list[Access]:
+    return [it for it in facts.accesses(scope.subject.analysis) if it.buffer == access.buffer]
+
+
+def _fenced(scope: Scope, shared: tuple[_Shared, ...]) -> bool | None:
+    """Return if work-items touch in one loop what others store in another: barriers of trees order that.
+
+    `None` where no tree stands between, or where something is stored in a loop and outside of it.
+    """
+    fenced = False
+    around = (scope.block_statement(*_ends(it.loop.node)) for it in shared)
+    blocks = {id(it[0]) for it in around if it is not None}
+    for one in shared:
+        for store in _stores(scope, one.loop.node):
+            for it in _of_buffer(scope, store):
+                other = next((m.loop for m in shared if m.loop.symbol in it.loops), None)
+                turn = Polynomial.of(one.loop.symbol)
+                if other is not None and substitute(it.index, {other.symbol: turn}) == store.index:
+                    continue  # The same work-item.
+                if other is None and it.direction is not Direction.LOAD:
+                    return None
+                place = (it.span.start, it.span.end) if other is None else _ends(other.node)
+                first, second = sorted((place, _ends(one.loop.node)))
+                trees = (_ends(m.loop.node) for m in shared if m.totals)
+                if len(blocks) > 1 or not any(first[0] <= a and b <= second[0] for a, b in trees):
+                    return None
+                fenced = True
+    return fenced
+
+
+def _ends(node: Node) -> tuple[int, int]:
+    return node.start, node.end
 
 
 def _alone(scope: Scope, shared: tuple[_Shared, ...]) -> tuple[Node, ...] | None:
@@ -364,15 +405,9 @@ def _commas(text: str) -> bool:
 class _Writer:
     """Writes which work-item does what."""
 
-    def __init__(
-        self,
-        scope: Scope,
-        shared: tuple[_Shared, ...],
-        alone: tuple[Node, ...],
-        form: _Form,
-        guards: tuple[_Guard, ...],
-    ) -> None:
-        self.scope, self.shared, self.alone, self.form = scope, shared, alone, form
+    def __init__(self, scope: Scope, work: _Work, form: _Form, guards: tuple[_Guard, ...]) -> None:
+        self.scope, self.form, self.fenced = scope, form, work.fenced
+        self.shared, self.alone = work.shared, work.alone
         self.guards = guards if form.rows > 1 else ()
         self.lane = scope.fresh("lane")
         self.row = scope.fresh("column" if form.rows_first else "row_of_group") if form.rows > 1 else ""
@@ -393,7 +428,7 @@ class _Writer:
         declared = list(self._places())
         stored = {it.buffer for node in self.alone for it in _stores(scope, node)}
         loads = [it for it in facts.accesses(scope.subject.analysis) if it.direction is Direction.LOAD]
-        reread = any(
+        reread = self.fenced or any(
             it.buffer in stored and not any(node.holds(it.span.start, it.span.end) for node in self.alone)
             for it in loads
         )

@@ -105,11 +105,7 @@ def _spread(scope: Scope) -> _Spread | None:
     if len(outermost) != 1:
         return None
     loop = known.get(id(outermost[0]))
-    if (
-        loop is None
-        or loop.increment is not None
-        or totals(scope.subject.analysis.kernel, loop.statement, loop.name) != ()
-    ):
+    if loop is None or loop.increment is not None or totals(scope, loop.statement, loop.name) != ():
         return None
     trip = loop.symbol.trip
     if trip is None or varies_in_launch(trip):
