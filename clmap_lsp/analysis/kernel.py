@@ -17,14 +17,14 @@ from clmap_lsp.analysis.general import GeneralWords
 from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotals, Variant
 from clmap_lsp.analysis.rests_on import rests_on
 from clmap_lsp.analysis.stride import stride
-from clmap_lsp.analysis.swap import swapped
+from clmap_lsp.analysis.swap import swapped as swapped_kernel
 from clmap_lsp.emulator.symbolic import Spending
 from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET
 from clmap_lsp.emulator.symbolic.needs import needs_of
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source import ir
-from clmap_lsp.source.per_kernel import per_kernel
+from clmap_lsp.source.per_kernel import n_statements, per_kernel
 from clmap_lsp.source.types import AddressSpace, points_to_local
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.emulator.moved import Moved
 
+_READ_STATEMENT = 32
+"""What a statement costs that accesses and launches are read off, in statements that the engine runs."""
 _ORDERED = (ir.Barrier, ir.WaitEvents, ir.Collective, ir.AsyncCopy)
 
 
@@ -63,7 +65,8 @@ def analyse_kernel(
             notes=summary.caveats,
             rests_on=rests_on(kernel, None, summary.accesses, None),
         )
-    costs = count(kernel, launch, device, constants)
+    spent, spent_elsewhere = Spending(DEFAULT_BUDGET), Spending(DEFAULT_BUDGET)
+    costs = count(kernel, launch, device, constants, spent)
     others = accesses_left_out(summary, costs)
     left_out = classify(dataclasses.replace(summary, accesses=others), launch=launch) if others else ()
     everything = (*summary.accesses, *others)
@@ -86,19 +89,23 @@ def analyse_kernel(
     if len(unreached) < len(found):
         accesses = tuple(sorted(accesses, key=lambda it: it.access.site))
     counted = partial(
-        _variant, accesses=everything, device=device, constants=constants, shared=Spending(DEFAULT_BUDGET)
+        _variant, accesses=everything, device=device, constants=constants, shared=spent_elsewhere
     )
+    # A launch that was given up has nothing to be compared with.
+    swapped = _swapped(kernel, launch, counted) if costs.bail is None else None
+    shapes = _shapes(kernel, launch, accesses, counted)
     return KernelAnalysis(
         kernel,
         launch,
         problems,
         accesses,
         totals,
-        swapped=_swapped(kernel, launch, counted),
-        shapes=_shapes(kernel, launch, accesses, counted),
+        swapped=swapped,
+        shapes=shapes,
         notes=(*summary.caveats, *costs.notes),
         unreached=unreached,
         rests_on=rests_on(kernel, launch, everything, costs),
+        work=_READ_STATEMENT * n_statements(kernel) + spent.work + spent_elsewhere.work,
     )
 
 
@@ -172,7 +179,7 @@ Counted = Callable[[ir.Kernel, Launch], Variant]
 
 def _swapped(kernel: ir.Kernel, launch: Launch, counted: Counted) -> Variant | None:
     """Count the kernel with dimensions 0 and 1 swapped; in the same work-groups where it allows any."""
-    changed = swapped(kernel, launch)
+    changed = swapped_kernel(kernel, launch)
     if changed is None:
         return None
     other_kernel, other_launch = changed

@@ -169,6 +169,8 @@ class KernelAnalysis:
     """What a compiler's back end leaves of it, or why that is unknown; `None`: nobody asked."""
     time: Prediction | str | None = field(default=None, compare=False)
     """How long the launch takes on the device, or why that is unknown; `None`: nobody asked."""
+    work: int = field(default=0, compare=False)
+    """What the analysis cost, in the unit of `Spending.work`: the same on every machine."""
     content: object = field(default=None, repr=False, compare=False)
     """What all of this follows from: analyses of equal content differ in places only. `None`: unknown."""
 

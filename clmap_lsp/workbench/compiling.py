@@ -6,7 +6,7 @@ unrolls what they take for a loop and removes what nobody reads. Where it can be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,12 +14,16 @@ from clmap_lsp.compiled.resources import Resources, resources
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.hierarchy.occupancy import local_bytes, resident
 from clmap_lsp.rules.patterns import is_scattered
+from clmap_lsp.source.per_kernel import n_statements
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices import DeviceModel
     from clmap_lsp.source.ir import Initializer
 
+MAX_STATEMENTS = 6_000
+"""Statements of one file's kernels that are compiled for findings alone: four seconds. Of others the source
+says what is to be said."""
 _MOST_REGISTERS = 255
 """Registers a work-item can have on the GPUs that kernels are compiled for where the device says nothing."""
 _Judge = Callable[[Finding, "KernelAnalysis", Resources, "DeviceModel"], Finding | None]
@@ -38,7 +42,7 @@ def as_compiled(
     Args:
         waits: compile the kernels that such a finding is about; else only what was compiled before counts.
     """
-    by_name = {it.name: it for it in kernels}
+    by_name = {it.name: it for it in _compiled_kernels(findings, kernels)}
     left = []
     for finding in findings:
         judge, kernel = _JUDGES.get(finding.code), by_name.get(finding.kernel or "")
@@ -59,12 +63,24 @@ def compiles_more(
     constants: tuple[Initializer, ...],
 ) -> bool:
     """Compile the kernels that decide about findings; tells whether one was not compiled before."""
-    asked = {it.kernel for it in findings if it.code in _JUDGES}
     is_news = False
-    for kernel in (it.kernel for it in kernels if it.name in asked):
+    for kernel in (it.kernel for it in _compiled_kernels(findings, kernels)):
         if resources(kernel, device, constants, waits=False) is None:
             is_news |= resources(kernel, device, constants) is not None
     return is_news
+
+
+def _compiled_kernels(
+    findings: Sequence[Finding], kernels: Sequence[KernelAnalysis]
+) -> Iterator[KernelAnalysis]:
+    """Yield the kernels that findings about registers ask for, as far as they are few statements together."""
+    asked = {it.kernel for it in findings if it.code in _JUDGES}
+    left = MAX_STATEMENTS
+    for kernel in kernels:
+        size = n_statements(kernel.kernel)
+        if kernel.name in asked and size <= left:
+            left -= size
+            yield kernel
 
 
 def _spilled(finding: Finding, _: KernelAnalysis, found: Resources, __: DeviceModel) -> Finding | None:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.rests_on import GUESSED
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Rest, Severity
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.plausible import plausible
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.workbench.other_launches import Found, OtherLaunches, Place
 
-MAX_STATEMENTS = 8_000
-"""Statements of one file's kernels that are analysed again with other launches. What the findings of further
-kernels say of a guessed launch holds on this launch, and is information."""
+MAX_KERNEL_WORK = 1 << 18
+"""What the other launches of one kernel may cost together, in the unit of `KernelAnalysis.work`: two seconds.
+What was not tried by then lets findings hold on this launch, and be information."""
+MAX_WORK = 1 << 20
+"""What those of one file's kernels may cost, the last not counted."""
 AT_ONCE_STATEMENTS = 300
 """So many of them are analysed again while somebody waits."""
 _MACRO_VALUES = (("8", "32", "1"), ("32", "32", "4"), ("37", "32", "8"))
@@ -87,7 +90,7 @@ def judged(
 
     others: dict[str, Sequence[Other] | None] = {}
     put_off: set[str] = set()
-    left, at_once = MAX_STATEMENTS, None if waits or memory is None else AT_ONCE_STATEMENTS
+    left, at_once = MAX_WORK, None if waits or memory is None else AT_ONCE_STATEMENTS
     result = []
     for finding in findings:
         kernel = by_name.get(finding.kernel or "")
@@ -99,8 +102,7 @@ def judged(
         if any(it.origin == GUESSED and it.kind in _VARIED for it in rests):
             if kernel.name not in others:
                 size = n_statements(kernel.kernel)
-                fits = size <= left
-                left -= size if fits else 0
+                fits = left > 0 and kernel.work <= MAX_KERNEL_WORK
                 if fits and at_once is not None and memory and not memory.is_known(kernel, of_what):
                     at_once -= size
                     if at_once < 0:
@@ -108,6 +110,7 @@ def judged(
                         others[kernel.name] = memory.last(kernel)
                 if kernel.name not in put_off:
                     others[kernel.name] = vary(kernel) if fits else None
+                left -= sum(it.work for it in others[kernel.name] or ())
             tried = others[kernel.name]
             if kernel.name in put_off and not isinstance(_place(finding), str):
                 tried = None  # Places have moved since.
@@ -144,38 +147,52 @@ def _others(
     macros: tuple[str, ...],
     paddings: tuple[str, ...],
 ) -> Iterator[Other]:
-    """Yield what the rules find on every other plausible launch, and with other values of macros."""
+    """Yield what the rules find on every other plausible launch, and with other values of macros.
+
+    What all of it costs is counted, and ends it.
+    """
+    left = MAX_KERNEL_WORK
+    for guess in _guesses(kernel, macros, paddings):
+        if left <= 0:
+            yield Other("", True, frozenset(), is_rest=True)
+            return
+        found = analyse(kernel.name, guess.launch, guess.macros)
+        if found is not None and (not guess.same_accesses or len(found.accesses) == len(kernel.accesses)):
+            left -= found.work
+            said = _found(found, rules, device)
+            yield Other(guess.instead_of, guess.invented, *said, work=found.work, about=guess.about)
+
+
+@dataclass(frozen=True, slots=True)
+class _Guess:
+    """A guess to try instead of one that was made."""
+
+    instead_of: str
+    invented: bool
+    launch: PartialLaunch | None = None
+    macros: tuple[tuple[str, str], ...] = ()
+    same_accesses: bool = False
+    """It tells something only of a kernel that is left with as many accesses."""
+    about: str | None = None
+
+
+def _guesses(kernel: KernelAnalysis, macros: tuple[str, ...], paddings: tuple[str, ...]) -> Iterator[_Guess]:
     launch = kernel.launch
     for it in plausible(kernel.kernel, launch) if launch is not None else ():
-        found = analyse(kernel.name, it.launch, ())
-        if found is not None:
-            yield Other(it.instead_of, it.invented, *_found(found, rules, device))
+        yield _Guess(it.instead_of, it.invented, it.launch)
     constants = [it for it in kernel.guesses if it.role == "constant" and it.value is not None]
-
-    def listed() -> str:
-        return ", ".join(f"{it.name} is {it.value}" for it in constants[:3])
-
+    listed = ", ".join(f"{it.name} is {it.value}" for it in constants[:3])
     sides = _tile_macros(kernel)
     few = {it.name for it in constants if it.value == _SMALL_VALUE}
     kept = {it.name for it in constants if it.value == "1"}  # Flags, and what pads rows.
+    varied = [it for it in macros if it not in kept]
     for value, tile, small in _MACRO_VALUES if constants else ():
-        values = (
-            (name, tile if name in sides else small if name in few else value)
-            for name in macros
-            if name not in kept
-        )
-        found = analyse(kernel.name, None, tuple(values))
-        if found is not None and len(found.accesses) == len(kernel.accesses):
-            yield Other(listed(), True, *_found(found, rules, device))
-
+        values = tuple((name, tile if name in sides else small if name in few else value) for name in varied)
+        yield _Guess(listed, True, macros=values, same_accesses=True)
     if constants:  # Arrays of a work-item are small in tuned kernels, whatever the groups are.
-        found = analyse(kernel.name, None, tuple((name, "2") for name in macros if name not in kept))
-        if found is not None:
-            yield Other(listed(), True, *_found(found, rules, device), about=_PRIVATE_RULE)
+        yield _Guess(listed, True, macros=tuple((name, "2") for name in varied), about=_PRIVATE_RULE)
     if paddings:
-        found = analyse(kernel.name, None, tuple((name, "1") for name in paddings))
-        if found is not None:
-            yield Other(f"{paddings[0]} is 0", True, *_found(found, rules, device))
+        yield _Guess(f"{paddings[0]} is 0", True, macros=tuple((name, "1") for name in paddings))
 
 
 def _tile_macros(kernel: KernelAnalysis) -> frozenset[str]:
@@ -224,7 +241,9 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
     lost = [
         it
         for it in others
-        if it.about in (None, finding.code) and (finding.code, _place(finding)) not in it.found
+        if it.about in (None, finding.code)
+        and not it.is_rest
+        and (finding.code, _place(finding)) not in it.found
     ]
     missing = list(dict.fromkeys(it.instead_of for it in lost))
     if finding.code in _SHAPE_RULES and "local" in guessed and launch is not None and not missing:
@@ -232,6 +251,8 @@ def _lowered(finding: Finding, kernel: KernelAnalysis, others: Sequence[Other]) 
     tables = _guessed_tables(finding, kernel)
     if tables and not missing:
         missing = [f"{it} holds what is guessed of it" for it in tables]
+    if not missing and any(it.is_rest for it in others):
+        return _untried(finding)
     if not missing:
         asked = [it for it in others if it.about in (None, finding.code)]
         is_loud = all((finding.code, _place(finding)) in it.loud for it in asked)

@@ -35,8 +35,12 @@ class Other:
     found: frozenset[Found]
     loud: frozenset[Found] = frozenset()
     """Those of them that are a warning there, too."""
+    work: int = 0
+    """What it cost to try."""
     about: str | None = None
     """The only rule that it says something about; all, if left out."""
+    is_rest: bool = False
+    """It stands for all further guesses, which were not tried: they would have cost too much."""
 
 
 @dataclass(frozen=True, slots=True)

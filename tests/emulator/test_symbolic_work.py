@@ -1,6 +1,7 @@
 """The symbolic engine's work and memory are bounded where values differ along many loops at once."""
 
 import sys
+import tracemalloc
 from collections import Counter
 from pathlib import Path
 
@@ -21,9 +22,9 @@ from clmap_lsp.source.types import AddressSpace
 DEVICE = load_model("nvidia-hopper")
 
 
-def counted(body, budget):
+def counted(body, budget, items=(64,)):
     program = read_program(f"__kernel void k(__global int *a) {{ {body} }}", "kernel.cl")
-    launch = Launch("k", (64,), (64,), {"a": BufferArgument(Fill.ZEROS, 64)})
+    launch = Launch("k", items, items, {"a": BufferArgument(Fill.ZEROS, 64)})
     return count(program.kernels[0], launch, DEVICE, budget=budget)
 
 
@@ -132,3 +133,25 @@ def test_a_turn_that_is_taken_back_takes_its_stores_back():
     boxes = boxes_of(launch)
     (machine,) = run_boxes(kernel, launch, 32, Spending(Budget()), (), boxes, suppose_taken=True)
     assert [it.offset.const for it in machine.rows if it.root.name == "a"] == [20, 24, 28, 32]
+
+
+def test_what_differs_along_many_loops_takes_little_memory():
+    """A convolution whose filter may be as large as the image: values of 65,536 turns in 256 lanes."""
+    body = """int x = get_global_id(0); float sum = 0;
+        for (int j = 0; j < 256; j++) {
+            int v = x + j - 1;
+            if (0 <= v && v < 256)
+                for (int i = 0; i < 256; i++) {
+                    int u = x + i - 1;
+                    if (0 <= u && u < 256) sum += a[v * 256 + u] * a[j * 256 + i];
+                }
+        }
+        a[x] = sum;"""
+    tracemalloc.start()
+    try:
+        found = counted(body, Budget(), items=(256,))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.bail is not None
+    assert peak < 256 << 20

@@ -87,3 +87,19 @@ def test_what_is_too_large_to_be_tried_elsewhere_says_that_it_holds_on_this_laun
     assert (found["far"].severity, found["far"].holds) == (Severity.WARNING, "always")
     assert found["large"].severity in (Severity.INFORMATION, Severity.HINT)
     assert found["large"].holds == "on this launch"
+
+
+def test_what_other_launches_of_one_kernel_cost_together_has_an_end() -> None:
+    """After a few launches of 3,000 statements the rest is left: what holds on those may not hold on all."""
+    many = "x = i; " * 3_000
+    text = (
+        "__kernel void far(__global float *a) {"
+        f" int i = get_global_id(0), j = get_global_id(1), x; {many} a[(j * 256 + x) * 32] = 1; }}\n"
+    )
+    workbench, chosen = Workbench(), Settings()
+    opened = workbench.open_text("", text, chosen, looks_beside=False)
+    found = {it.code: it for it in opened.findings(selection_of(chosen))}["CM102"]
+    assert (found.severity, found.holds) == (Severity.INFORMATION, "on this launch")
+    assert workbench.n_analysed == 4
+    short = findings(text.replace(many, "x = i;"))["CM102"]
+    assert (short.severity, short.holds) == (Severity.WARNING, "always")

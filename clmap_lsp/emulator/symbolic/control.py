@@ -64,6 +64,12 @@ class Spending:
             or self.statements > budget.statements
         )
 
+    @property
+    def work(self) -> int:
+        """All of it together, in statements run one by one: each took some six microseconds."""
+        arrays = self.computed // 1_600 + self.cells // 50
+        return self.statements + 30 * self.patterns + 8 * self.boxes + arrays
+
     def step(self) -> None:
         """Note a statement that is run. Raises: OverBudgetError."""
         self.statements += 1

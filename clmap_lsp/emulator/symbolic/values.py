@@ -27,8 +27,8 @@ Coefs = tuple[tuple[int, int], ...]
 """(dimension, coefficient) pairs, dimensions rising, no coefficient 0."""
 
 _WIDE = 1 << 62
-MAX_CELLS = 1 << 24
-"""No array grows beyond this, whatever is added up: 128 MiB."""
+MAX_CELLS = 1 << 22
+"""No array grows beyond this, whatever is added up: 32 MiB."""
 
 
 @dataclass(slots=True, eq=False)
