@@ -3307,3 +3307,66 @@ __kernel void do_macro(__global const float *restrict a, __global float *restric
         b[i * per + k] = v;
     }
 }
+//// the first fills for all: a column
+// clmap: global=512 local=64 points=random(n*dim) centre=random(4096) out=zeros(n) s=local(dim) n=512 dim=96
+// also: n=512 dim=1
+// also: n=512 dim=0
+// also: n=512 dim=63 global=512 local=32
+__kernel void filled_by_one(__global const float *points, __global const float *centre, __global float *out,
+                            __local float *s, int n, int dim)
+{
+    const int gid = get_global_id(0), lid = get_local_id(0);
+    if (lid == 0)
+        for (int i = 0; i < dim; i++)
+            s[i] = centre[i * 16 + get_group_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float sum = 0.0f;
+    for (int i = 0; i < dim; i++)
+        sum += points[i * n + gid] * s[i];
+    out[gid] = sum;
+}
+//// the first fills what it has read itself
+// clmap: global=256 local=32 a=random(8*64) out=zeros(256) n=8
+__kernel void read_before(__global const float *a, __global float *out, const int n)
+{
+    __local float s[64];
+    float last = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (get_local_id(0) == 0) {
+            last += k > 0 ? s[63] : 0.0f;
+            for (int i = 0; i < 64; i++)
+                s[i] = a[k * 64 + i];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+        out[get_global_id(0)] += s[get_local_id(0)] + last;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+//// the first fills backwards and over what it filled
+// clmap: global=128 local=32 a=random(256) out=zeros(128)
+__kernel void over_itself(__global const float *a, __global float *out)
+{
+    __local float s[64];
+    const uint l = get_local_id(0);
+    if (l == 0) {
+        for (int i = 0; i < 64; i++)
+            s[i] = a[i + 64 * get_group_id(0)];
+        for (int i = 1; i < 64; i++)
+            s[i] = a[i] - s[i - 1];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = s[63 - l];
+}
+//// the first fills groups of two dimensions
+// clmap: global=32,16 local=16,8 a=random(128) out=zeros(512)
+// also: global=16,16 local=4,16
+__kernel void filled_flat(__global const float *restrict a, __global float *restrict out)
+{
+    __local float s[128];
+    const int x = get_local_id(0);
+    if (x == 0)
+        for (int i = 0; i < 128; i++)
+            s[i] = a[i] + 1.0f;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = s[get_local_id(1) + x];
+}
