@@ -11,7 +11,7 @@ from clmap_lsp.hosts.interpreter import Interpreter, Raised
 from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY
 from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
-from clmap_lsp.hosts.project import HostProject
+from clmap_lsp.hosts.project import HostProject, KeptKernel
 from clmap_lsp.hosts.store import Store, join_values, named, program_of, texts_of
 from clmap_lsp.hosts.tree import Class, Declare, Function, Module
 from clmap_lsp.hosts.values import (
@@ -27,6 +27,7 @@ from clmap_lsp.hosts.values import (
     Value,
     default_of,
     field_name,
+    holder_name,
     is_handle,
     text_of,
 )
@@ -43,6 +44,8 @@ _MAKING = frozenset(("clCreateKernel", "Kernel", "createKernel", "create_kernel"
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _MAX_KERNELS = 3
 """Kernels that one field of a structure is known to hold; with more it is one of a wrapper that holds any."""
+_MAX_OWN_KERNELS = 8
+"""The same for a field that the class which launches from it fills itself."""
 _MAX_STARTS = 2_000
 """Functions that are run for one project; what running them costs is bounded by the budget of steps."""
 _MAX_CALLERS = 4_000
@@ -165,7 +168,7 @@ def _report(project: HostProject, raised: Sequence[Raised]) -> HostReport:
     unnamed = []
     for launch in raised:
         named_ = list(_launches(project, launch))
-        if not named_:
+        if not named_ and not launch.is_likely:
             unnamed.append((launch.path, launch.row))
         for it in named_:
             known = found.setdefault((it.kernel, it.kernel_file, it.host_file, it.host_row), [])
@@ -274,9 +277,16 @@ class _Runs:
             done.add(name)
             near = next(it.path for it in self.raised if field_of(it) == name)
             for function in self._mentioning(name, near):
-                fills = _MAKING & self._calls(function) and mentions(function, {name})
-                if fills and (function.path, function.row) not in self.entered and self._may_start():
-                    self._run(function)
+                if _MAKING & self._calls(function) and mentions(function, {name}):
+                    self._run_with_callers(function)
+
+    def _run_with_callers(self, function: Function) -> None:
+        """Run a function by way of what calls it, which may say the file and the name of a kernel."""
+        if (function.path, function.row) in self.entered:
+            return
+        for it in reversed(self._callers([function])):  # The outermost first: it comes to the others.
+            if (it.path, it.row) not in self.entered and self._may_start():
+                self._run(it)
 
     def _may_start(self) -> bool:
         self.is_spent = self.is_spent or self.starts >= _MAX_STARTS
@@ -439,7 +449,11 @@ def _launches(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
     name = store.read(f"{place}.name") if place is not None else None
     if name is None:
         yield from _from_field(project, raised)
-    for text in texts_of(name):
+    texts = list(texts_of(name))
+    if isinstance(name, RunTime) or (texts and all(it.plain is None for it in texts)):
+        only = _only_kernel(project, program_of(store, place)[0], raised.path)
+        texts = [Text((only,))] if only is not None else []
+    for text in texts:
         plain = text.plain
         if not plain or not re.fullmatch(r"[A-Za-z_]\w*", plain):
             continue
@@ -459,15 +473,27 @@ def field_of(raised: Raised) -> str | None:
 def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
     """Yield launches of the kernels that other functions put into the field that this one launches from."""
     name = field_of(raised)
-    kept = project.kernels_in_fields.get(name or "", ())
+    kept: Sequence[KeptKernel] = project.kernels_in_fields.get(name or "", ())
+    holder = holder_name(raised.kernel.place) if isinstance(raised.kernel, Pointer) else ""
     near = [it for it in kept if it.path == raised.path] or kept
-    if len({text_of(it.name) for it in near}) > _MAX_KERNELS:
+    near = [it for it in near if it.holder == holder] or near
+    own = [it for it in near if raised.owner and it.owner == raised.owner]
+    if len({text_of(it.name) for it in near if it.name}) > (_MAX_OWN_KERNELS if own else _MAX_KERNELS):
         return
-    for it in near:
-        plain = it.name.plain
+    for it in own or near:
+        plain = it.name.plain if it.name is not None else None
+        plain = plain if plain is not None else _only_kernel(project, it.sources, raised.path)
         if plain and re.fullmatch(r"[A-Za-z_]\w*", plain):
             found = _defined(project, plain, it.sources, raised)
             yield _launch(project, raised, plain, found, it.sources, it.options)
+
+
+def _only_kernel(project: HostProject, sources: Sequence[Text], near: str) -> str | None:
+    """Return the name of a program's kernel where it has but one and the name is made in ways not known."""
+    files = [part.name for source in sources for part in source.parts if isinstance(part, FileText)]
+    paths = {path for it in files if (path := project.kernel_file(it, near)) is not None}
+    names = {it.name for path in paths for it in project.kernels_of(path)}
+    return names.pop() if len(names) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -551,8 +577,11 @@ def _launch(
 ) -> HostLaunch:
     store = raised.store
     before, defines = _put_before(project, sources, defined, raised.path)
-    whole = _sizes(store, raised.global_size, raised.dimensions)
-    local = _sizes(store, raised.local_size, raised.dimensions or len(whole))
+    dimensions = raised.dimensions
+    if isinstance(raised.global_size, RunTime):
+        dimensions = dimensions or _dimensions(store, raised.local_size) or None
+    whole = _sizes(store, raised.global_size, dimensions)
+    local = _sizes(store, raised.local_size, dimensions or len(whole))
     arguments: dict[str, HostValue] = {}
     local_arguments: dict[str, HostValue] = {}
     buffers: dict[str, HostValue] = {}
@@ -586,7 +615,7 @@ def _launch(
         " ".join(str(options).split()),
         defined.row,
         set_at,
-        raised.dimensions or _dimensions(store, raised.global_size),
+        dimensions or _dimensions(store, raised.global_size),
         before,
         defines,
     )

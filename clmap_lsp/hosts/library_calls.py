@@ -144,6 +144,9 @@ def _append_method(interpreter: Interpreter, call: Call, values: list[Value]) ->
             interpreter.assign(call.function.base, longer)
         return Null()
     place = interpreter.place(call.function.base)
+    if isinstance(values[0], Pointer) and interpreter.path.endswith(".py") and not is_handle(values[0]):
+        interpreter.put(values[0].place + "[*]", values[1])
+        return Null()
     if is_handle(values[1]) and place is not None:
         interpreter.put(place + "[*]", values[1])
         return Null()

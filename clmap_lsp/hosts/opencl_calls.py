@@ -304,6 +304,7 @@ def launch(
     *,
     dimensions: int | None = None,
     arguments: Sequence[Value] | None = None,
+    is_likely: bool = False,
 ) -> None:
     """Note a launch of every kernel that the handle may be."""
     store = interpreter.store
@@ -335,6 +336,8 @@ def launch(
             dimensions,
             given,
             interpreter.loop_depth > 0,
+            interpreter.frame.function.owner,
+            is_likely,
         )
         interpreter.launches.append(raised)
 
@@ -653,15 +656,13 @@ def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[V
     if name or not isinstance(call.function, Name):
         kernel = interpreter.value(call.function)
     kernels = kernel.values if isinstance(kernel, Alternatives) else (kernel,)
-    if not any(map(is_kernel, kernels)) and _looks_launched(interpreter, name, arguments):
+    if not any(map(is_kernel, kernels)) and _looks_launched(interpreter, name, arguments, call.function):
         kernel = kernel_of(interpreter, call, Null(), Text((name,)))
         kernels = (kernel,)
     if kernel is None or not any(map(is_kernel, kernels)):
-        return (
-            bool(arguments)
-            and isinstance(arguments[0], Launching)
-            and _functor(interpreter, call, RunTime(name), arguments)
-        )
+        if arguments and isinstance(arguments[0], Launching):
+            return _functor(interpreter, call, RunTime(name), arguments)
+        return _launches_field(interpreter, call, arguments)
     if arguments and isinstance(arguments[0], Launching):
         return _functor(interpreter, call, kernel, arguments)
     bound = _bound_sizes(interpreter, kernel)
@@ -689,16 +690,35 @@ def _bound_sizes(interpreter: Interpreter, kernel: Value) -> Value | None:
     return interpreter.store.get(f"{kernel.place}.bound")
 
 
-def _looks_launched(interpreter: Interpreter, name: str, arguments: list[Value]) -> bool:
+def _looks_launched(interpreter: Interpreter, name: str, arguments: list[Value], callee: Expr) -> bool:
     """Tell whether `kernels.name(queue, global, local, …)` calls a kernel of the project."""
+    is_of_program = isinstance(callee, Member) and _is_called_program(text_of(interpreter.value(callee.base)))
     return (
         interpreter.path.endswith(".py")
         and name in interpreter.project.kernels
         and len(arguments) >= 3
         and isinstance(arguments[1], (Sizes, RunTime))
         and isinstance(arguments[2], (Sizes, Null, RunTime))
-        and any(isinstance(it, (Sizes, Null)) for it in arguments[1:3])
+        and (is_of_program or any(isinstance(it, (Sizes, Null)) for it in arguments[1:3]))
     )
+
+
+def _is_called_program(text: str) -> bool:
+    return re.search(r"kernel|knl|prog|prg", text.lower()) is not None
+
+
+def _launches_field(interpreter: Interpreter, call: Call, arguments: list[Value]) -> bool:
+    """Note what `self.kernel(queue, global, local, …)` launches if another method put a kernel there."""
+    is_method = isinstance(call.function, Member) and call.function.base == Name("self")
+    if not is_method or len(arguments) < 3 or not interpreter.path.endswith(".py"):
+        return False
+    whole, local = arguments[1:3]
+    place = interpreter.place(call.function)
+    if place is None or not isinstance(whole, (Sizes, RunTime)) or not isinstance(local, (Sizes, Null)):
+        return False
+    kernel = Pointer(place)
+    launch(interpreter, call, kernel, None, (whole, local), arguments=arguments[3:], is_likely=True)
+    return True
 
 
 def _kernel_attribute(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -706,8 +726,11 @@ def _kernel_attribute(interpreter: Interpreter, call: Call, values: list[Value])
     member = call.function
     if not isinstance(member, Member) or not interpreter.path.endswith(".py"):
         return None
+    if isinstance(values[0], Alternatives) and all(map(is_program, values[0].values)):
+        made = (_attribute_of_program(interpreter, call, [it]) for it in values[0].values)
+        return join_values("#kernel", [it for it in made if it is not None])
     owner = text_of(values[0]).lower()
-    if member.name in interpreter.project.kernels and re.search(r"kernel|knl|prog|prg", owner):
+    if member.name in interpreter.project.kernels and _is_called_program(owner):
         where = Call(member, (), row=0, text=f"{owner}.{member.name}")
         return kernel_of(interpreter, where, Null(), Text((member.name,)))
     return None

@@ -51,6 +51,7 @@ _LAUNCH = re.compile(
 )
 _HINTS = ("nqueue", "NDRange", "KernelFunctor", "make_kernel", "pyopencl")
 _USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
+_INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
 _GUARDS = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\s", re.MULTILINE)
@@ -79,12 +80,18 @@ class KernelPlace:
 
 @dataclass(frozen=True, slots=True)
 class KeptKernel:
-    """A kernel that host code keeps in a field of an object, and the file that puts it there."""
+    """A kernel that host code keeps in a field of an object, and what puts it there.
 
-    name: Text
+    `name` is None where nobody knows it, `owner` the class of the method that runs, `holder` the field or
+    variable that the object is.
+    """
+
+    name: Text | None
     sources: tuple[Text, ...]
     options: Text
     path: str
+    owner: str
+    holder: str
 
 
 class HostProject:
@@ -179,11 +186,16 @@ class HostProject:
 
     @lazy_property
     def host_files(self) -> tuple[str, ...]:
-        """Host files by their suffix, OpenCL's own headers left out."""
+        """Host files by their suffix, OpenCL's own headers and copies of whole libraries left out."""
+        copies = tuple(
+            it.removesuffix("version.hpp") for it in self.paths if it.endswith("/boost/version.hpp")
+        )
         return tuple(
             it
             for it in self.paths
-            if PurePath(it).suffix.lower() in HOST_SUFFIXES and not self._is_khronos(it)
+            if PurePath(it).suffix.lower() in HOST_SUFFIXES
+            and not it.startswith(copies)
+            and not self._is_khronos(it)
         )
 
     def _is_khronos(self, path: str) -> bool:
@@ -213,15 +225,32 @@ class HostProject:
         """Return the host files that may launch what a kernel file defines.
 
         Those that lie beside it or close, and of those further away the ones that speak of its kernels or of
-        the file by name.
+        the file by name; where what speaks of them launches nothing itself, the wrappers that it includes.
         """
         words = (*names, PurePath(kernel_file).name)
-        found = []
+        found: list[str] = []
+        speaking: list[str] = []
         for far, path in sorted((_distance(it, kernel_file), it) for it in self.host_files):
             text = self.text(path) if far <= _FAR_LAUNCH else None
-            if text is not None and (far <= 1 or any(it in text for it in words)) and self._launches(text):
-                found.append(path)
-        return found
+            if text is not None and (far <= 1 or any(it in text for it in words)):
+                (found if self._launches(text) else speaking).append(path)
+        return list(dict.fromkeys((*found, *self._wrappers_of(speaking))))
+
+    def _wrappers_of(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield the files that launch behind a header that one of some files includes."""
+        for path in paths:
+            for name in _INCLUDES.findall(self.text(path) or ""):
+                header = self.included(name, path)
+                stem = PurePath(name).stem
+                beside = self._by_stem.get((os.path.dirname(header), stem), ()) if header else ()  # noqa: PTH120
+                yield from (it for it in beside if self._launches(self.text(it) or ""))
+
+    @lazy_property
+    def _by_stem(self) -> Mapping[tuple[str, str], list[str]]:
+        result: dict[tuple[str, str], list[str]] = {}
+        for path in self.host_files:
+            result.setdefault((os.path.dirname(path), PurePath(path).stem), []).append(path)  # noqa: PTH120
+        return result
 
     def text(self, path: str) -> str | None:
         """Return a file's text, read once; None where there is none, or where the budget is spent."""

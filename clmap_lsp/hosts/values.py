@@ -179,6 +179,11 @@ def field_name(place: str) -> str:
     return name.rpartition(".")[2] if "." in name else ""
 
 
+def holder_name(place: str) -> str:
+    """Return the name of the variable or field that holds the field which a place is."""
+    return field_name("." + name_of(place).rpartition(".")[0])
+
+
 def default_of(value: Value) -> int | float | None:
     """Return the number that a value has unless the program is told otherwise."""
     match value:

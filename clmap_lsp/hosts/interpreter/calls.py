@@ -12,6 +12,7 @@ from clmap_lsp.hosts.macros import Macro
 from clmap_lsp.hosts.store import Store, join_values
 from clmap_lsp.hosts.tree import Block, Call, Expr, Function, Member, Name, Opaque, Parameter
 from clmap_lsp.hosts.values import (
+    Alternatives,
     FileText,
     Null,
     Number,
@@ -353,6 +354,8 @@ class Interpreter(Flow):
             if not isinstance(source, Text) or source.plain is not None or _says_nothing(source):
                 self.put(result.place + ".source", given)
             return result
+        if given is not None and isinstance(result, Alternatives):  # A string, or NULL where it failed.
+            result = next((it for it in result.values if not isinstance(it, Null)), result)
         if (
             given is not None
             and isinstance(result, (RunTime, Null, Pointer, Text))

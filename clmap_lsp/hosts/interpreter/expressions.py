@@ -274,6 +274,9 @@ class Expressions(Objects):
             return value.items[int(at.value)]
         if isinstance(value, Sizes):
             return join_values("#item", value.items) if value.items else RunTime("?")
+        if isinstance(value, Pointer) and isinstance(at, Alternatives):
+            keys = [it.plain for it in at.values if isinstance(it, Text) and it.plain is not None]
+            return join_values("#item", [self.read(f"{value.place}.{it}") for it in keys or ["?"]])
         if isinstance(value, RunTime) and not isinstance(base, (Name, Member, Index)):
             return RunTime(f"{value.text}[{text_of(at)}]", device=value.device)
         place = self.place(whole)

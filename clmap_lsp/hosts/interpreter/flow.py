@@ -36,6 +36,7 @@ from clmap_lsp.hosts.values import (
     Number,
     Pointer,
     RunTime,
+    Sizes,
     Text,
     Value,
     default_of,
@@ -240,16 +241,20 @@ class Flow(Expressions):
         return count
 
     def _unrolled(self, loop: Loop, turns: int) -> None:
-        for _ in range(turns):
-            if not self._turn(loop.body):
+        for turn in range(turns):
+            if not self._turn(loop.body, turn):
                 return
             self.block(loop.step)
 
-    def _turn(self, body: Block) -> bool:
+    def _turn(self, body: Block, turn: int = 0) -> bool:
         """Run a body once where nothing else leaves it; False if it was left for good."""
         state = LoopState()
         self.loops.append(state)
-        self.scoped(body)
+        self.turns.append(turn)
+        try:
+            self.scoped(body)
+        finally:
+            self.turns.pop()
         self.loops.pop()
         for left in state.continues:
             self.store = self.joined(self.store, left, None)
@@ -264,9 +269,9 @@ class Flow(Expressions):
             self.open_at(over.place, keeps_default=False)  # It may be a reference.
             items = None
         if items is not None and len(items) <= MAX_UNROLLED and all(map(_is_thing, items)):
-            for item in items:
+            for turn, item in enumerate(items):
                 self.assign(each, item)
-                if not self._turn(loop.body):
+                if not self._turn(loop.body, turn):
                     return
             return
         self._open(each, over)
@@ -301,10 +306,15 @@ class Flow(Expressions):
             self.trials -= 1
         after = self.store
         opened = before.copied()
+        lists: dict[int, Pointer] = {}
         if after is not None:
             for place, value in after.items():
                 old = before.read(place)
-                if old is not None and old != value:
+                if isinstance(old, Sizes) and isinstance(value, Sizes) and _is_longer(old, value):
+                    if id(value) not in lists:  # One list may have several names.
+                        lists[id(value)] = self._grown(place, value, opened)
+                    opened[place] = lists[id(value)]
+                elif old is not None and old != value:
                     opened[place] = self._changed(place, old, value, skipped)
         self.store = opened
         self.loop_depth += 1
@@ -328,6 +338,12 @@ class Flow(Expressions):
             return joined(old, Text((RunTime("…"),)))
         return join_values(place, (old, new), old if skipped else None)
 
+    def _grown(self, place: str, items: Sizes, store: Store) -> Pointer:
+        """Return a list of Python that a loop adds to: any item may be any of those that are added."""
+        held = f"{self.fresh_memory()}{name_of(place).lstrip('.')}"
+        store[f"{held}[*]"] = join_values(f"{held}[*]", items.items)
+        return Pointer(held)
+
     def _body(self, loop: Loop) -> list[Store]:
         state = LoopState()
         self.loops.append(state)
@@ -343,6 +359,11 @@ class Flow(Expressions):
             self.frame.calls.clear()
             self.value(loop.condition)
         return state.breaks
+
+
+def _is_longer(old: Sizes, new: Sizes) -> bool:
+    """Tell whether a list of Python is another one with items added at its end."""
+    return len(new.items) > len(old.items) and new.items[: len(old.items)] == old.items
 
 
 def _is_thing(value: Value) -> bool:

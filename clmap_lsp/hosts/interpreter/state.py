@@ -23,6 +23,7 @@ from clmap_lsp.hosts.values import (
     converted,
     default_of,
     field_name,
+    holder_name,
     is_kernel,
     name_of,
     size_of,
@@ -59,6 +60,10 @@ class Raised:
     dimensions: int | None
     arguments: Mapping[int, Value]
     looped: bool = False
+    owner: str = ""
+    """The class of the method that was run."""
+    is_likely: bool = False
+    """It only reads like a launch: of a field that is perhaps a kernel."""
 
 
 @dataclass(slots=True)
@@ -124,6 +129,8 @@ class State(ABC):
         self.site = 0
         self.sites: dict[tuple[object, ...], int] = {}
         self.loop_depth = 0
+        self.turns: list[int] = []
+        """Of the loops that are run turn by turn, which turn it is."""
         self.macro_depth = 0
         self.opened: set[str] = set()
         """Names of variables and fields that functions which were not run may have given other values."""
@@ -160,7 +167,7 @@ class State(ABC):
     def fresh(self, kind: str, call: Call, name: str = "") -> str:
         """Return the place of what a call makes: the same whenever it is run on the same way."""
         where = tuple((it.function.path, it.function.row) for it in self.frames[-3:])
-        site = self.sites.setdefault((where, call.row, call.text), len(self.sites))
+        site = self.sites.setdefault((where, call.row, call.text, tuple(self.turns)), len(self.sites))
         return f"{kind}{site}#{name}"
 
     def fresh_memory(self) -> str:
@@ -182,16 +189,18 @@ class State(ABC):
         kept_in = field_name(place)
         for it in value.values if isinstance(value, Alternatives) else (value,):
             if kept_in and is_kernel(it) and isinstance(it, Pointer):
-                self._keep_kernel(kept_in, it)
+                self._keep_kernel(kept_in, place, it)
 
-    def _keep_kernel(self, name: str, kernel: Pointer) -> None:
+    def _keep_kernel(self, name: str, place: str, kernel: Pointer) -> None:
         """Note which kernel a field holds, for launches in functions that are run apart from this one."""
         store = self.store
         if store is None:
             return
         sources, options = program_of(store, kernel.place)
-        for text in texts_of(store.read(kernel.place + ".name")):
-            kept = KeptKernel(text, tuple(sources), options, self.path)
+        owner = self.frame.function.owner if self.frames else ""
+        names: list[Text | None] = [*texts_of(store.read(kernel.place + ".name"))]
+        for text in names or [None]:
+            kept = KeptKernel(text, tuple(sources), options, self.path, owner, holder_name(place))
             known = self.project.kernels_in_fields.setdefault(name, [])
             if kept not in known:
                 known.append(kept)
@@ -254,6 +263,8 @@ class State(ABC):
     def _items(self, value: Value) -> tuple[Value, ...] | None:
         if isinstance(value, Sizes):
             return value.items
+        if isinstance(value, Pointer) and value.place.startswith("d") and self.path.endswith(".py"):
+            return tuple(Text((it,)) for it in self.entries(value)) or None
         if isinstance(value, Pointer) and self.store is not None:
             found = []
             for index in range(MAX_UNROLLED + 1):
