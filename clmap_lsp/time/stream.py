@@ -146,15 +146,20 @@ def _kept(count: int, cut: float, dims: int, d: int) -> int:
 
 def _values(value: Sym, group: tuple[int, int, int], shape: list[int], dims: int) -> Ints:
     """Return an integer for one work-group, with an axis for each loop (outer last) and one for the lanes."""
-    result = np.full((1,) * (dims - 2), value.const, np.int64)
+    result = np.full((1,) * (dims - 2), _wrapped(value.const), np.int64)
     for d, coef in value.coefs:
         if d < 3:
-            result = result + coef * group[d]
+            result = result + _wrapped(coef * group[d])
         else:
             view = [1] * (dims - 2)
             view[dims - 1 - d] = shape[d]
-            result = result + (coef * np.arange(shape[d])).reshape(view)
+            result = result + (_wrapped(coef) * np.arange(shape[d])).reshape(view)
     return result if value.array is None else result + _picked(value.array, group, shape, dims)
+
+
+def _wrapped(number: int) -> int:
+    """Return what 64 bits of an address hold of a number: offsets of hostile kernels know no bounds."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 def _picked(array: NDArray[Any], group: tuple[int, int, int], shape: list[int], dims: int) -> NDArray[Any]:
