@@ -607,6 +607,32 @@ def test_the_missing_barrier_is_added_where_the_race_is():
     assert "t[l] += t[l + s];\n        barrier(CLK_LOCAL_MEM_FENCE);\n    }" in text
 
 
+RACING_FUNCTION = """\
+// clmap: global=128 local=32 A=random(128) B=zeros(128)
+float mirrored(__local float *t, float mine, int l)
+{
+    for (int k = 0; k < 2; k++)
+        t[l + 32 * k] = mine * k;
+    return t[63 - l];
+}
+
+__kernel void reverse(__global const float *A, __global float *B)
+{
+    __local float t[64];
+    B[get_global_id(0)] = mirrored(t, A[get_global_id(0)], get_local_id(0));
+}
+"""
+
+
+def test_a_function_of_the_kernels_own_gets_its_barrier():
+    ((text, fix),) = offered(RACING_FUNCTION, "add-barrier")
+    assert "= mine * k;\n    barrier(CLK_LOCAL_MEM_FENCE);\n    return" in text
+    assert fix.safety is FixSafety.UNSAFE
+    other = "\n__kernel void other(__global float *B)\n{\n    __local float t[64];\n"
+    other += "    if (get_local_id(0) == 0)\n        B[0] = mirrored(t, B[1], 0);\n}\n"
+    assert offered(RACING_FUNCTION + other, "add-barrier") == []
+
+
 def test_races_of_global_memory_get_no_barrier():
     text = kernels.MISSING_BARRIER.replace("__local float t[32];", "").replace("t[l] =", "B[0] =")
     assert offered(text.replace("= t[31 - l]", "= 1.0f"), "add-barrier") == []

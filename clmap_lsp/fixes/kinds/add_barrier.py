@@ -1,23 +1,28 @@
 """Add the barrier that is missing between a local store and a load of another work-item.
 
 Places are tried from the narrowest: before the later access, after the earlier one, at the end of the loop
-around them, and pairs of these. Only what the emulator then sees without a race is offered.
+around them, and pairs of these. Only what the emulator then sees without a race is offered. A function that
+this kernel alone calls gets the barrier itself.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.outline import outline
 from clmap_lsp.fixes.scope import Scope, as_typed
 
 if TYPE_CHECKING:
     from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.fixes.outline import Node
+    from clmap_lsp.source import ir
     from clmap_lsp.source.span import Span
 
 KIND = "add-barrier"
@@ -37,7 +42,9 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         return
     places: dict[int, Edit] = {}
     for race in races:
-        for edit in _places(scope, race.span, race.other_span or race.span):
+        spans = sorted((race.span, race.other_span or race.span), key=lambda it: it.start)
+        around = _around(scope, *spans)
+        for edit in () if around is None else _places(around, *spans):
             places.setdefault(edit.span.start, edit)
     edits = list(places.values())
     tried = (chosen for count in (1, 2, 3) for chosen in combinations(edits, count))
@@ -53,10 +60,32 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         )
 
 
-def _places(scope: Scope, one: Span, other: Span) -> Iterator[Edit]:
-    if not (as_typed(one, scope.subject.path) and as_typed(other, scope.subject.path)):
-        return
-    first, second = sorted((one, other), key=lambda it: it.start)
+def _around(scope: Scope, first: Span, second: Span) -> Scope | None:
+    """Return the scope of the kernel, or of a function of its own, that two places stand in."""
+    path = scope.subject.path
+    if not (as_typed(first, path) and as_typed(second, path)):
+        return None
+    if scope.body.holds(first.start, second.end):
+        return scope
+    for function in scope.subject.program.functions.values():
+        span = function.span
+        if span.path == path and span.start <= first.start and second.end <= span.end:
+            body = outline(scope.shown, span.start, span.end) if _is_its_own(scope, function) else None
+            return None if body is None else replace(scope, body=body)
+    return None
+
+
+def _is_its_own(scope: Scope, function: ir.Function) -> bool:
+    """True if no other kernel calls a function: there a barrier might wait for work-items that never come."""
+    named = re.compile(rf"\b{re.escape(function.name)}\b")
+    own, kernel = function.span, scope.subject.analysis.span
+    return all(
+        own.start <= it.start() < own.end or kernel.start <= it.start() < kernel.end
+        for it in named.finditer(scope.shown)
+    )
+
+
+def _places(scope: Scope, first: Span, second: Span) -> Iterator[Edit]:
     paths = [_uniform(scope.body.path(it.start, it.end)) for it in (first, second)]
     common = [a for a, b in zip(*paths, strict=False) if a is b]
     blocks = [it for it in common if it.kind == "block"]
