@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from math import prod
 
 from clmap_lsp.source.ir import WorkItemQuery
@@ -20,6 +21,13 @@ def ranges(
     are bounded for SIMD groups of any width; their sizes, which depend on the device, are left out. Functions
     without a dimension stand at 0.
     """
+    return _ranges(tuple(global_size), tuple(local_size), tuple(global_offset))
+
+
+@lru_cache(maxsize=64)
+def _ranges(
+    global_size: tuple[int, ...], local_size: tuple[int, ...], global_offset: tuple[int, ...]
+) -> Mapping[tuple[WorkItemQuery, int], Range]:
     query = WorkItemQuery
     n = len(global_size)
     found: dict[tuple[WorkItemQuery, int], Range] = {(query.WORK_DIM, 0): (n, n)}

@@ -65,6 +65,23 @@ def test_work_group_shapes_are_compared() -> None:
     assert by_shape[(16, 16)] == 6
 
 
+def test_few_shapes_of_a_kernel_of_many_accesses_are_compared() -> None:
+    """The same on every machine: what is compared costs so much work in all, and the rest is unknown."""
+    text = """
+    // clmap: global=256,256 local=8,32 N=256 a=zeros(N*N)
+    __kernel void many(__global float *a, const int N)
+    {
+        int x = get_global_id(0), y = get_global_id(1);
+        UPDATES
+    }
+    """
+    few, many = (kernel(text.replace("UPDATES", "a[x * N + y] += 1; " * n)) for n in (20, 1_000))
+    assert len(few.shapes) == len(many.shapes)
+    assert all(it.totals.complete for it in few.shapes)
+    assert many.totals.complete
+    assert [it.totals.complete for it in many.shapes].count(True) < 4
+
+
 def test_shapes_are_those_of_as_many_work_items_that_divide() -> None:
     launch = Launch("f", (96, 64), (16, 16))
     assert other_shapes(launch) == [(32, 8), (8, 32), (4, 64)]

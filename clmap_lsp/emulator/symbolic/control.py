@@ -35,6 +35,8 @@ class Budget:
     mask_cells: int = 1 << 12
     """Up to so many elements, a mask over groups and lanes is taken to cost less than splitting a box; with
     0, boxes are always split, and loops as well."""
+    work: int = 1 << 17
+    """What launches that are compared with one may cost together, as `Spending.work` has it; a second."""
     sampled_groups: int = 16
     """Work-groups looked at where the whole launch is over the budget; 0 leaves such launches unknown."""
 
@@ -50,13 +52,16 @@ class Spending:
     turns: int = 0
     boxes: int = 0
     statements: int = 0
+    accesses: int = 0
+    """Accesses whose addresses were counted, in each box and turn anew."""
 
     @property
     def is_over(self) -> bool:
-        """True if more has been spent than the budget of one count."""
+        """True if more has been spent than launches may cost that are compared with one."""
         budget = self.budget
         return (
-            self.cells > budget.work_cells
+            self.work > budget.work
+            or self.cells > budget.work_cells
             or self.computed > budget.computed_cells
             or self.patterns > budget.patterns
             or self.turns > budget.turns
@@ -68,7 +73,7 @@ class Spending:
     def work(self) -> int:
         """All of it together, in statements run one by one: each took some six microseconds."""
         arrays = self.computed // 1_600 + self.cells // 50
-        return self.statements + 30 * self.patterns + 8 * self.boxes + arrays
+        return self.statements + 20 * self.accesses + 30 * self.patterns + 8 * self.boxes + arrays
 
     def step(self) -> None:
         """Note a statement that is run. Raises: OverBudgetError."""
@@ -86,6 +91,7 @@ class Spending:
         self.turns += other.turns
         self.boxes += other.boxes
         self.statements += other.statements
+        self.accesses += other.accesses
 
     def compute(self, cells: int) -> None:
         """Note the elements of an array that an expression gives. Raises: OverBudgetError."""
