@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from clmap_lsp.dataclass import dataclass
 
-_HIDDEN = re.compile(
+HIDDEN = re.compile(
     r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+(?:"|(?=\n)|\Z)'
     r"|'(?:\\.|[^'\\\n])*+(?:'|(?=\n)|\Z)",
     re.DOTALL,
@@ -76,7 +76,7 @@ class _UnreadableError(Exception):
 
 def masked(text: str) -> str:
     """Return the text with comments, strings and character constants blanked, at the same offsets."""
-    return _HIDDEN.sub(lambda it: re.sub(r"[^\n]", " ", it.group()), text)
+    return HIDDEN.sub(lambda it: re.sub(r"[^\n]", " ", it.group()), text)
 
 
 def of_one_build(text: str, inactive: Iterable[tuple[int, int]]) -> str:

@@ -21,7 +21,7 @@ from clmap_lsp.access.wording import Names, words
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.edits import indent_of, insert, replace
-from clmap_lsp.fixes.outline import Node, of_one_build, outline
+from clmap_lsp.fixes.outline import HIDDEN, Node, of_one_build, outline
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source import ir
 from clmap_lsp.source.span import Span
@@ -232,6 +232,10 @@ class Scope:
     def node_at(self, span: Span) -> Node | None:
         """Return the statement that is exactly a span, pragmas before it apart."""
         return next((it for it in self.body.walk() if (it.begins, it.end) == (span.start, span.end)), None)
+
+    def comments(self, start: int, end: int) -> list[str]:
+        """Return the comments in a range."""
+        return [it.group().rstrip() for it in HIDDEN.finditer(self.text, start, end) if it.group()[0] == "/"]
 
     def hints(self, node: Node) -> list[str]:
         """Return the pragmas and attributes before a statement, each as a line of its own."""

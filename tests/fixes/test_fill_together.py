@@ -73,7 +73,14 @@ def test_the_group_fills_side_by_side():
     assert "if (lid == 0)" not in text
     assert "for (int i = get_local_id(0); i < dim; i += get_local_size(0)) {" in text
     assert "all work-items of a group come to the barrier, or none" in fix.assumptions
-    ((text, fix),) = offered(IN_TURNS, "fill-together")
+    ((text, fix),) = offered(
+        IN_TURNS.replace("        }\n        barrier", "        } // done\n        barrier"), "fill-together"
+    )
+    assert text.count("// done") == 1
+    ((text, fix),) = offered(
+        IN_TURNS.replace("== 0) {", "== 0) { // row k").replace("+ i];", "+ i]; /* all */"), "fill-together"
+    )
+    assert text.count("// row k\n") == text.count("; /* all */\n") == 1
     assert "#pragma unroll 4\n        for (int i = 2 + get_local_id(0); i < 64;" in text
 
 

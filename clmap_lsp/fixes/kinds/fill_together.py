@@ -233,7 +233,8 @@ def _proposals(scope: Scope, fill: _Fill, accesses: list[Access]) -> Iterator[Pr
     before, after = scope.indent(loop.node.begins), scope.indent(node.start)
     body = scope.text[loop.node.head[1] + 1 : loop.node.end].replace(f"\n{before}", f"\n{after}")
     names = " and ".join(sorted(filled))
-    lines = [WHY.format(names=names), *scope.hints(loop.node), head + body]
+    around = (*scope.comments(node.begins, loop.node.start), *scope.comments(loop.node.end, node.end))
+    lines = [*around, WHY.format(names=names), *scope.hints(loop.node), head + body]
     text = scope.governed(node, f"{scope.newline}{after}".join(lines))
     stored = facts.written(scope.subject.analysis)
     yield Proposal(
