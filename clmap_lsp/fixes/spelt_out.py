@@ -190,6 +190,8 @@ def _hidden(subject: Subject) -> set[tuple[int, int]]:
         if isinstance(statement, (ir.Load, ir.Store, ir.Atomic, ir.Loop)):
             spans.append(statement.span)
         found.update((it.start, it.end) for it in spans if it.definition is not None)
+        if isinstance(statement, ir.Loop):  # Its head may be a macro's while its body is typed.
+            found.add((statement.span.start, statement.span.start + 1))
     return found
 
 
@@ -227,12 +229,27 @@ def _is_code(macro: Macro) -> bool:
 
 
 def _expanded(path: str, text: str, macros: dict[str, Macro]) -> str | None:
-    """Return what a use stands for; `None` where that is a statement, which nobody writes on one line."""
+    """Return what a use stands for; `None` where that is a statement, which nobody writes on one line.
+
+    The head of a loop (`FOR(k, n)`) is none yet.
+    """
     try:
         tokens = Expander(macros, limit=MOST_TOKENS).expand_list(lex_fragment(path, text))
     except TooManyTokensError:
         return None
-    return None if any(it.text in (";", "{", "}") for it in tokens) else _printed(tokens)
+    words = [it.text for it in tokens]
+    unfit = ("{", "}") if _is_head(words) else (";", "{", "}")
+    return None if any(it in words for it in unfit) else _printed(tokens)
+
+
+def _is_head(words: Sequence[str]) -> bool:
+    """True for `for (…; …; …)`, to its last parenthesis."""
+    depth, closes = 0, []
+    for at, word in enumerate(words):
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        if word == ")" and not depth:
+            closes.append(at)
+    return words[:2] == ["for", "("] and closes == [len(words) - 1]
 
 
 def _printed(tokens: Sequence[Token]) -> str:

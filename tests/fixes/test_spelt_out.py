@@ -106,3 +106,33 @@ def test_a_name_that_is_no_plain_index_stays(before: str, after: str):
     if after.startswith("float"):
         text = text.replace("[at]", "[(int)at]").replace("(at & 1)", "at")
     assert proposed(text, "vectorise") == []
+
+
+HEADED = """\
+// clmap: global=32,32 local=16,16 n=32 a=random(1024) b=random(1024) c=zeros(1024)
+#define FOR(v, e) for (int v = 0; v < (e); v++)
+#define TWICE(v, e) for (int v = 0; v < 2; v++) for (int v##2 = 0; v##2 < (e); v##2++)
+__kernel void headed(__global const float *restrict a, __global const float *restrict b,
+                     __global float *restrict c, int n)
+{
+    const int i = get_global_id(1), j = get_global_id(0);
+    float s = 0.0f;
+    FOR(k, n)
+        s += a[i * n + k] * b[k * n + j];
+    c[i * n + j] = s;
+}
+"""
+
+
+@pytest.mark.parametrize("kind", ["vectorise", "stage-loop"])
+def test_heads_of_loops_that_macros_make_are_written_out(kind: str):
+    subject, proposal = proposed(HEADED, kind)[-1]
+    text, proof = proved(HEADED, subject, proposal)
+    assert "FOR(k, n)" not in text
+    assert "for (int k" in text
+    assert proof.compared == "bit for bit"
+
+
+def test_two_heads_in_one_macro_stay():
+    text = HEADED.replace("FOR(k, n)", "TWICE(k, n)").replace("a[i * n + k]", "a[i * n + k2]")
+    assert proposed(text, "stage-loop") == []
