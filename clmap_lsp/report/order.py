@@ -48,9 +48,11 @@ def without_copies(report: CheckReport) -> CheckReport:
     """Return a report in which what is found alike in copies of a file is one finding.
 
     Copies are told by rule, kernel, message and the text of the line; the finding points at them. So is what
-    is found at one place of a header, in whatever kernels and files it is reached from.
+    is found at one place of a header, in whatever kernels and files it is reached from, and a type that only
+    the build defines.
     """
     copies = _of_headers(report)
+    _of_types(report, copies)
     first: dict[tuple[str, str], tuple[FileReport, Finding]] = {}
     gone = {id(finding) for found in copies.values() for _, finding in found}
     for file, finding in report.pairs():
@@ -79,6 +81,17 @@ def _of_headers(report: CheckReport) -> dict[int, list[tuple[FileReport, Finding
     return others
 
 
+def _of_types(report: CheckReport, others: dict[int, list[tuple[FileReport, Finding]]]) -> None:
+    """Add what says nothing but that types are not defined which a finding before it named."""
+    told: dict[str, Finding] = {}
+    for file, finding in report.pairs():
+        types = finding.data.get("types", ())
+        if types and all(it in told for it in types):
+            others.setdefault(id(told[types[0]]), []).append((file, finding))
+        for it in types:
+            told.setdefault(it, finding)
+
+
 def _merged(
     file: FileReport, copies: dict[int, list[tuple[FileReport, Finding]]], gone: set[int]
 ) -> FileReport:
@@ -100,9 +113,10 @@ MOST_COPIES = 5
 
 def _pointers(finding: Finding, others: Sequence[tuple[FileReport, Finding]]) -> list[Related]:
     same = [(file, it) for file, it in others if it.span == finding.span]
-    shown = [Related(it.span, "the same here, in a copy") for _, it in others if it.span != finding.span]
+    here = "not defined here" if finding.data.get("types") else "the same here, in a copy"
+    shown = [Related(it.span, here) for _, it in others if it.span != finding.span]
     if len(shown) > MOST_COPIES:
-        more = f"the same here, and in {len(shown) - MOST_COPIES} more copies"
+        more = f"the same here, and in {len(shown) - MOST_COPIES} more files"
         shown[MOST_COPIES - 1 :] = [replace(shown[MOST_COPIES - 1], message=more)]
     return [*_through(same), *shown]
 

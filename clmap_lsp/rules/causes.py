@@ -24,6 +24,10 @@ _STRUCTURAL = frozenset(
 """Roles of guesses that decide how the text around a name is read."""
 
 
+_HIDING = frozenset(("missing-include", "template-text", "several-programs"))
+"""Problems that are the cause of names which nothing defines."""
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """An undefined name: what it is taken for, and where it is first met."""
@@ -49,7 +53,12 @@ def hides_its_names(program: Program) -> bool:
 
     A file may not be found, the text a template, or several programs in one file.
     """
-    return any(it.code in ("missing-include", "template-text", "several-programs") for it in program.problems)
+    return any(it.code in _HIDING or is_of_the_build(it) for it in program.problems)
+
+
+def is_of_the_build(problem: Problem) -> bool:
+    """Tell whether a problem is an `#error` that macros of the build decide on."""
+    return problem.code == "error-directive" and problem.severity is Severity.INFORMATION
 
 
 def is_doubtful(program: Program) -> bool:

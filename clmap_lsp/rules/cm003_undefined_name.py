@@ -4,8 +4,10 @@
 
 Reports the names that neither the file, its includes nor the build options define: one finding a file, at the
 first of them. The message says what was taken in their place so that analysis could go on, and ends with a
-line for `clmap.toml` that defines them. It is information, as the host most likely defines them. Nothing is
-reported where an include is missing (CM002) or the text is a template: that is the cause then.
+line for `clmap.toml` that defines them. It is information where one of them is a type, as all figures rest on
+how large it is, and a hint otherwise: the host most likely defines them. `check` tells of a type once, in the
+first file that uses it. Nothing is reported where an include is missing (CM002), the build decides on an
+`#error`, or the text is a template: that is the cause then.
 
 ## Why is this bad?
 
@@ -45,6 +47,8 @@ from clmap_lsp.rules.causes import about_names, hides_its_names, undefined_names
 from clmap_lsp.rules.context import RuleContext
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
+_TYPES = frozenset(("type", "vector type"))
+"""What decides how large elements are, and so every figure of theirs."""
 RULE = RuleMeta("CM003", "undefined-name", Severity.HINT, problems=("undefined-name",), scope=Scope.FILE)
 
 
@@ -54,6 +58,10 @@ def check(context: RuleContext) -> Iterator[Finding]:
     names = {name: it for name, it in undefined_names(context.program).items() if name not in refused}
     if not names or hides_its_names(context.program):
         return
+    types = [it.name for it in context.program.guesses if it.role in _TYPES and it.name in names]
+    names = {it: names[it] for it in dict.fromkeys((*types, *names))}
     message, related = about_names(names)
     first = next(iter(names.values())).problem
-    yield RULE.finding(first.span, message, related=related)
+    # A file without kernels is a part of others, which may define them.
+    severity = Severity.INFORMATION if types and context.program.kernels else Severity.HINT
+    yield RULE.finding(first.span, message, related=related, severity=severity, data={"types": types})

@@ -187,3 +187,39 @@ def test_kernels_in_strings_of_hosts_are_checked_where_there_are_no_kernel_files
     assert line.startswith("kernels.cpp:7:5: CM102")
     (tmp_path / "own.cl").write_text("__kernel void own(__global int *a) { a[get_global_id(0)] = 1; }\n")
     assert not lines(clmap("check", ".", "--format", "concise", cwd=tmp_path))
+
+
+OF_BUILD = (
+    "__kernel void {0}(__global {1} *a, __global {1} *b) {{ a[get_global_id(0)] = b[get_global_id(0)]; }}\n"
+)
+
+
+def test_a_type_that_only_the_build_defines_is_told_once_and_ends_no_check(tmp_path: Path) -> None:
+    for name, type_ in (("one", "REAL"), ("two", "REAL"), ("three", "scalar_t"), ("four", "float")):
+        (tmp_path / f"{name}.cl").write_text(OF_BUILD.format(name, type_))
+    done = clmap("check", ".", cwd=tmp_path)
+    assert done.returncode == 0
+    assert done.stdout.count("information CM") == done.stdout.count("information CM003") == 2, done.stdout
+    assert 'build.defines = {REAL = "float"}' in done.stdout
+    assert 'build.defines = {scalar_t = "float"}' in done.stdout
+    assert "two.cl:1:28: not defined here" in done.stdout or "one.cl:1:28: not defined here" in done.stdout
+    (tmp_path / "clmap.toml").write_text('[build]\ndefines = { REAL = "float", scalar_t = "double" }\n')
+    assert "CM0" not in clmap("check", ".", cwd=tmp_path).stdout
+
+
+def test_what_is_wrong_behind_an_error_of_the_build_rests_on_the_build(tmp_path: Path) -> None:
+    """No build is found in which the type is defined: `#error` says so; what follows from it is not said."""
+    kinds = "".join(
+        f"#{'elif' if kind else 'if'} KIND == KIND_{name}\n"
+        f"#if SIZE == 1\ntypedef {name} element;\n#elif SIZE == 2\ntypedef {name}2 element;\n"
+        "#else\n#error no such size\n#endif\n"
+        for kind, name in enumerate(("long", "int"))
+    )
+    numbers = "#define KIND_long 1\n#define KIND_int 2\n"
+    kernel = "kernel void\ncopy(global const element* restrict a, global element* b)\n{ b[0] = a[0]; }\n"
+    named = "channel element to_host __attribute__((depth(DEPTH)));\n"
+    (tmp_path / "kinds.cl").write_text(f"{numbers}{kinds}#else\n#error no such kind\n#endif\n{named}{kernel}")
+    done = clmap("check", "kinds.cl", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "#error no such" in done.stdout
+    assert "error CM" not in done.stdout
