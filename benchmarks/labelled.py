@@ -1,6 +1,6 @@
 """What is left of findings on public kernels that a person judged, and how many of those shown are worth it.
 
-    python -m benchmarks.labelled --repos DIR [--half open|closed] [--collected first|...|fifth]
+    python -m benchmarks.labelled --repos DIR [--half open|closed] [--collected first|...|sixth]
 
 DIR holds one tree a repository, `owner__name`, as `benchmarks.corpus --clone` makes it. The verdicts are in
 `tests/data/labelled_findings.json`; they were written down before the rules were changed for them, and only
@@ -72,7 +72,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--half", choices=("open", "closed"))
-    parser.add_argument("--collected", choices=("first", "later", "third", "fourth", "fifth"))
+    parser.add_argument("--collected", choices=("first", "later", "third", "fourth", "fifth", "sixth"))
     args = parser.parse_args()
     found: dict[Path, dict[tuple[str, int, str], str]] = {}
     walked: dict[Path, set[str]] = {}
@@ -87,7 +87,7 @@ def main() -> None:
         if root not in walked:
             walked[root] = set(kernel_files([str(root)], lambda _: False))
         before[label.severity, label.verdict] += 1
-        if label.collected in ("third", "fourth", "fifth") and str(checked) not in walked[root]:
+        if label.collected in ("third", "fourth", "fifth", "sixth") and str(checked) not in walked[root]:
             continue
         if checked not in found:
             found[checked] = shown(checked)

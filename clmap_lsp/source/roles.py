@@ -69,6 +69,9 @@ def judge(tokens: list[Token], texts: list[str], found: Scan, types: frozenset[s
     for index in compress(count(), map(places.__contains__, texts)):
         places[texts[index]].append(index)
     for name in candidates:
+        if name.startswith("cl_") and name[3:] in NAMED_TYPES:  # The host's name, in a header for both.
+            roles[name] = (Role.TYPE, places[name][0], name[3:])
+            continue
         judged = _from_places(texts, places[name], out.edits)
         if judged is not None:
             roles[name] = (judged[0], judged[1], "")

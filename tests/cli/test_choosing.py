@@ -223,3 +223,19 @@ def test_what_is_wrong_behind_an_error_of_the_build_rests_on_the_build(tmp_path:
     assert done.returncode == 0, done.stdout
     assert "#error no such" in done.stdout
     assert "error CM" not in done.stdout
+
+
+def test_kernels_in_strings_of_python_with_single_quotes_are_checked(tmp_path: Path) -> None:
+    host = "# Times: 3\nimport pyopencl\nCODE = '''\n{}'''\nprg = pyopencl.Program(ctx, CODE).build()\n"
+    (tmp_path / "run.py").write_text(host.format(FAR.partition("\n")[2]))
+    done = clmap("check", "run.py", cwd=tmp_path)
+    assert "run.py:7:5" in done.stdout, done.stdout
+    assert "CM102" in done.stdout
+    assert "CM001" not in done.stdout
+
+
+def test_names_that_the_host_has_for_types_are_those_types(tmp_path: Path) -> None:
+    kernel = "__kernel void put(__global cl_float4 *a, cl_uint n) { a[get_global_id(0)] = (cl_float4)(n); }\n"
+    (tmp_path / "put.cl").write_text(kernel)
+    done = clmap("check", "put.cl", cwd=tmp_path)
+    assert 'build.defines = {cl_float4 = "float4", cl_uint = "uint"}' in done.stdout, done.stdout

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections import Counter
 
 import pytest
 
-from benchmarks.labelled import VERDICTS, labels
+from benchmarks.labelled import LABELS, VERDICTS, labels
 from clmap_lsp.rules import all_rules
 
 
@@ -71,3 +72,15 @@ def test_sets_are_of_repositories_that_no_other_has(name: str, findings: int, re
         repository = it.repository.removeprefix("https://github.com/")
         even = int(hashlib.sha256(f"{name}|{repository}".encode()).hexdigest(), 16) % 2 == 0
         assert it.half == ("open" if even else "closed") and it.severity
+
+
+def test_the_sixth_set_is_halved_as_the_launches_of_its_repositories_are() -> None:
+    launches = json.loads((LABELS.parent / "host_launches.json").read_text(encoding="utf-8"))["launches"]
+    halves = {
+        it["repository"]: {"tuned": "open", "unseen": "closed"}[it["part"]]
+        for it in launches
+        if it.get("set") == 7
+    }
+    own = [it for it in labels() if it.collected == "sixth"]
+    assert len(own) >= 16
+    assert all(halves[it.repository.removeprefix("https://github.com/")] == it.half for it in own)
