@@ -308,18 +308,22 @@ def _keep_inside_arrays(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
     ]
     if not limits or not any(it.is_object for it in kernel.variables):
         return
-    if not _overrun(kernel, _known_scalars(kernel, draft), draft):
+    scalars = _known_scalars(kernel, draft)
+    if not _overrun(kernel, scalars, draft):
         return
     for name in limits:
-        value = draft.scalar(name)
-        while value is not None and value > 1:
+        value = draft.scalar(name) or 0
+        if value <= 1 or _overrun(kernel, _with(scalars, name, 1), draft):
+            continue  # What the smallest does not cure the others do not.
+        value //= 2
+        while value > 1 and _overrun(kernel, _with(scalars, name, value), draft):
             value //= 2
-            scalars = {
-                it: value if it.name == name else known for it, known in _known_scalars(kernel, draft).items()
-            }
-            if not _overrun(kernel, scalars, draft):
-                draft.arguments[name] = ScalarArgument((value,))
-                return
+        draft.arguments[name] = ScalarArgument((value,))
+        return
+
+
+def _with(scalars: Mapping[Variable, int], name: str, value: int) -> dict[Variable, int]:
+    return {it: value if it.name == name else known for it, known in scalars.items()}
 
 
 def _overrun(kernel: ir.Kernel, scalars: Mapping[Variable, int], draft: Draft) -> bool:
