@@ -22,9 +22,9 @@ from clmap_lsp.source.types import AddressSpace
 DEVICE = load_model("nvidia-hopper")
 
 
-def counted(body, budget, items=(64,)):
+def counted(body, budget, items=(64,), group=None):
     program = read_program(f"__kernel void k(__global int *a) {{ {body} }}", "kernel.cl")
-    launch = Launch("k", items, items, {"a": BufferArgument(Fill.ZEROS, 64)})
+    launch = Launch("k", items, group or items, {"a": BufferArgument(Fill.ZEROS, 64)})
     return count(program.kernels[0], launch, DEVICE, budget=budget)
 
 
@@ -155,3 +155,20 @@ def test_what_differs_along_many_loops_takes_little_memory():
         tracemalloc.stop()
     assert found.bail is not None
     assert peak < 256 << 20
+
+
+@pytest.mark.parametrize("kind", ["int", "uint"])
+def test_parts_that_rise_and_fall_together_stay_apart_from_the_groups(kind):
+    """`r - r % 4` is never below 0, so an unsigned index does not wrap and is not spread out over groups."""
+    body = f"""
+    {kind} n = 2048;
+    for (int r = 0; r < 8; r++)
+        for (int c = 0; c < 8; c++) {{
+            const int i = (int)get_group_id(1) * 128 + 16 * (r - r % 4) + 4 * (int)get_local_id(1) + r % 4;
+            const int j = (int)get_group_id(0) * 128 + 16 * (c - c % 4) + 4 * (int)get_local_id(0) + c % 4;
+            a[i * n + j] = 1;
+        }}"""
+    found = counted(body, Budget(work_cells=1 << 18), items=(256, 256), group=(16, 16))
+    assert found.is_exact
+    (site,) = found.sites.values()
+    assert site.requests == 64 * 8 * 256

@@ -15,6 +15,7 @@ from clmap_lsp.emulator.symbolic.values import (
     Sym,
     bounds,
     dense_shape,
+    exact_bounds,
     numbers,
     subtract,
     tightened,
@@ -48,8 +49,8 @@ def _negative(difference: Sym, shift: int, wanted: bool, space: Space) -> Condit
     shifted = Sym(
         difference.const + shift, difference.coefs, difference.array, difference.low, difference.high
     )
-    for _ in range(2):
-        least, most = bounds(shifted, space.counts)
+    for known in (bounds, exact_bounds):
+        least, most = known(shifted, space.counts)
         if most < 0:
             return wanted
         if least >= 0:
@@ -61,8 +62,8 @@ def _negative(difference: Sym, shift: int, wanted: bool, space: Space) -> Condit
 
 
 def _equals(difference: Sym, wanted: bool, space: Space) -> Condition:
-    for _ in range(2):
-        least, most = bounds(difference, space.counts)
+    for known in (bounds, exact_bounds):
+        least, most = known(difference, space.counts)
         if most < 0 or least > 0:
             return not wanted
         if least == most == 0:

@@ -22,6 +22,7 @@ from clmap_lsp.emulator.symbolic.values import (
     affordable,
     bounds,
     dense_shape,
+    exact_bounds,
     numbers,
     of_array,
     scale,
@@ -64,7 +65,7 @@ def fit(value: Sym, scalar: ScalarType, space: Space) -> Sym:
     if low <= least and most <= high:
         return value
     value = tightened(value)
-    least, most = bounds(value, space.counts)
+    least, most = exact_bounds(value, space.counts)
     if low <= least and most <= high:
         return value
     span = 1 << scalar.bits
@@ -96,7 +97,7 @@ def settled(value: Sym, scalar: ScalarType, space: Space) -> Sym | None:
     least, most = bounds(value, space.counts)
     if least < 0 <= most:
         value = tightened(value)
-        least, most = bounds(value, space.counts)
+        least, most = exact_bounds(value, space.counts)
     if least >= 0:
         return value
     if most < 0:

@@ -202,6 +202,19 @@ def tightened(value: Sym) -> Sym:
     return Sym(value.const + exact.const, value.coefs, exact.array, exact.low, exact.high)
 
 
+def exact_bounds(value: Sym, counts: Sequence[int]) -> tuple[int, int]:
+    """Return the least and the greatest number that a value is, where that costs no more than its array.
+
+    In `r - r % 4` the array falls as the affine part rises: apart, they seem to reach below 0.
+    """
+    least, most = bounds(value, counts)
+    if value.array is None or least <= -_WIDE or most >= _WIDE:
+        return least, most
+    lengths = value.array.shape[-2::-1]
+    together = [d for d, _ in value.coefs if d < len(lengths) and lengths[d] > 1]
+    return bounds(tightened(spread(value, together, counts)), counts)
+
+
 def dense_shape(value: Sym, dimensions: Iterable[int], counts: Sequence[int]) -> int:
     """Return the number of cells that the array has once `dimensions` are spread out in it."""
     shape = list(value.array.shape) if value.array is not None else [1]
