@@ -66,6 +66,34 @@ def test_fixtures(program, kernel):
     compare(program, kernel, launch)
 
 
+@pytest.mark.parametrize(
+    "real",
+    [
+        "sqrt((float)i)",
+        "sqrt((double)i * i)",
+        "native_sqrt(i * 0.5f)",
+        "clamp(i - 7.5f, 0.0f, 90.25f)",
+        "round(i * 0.5f)",
+        "round(i + 0.49999997f)",
+        "20.0f + round(0.25f * (i % 40) - 5.0f)",
+        "fmod((float)i, 12.0f)",
+        "mad((float)i, 1.5f, 2.0f)",
+        "fma(i * 0.1f, 10.0f, 0.5f)",
+        "clamp((float2)(i, 3.0f), 2.0f, 40.0f).x",
+    ],
+)
+def test_indices_that_floats_make(real):
+    """Elements a cache line apart, so that every other index is another sector."""
+    text = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
+    text += (
+        f"kernel void f(global float *a) {{ int i = get_global_id(0); a[((int)({real}) & 127) * 32] = i; }}"
+    )
+    program = read_program(text, "f.cl")
+    launch = resolve(program, program.kernels[0])
+    assert not isinstance(launch, LaunchProblem)
+    assert compare(program, program.kernels[0], launch)
+
+
 def test_most_reference_kernels_are_taken_by_both():
     taken = sum(compare(*program_of(it), launch_of(it)) for it in entries() if "@" not in it["name"])
     assert taken >= 20

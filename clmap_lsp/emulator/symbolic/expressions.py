@@ -539,7 +539,7 @@ class Evaluator:
             return self._from_condition(self._joined_conditions(signs, expression.name == "all"))
         *sources, mask = arguments
         if not isinstance(mask, Lanes) or not all(isinstance(it, Lanes) for it in sources):
-            return Unknown(f"{expression.name} is not followed")
+            return Unknown(f"{expression.name}, which is not followed")
         lanes = [part for it in sources if isinstance(it, Lanes) for part in it.parts]
         chosen = [
             it.const % len(lanes) if isinstance(it, Sym) and it.is_uniform else None for it in mask.parts
@@ -577,7 +577,7 @@ class Evaluator:
         def apply(values: Sequence[Value], scalar: ScalarType) -> Value:
             arrays = [it.array for it in values if isinstance(it, Floats)]
             if len(arrays) < len(values):
-                return Unknown(f"{name} is not followed")
+                return Unknown(f"{name}, which is not followed")
             affordable(*arrays)
             return of_array(np.asarray(_RELATIONS[name](*arrays)).astype(np.int64) * truth_value)
 
@@ -594,8 +594,9 @@ class Evaluator:
                 with np.errstate(all="ignore"):
                     arrays = [it.array for it in values if isinstance(it, Floats)]
                     affordable(*arrays)
+                    self.rounds_floats |= name in _BUILTINS_ROUNDED_DIFFERENTLY
                     return Floats(np.asarray(_FLOAT_BUILTINS[name](*arrays)))
-            return Unknown(f"{name} is not followed")
+            return Unknown(f"{name}, which is not followed")
 
         return apply
 
@@ -630,7 +631,7 @@ class Evaluator:
                 found = builtins.exactly(name, values, kind, result, space)
                 return Unknown(f"{name} of so many values") if found is None else found
             case _:
-                return Unknown(f"{name} is not followed")
+                return Unknown(f"{name}, which is not followed")
 
     def _smaller(self, one: Sym, two: Sym, scalar: ScalarType, smaller: bool) -> Sym | Unknown:
         first = compare(CompareOp.LE if smaller else CompareOp.GE, one, two, scalar, self.space)
@@ -677,6 +678,17 @@ def _bit_count(name: str, values: Any, bits: int) -> Any:
             return np.where(shifted.any(axis=-1), shifted[..., ::-1].argmax(axis=-1), bits)
 
 
+def _rounded(values: Any) -> Any:
+    """Return the nearest integers, halves away from zero. Adding 0.5 would round what is just below it up."""
+    whole = np.trunc(values)
+    return np.where(np.abs(values - whole) >= 0.5, whole + np.copysign(np.ones_like(whole), values), whole)
+
+
+def _multiplied_and_added(a: Any, b: Any, c: Any) -> Any:
+    """Return a * b + c; of floats and halves the product is exact."""
+    return (np.asarray(a, np.float64) * b + c).astype(np.result_type(a, b, c))
+
+
 _FLOAT_OPS: dict[BinaryOp, Callable[[Any, Any], Any]] = {
     BinaryOp.ADD: np.add,
     BinaryOp.SUB: np.subtract,
@@ -703,7 +715,14 @@ _FLOAT_BUILTINS: dict[str, Callable[..., Any]] = {
     "fmax": np.fmax,
     "min": np.minimum,
     "max": np.maximum,
+    "clamp": lambda x, low, high: np.fmin(np.fmax(x, low), high),
+    "round": _rounded,
+    "fmod": np.fmod,
+    **dict.fromkeys(("fma", "mad"), _multiplied_and_added),
+    **dict.fromkeys(("sqrt", "native_sqrt", "half_sqrt"), np.sqrt),
 }
+_BUILTINS_ROUNDED_DIFFERENTLY = frozenset(("fma", "mad", "sqrt", "native_sqrt", "half_sqrt"))
+"""OpenCL allows 3 ulp for a root, leaves `mad` to the device (C 3.0, 7.4); `fma` of doubles rounds twice."""
 _RELATIONS: dict[str, Callable[..., Any]] = {
     "isequal": np.equal,
     "isnotequal": np.not_equal,
