@@ -216,3 +216,10 @@ def test_more_iterations_than_a_mask_may_have_are_not_followed() -> None:
     result = counted(body)
     assert result.bail is not None
     assert "1,099,511,627,776 iterations" in result.bail.reason
+
+
+def test_a_sign_mask_of_64_bits_is_followed() -> None:
+    found = counted("long x = (long)get_local_id(0) - 3; a[(x >> 63) & 7] = 1;", items=64)
+    assert found.is_exact
+    (site,) = found.sites.values()
+    assert (site.requests, site.units) == (2, 2)

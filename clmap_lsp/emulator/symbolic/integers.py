@@ -218,8 +218,8 @@ def _divided(value: Sym, by: int, space: Space, *, remainder: bool, floors: bool
         _split_sheets(value, by, space)
         return None
     own = Sym(value.const, (), value.array, value.low, value.high)
-    if not is_int64(own, space):
-        return None  # The parts do not fit where their sum does.
+    if not is_int64(own, space) or by >= 1 << 63:
+        return None  # The parts, or the divisor, do not fit where the sum does.
     rest = of_array(numbers(own, space.counts))
     inner = numbers(rest, space.counts)
     if remainder:
