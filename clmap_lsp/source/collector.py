@@ -40,7 +40,8 @@ def paused_collector() -> Iterator[None]:
         yield
     finally:
         if collects:
-            if gc.get_count()[0] > MANY and not gc.get_freeze_count():
+            # The count of what is frozen walks all of it: that is asked only where a look would follow.
+            if gc.get_count()[0] > max(MANY, gc.get_threshold()[0]) and not gc.get_freeze_count():
                 _AGEING.put_off()
             gc.enable()
 

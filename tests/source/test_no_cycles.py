@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from clmap_lsp.source import collector
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.read import read_program
 
@@ -43,3 +44,21 @@ def test_a_reading_leaves_no_cycles(text: str):
         assert gc.collect() == 0
     finally:
         gc.enable()
+
+
+def test_what_is_frozen_is_not_counted_at_every_reading(monkeypatch: pytest.MonkeyPatch):
+    """Counting it walks all of it. In a server, which looks for cycles at quiet moments only, much is new."""
+
+    def counted() -> int:
+        raise AssertionError("what is frozen was counted")
+
+    before = gc.get_threshold()
+    gc.set_threshold(1_000_000_000, 10, 10)
+    kept = [[] for _ in range(collector.MANY + 1_000)]
+    try:
+        assert gc.get_count()[0] > collector.MANY
+        monkeypatch.setattr(gc, "get_freeze_count", counted)
+        read_program(FIXTURE, "k.cl", BuildOptions())
+    finally:
+        gc.set_threshold(*before)
+    assert kept
