@@ -63,7 +63,7 @@ class ClmapProtocol(LanguageServerProtocol):
         if not self._admit(data):
             return
         self._trace(data)
-        self._give_version(data)
+        self._mend_edit(data)
         try:
             message = self.structure_message(data)
         except Exception as error:
@@ -109,9 +109,10 @@ class ClmapProtocol(LanguageServerProtocol):
         verbose = json.dumps(data.get("params")) if self.trace is lsp.TraceValue.Verbose else None
         self.notify(lsp.LOG_TRACE, lsp.LogTraceParams(text, verbose))
 
-    def _give_version(self, data: dict[str, Any]) -> None:
+    def _mend_edit(self, data: dict[str, Any]) -> None:
         """Give an edit without a version, as clients of LSP 3.15 may send it, that of its document.
 
+        Places before the text's or a line's start mean that start.
         An edit that was refused for it would leave us with another text than the editor's.
         """
         params = data.get("params")
@@ -122,6 +123,9 @@ class ClmapProtocol(LanguageServerProtocol):
         known = self.documents.get(uri) if isinstance(uri, str) else None
         if document.get("version") is None and known is not None:
             document["version"] = known.version
+        changes = data["params"].get("contentChanges")
+        for change in changes if isinstance(changes, list) else ():
+            _clamp(change)
 
     def _admit(self, data: dict[str, Any]) -> bool:
         """Say whether a message may come now, and answer it if it may not."""
@@ -216,6 +220,19 @@ class ClmapProtocol(LanguageServerProtocol):
         if future is not None:
             future.cancel()
         yield from self._tell(lsp.WINDOW_WORK_DONE_PROGRESS_CANCEL, params)
+
+
+def _clamp(change: Any) -> None:
+    """Move what lies before the text, or before a line, to its start, as other servers do."""
+    span = change.get("range") if isinstance(change, dict) else None
+    for place in (span.get("start"), span.get("end")) if isinstance(span, dict) else ():
+        if not isinstance(place, dict):
+            continue
+        line, character = place.get("line"), place.get("character")
+        if isinstance(line, int) and line < 0:
+            place.update(line=0, character=0)
+        elif isinstance(character, int) and character < 0:
+            place["character"] = 0
 
 
 def _asked_about(data: dict[str, Any]) -> str | None:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from session import Session
 
 KERNEL = "__kernel void k(__global float *a) { a[get_global_id(0) * 32] = 1; }\n"
@@ -45,6 +46,17 @@ def test_an_edit_without_a_version_is_made(tmp_path: Path) -> None:
         session.client.notify(
             "textDocument/didChange", {"textDocument": {"uri": uri, "version": None}, **edit}
         )
+        assert session.wait_for_code("CM102")["range"]["start"]["line"] == 0
+
+
+@pytest.mark.parametrize(("line", "character"), [(-1, 7), (0, -1), (-2, -2)])
+def test_an_edit_before_the_start_is_made_at_the_start(tmp_path: Path, line: int, character: int) -> None:
+    session = Session(tmp_path)
+    with session.client:
+        uri = session.open("")
+        place = {"line": line, "character": character}
+        edit = {"contentChanges": [{"range": {"start": place, "end": place}, "text": KERNEL}]}
+        session.client.notify("textDocument/didChange", {"textDocument": {"uri": uri, "version": 2}, **edit})
         assert session.wait_for_code("CM102")["range"]["start"]["line"] == 0
 
 
