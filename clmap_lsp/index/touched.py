@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
@@ -211,11 +212,17 @@ def _without(text: str, bodies: list[tuple[int, int]]) -> str:
         at = 0
         for start, end in bodies:
             yield text[at:start]
-            yield ";" + _NOT_BLANK.sub(" ", text[start + 1 : end])
+            yield _blanked(text[start:end])
             at = end
         yield text[at:]
 
     return "".join(pieces())
+
+
+@lru_cache(maxsize=1024)
+def _blanked(body: str) -> str:
+    """Return `;` and blanks in place of a body; most of a file's are the same at the next key."""
+    return ";" + _NOT_BLANK.sub(" ", body[1:])
 
 
 def _line_end(text: str, at: int) -> int:

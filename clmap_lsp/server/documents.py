@@ -57,7 +57,8 @@ class Document:
     def position(self, offset: int) -> lsp.Position:
         """Return the position of a code-point offset."""
         place = self.file.position(offset)
-        before = self.text[self.file.line_starts[place.row - 1] :][: place.column - 1]
+        start = self.file.line_starts[place.row - 1]
+        before = self.text[start : start + place.column - 1]
         if before.isascii() or self.encoding is lsp.PositionEncodingKind.Utf32:
             return lsp.Position(place.row - 1, len(before))
         return lsp.Position(place.row - 1, sum(_units(char, self.encoding) for char in before))

@@ -6,6 +6,7 @@ macros and includes. Offsets are Unicode code points, 0-based; rows and columns 
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import field
@@ -14,6 +15,8 @@ from operator import add
 from typing import Any, Protocol
 
 from clmap_lsp.dataclass import dataclass, record
+
+_LINE_END = re.compile(r"\r\n?|\n")
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -150,7 +153,5 @@ def _line_starts(text: str) -> list[int]:
         lines = text.split("\n")
         starts += map(add, accumulate(map(len, lines[:-1])), count(1))
         return starts
-    for index, char in enumerate(text):
-        if char == "\n" or (char == "\r" and text[index + 1 : index + 2] != "\n"):
-            starts.append(index + 1)
+    starts += (it.end() for it in _LINE_END.finditer(text))
     return starts

@@ -16,16 +16,21 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.span import Span
 
-_MARKS = re.compile(
+_MARKS_INSIDE = (
     r"\{%.*?%\}|\{\#.*?\#\}"  # statements and comments of Jinja
     r"|\{\{-?\s*(?P<jinja>[A-Za-z_][^{}\n;]*?)\s*-?\}\}"
     r"|\$\{\s*(?P<mako>[^{}\n;]+?)\s*\}"
-    r"|(?<![\w$])\$(?P<dollar>[A-Za-z_]\w*)"
+    r"|\$(?<![\w$]\$)(?P<dollar>[A-Za-z_]\w*)"
     r"|%\(\s*(?P<python>[A-Za-z_]\w*)\s*\)[sdifgr]\b"
-    r"|<%.*?%>|^[ \t]*%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b[^\n]*",
-    re.DOTALL | re.MULTILINE,
+    r"|<%.*?%>"
 )
+_STATEMENT = r"%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b"
+_MARKS = re.compile(_MARKS_INSIDE, re.DOTALL)
+"""Each starts with a certain character, so that the first is found fast."""
+_STATEMENTS = re.compile(_STATEMENT)
+_MARKS_AND_LINES = re.compile(rf"{_MARKS_INSIDE}|^[ \t]*{_STATEMENT}[^\n]*", re.DOTALL | re.MULTILINE)
 _WORD = re.compile(r"%IF\([^()\n]*\)|%(?P<word>[A-Z]\w*)")
+_ANY_WORD = re.compile(r"%[A-Z]")
 _CERTAIN_WORD = re.compile(r"(?:[(,={;*&|<>+/!-]|(?<!\w)(?:__\w+|const|void|return|if|else))[ \t]*%[A-Z]\w*")
 """A `%` before a word where no operand stands before it, so that it cannot be the remainder."""
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)', re.DOTALL)
@@ -45,14 +50,17 @@ class Filled:
 
 def filled(text: str, path: str) -> Filled:
     """Put a name in place of each part of a template. A text without any comes back as it is."""
-    has_words = "%" in text and _CERTAIN_WORD.search(text) is not None
+    has_words = _ANY_WORD.search(text) is not None and _CERTAIN_WORD.search(text) is not None
     if not has_words and not any(it in text for it in _HINTS):
+        return Filled(text)
+    marks = _MARKS_AND_LINES if _STATEMENTS.search(text) else _MARKS
+    if not has_words and not marks.search(text):
         return Filled(text)
     comments = [it.span() for it in _COMMENT.finditer(text)]
     has_words = has_words and any(not _inside(it.end(), comments) for it in _CERTAIN_WORD.finditer(text))
     has_dollars = "$" in text and _CERTAIN_DOLLAR.search(text) is not None
     found = [
-        it for it in _MARKS.finditer(text) if (has_dollars or it["dollar"] is None) and _is_template(text, it)
+        it for it in marks.finditer(text) if (has_dollars or it["dollar"] is None) and _is_template(text, it)
     ]
     if has_words:
         spans = [it.span() for it in found]
