@@ -50,6 +50,8 @@ _MAX_STARTS = 2_000
 """Functions that are run for one project; what running them costs is bounded by the budget of steps."""
 _MAX_CALLERS = 4_000
 """Functions that are looked at for who calls those that launch."""
+_MAX_USERS = 200
+"""Functions of Python that are looked at for who calls those that launch."""
 _MAX_DIFFERENT = 6
 """Different sizes that one call is known to launch with; more are one launch with open sizes."""
 _TESTS = re.compile(r"/(?:unit_?)?tests?/")
@@ -259,6 +261,7 @@ class _Runs:
         for function in wanted:
             if not self._is_covered(function):
                 self._run(function)
+        self._run_users()
         self._make_kernels()
 
     def _is_covered(self, function: Function) -> bool:
@@ -279,6 +282,38 @@ class _Runs:
             for function in self._mentioning(name, near):
                 if _MAKING & self._calls(function) and mentions(function, {name}):
                     self._run_with_callers(function)
+
+    def _run_users(self) -> None:
+        """Run what calls Python's functions that launch, in files which do not speak of OpenCL themselves."""
+        places = {(it.path, it.row) for it in self.raised if it.path.endswith(".py")}
+        rest = [it for it in (self._function_at(*place) for place in sorted(places)) if it is not None]
+        seen: dict[tuple[str, int], Function] = {(it.path, it.row): it for it in rest}
+        while rest and len(seen) < _MAX_USERS:
+            function = rest.pop(0)
+            for it in self._users(function):
+                if (it.path, it.row) not in seen:
+                    seen[it.path, it.row] = it
+                    rest.append(it)
+        for it in reversed(seen.values()):  # The outermost first: it comes to the others.
+            if (it.path, it.row) not in self.entered:
+                self._run(it) if it.row else self._module(it.path)
+
+    def _function_at(self, path: str, row: int) -> Function | None:
+        """Return the function of Python in which a row stands."""
+        file = self.project.file(path)
+        before = [it for it in (file.module.functions if file is not None else ()) if it.row <= row]
+        return max(before, key=lambda it: it.row, default=None)
+
+    def _users(self, function: Function) -> Iterator[Function]:
+        """Yield what calls a function of Python, modules too; tests only where nothing else does."""
+        name = function.owner if function.name == "__init__" else function.name
+        found: list[Function] = []
+        for path in self.project.candidates(name, function.path):
+            file = self.project.file(path)
+            if file is not None and function.owner in (self.project.text(path) or ""):
+                whole = Function("<module>", "", (), file.module.globals, path, 0)
+                found += [it for it in (*file.module.functions, whole) if name in self._calls(it)]
+        yield from [it for it in found if not _TESTS.search(it.path)] or found
 
     def _run_with_callers(self, function: Function) -> None:
         """Run a function by way of what calls it, which may say the file and the name of a kernel."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clmap_lsp.hosts.interpreter import CallHandler, Interpreter
-from clmap_lsp.hosts.opencl_calls import bytes_of, find_text, given_file
+from clmap_lsp.hosts.opencl_calls import bytes_of, find_text, given_file, known_name
 from clmap_lsp.hosts.strings import braces, piece, printed
 from clmap_lsp.hosts.tree import AddressOf, Binary, Call, Expr, Index, Member, Name, Num
 from clmap_lsp.hosts.values import (
@@ -170,6 +170,8 @@ def _format_method(interpreter: Interpreter, call: Call, values: list[Value]) ->
 
 def _join_method(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
     separator = interpreter.text(values[0])
+    if separator is None and len(values) > 1:
+        return _path(interpreter, _call, values[1:])
     if separator is None or len(values) < 2 or not isinstance(values[1], Sizes):
         return None
     result = Text()
@@ -182,14 +184,25 @@ def _join_method(interpreter: Interpreter, _call: Call, values: list[Value]) -> 
 # ----------------------------------------------------------------------------------------------- files
 
 
+def _path(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """`os.path.join(folder, …)`, `folder.joinpath(…)` and `Path(…)` of Python."""
+    if not interpreter.path.endswith(".py") or not values or not interpreter.text(values[-1]):
+        return None
+    result = Text()
+    for index, value in enumerate(values):
+        result = joined(result, Text(("/",))) if index else result
+        result = joined(result, piece(interpreter.text(value) or value))
+    return result
+
+
 def _open(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     """A file that is opened is what stands in it, if its name is known."""
     found = given_file(interpreter, call, values)
     if found is not None:
         return found
     text = interpreter.text(values[0]) if values else None
-    plain = text.plain if text is not None else None
-    return Text((FileText(plain),)) if plain else RunTime(call.text)
+    name = known_name(text) if text is not None else None
+    return Text((FileText(name),)) if name else RunTime(call.text)
 
 
 def _read(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -498,6 +511,11 @@ LIBRARY: dict[str, CallHandler] = {
     "fopen": _open,
     "open": _open,
     "new ifstream": _open,
+    "Path": _path,
+    ".Path()": lambda interpreter, call, values: _path(interpreter, call, values[1:]),
+    ".joinpath()": _path,
+    ".read_text()": lambda interpreter, call, values: _open(interpreter, call, values[:1]),
+    ".read_bytes()": lambda interpreter, call, values: _open(interpreter, call, values[:1]),
     "fread": _read,
     ".read()": _read_method,
     ".rdbuf()": _own_text,

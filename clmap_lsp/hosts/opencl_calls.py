@@ -515,6 +515,15 @@ def _forget(interpreter: Interpreter, pointer: Pointer, *, default: bool, device
 # --------------------------------------------------------------------------------------------- unknown
 
 
+def known_name(path: Text) -> str | None:
+    """Return the path that a string is; behind a folder that depends on the run, what stands there."""
+    if path.plain is not None:
+        return path.plain
+    last = path.parts[-1] if path.parts else None
+    folder, _, name = last.rpartition("/") if isinstance(last, str) else ("", "", "")
+    return f"{folder}/{name}".lstrip("/") if PurePath(name).suffix and isinstance(last, str) else None
+
+
 def given_file(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     """Return the text of the kernel file that a function was given the name of, if it was.
 
@@ -524,7 +533,7 @@ def given_file(interpreter: Interpreter, call: Call, values: list[Value]) -> Val
     suffixes = KERNEL_SUFFIXES | _HEADERS if _READS_FILES.search(called) else KERNEL_SUFFIXES
     for value in values:
         found = interpreter.text(value)
-        plain = found.plain if found is not None else None
+        plain = known_name(found) if found is not None else None
         if plain is None or not 0 < len(plain) < 512:
             continue
         name, row = plain.strip(), found.row if found is not None else 0
@@ -746,6 +755,24 @@ def kernel_by_name(interpreter: Interpreter, call: Call, values: list[Value]) ->
     return None
 
 
+def _attribute_by_name(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`getattr(program, name)` of Python: a kernel of the program, whoever says its name."""
+    if len(values) < 2 or not interpreter.path.endswith(".py"):
+        return None
+    several = values[0].values if isinstance(values[0], Alternatives) else (values[0],)
+    program = next(filter(is_program, several), None)
+    if program is None and not (isinstance(values[0], RunTime) and _is_called_program(text_of(values[0]))):
+        return kernel_by_name(interpreter, call, values[1:2])
+    return kernel_of(interpreter, call, program or values[0], values[1])
+
+
+def _all_kernels(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`program.all_kernels()`, of which the first is known where the program has one only."""
+    if not is_program(values[0]):
+        return None
+    return Sizes((kernel_of(interpreter, call, values[0], RunTime(call.text)),))
+
+
 def _functor(interpreter: Interpreter, call: Call, kernel: Value, arguments: list[Value]) -> bool:
     how = arguments[0]
     if not isinstance(how, Launching):
@@ -852,7 +879,9 @@ OPENCL: dict[str, CallHandler] = {
     "setattr": _set_attribute,
     "make_unique": _made_object,
     "make_shared": _made_object,
-    "getattr": lambda interpreter, call, values: kernel_by_name(interpreter, call, values[1:2]),
+    "getattr": _attribute_by_name,
+    ".__getattr__()": _attribute_by_name,
+    ".all_kernels()": _all_kernels,
     "kernel attribute": _kernel_attribute,
     "unknown": unknown_call,
 }

@@ -56,6 +56,8 @@ _WORDS = re.compile(r"[A-Za-z_]\w*")
 _HEADERS = re.compile(r"(?:^|/)(?:cl|cl2|opencl|cl_platform|cl_ext|cl_gl|cl_version)\.hp?p?$")
 _GUARDS = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\s", re.MULTILINE)
 """What OpenCL's own headers are guarded by; a header of the project's own may have the name of one."""
+_BOOST = re.compile(r"/boost/(?:version|config|assert)\.hpp$")
+"""Headers that most of Boost needs: a copy of parts of it has them too."""
 _LIBRARIES = frozenset(("cl", "compute", "std"))
 """Namespaces whose classes are those of OpenCL's bindings."""
 
@@ -104,7 +106,7 @@ class HostProject:
         defined: Mapping[str, str] | None = None,
         wrappers: Mapping[str, Mapping[str, int | str]] | None = None,
     ) -> None:
-        self.paths = tuple(dict.fromkeys(map(_clean, paths)))
+        self.paths = _without_boost(dict.fromkeys(map(_clean, paths)))
         self._read = read
         self.defined = dict(defined or {})
         self.wrappers = dict(wrappers or {})
@@ -186,16 +188,11 @@ class HostProject:
 
     @lazy_property
     def host_files(self) -> tuple[str, ...]:
-        """Host files by their suffix, OpenCL's own headers and copies of whole libraries left out."""
-        copies = tuple(
-            it.removesuffix("version.hpp") for it in self.paths if it.endswith("/boost/version.hpp")
-        )
+        """Host files by their suffix, OpenCL's own headers left out."""
         return tuple(
             it
             for it in self.paths
-            if PurePath(it).suffix.lower() in HOST_SUFFIXES
-            and not it.startswith(copies)
-            and not self._is_khronos(it)
+            if PurePath(it).suffix.lower() in HOST_SUFFIXES and not self._is_khronos(it)
         )
 
     def _is_khronos(self, path: str) -> bool:
@@ -487,6 +484,51 @@ class HostProject:
                 return path, next((it for it in found if it.value is not None), found[0])
         return None
 
+    def module_variable(self, name: str, near: str) -> tuple[str, str, Expr] | None:
+        """Return what a module of Python gives a name, its own or one that it imports: file, name, value."""
+        from clmap_lsp.hosts.walking import values_given
+
+        for _ in range(4):
+            file = self.file(near) if near else None
+            if file is None:
+                return None
+            given = values_given(file.module.globals, name)
+            if given:
+                return (near, name, given[0]) if len(given) == 1 and given[0] is not None else None
+            means = file.module.imports.get(name)
+            if means is None:
+                stars = [it for key, (it, _) in file.module.imports.items() if key.startswith("*")]
+                means = next(((it, name) for it in stars if self.module_file(it, near)), None)
+            if means is None or not means[1]:
+                return None
+            near, name = self.module_file(means[0], near) or "", means[1]
+        return None
+
+    def imported_module(self, name: str, near: str) -> str | None:
+        """Return the file of the module that a name of Python stands for."""
+        file = self.file(near)
+        module, inner = file.module.imports.get(name, ("", "")) if file is not None else ("", "")
+        if not inner:
+            return self.module_file(module, near) if module else None
+        return self.module_file(f"{module}{'' if module.endswith('.') else '.'}{inner}", near)
+
+    def module_file(self, module: str, near: str) -> str | None:
+        """Return the file of a module of Python as another one imports it."""
+        parts = [it for it in module.split(".") if it]
+        dots = len(module) - len(module.lstrip("."))
+        folder = near
+        for _ in range(dots):
+            folder = os.path.dirname(folder)  # noqa: PTH120
+        for tail in (f"{'/'.join(parts)}.py", "/".join((*parts, "__init__.py"))) if module else ():
+            wanted = _clean(os.path.join(folder, tail)) if dots else ""  # noqa: PTH118
+            if wanted in self._path_set:
+                return wanted
+            last = PurePath(tail).name
+            found = [it for it in self._by_name.get(last, ()) if ("/" + it).endswith("/" + tail)]
+            if found and not dots:
+                return self.nearest(found, near)
+        return None
+
     def effects(self, function: Function) -> Writes:
         """Return what a function may write, and the functions that it calls."""
         from clmap_lsp.hosts.walking import Writes, writes
@@ -662,6 +704,13 @@ def _is_python(path: str) -> bool:
 
 def _clean(path: str) -> str:
     return os.path.normpath(path).replace("\\", "/")
+
+
+def _without_boost(paths: Iterable[str]) -> tuple[str, ...]:
+    """Return paths without those of a copy of Boost, whose classes are known and which takes minutes."""
+    known = tuple(paths)
+    copies = tuple({it[: it.rindex("/") + 1] for it in known if _BOOST.search(it)})
+    return tuple(it for it in known if not it.startswith(copies)) if copies else known
 
 
 def _distance(one: str, two: str) -> int:

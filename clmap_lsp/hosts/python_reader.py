@@ -16,6 +16,7 @@ from clmap_lsp.hosts.tree import (
     Block,
     Call,
     Class,
+    Comprehension,
     Conditional,
     Declare,
     Evaluate,
@@ -63,10 +64,12 @@ class _Reader(TreeReader):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.wrapped = False
+        self.imports: dict[str, tuple[str, str]] = {}
 
     def module(self, root: Node) -> Module:
         statements = self.block(root)
-        return Module(self.path, "python", tuple(self.functions), self.classes, statements, {}, {})
+        functions = tuple(self.functions)
+        return Module(self.path, "python", functions, self.classes, statements, {}, {}, imports=self.imports)
 
     # ------------------------------------------------------------------------------------- statements
 
@@ -91,6 +94,8 @@ class _Reader(TreeReader):
                     before, self.wrapped = self.wrapped, _is_wrapped(node)
                     yield from self.statement(inner)
                     self.wrapped = before
+            case "import_statement" | "import_from_statement":
+                self._import(node)
             case "if_statement":
                 yield self._if(node, node.children_by_field_name("alternative"))
             case "for_statement":
@@ -115,6 +120,17 @@ class _Reader(TreeReader):
             case "block" | "ERROR" | "else_clause":
                 for child in node.named_children:
                     yield from self.statement(child)
+
+    def _import(self, node: Node) -> None:
+        """Note what the names of an import mean."""
+        whole = node.child_by_field_name("module_name")
+        module = text_of(whole) if whole is not None else ""
+        if any(it.type == "wildcard_import" for it in node.named_children):
+            self.imports["*" + module] = module, ""
+        for it in node.children_by_field_name("name"):
+            name = field_text(it, "name") if it.type == "aliased_import" else text_of(it)
+            alias = field_text(it, "alias") if it.type == "aliased_import" else name
+            self.imports[alias] = (module, name) if module else (name, "")
 
     def _expression_statement(self, node: Node, row: int) -> Iterator[Stmt]:
         match node.type:
@@ -231,8 +247,17 @@ class _Reader(TreeReader):
         parameters = self._parameters(node.child_by_field_name("parameters"))
         name, row = field_text(node, "name"), node.start_point.row + 1
         named = frozenset(_global_names(node))
-        wrapped = self.wrapped
-        return Function(name, owner, parameters, body, self.path, row, globals=named, is_wrapped=wrapped)
+        return Function(
+            name,
+            owner,
+            parameters,
+            body,
+            self.path,
+            row,
+            globals=named,
+            is_property=bool(_PROPERTIES & set(_decorators(node.parent))),
+            is_wrapped=self.wrapped,
+        )
 
     def _parameters(self, node: Node | None) -> tuple[Parameter, ...]:
         result = []
@@ -335,6 +360,23 @@ class _Reader(TreeReader):
                     entries["".join(it for it in key.parts if isinstance(it, str))] = value
         return Call(Name("dict"), (), entries, (), node.start_point.row + 1, short_text(node))
 
+    def comprehension(self, node: Node) -> Expr:
+        """Read one with a single `for` and no `if`; the others are not told item by item."""
+        clauses = [it for it in node.named_children if it.type in ("for_in_clause", "if_clause")]
+        body = node.child_by_field_name("body")
+        if len(clauses) != 1 or clauses[0].type != "for_in_clause" or body is None:
+            return Opaque(short_text(node), tuple(self.expression(it) for it in node.named_children))
+        each, over = (clauses[0].child_by_field_name(it) for it in ("left", "right"))
+        pair = body.named_children if body.type == "pair" and len(body.named_children) == 2 else None
+        return Comprehension(
+            self.expression(pair[1] if pair else body),
+            self.expression(pair[0]) if pair else None,
+            self.or_opaque(each),
+            self.or_opaque(over),
+            node.start_point.row + 1,
+            short_text(node),
+        )
+
     def conditional(self, node: Node) -> Expr:
         if len(node.named_children) != 3:
             return Opaque(short_text(node))
@@ -381,6 +423,9 @@ _Reader.expressions = {
     "pattern_list": _Reader.items,
     "tuple_pattern": _Reader.items,
     "dictionary": _Reader.dictionary,
+    "list_comprehension": _Reader.comprehension,
+    "generator_expression": _Reader.comprehension,
+    "dictionary_comprehension": _Reader.comprehension,
     "conditional_expression": _Reader.conditional,
     "assignment": _Reader.assignment,
     "augmented_assignment": _Reader.assignment,
@@ -402,13 +447,17 @@ _KEEPS_RESULT = frozenset(
 """Decorators behind which a function returns what it says."""
 
 
+_PROPERTIES = frozenset(("property", "cached_property"))
+
+
 def _is_wrapped(node: Node) -> bool:
-    for child in node.named_children:
+    return any(it not in _KEEPS_RESULT for it in _decorators(node))
+
+
+def _decorators(node: Node | None) -> Iterator[str]:
+    for child in node.named_children if node is not None and node.type == "decorated_definition" else ():
         if child.type == "decorator":
-            name = text_of(child).lstrip("@ ").partition("(")[0].strip().rpartition(".")[2]
-            if name not in _KEEPS_RESULT:
-                return True
-    return False
+            yield text_of(child).lstrip("@ ").partition("(")[0].strip().rpartition(".")[2]
 
 
 def _is_dataclass(node: Node | None) -> bool:

@@ -161,6 +161,18 @@ class Lambda:
 
 
 @dataclass(frozen=True, slots=True)
+class Comprehension:
+    """`[element for each in over]` of Python; `{key: element …}` where there is a key."""
+
+    element: Expr
+    key: Expr | None
+    each: Expr
+    over: Expr
+    row: int = 0
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
     """What is not understood; `parts` are evaluated for what they do."""
 
@@ -187,6 +199,7 @@ Expr = (
     | New
     | Assign
     | Lambda
+    | Comprehension
     | Opaque
 )
 
@@ -317,6 +330,8 @@ class Function:
     """A lambda that keeps the values that variables had where it was written."""
     globals: frozenset[str] = frozenset()
     """Names that Python's `global` and `nonlocal` say are those outside of the function."""
+    is_property: bool = False
+    """A method of Python that is called where its name is read."""
     is_wrapped: bool = False
     """A decorator that is not known may return anything in place of what it returns."""
 
@@ -347,3 +362,6 @@ class Module:
     """What `typedef` and `using` call a type."""
     defaults: Mapping[tuple[str, str], tuple[Parameter, ...]] = field(default_factory=dict)
     """By class and name: parameters of functions that are declared with defaults, and defined elsewhere."""
+    imports: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    """What Python's names mean in other modules: the module, and the name there, empty for the module itself.
+    A key that starts with `*` is a module of which all names are taken."""

@@ -17,6 +17,7 @@ from clmap_lsp.hosts.tree import (
     Cast,
     Declare,
     Dereference,
+    Evaluate,
     Expr,
     Function,
     If,
@@ -177,6 +178,23 @@ def makes(function: Function, name: str) -> bool:
             ):
                 return True
     return False
+
+
+def values_given(block: Block, name: str) -> list[Expr | None]:
+    """Return what the statements of a block give a variable; None where not every run comes there, or it is
+    computed from what it was before."""
+    found: list[Expr | None] = []
+    for statement in block:
+        match statement:
+            case Evaluate(Assign(Name(given), op, value)) if given == name:
+                found.append(value if not op else None)
+            case Evaluate(Assign(Items(items))) if Name(name) in items:
+                found.append(None)
+            case If(_, then, otherwise):
+                found += [None] * len(values_given((*then, *otherwise), name))
+            case Loop(body=body):
+                found += [None] * len(values_given(body, name))
+    return found
 
 
 _SETTING = frozenset(("clSetKernelArg", "setArg", "set_arg"))

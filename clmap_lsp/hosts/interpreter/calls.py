@@ -55,7 +55,12 @@ _ENTRY_POINTS = frozenset(
         *("clEnqueueNDRangeKernel", "clEnqueueTask"),
     )
 )
-_PROGRAM_METHODS = frozenset(("build", "compile", "getInfo", "getBuildInfo", "get_info", "get_build_info"))
+_PROGRAM_METHODS = frozenset(
+    (
+        *("build", "compile", "getInfo", "getBuildInfo", "get_info", "get_build_info"),
+        *("__getattr__", "all_kernels"),
+    )
+)
 """Everything else that is called on a program in Python is a kernel of it."""
 
 
@@ -297,7 +302,12 @@ class Interpreter(Flow):
                     cls = self.objects.get(owner.place) or self._class_of(owner.place)
                     if cls:
                         method = self.overload(self.project.functions(name, self.path, cls), values)
-                        return method or self.method(cls, name), owner
+                        method = method or self.method(cls, name)
+                        if method is None or not method.is_property:
+                            return method, owner
+                base = callee.base
+                if isinstance(base, Call) and base.function == Name("super"):
+                    return self._of_base(name), self.frame.this
                 held = self.value(callee)
                 if isinstance(held, Routine):
                     return self._held(held, values)
@@ -315,6 +325,12 @@ class Interpreter(Flow):
             case _:
                 held = self.value(callee)
                 return self._held(held, values) if isinstance(held, Routine) else (None, None)
+
+    def _of_base(self, name: str) -> Function | None:
+        """Return the method that `super()` of Python gives."""
+        cls = self.project.class_named(self.frame.function.owner, self.path)
+        found = (self.method(it, name) for it in (cls.bases if cls is not None else ()))
+        return next((it for it in found if it is not None), None)
 
     def _held(self, held: Routine, values: Sequence[Value]) -> tuple[Function | None, Value | None]:
         if held.identity in self.lambdas:
@@ -334,10 +350,12 @@ class Interpreter(Flow):
         if cls is None:
             return None
         place = self.fresh("n", call)
+        self.calling = call.row, call.text
         self.construct(place, cls, values, call.arguments, call.keywords)
         return Pointer(place)
 
     def _inlined(self, call: Call, function: Function, values: list[Value], this: Value | None) -> Value:
+        self.calling = call.row, call.text
         result = self.call(function, values, call.arguments, this, call.keywords, call.template)
         if function.is_wrapped and isinstance(result, (Number, Sizes, Text)):
             result = RunTime(call.text)
@@ -367,7 +385,7 @@ class Interpreter(Flow):
 
     def _is_text(self, value: Pointer) -> bool:
         type_name = self.types.get(value.place, "")
-        return "char" in type_name or not type_name
+        return "char" in type_name or not (type_name or is_handle(value) or value.place in self.objects)
 
     def call(
         self,
@@ -396,7 +414,7 @@ class Interpreter(Flow):
                 if name in it.names and not it.is_module:
                     self.open_at(it.names[name], keeps_default=False)
         outer = next((it[1] for it in self.lambdas.values() if it[0] is function), None)
-        frame = Frame(function, f"f{self.site}", this, outer=outer, given=len(values))
+        frame = Frame(function, f"f{self.site}", this, outer=outer, given=len(values), called=self.calling)
         self.site += 1
         self._take_rest(function, values, frame)
         given = self._bound(function, values, exprs, this, keywords or {}, frame)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clmap_lsp.hosts.interpreter.objects import Objects
-from clmap_lsp.hosts.interpreter.state import Frame
+from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, Frame
 from clmap_lsp.hosts.store import join_values
 from clmap_lsp.hosts.strings import percent, piece
 from clmap_lsp.hosts.tree import (
@@ -16,6 +16,7 @@ from clmap_lsp.hosts.tree import (
     Binary,
     Call,
     Cast,
+    Comprehension,
     Conditional,
     Dereference,
     Designated,
@@ -121,6 +122,8 @@ class Expressions(Objects):
                 outer = self._kept(identity) if function.by_value else self.frame if self.frames else None
                 self.lambdas[identity] = (function, outer)
                 return Routine(function.name, identity=identity)
+            case Comprehension():
+                return self._comprehension(expression)
             case Opaque(text, parts):
                 last: Value = RunTime(text)
                 for part in parts:
@@ -150,6 +153,25 @@ class Expressions(Objects):
                 result = joined(result, piece(self.text(self.value(part)) or self.value(part)))
         return result
 
+    def _comprehension(self, it: Comprehension) -> Value:
+        """Return a list, or a dictionary, that an expression makes for each of some known items."""
+        items = self._items(self.value(it.over))
+        dictionary = Call(Name("dict"), (), row=it.row, text=it.text)
+        place = self.fresh("d", dictionary) if it.key is not None else ""
+        if items is None or len(items) > MAX_UNROLLED:
+            return Pointer(place) if place else RunTime(it.text)
+        made: list[Value] = []
+        for turn, item in enumerate(items):
+            self.frame.calls.clear()
+            self.assign(it.each, item)
+            self.turns.append(turn)
+            made.append(self.value(it.element))
+            self.turns.pop()
+            key = self.text(self.value(it.key)) if it.key is not None else None
+            if place:
+                self.put(f"{place}.{key.plain}" if key is not None and key.plain else f"{place}[*]", made[-1])
+        return Pointer(place) if place else Sizes(tuple(made))
+
     def _assignment(self, assign: Assign) -> Value:
         value = self.value(assign.value)
         if assign.op:
@@ -177,6 +199,8 @@ class Expressions(Objects):
         if op == "mod" and isinstance(left, Text):
             items = right.items if isinstance(right, Sizes) else ()
             return percent(left, right, items, self.entries(right))
+        if op == "truediv" and isinstance(right, Text):  # A path.
+            return joined(piece(self.text(left) or left), joined(Text(("/",)), right))
         if op == "<<" and isinstance(left, Text):
             return joined(left, piece(self.text(right) or right))
         if op == "+" and isinstance(left, Pointer):
@@ -299,7 +323,10 @@ class Expressions(Objects):
             if self.store is not None and self.store.read(place) is not None:
                 return self.read(place)
             owner = self.objects.get(value.place)
-            if owner is not None and self.method(owner, name) is not None:
+            method = self.method(owner, name) if owner is not None else None
+            if method is not None and method.is_property:
+                return self.call(method, (), this=value)
+            if owner is not None and method is not None:
                 return Routine(name, owner, value)
             made = self.answer(
                 "attribute of " + value.place.partition("#")[0].rstrip("0123456789"), Call(whole, ()), [value]
@@ -327,7 +354,9 @@ class Expressions(Objects):
             declared = next((it for it in cls.fields if it.name == name), None)
             if declared is not None and declared.value is not None:
                 return self.value(declared.value)
-        return None
+        module = self.project.imported_module(base.name, self.path) if self.path.endswith(".py") else None
+        place = self.of_module(name, module) if module is not None else None
+        return self.read(place) if place is not None else None
 
     def _size(self, type_name: str, operand: Expr | None) -> Value:
         if operand is not None and not (isinstance(operand, Name) and size_of(type_name)):

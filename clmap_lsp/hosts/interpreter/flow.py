@@ -268,7 +268,7 @@ class Flow(Expressions):
         if isinstance(over, Pointer) and isinstance(each, Name) and each.name in set(_assigned(loop.body)):
             self.open_at(over.place, keeps_default=False)  # It may be a reference.
             items = None
-        if items is not None and len(items) <= MAX_UNROLLED and all(map(_is_thing, items)):
+        if items is not None and len(items) <= MAX_UNROLLED and any(map(_is_thing, items)):
             for turn, item in enumerate(items):
                 self.assign(each, item)
                 if not self._turn(loop.body, turn):

@@ -107,7 +107,7 @@ class Names(State):
         if not scope and (place in self.types or (self.store is not None and place in self.store)):
             return place
         if self.path.endswith(".py"):
-            return None
+            return self.of_module(name, self.path)
         found = self.project.variable(name, self.path, scope)
         if found is None:
             return None
@@ -134,6 +134,28 @@ class Names(State):
         is_own = is_entry and path == self.frames[0].function.path
         if not declare.is_constant:
             self._open_global(place, path, is_own=is_own)
+        return place
+
+    def of_module(self, name: str, module: str) -> str | None:
+        """Return the place of a variable that a module of Python that did not run has, or imports."""
+        found = self.project.module_variable(name, module)
+        if found is None or self.store is None:
+            return None
+        path, own, expression = found
+        place = f"g:{path}#{own}"
+        if place in self.store:
+            return place
+        self.store[place] = RunTime(own)
+        self.frames.append(Frame(Function("", "", (), (), path, 0), f"g:{path}", is_module=True))
+        try:
+            value = self.value(expression)
+        finally:
+            self.frames.pop()
+        if self.store is not None:
+            file = self.project.file(path)
+            changes = any(own in it.globals for it in (file.module.functions if file is not None else ()))
+            changes = changes or self.project.writes(own, path) > 0
+            self.store[place] = opened_as(own, value) if changes else value
         return place
 
     def _open_global(self, place: str, path: str, *, is_own: bool) -> None:

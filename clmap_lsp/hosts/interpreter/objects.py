@@ -151,7 +151,9 @@ class Objects(Names):
             return
         cls = None if declare.is_pointer else self.project.class_named(declare.type, self.path)
         if cls is not None:
-            self.construct(place, cls, [self.value(it) for it in arguments or ()], tuple(arguments or ()))
+            values = [self.value(it) for it in arguments or ()]
+            self.calling = declare.row, declare.name
+            self.construct(place, cls, values, tuple(arguments or ()))
         elif arguments:
             if len(arguments) == 1:
                 self.put(place, self.value(arguments[0]))

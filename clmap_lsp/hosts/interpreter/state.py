@@ -85,6 +85,8 @@ class Frame:
     """How many arguments it was called with."""
     rest: tuple[Value, ...] = ()
     """Those that C's `...` takes."""
+    called: tuple[int, str] = (0, "")
+    """Row and text of the call."""
 
 
 @dataclass(slots=True)
@@ -131,6 +133,8 @@ class State(ABC):
         self.loop_depth = 0
         self.turns: list[int] = []
         """Of the loops that are run turn by turn, which turn it is."""
+        self.calling = (0, "")
+        """Row and text of the call that is about to be run."""
         self.macro_depth = 0
         self.opened: set[str] = set()
         """Names of variables and fields that functions which were not run may have given other values."""
@@ -166,7 +170,7 @@ class State(ABC):
 
     def fresh(self, kind: str, call: Call, name: str = "") -> str:
         """Return the place of what a call makes: the same whenever it is run on the same way."""
-        where = tuple((it.function.path, it.function.row) for it in self.frames[-3:])
+        where = tuple((it.function.path, it.function.row, it.called) for it in self.frames[-3:])
         site = self.sites.setdefault((where, call.row, call.text, tuple(self.turns)), len(self.sites))
         return f"{kind}{site}#{name}"
 
