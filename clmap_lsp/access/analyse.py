@@ -9,6 +9,7 @@ except that a loop whose variables follow no simple pattern is read twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.access import algebra
@@ -37,6 +38,7 @@ from clmap_lsp.access.values import (
     Pointer,
     PointerChoice,
     Scalar,
+    Subscript,
     Value,
     Vector,
     choose,
@@ -46,6 +48,7 @@ from clmap_lsp.access.values import (
 from clmap_lsp.access.wording import NameTable
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
+from clmap_lsp.launch.image import ROW, TEXEL_BYTES, asks_sampler, given_flags, image_of, texels
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind
 from clmap_lsp.source.layout import leaves
@@ -99,6 +102,7 @@ def analyse(
         reader.expressions.n_dimensions,
         tuple(dict.fromkeys(reader.caveats)),
         tuple(it for it in reader.left_out if it.space is not AddressSpace.PRIVATE),
+        tuple(reader.images),
     )
 
 
@@ -118,6 +122,7 @@ class _Reader:
         self.kernel = kernel
         self.tables = tables
         self.facts = facts
+        self.launch = launch
         self.order = {variable: number for number, variable in enumerate(kernel.variables)}
         self.flow = Flow()
         self.slice = slice_of(kernel)
@@ -125,6 +130,7 @@ class _Reader:
         self.accesses: list[Access] = []
         self.left_out: list[Access] = []
         """Those in statements that the algebra holds to be never reached."""
+        self.images: list[Access] = []
         self.names = NameTable()
         self.caveats: list[str] = []
         self.loops_seen: list[LoopSymbol] = []
@@ -372,23 +378,51 @@ class _Reader:
         return state
 
     def _image_read(self, it: ir.ImageRead, state: _State) -> _State:
-        """An image read gives data of the image, at `y*width + x` where the coordinates are integers."""
+        """An image read gives data of the image, at `y*width + x` where its texel is known."""
+        name, at = self._image(it, Direction.LOAD, it.variable.type, state)
         if it.variable not in self.slice.variables:
             return state
-        coordinate = self.expressions.value(it.coordinate)
-        image = it.image.variable.name if isinstance(it.image, ir.Read) else "image"
         index = ZERO
-        lanes = coordinate.lanes if isinstance(coordinate, Vector) else (coordinate,)
-        turns = self.nest
-        if all(isinstance(lane, Polynomial) for lane in lanes):
-            turns = ()
-            for lane, size in zip(
-                reversed(lanes[:3]), ("depth", "height", "width")[-len(lanes) :], strict=False
-            ):
-                pitch = poly(Parameter(f"get_image_{size}({image})", unsigned=True))
-                index = index * pitch + self.expressions.as_polynomial(lane, it.coordinate)
-        state.environment[it.variable] = self._read_from(image, it.site, index, it.variable.type, turns)
+        for place, size in reversed(list(zip(at, ("width", "height", "depth"), strict=False))):
+            pitch = poly(Parameter(f"get_image_{size}({name})", unsigned=True))
+            index = index * pitch + place
+        turns = () if at else self.nest
+        state.environment[it.variable] = self._read_from(name, it.site, index, it.variable.type, turns)
         return state
+
+    def _image_write(self, it: ir.ImageWrite, state: _State) -> _State:
+        self._image(it, Direction.STORE, it.value.type, state)
+        return state
+
+    def _image(
+        self, it: ir.ImageRead | ir.ImageWrite, direction: Direction, kind: Type, state: _State
+    ) -> tuple[str, tuple[Polynomial, ...]]:
+        """Note an access of an image; return its name, and the coordinates of its texel if they are known."""
+        image = image_of(it)
+        name, flags = "image" if image is None else image.name, self._flags(it)
+        places: tuple[Polynomial, ...] = ()
+        if image is not None and flags is not None:
+            found, _ = texels(it, image, flags)
+            places = tuple(self.expressions.kept_scalar(self.expressions.scalar(part)) for part in found)
+        if self.quiet:
+            return name, places
+        steps = [TEXEL_BYTES * ROW**d for d in range(len(places))]
+        subscripts = tuple(map(Subscript, places, steps))[::-1]
+        offset = sum((place * step for place, step in zip(places, steps, strict=True)), ZERO)
+        reason = "" if places else "it depends on a sampler that is not given" if image else "it is chosen"
+        where = Pointer(image, AddressSpace.GLOBAL, offset, subscripts, "", reason)
+        touch = _Touch(it, it.site, direction, kind, TEXEL_BYTES, TEXEL_BYTES)
+        access = self._access(touch, where, state.guard)
+        self.images.append(replace(access, coordinates=places, unit=TEXEL_BYTES))
+        return name, places
+
+    def _flags(self, it: ir.ImageRead | ir.ImageWrite) -> int | None:
+        """Return the flags of the sampler, 0 where they say nothing about the texel; `None`: unknown."""
+        if not isinstance(it, ir.ImageRead) or it.sampler is None or not asks_sampler(it):
+            return 0
+        known = given_flags(it.sampler, self.launch)
+        value = self.expressions.value(it.sampler) if known is None else None
+        return value.value if isinstance(value, Polynomial) else known
 
     def _read_from(
         self, buffer: str, site: int, index: Polynomial, kind: Type, turns: tuple[LoopSymbol, ...]
@@ -638,6 +672,11 @@ class _Touch:
     alignment: int
 
 
+def _is_sampled(statement: Statement) -> bool:
+    """True for a read of an image at a place that floats say."""
+    return isinstance(statement, ir.ImageRead) and asks_sampler(statement)
+
+
 def _is_id(value: ir.Expression) -> bool:
     """True for an id of the work-item, whose name is of use even where its value is not."""
     return isinstance(value.operand if isinstance(value, ir.Convert) else value, ir.WorkItem)
@@ -691,8 +730,8 @@ def _members(kind: Type, prefix: str = "", offset: int = 0) -> Iterable[tuple[st
 
 @per_kernel
 def _survey(kernel: Kernel) -> tuple[bool, int]:
-    """Return (whether some floating-point value becomes an integer, the dimensions asked about)."""
-    becomes, highest = False, 1
+    """Return (whether some float becomes an integer or the place of a texel, the dimensions asked about)."""
+    becomes, highest = any(map(_is_sampled, ir.walk(kernel.body))), 1
     for node in ir.all_expressions(kernel.body):
         if isinstance(node, ir.Convert):
             source, target = element_of(node.operand.type), element_of(node.type)
@@ -715,7 +754,7 @@ _HANDLERS: Final[Mapping[type, Callable[..., _State | None]]] = {
     ir.Barrier: _Reader._nothing,
     ir.Fence: _Reader._nothing,
     ir.ImageRead: _Reader._image_read,
-    ir.ImageWrite: _Reader._nothing,
+    ir.ImageWrite: _Reader._image_write,
     ir.Collective: _Reader._collective,
     ir.Print: _Reader._nothing,
     ir.Call: _Reader._collective,

@@ -12,7 +12,7 @@ from dataclasses import field
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Final
 
-from clmap_lsp.access.polynomial import Indirect, Leaf, Op, Operation, Polynomial
+from clmap_lsp.access.polynomial import ZERO, Indirect, Leaf, Op, Operation, Polynomial
 from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -154,7 +154,27 @@ def as_integer(value: Real) -> Polynomial | None:
     if value.operation == "number" and isinstance(value.operands[0], float):
         number = value.operands[0]
         return Polynomial.constant(int(number)) if math.isfinite(number) else None
+    if value.operation == "floor" and (known := _in_parts(value.operands[0])) is not None:
+        whole, rest = known
+        return whole + math.floor(rest) if math.isfinite(rest) else None
     return Polynomial.of(Operation(Op.TO_INT, _integers_in(value), value))
+
+
+def _in_parts(value: Operand) -> tuple[Polynomial, float] | None:
+    """Return an integer and a number of which a value is the sum, as x and 0.5 of `x + 0.5f`."""
+    match value:
+        case Real("int", (Polynomial() as whole,)):
+            return whole, 0.0
+        case Real("number", (float() as number,)):
+            return ZERO, number
+        case Real("+" | "-" as operation, (left, right)):
+            one, two = _in_parts(left), _in_parts(right)
+            if one is None or two is None:
+                return None
+            sign = 1 if operation == "+" else -1
+            return one[0] + two[0].scaled(sign), one[1] + sign * two[1]
+        case _:
+            return None
 
 
 def _integers_in(value: Real) -> tuple[Polynomial, ...]:

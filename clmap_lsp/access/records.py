@@ -21,7 +21,7 @@ from clmap_lsp.access.wording import Names, words
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import CallFrame, Kernel, Site, Variable
 from clmap_lsp.source.span import Span
-from clmap_lsp.source.types import AddressSpace, Type, element_of
+from clmap_lsp.source.types import AddressSpace, OpaqueType, Type, element_of
 
 
 class Direction(Enum):
@@ -75,6 +75,8 @@ class Access:
     cooperative: bool = False
     """Done once by the whole work-group (`async_work_group_copy`); the last loop runs over the elements."""
     volatile: bool = False
+    coordinates: tuple[Polynomial, ...] = ()
+    """Of an image: x, y and z of its (first) texel; a row of `offset` is then `launch.image.ROW` texels."""
 
     @property
     def element_type(self) -> str:
@@ -94,12 +96,16 @@ class Access:
     @property
     def index_text(self) -> str:
         """The index in the author's words: `y*N + x`."""
-        return "?" if self.unknown is not None else words(self.index, self.names)
+        if self.unknown is not None:
+            return "?"
+        return ", ".join(words(it, self.names) for it in self.coordinates or (self.index,))
 
     @property
     def place_text(self) -> str:
         """The access in the author's words: `A[y*N + x]`, `bodies[i].pos.x`."""
         within = self.within
+        if isinstance(self.root and self.root.type, OpaqueType):
+            return f"{self.buffer}({self.index_text})"
         struct = None if within is None else within.offset.exact_quotient(Polynomial.constant(within.size))
         if self.unknown is not None or within is None or struct is None:
             return f"{self.buffer}[{self.index_text}]"
@@ -189,6 +195,8 @@ class AccessSummary:
     """What the kernel does that the analysis does not follow, such as `goto`."""
     unreached: tuple[Access, ...] = ()
     """Accesses of public memory that the conditions around them seem to rule out."""
+    images: tuple[Access, ...] = ()
+    """Reads and writes of images, those that the conditions seem to rule out included."""
 
     def of_buffer(self, name: str) -> tuple[Access, ...]:
         """Return the accesses of one buffer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.model import AccessTotals, MemoryTotals, PerRequest, Unit
@@ -12,6 +13,7 @@ from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
     from clmap_lsp.access.records import Access
+    from clmap_lsp.emulator.symbolic.images import ImageCount
 
 _COUNTED = (AddressSpace.GLOBAL, AddressSpace.LOCAL)
 """Constant memory has a cache of its own, which hardware counters keep apart."""
@@ -64,6 +66,7 @@ class LaunchCosts:
     """What was counted, if that is a sample of the launch."""
     rounds_floats: bool = False
     contents: frozenset[str] = frozenset()
+    images: Mapping[int, ImageCount] = field(default_factory=dict)
     """As in the engine's result."""
 
     def cost(self, site: int, space: AddressSpace) -> SiteCost | None:

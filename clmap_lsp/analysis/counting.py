@@ -36,6 +36,7 @@ def count(
         sample=result.sample,
         rounds_floats=result.rounds_floats,
         contents=result.contents,
+        images=result.images,
     )
 
 

@@ -14,6 +14,7 @@ from clmap_lsp.analysis.costs import LaunchCosts, totals_of
 from clmap_lsp.analysis.counting import count
 from clmap_lsp.analysis.existing import accesses_left_out
 from clmap_lsp.analysis.general import GeneralWords
+from clmap_lsp.analysis.images import images_of
 from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis, MemoryTotals, Variant
 from clmap_lsp.analysis.rests_on import rests_on
 from clmap_lsp.analysis.stride import stride
@@ -64,6 +65,7 @@ def analyse_kernel(
             MemoryTotals(complete=False),
             notes=summary.caveats,
             rests_on=rests_on(kernel, None, summary.accesses, None),
+            images=images_of(summary, None, facts, None),
         )
     spent, spent_elsewhere = Spending(DEFAULT_BUDGET), Spending(DEFAULT_BUDGET)
     costs = count(kernel, launch, device, constants, spent)
@@ -104,6 +106,7 @@ def analyse_kernel(
         shapes=shapes,
         notes=(*summary.caveats, *costs.notes),
         unreached=unreached,
+        images=images_of(summary, launch, facts, costs),
         rests_on=rests_on(kernel, launch, everything, costs),
         work=_READ_STATEMENT * n_statements(kernel) + spent.work + spent_elsewhere.work,
     )

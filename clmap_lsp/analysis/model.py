@@ -15,6 +15,7 @@ from clmap_lsp.exactness import Exactness
 if TYPE_CHECKING:
     from clmap_lsp.access.classify import Classified
     from clmap_lsp.access.records import Access
+    from clmap_lsp.analysis.images import ImageAnalysis
     from clmap_lsp.analysis.rests_on import RestsOn
     from clmap_lsp.compiled.summary import CompiledKernel
     from clmap_lsp.devices.model import DeviceModel
@@ -163,6 +164,8 @@ class KernelAnalysis:
     """What the figures do not cover, such as control flow that was not followed."""
     unreached: tuple[AccessAnalysis, ...] = ()
     """Accesses in statements that this launch never reaches, whatever its data; not among `accesses`."""
+    images: tuple[ImageAnalysis, ...] = ()
+    """Reads and writes of images; not among `accesses`."""
     rests_on: tuple[RestsOn, ...] = ()
     """What the figures hold for, shortest first."""
     compiled: CompiledKernel | str | None = field(default=None, compare=False)

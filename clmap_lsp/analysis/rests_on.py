@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
+from clmap_lsp.launch.model import BufferArgument, Launch, Origin, ScalarArgument
 
 if TYPE_CHECKING:
     from clmap_lsp.access.records import Access
     from clmap_lsp.analysis.costs import LaunchCosts
     from clmap_lsp.source.ir import Kernel
 
-Kind = Literal["macro", "scalar", "global", "local", "buffer", "alignment", "aliasing", "float", "contents"]
+Kind = Literal[
+    "macro", "scalar", "image", "global", "local", "buffer", "alignment", "aliasing", "float", "contents"
+]
 GUESSED = "guessed"
 """The origin of what nobody said; all other origins are known."""
 
@@ -29,8 +31,8 @@ class RestsOn:
     """`given`, `configured`, `host`, `host default`, `recorded` or `guessed`."""
 
     def describe(self) -> str:
-        """Return it in words: `STRIDE=16`, `buffers start at a multiple of every granule`."""
-        if self.kind in ("macro", "scalar"):
+        """Return it in words: `STRIDE=16`, `im=64x64`, `buffers start at a multiple of every granule`."""
+        if self.kind in ("macro", "scalar", "image"):
             return f"{self.name}={self.value}"
         return f"{self.name} {self.value}"
 
@@ -63,6 +65,8 @@ def _launch(launch: Launch, kernel: Kernel) -> Iterator[RestsOn]:
         if isinstance(argument, ScalarArgument) and name in asked:
             values = ",".join(map(str, argument.values))
             yield RestsOn("scalar", name, values, _origin(launch, name))
+        elif isinstance(argument, BufferArgument) and argument.sides and name in asked:
+            yield RestsOn("image", name, _sizes(argument.sides), _origin(launch, name))
 
 
 def _taken_for_granted(

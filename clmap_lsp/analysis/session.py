@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import Kept, Moved, ProgramContent
+from clmap_lsp.analysis.images import ImageAnalysis
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.analysis.launching import KnownLaunches, LaunchSources
 from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
@@ -106,7 +107,13 @@ def _moved(known: KernelAnalysis, kernel: Kernel, launch: Launch | None) -> Kern
     moved = Moved(known.kernel, kernel)
     accesses = tuple(_at_new_place(it, moved) for it in known.accesses)
     unreached = tuple(_at_new_place(it, moved) for it in known.unreached)
-    return replace(known, kernel=kernel, launch=launch, accesses=accesses, unreached=unreached)
+    images = tuple(_image_at_new_place(it, moved) for it in known.images)
+    return replace(known, kernel=kernel, launch=launch, accesses=accesses, unreached=unreached, images=images)
+
+
+def _image_at_new_place(known: ImageAnalysis, moved: Moved) -> ImageAnalysis:
+    access = moved.access(known.access)
+    return replace(known, access=access, classified=replace(known.classified, access=access))
 
 
 def _at_new_place(known: AccessAnalysis, moved: Moved) -> AccessAnalysis:

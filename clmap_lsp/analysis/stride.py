@@ -20,15 +20,18 @@ def stride(access: Access, dimension: int, facts: Facts) -> Stride:
     """
     if access.unknown is not None or access.indirect:
         return Stride(None, None)
-    distance = _distance(access.offset, dimension)
+    distance = moved_by(access.offset, dimension)
     if distance is None or varies_in_launch(distance):
         return Stride(None, None)
     return Stride(_in_bytes(access, distance), facts.number(distance))
 
 
-def _distance(offset: Polynomial, dimension: int) -> Polynomial | None:
-    by_global_id = offset.coefficient(global_id(dimension))
-    by_local_id = offset.coefficient(local_id(dimension))
+def moved_by(value: Polynomial, dimension: int) -> Polynomial | None:
+    """Return by how much a value differs between neighbours of a work-group; `None` if that varies."""
+    by_global_id, by_local_id = (
+        value.coefficient(global_id(dimension)),
+        value.coefficient(local_id(dimension)),
+    )
     return None if by_global_id is None or by_local_id is None else by_global_id + by_local_id
 
 

@@ -1,12 +1,18 @@
-"""Image arguments: how many sides they have, how large they are, what their channels hold."""
+"""Image arguments: how many sides they have, how large they are, what their channels hold, and which texels
+the coordinates of an access mean.
+
+Source: OpenCL API Specification 3.0, "Image addressing and filtering".
+"""
 
 from __future__ import annotations
 
 import math
+from typing import Final
 
-from clmap_lsp.launch.model import BufferArgument
+from clmap_lsp.dataclass import dataclass
+from clmap_lsp.launch.model import BufferArgument, Launch, ScalarArgument
 from clmap_lsp.source import ir
-from clmap_lsp.source.types import SCALARS, Type, VectorType
+from clmap_lsp.source.types import SCALARS, OpaqueType, ScalarType, Type, VectorType, element_of
 
 TEXEL_BYTES = 16
 """Four channels of 32 bits, whatever the host's format: float, int or uint as the kernel reads them."""
@@ -43,6 +49,14 @@ def extents(type_name: str, argument: BufferArgument, texels: int) -> tuple[int,
             return side, side, max(count // (side * side), 1)
 
 
+def sides_of(image: ir.Variable, launch: Launch) -> tuple[int, int, int] | None:
+    """Return width, height and depth (or layers) of an image in a launch, if the launch says which it is."""
+    argument = launch.arguments.get(image.name)
+    if not isinstance(image.type, OpaqueType) or not isinstance(argument, BufferArgument):
+        return None
+    return extents(image.type.name, argument, argument.count)
+
+
 def texel_type(kernel: ir.Kernel, image: ir.Variable) -> Type:
     """Return what a texel of an image argument is: four floats, ints or uints, as the kernel uses it."""
     for statement in ir.walk(kernel.body):
@@ -58,3 +72,94 @@ def texel_type(kernel: ir.Kernel, image: ir.Variable) -> Type:
             return VectorType(SCALARS["int" if element == SCALARS["int"] else "uint"], 4)
         break
     return VectorType(SCALARS["float"], 4)
+
+
+# ------------------------------------------------------------------------------------------------ texels
+
+ROW: Final = 1 << 20
+"""Coordinates stand as one number, x + ROW*(y + ROW*z): no image is as wide or as high, nor half as much."""
+_NORMALIZED, _LINEAR = 1, 0x20
+_LONG, _DOUBLE = SCALARS["long"], SCALARS["double"]
+_QUERIES: Final = ("get_image_width", "get_image_height", "get_image_depth")
+
+
+@dataclass(frozen=True, slots=True)
+class Texels:
+    """What one access touches from its place on: `taps` texels along each of `n_filtered` coordinates."""
+
+    n_coordinates: int
+    n_filtered: int = 0
+    taps: int = 1
+
+
+def image_of(it: ir.ImageRead | ir.ImageWrite) -> ir.Variable | None:
+    """Return the image argument that is accessed; `None` where it is chosen at run time."""
+    image = it.image.variable if isinstance(it.image, ir.Read) else None
+    is_image = image is not None and isinstance(image.type, OpaqueType) and image.type.is_image
+    return image if is_image else None
+
+
+def asks_sampler(it: ir.ImageRead | ir.ImageWrite) -> bool:
+    """Tell whether it depends on the sampler's flags which texels an access means."""
+    is_sampled = isinstance(it, ir.ImageRead) and it.sampler is not None
+    return is_sampled and _is_float(it.coordinate.type)
+
+
+def given_flags(sampler: ir.Expression, launch: Launch | None) -> int | None:
+    """Return the flags of a sampler that the program spells or the launch gives; `None`: ask its variable."""
+    if isinstance(sampler, ir.Constant):
+        return int(sampler.value)
+    if launch is None or not isinstance(sampler, ir.Read) or sampler.variable.name in launch.inferred:
+        return None
+    argument = launch.arguments.get(sampler.variable.name)
+    is_given = sampler.variable.kind is ir.VariableKind.PARAMETER and isinstance(argument, ScalarArgument)
+    return int(argument.values[0]) if is_given and isinstance(argument, ScalarArgument) else None
+
+
+def texels(
+    it: ir.ImageRead | ir.ImageWrite, image: ir.Variable, flags: int
+) -> tuple[tuple[ir.Expression, ...], Texels]:
+    """Return the integer coordinates of the (first) texel of an access, x first, and how many it touches.
+
+    The rule of the sampler for coordinates beyond the image is not part of them. Coordinates that a source
+    leaves out are none.
+
+    Args:
+        flags: the sampler's, where `asks_sampler`.
+    """
+    assert isinstance(image.type, OpaqueType)
+    name = image.type.name
+    n_axes = dimensions(name) - int(is_array(name))
+    lanes = _lanes(it.coordinate)[: dimensions(name)]
+    if not _is_float(it.coordinate.type):
+        return lanes, Texels(len(lanes))
+    filtered = bool(flags & _LINEAR) and isinstance(it, ir.ImageRead) and _is_float(it.variable.type)
+    placed = tuple(
+        _floor(lane, image, d, flags, filtered) if d < n_axes else ir.Convert(lane, _LONG, it.span, "rte")
+        for d, lane in enumerate(lanes)
+    )
+    return placed, Texels(len(lanes), n_axes, 2) if filtered else Texels(len(lanes))
+
+
+def _floor(lane: ir.Expression, image: ir.Variable, d: int, flags: int, filtered: bool) -> ir.Expression:
+    """Return the texel in which a coordinate lies, or the first of the two whose centres it lies between."""
+    span = lane.span
+    value: ir.Expression = ir.Convert(lane, _DOUBLE, span)
+    if flags & _NORMALIZED:
+        side = ir.Builtin(_QUERIES[d], (ir.Read(image, span),), SCALARS["int"], span)
+        value = ir.Binary(ir.BinaryOp.MUL, value, ir.Convert(side, _DOUBLE, span), _DOUBLE, span)
+    if filtered:
+        value = ir.Binary(ir.BinaryOp.SUB, value, ir.Constant(0.5, _DOUBLE, span), _DOUBLE, span)
+    return ir.Convert(value, _LONG, span, "rtn")
+
+
+def _lanes(coordinate: ir.Expression) -> tuple[ir.Expression, ...]:
+    kind = coordinate.type
+    if not isinstance(kind, VectorType):
+        return (coordinate,)
+    return tuple(ir.Swizzle(coordinate, (at,), kind.element, coordinate.span) for at in range(kind.lanes))
+
+
+def _is_float(kind: Type) -> bool:
+    element = element_of(kind)
+    return isinstance(element, ScalarType) and element.is_float

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.analysis.images import NO_LAYOUT
 from clmap_lsp.analysis.model import AccessAnalysis, AccessTotals, FileAnalysis, KernelAnalysis, MemoryTotals
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import Launch, ScalarArgument
@@ -18,7 +19,8 @@ from clmap_lsp.source.program import Program
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
-    pass
+    from clmap_lsp.analysis.images import ImageAnalysis
+    from clmap_lsp.emulator.symbolic.images import Spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,7 @@ def kernel_json(program: Program, kernel: KernelAnalysis) -> dict[str, Any]:
             {**access_json(program, it), **compiled_access_json(kernel, it.access.site)}
             for it in sorted((*kernel.accesses, *kernel.unreached), key=lambda it: it.access.site)
         ],
+        "images": [image_json(program, it) for it in kernel.images],
         **compiled_json(program, kernel),
         **time_json(kernel.time),
         "totals": totals_json(kernel.totals),
@@ -155,6 +158,40 @@ def access_json(program: Program, it: AccessAnalysis) -> dict[str, Any]:
         "reason": it.reason or access.unknown,
         "calls": [{"function": frame.function, **_range(program, frame.call)} for frame in access.frames],
     }
+
+
+def image_json(program: Program, it: ImageAnalysis) -> dict[str, Any]:
+    """Return one read or write of an image; null for what is not known."""
+    access, count, found = it.access, it.count, it.classified.matrix
+    steps = [[{"text": step.text, "texels": step.value} for step in steps] for steps in it.steps]
+    return {
+        "site": access.site,
+        "filename": access.span.path,
+        **_range(program, access.span),
+        "image": access.buffer,
+        "type": None if access.root is None else str(access.root.type),
+        "op": access.direction.value,
+        "place": access.place_text,
+        "coordinates": [access.text(part) for part in access.coordinates],
+        "guard": access.guard_text,
+        "matrix": None if found is None else [list(row) for row in it.classified.entries],
+        "columns": None if found is None else list(it.classified.columns),
+        "offset": None if found is None else list(it.classified.offset),
+        "steps": steps,
+        "per_request": None
+        if count.texels is None or count.rows is None or count.box is None
+        else {"texels": _spread(count.texels), "rows": _spread(count.rows), "box": list(count.box)},
+        "executions": None if count.method == "unknown" else count.executions,
+        "requests": None if count.method == "unknown" else count.requests,
+        "method": count.method,
+        "reason": count.reason,
+        "cost": None,
+        "cost_reason": NO_LAYOUT,
+    }
+
+
+def _spread(it: Spread) -> dict[str, Any]:
+    return {"min": it.min, "mean": it.mean, "max": it.max}
 
 
 def _access_totals(it: AccessAnalysis) -> dict[str, Any]:

@@ -50,6 +50,7 @@ def _kernel(program: Program, kernel: KernelAnalysis, device: DeviceModel) -> It
     for problem in kernel.launch_problems:
         yield f"  no launch: {problem}"
     yield from _table([_row(program, it) for it in kernel.accesses])
+    yield from _images(program, kernel)
     for it in kernel.unreached:
         at = program.position(it.access.span)
         what = f"`{it.access.place_text}` ({it.access.direction.value})"
@@ -62,6 +63,14 @@ def _kernel(program: Program, kernel: KernelAnalysis, device: DeviceModel) -> It
             yield f"  rests on: {part.describe()} ({part.origin})"
     for note in kernel.notes:
         yield f"  note: {note}"
+
+
+def _images(program: Program, kernel: KernelAnalysis) -> Iterator[str]:
+    for it in kernel.images:
+        at = program.position(it.access.span)
+        what = f"`{it.access.place_text}` (image {it.access.direction.value})"
+        touched = it.request_text
+        yield f"  line {at.row}: {what}: {it.missing if touched is None else f'a request touches {touched}'}"
 
 
 def _guessed(kernel: KernelAnalysis) -> str:

@@ -62,14 +62,15 @@ class Excerpt:
 def excerpts(program: Program, kernel: KernelAnalysis, findings: Iterable[Finding]) -> list[Excerpt]:
     """Return the kernel, and the lines of helpers and headers outside it that touch memory for it."""
     wanted: dict[str, set[int]] = {}
-    for span in (kernel.span, *(it.access.span for it in kernel.accesses)):
+    touched = [it.access.span for it in kernel.accesses] + [it.access.span for it in kernel.images]
+    for span in (kernel.span, *touched):
         file = program.files.get(span.path)
         if file is not None:
             last = file.position(max(span.start, span.end - 1)).row
             wanted.setdefault(span.path, set()).update(range(file.position(span.start).row, last + 1))
     by_place = [it for it in findings if it.span.path in wanted]
     return [
-        Excerpt(path, tuple(_line(program.files[path], row, kernel.accesses, by_place) for row in rows))
+        Excerpt(path, tuple(_line(program.files[path], row, kernel, by_place) for row in rows))
         for path, found in wanted.items()
         for rows in _runs(sorted(found))
     ]
@@ -85,14 +86,12 @@ def _runs(rows: Sequence[int]) -> list[list[int]]:
     return runs
 
 
-def _line(
-    file: SourceFile, row: int, accesses: Sequence[AccessAnalysis], findings: Sequence[Finding]
-) -> Line:
+def _line(file: SourceFile, row: int, kernel: KernelAnalysis, findings: Sequence[Finding]) -> Line:
     start = file.line_starts[row - 1]
     text = file.line(row).rstrip("\r\n")
     here = [
         it
-        for it in accesses
+        for it in kernel.accesses
         if it.access.span.path == file.path and start <= it.access.span.start < start + len(text) + 1
     ]
     line = Line(row, _pieces(file, start, text, here))
@@ -104,6 +103,11 @@ def _line(
         if it.per_request is not None:
             line.costs.append(cost_text(it))
             line.excess = max(line.excess, it.per_request.excess)
+    line.costs += [
+        it.request_text or it.missing
+        for it in kernel.images
+        if it.access.span.path == file.path and file.position(it.access.span.start).row == row
+    ]
     line.findings = [
         it for it in findings if it.span.path == file.path and file.position(it.span.start).row == row
     ]

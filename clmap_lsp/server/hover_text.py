@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.analysis.images import NO_LAYOUT
 from clmap_lsp.analysis.rests_on import GUESSED
 from clmap_lsp.escaping import code_span, markdown
 from clmap_lsp.exactness import Exactness
@@ -15,6 +16,7 @@ from clmap_lsp.server.hover_class import class_lines
 from clmap_lsp.time.wording import bound_text, parts_text, seconds_text
 
 if TYPE_CHECKING:
+    from clmap_lsp.analysis.images import ImageAnalysis
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.server.emulations import Emulation
@@ -57,11 +59,30 @@ def access_text(
     return "\n".join(lines)
 
 
+def image_text(snapshot: Snapshot, kernel: KernelAnalysis, it: ImageAnalysis) -> str:
+    """Return the hover of a read or write of an image."""
+    access = it.access
+    lines = [
+        f"**{code_span(access.buffer)}** image {access.direction.value} of {code_span(access.element_type)}"
+    ]
+    lines += ["", f"- texel {code_span(access.place_text)}"]
+    touched = it.request_text
+    label = "" if it.count.method is Exactness.EXACT else f" ({it.count.method})"
+    lines.append(f"- {markdown(it.missing)}" if touched is None else f"- **{touched}** a request{label}")
+    if axis := it.axis_of(it.along):
+        lines.append(f"- consecutive work-items follow each other in {axis}")
+    lines.append(f"- what that costs is unknown: {NO_LAYOUT}")
+    lines += _guessed_lines(kernel)
+    if kernel.launch is not None:
+        lines += ["", f"*{markdown(kernel.launch.describe())} on {snapshot.analysis.device.id}*"]
+    return "\n".join(lines)
+
+
 def _guessed_lines(kernel: KernelAnalysis) -> Iterator[str]:
     """Yield what of a kernel's figures hangs on guesses, and what is known of its launch, by its origin."""
     by_origin: dict[str, list[str]] = {}
     for it in kernel.rests_on:
-        if it.kind in ("macro", "scalar", "global", "local", "contents"):
+        if it.kind in ("macro", "scalar", "image", "global", "local", "contents"):
             by_origin.setdefault(it.origin, []).append(it.describe())
     for origin in sorted(by_origin, key=lambda it: it != GUESSED):
         yield f"- {origin}: {markdown(', '.join(by_origin[origin]))}"

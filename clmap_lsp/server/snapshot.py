@@ -15,6 +15,7 @@ from clmap_lsp.source.span import SourceFile, Span
 if TYPE_CHECKING:
     from lsprotocol import types as lsp
 
+    from clmap_lsp.analysis.images import ImageAnalysis
     from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
     from clmap_lsp.config import Settings
     from clmap_lsp.index.index import Include, Index
@@ -124,6 +125,13 @@ class Snapshot:
             if _holds(access.access.span, path, offset)
         ]
         return tuple(sorted(found, key=lambda it: it.access.span.end - it.access.span.start))
+
+    def image_at(self, offset: int) -> ImageAnalysis | None:
+        """Return the read or write of an image whose text holds an offset, the innermost."""
+        path = self.document.path
+        found = (it for kernel in self.analysis.kernels for it in kernel.images)
+        here = [it for it in found if _holds(it.access.span, path, offset)]
+        return min(here, key=lambda it: it.access.span.end - it.access.span.start, default=None)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

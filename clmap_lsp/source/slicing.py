@@ -128,6 +128,12 @@ def _closed(statements: list[Statement], points_to: PointsTo) -> Slice:
                     behind[target] |= _private(source, points_to)
             case ir.Atomic(pointer=pointer):
                 reads(pointer, seeds)
+            case ir.ImageRead(coordinate=coordinate, sampler=sampler):
+                reads(coordinate, seeds)
+                if sampler is not None:
+                    reads(sampler, seeds)
+            case ir.ImageWrite(coordinate=coordinate):
+                reads(coordinate, seeds)
             case ir.AsyncCopy() | ir.If() | ir.Loop() | ir.Switch():
                 _read_all(statement, seeds)
             case _:

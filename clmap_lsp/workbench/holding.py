@@ -123,11 +123,13 @@ def judged(
 
 
 def _rests_on(finding: Finding, kernel: KernelAnalysis, defined: dict[str, str]) -> tuple[Rest, ...]:
-    """Return what one finding rests on: all but the scalars that neither its words nor its index speak of."""
+    """Return what one finding rests on: all but arguments that neither its words nor its index speak of."""
     words = set(re.findall(r"[A-Za-z_]\w*", f"{finding.message} {_index_texts(finding.data)}"))
     whole = [Rest(it.kind, it.name, it.value, it.origin) for it in kernel.rests_on]
     whole += [Rest("macro", name, value, "host") for name, value in defined.items()]
-    return tuple(it for it in whole if it.kind not in ("scalar", "contents", "aliasing") or it.name in words)
+    return tuple(
+        it for it in whole if it.kind not in ("scalar", "image", "contents", "aliasing") or it.name in words
+    )
 
 
 def _index_texts(data: Mapping[str, object]) -> str:

@@ -147,6 +147,36 @@ async def test_inlay_hints_stand_behind_accesses(client: LanguageClient):
     assert {it.position.line for it in found or ()} == {7, 8}
 
 
+IMAGES = """\
+// clmap: global=64,32 local=32,1 from=image(64,64) to=image(64,64)
+__kernel void turn(__read_only image2d_t from, __write_only image2d_t to)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    write_imagef(to, (int2)(x, y), read_imagef(from, (int2)(y, x)));
+}
+"""
+
+
+async def test_images_have_hovers_and_hints(client: LanguageClient):
+    uri = open_document(client, IMAGES)
+    texts = []
+    for column in (8, 40):
+        hover = await client.text_document_hover_async(
+            lsp.HoverParams(lsp.TextDocumentIdentifier(uri), lsp.Position(4, column))
+        )
+        assert hover is not None and isinstance(hover.contents, lsp.MarkupContent)
+        texts.append(hover.contents.value)
+    write, read = texts
+    assert "`to(x, y)`" in write and "32 texels in 1 row, a box of 32x1" in write
+    assert "`from(y, x)`" in read and "32 texels in 32 rows, a box of 1x32" in read
+    assert "follow each other in y" in read and "unknown" in read
+    whole = lsp.Range(lsp.Position(0, 0), lsp.Position(99, 0))
+    found = await client.text_document_inlay_hint_async(
+        lsp.InlayHintParams(lsp.TextDocumentIdentifier(uri), whole)
+    )
+    assert [it.label for it in found or ()] == ["32t", "32t"]
+
+
 async def test_actions_ignore_and_explain_a_finding(client: LanguageClient):
     uri = open_document(client, SWAPPED)
     found = await diagnostics(client, uri)

@@ -114,7 +114,7 @@ class Counter:
         per_residue = self._patterns(rows, addresses, mask, [it for it, _ in histogram])
         for tally, (_, times) in zip(per_residue, histogram, strict=True):
             total.add(tally, times)
-        repeats = _length(rows, rest, addresses) // multiplicity
+        repeats = times_repeated(rows, rest, addresses) // multiplicity
         whole = Tally()
         whole.add(total, repeats)
         _extent(whole, rows, addresses, mask, rest, base)
@@ -171,7 +171,8 @@ class Counter:
         self, rows: Rows, addresses: Ints, mask: NDArray[np.bool_], found: list[int]
     ) -> list[Tally]:
         """Return the counts of a pattern of shape (rows, lanes) for each residue, by instructions."""
-        lanes, active = self._simd(addresses), self._simd(mask)
+        width = self.device.simd_width
+        lanes, active = in_simd_groups(addresses, width), in_simd_groups(mask, width)
         pieces = rows.moved.pieces(self.device)
         requests = int(np.count_nonzero(active.any(axis=1))) * len(pieces)
         executions = int(np.count_nonzero(active))
@@ -186,15 +187,6 @@ class Counter:
             for tally, part in zip(tallies, units.reshape(len(found), -1), strict=True):
                 tally.add_piece(part, ideal, active.any(axis=1))
         return tallies
-
-    def _simd(self, array: Any) -> Any:
-        """Cut (rows, lanes) into SIMD groups: (rows * groups, width); the last is filled up, inactive."""
-        width = self.device.simd_width
-        n_lanes = array.shape[1]
-        whole = _whole_groups(n_lanes, width)
-        if whole != n_lanes:
-            array = np.pad(array, ((0, 0), (0, whole - n_lanes)))
-        return array.reshape(-1, width)
 
     def _units(
         self, rows: Rows, size: int, addresses: Ints, active: NDArray[np.bool_]
@@ -236,6 +228,15 @@ class Counter:
             return np.minimum(distinct, 1)
         best = _ideal_table(self.device, rows.space is AddressSpace.LOCAL, size, op)
         return np.zeros(len(distinct), np.int64) if best is None else best[distinct]
+
+
+def in_simd_groups(array: Any, width: int) -> Any:
+    """Cut (rows, lanes) into SIMD groups: (rows * groups, width); the last is filled up, inactive."""
+    n_lanes = array.shape[1]
+    whole = _whole_groups(n_lanes, width)
+    if whole != n_lanes:
+        array = np.pad(array, ((0, 0), (0, whole - n_lanes)))
+    return array.reshape(-1, width)
 
 
 def _whole_groups(lanes: int, width: int) -> int:
@@ -282,7 +283,7 @@ def dense(rows: Rows) -> tuple[Ints, NDArray[np.bool_], Sym]:
     return addresses, np.ascontiguousarray(flags), Sym(value.const, value.coefs)
 
 
-def _length(rows: Rows, rest: Sym, addresses: Ints) -> int:
+def times_repeated(rows: Rows, rest: Sym, addresses: Ints) -> int:
     """Return how many rows there are for each row of the dense part."""
     total = 1
     for count in rows.counts:

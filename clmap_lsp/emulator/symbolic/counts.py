@@ -21,6 +21,7 @@ from clmap_lsp.emulator.symbolic.control import (
     SplitError,
 )
 from clmap_lsp.emulator.symbolic.counting import Counter, Tally
+from clmap_lsp.emulator.symbolic.images import ImageCount, ImageCounter
 from clmap_lsp.emulator.symbolic.machine import Doubt, Machine
 from clmap_lsp.emulator.symbolic.memory import KnownData
 from clmap_lsp.emulator.symbolic.needs import needs_of
@@ -97,6 +98,8 @@ class SymbolicResult:
     """An address or a branch depends on how floats are rounded."""
     contents: frozenset[str] = frozenset()
     """The arguments whose contents addresses or branches depend on."""
+    images: Mapping[Site, ImageCount] = field(default_factory=dict)
+    """Reads and writes of images; not among `sites`."""
 
     def total(self, space: AddressSpace, op: str) -> Total:
         """Return the sums for a space and `load`, `store` or `atomic`."""
@@ -185,10 +188,17 @@ def _count_boxes(
     machines = run_boxes(kernel, launch, device.simd_width, spending, constants, boxes)
     counter = Counter(device, spending)
     sites: dict[Site, _Sum] = {}
+    images = ImageCounter(device.simd_width, spending)
     for machine in machines:
         for rows in machine.rows:
-            sites.setdefault(rows.site, _Sum.of(rows)).tally.add(counter.count(rows))
+            if rows.texels is not None:
+                images.add(rows, rows.texels)
+            else:
+                sites.setdefault(rows.site, _Sum.of(rows)).tally.add(counter.count(rows))
         for doubt in machine.doubts:
+            if doubt.is_image:
+                images.doubt(doubt.site, doubt.reason)
+                continue
             found = sites.setdefault(doubt.site, _Sum.of(doubt))
             found.reason = found.reason or doubt.reason
     counts = {site: it.finished(site, device, scale, reason) for site, it in sorted(sites.items())}
@@ -200,6 +210,7 @@ def _count_boxes(
         reason,
         any(it.evaluator.rounds_floats for it in machines),
         frozenset[str]().union(*(it.data.used for it in machines)),
+        images.finished(scale, reason),
     )
 
 

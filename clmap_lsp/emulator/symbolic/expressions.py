@@ -31,6 +31,7 @@ from clmap_lsp.emulator.symbolic.values import (
     of_array,
     scale,
 )
+from clmap_lsp.launch.image import dimensions, sides_of
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import (
     BinaryOp,
@@ -51,6 +52,7 @@ from clmap_lsp.source.types import (
     Type,
     VectorType,
     element_of,
+    lanes_of,
 )
 
 _FLOAT = {16: np.float16, 32: np.float32, 64: np.float64}
@@ -518,8 +520,10 @@ class Evaluator:
     # ----------------------------------------------------------------------------------------- built-ins
 
     def _builtin(self, expression: ir.Builtin) -> Value:
-        arguments = [self.value(it) for it in expression.arguments]
         name = expression.name
+        if name.startswith("get_image_") and expression.arguments:
+            return self._image_query(expression)
+        arguments = [self.value(it) for it in expression.arguments]
         if name in _OF_VECTORS:
             return self._of_vectors(expression, arguments)
         kind = element_of(expression.arguments[0].type) if expression.arguments else INT
@@ -527,6 +531,24 @@ class Evaluator:
         if name in _RELATIONS:
             return self._lanewise(arguments, expression.type, self._relation(name, expression.type))
         return self._lanewise(arguments, expression.type, self._builtin_scalar(name, taken))
+
+    def _image_query(self, expression: ir.Builtin) -> Value:
+        """Return a side of an image of the launch, or all of them."""
+        image = expression.arguments[0]
+        sides = sides_of(image.variable, self.space.launch) if isinstance(image, ir.Read) else None
+        if sides is None:
+            return Unknown(f"`{expression.name}` of an image that is not known")
+        match expression.name:
+            case "get_image_width":
+                return Sym(sides[0])
+            case "get_image_height":
+                return Sym(sides[1])
+            case "get_image_depth" | "get_image_array_size":
+                return Sym(sides[dimensions(str(image.type)) - 1])
+            case "get_image_dim":
+                return Lanes(tuple(Sym(it) for it in (*sides, 0)[: lanes_of(expression.type)]))
+            case _:
+                return Unknown(f"`{expression.name}`")
 
     def _of_vectors(self, expression: ir.Builtin, arguments: list[Value]) -> Value:
         """Return `any`, `all`, `shuffle` or `shuffle2`."""

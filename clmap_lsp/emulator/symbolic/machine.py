@@ -75,6 +75,7 @@ class Doubt:
     reason: str
     is_counted: bool = False
     """There is a row of it, which supposes that whoever may come here does."""
+    is_image: bool = False
 
 
 @dataclass(slots=True)
@@ -286,6 +287,13 @@ class Machine:
             self.assign(variable, Unknown(_RESULTS[type(statement)]), live)
         return live
 
+    def _image(self, statement: ir.ImageRead | ir.ImageWrite, live: Live) -> Live:
+        if not self.follow_ordinals:  # Who does so leaves kernels with images to the other engine.
+            from clmap_lsp.emulator.symbolic.images import note_access
+
+            note_access(self, statement, live)
+        return self._result(statement, live) if isinstance(statement, ir.ImageRead) else live
+
     def _barrier(self, statement: ir.Barrier | ir.WaitEvents, live: Live) -> Live:
         if isinstance(statement, ir.Barrier) and statement.scope is BarrierScope.SUB_GROUP:
             return live
@@ -356,13 +364,17 @@ class Machine:
             self.space.box.local_size,
             *ordinals,
         )
+        self.keep(row)
+        self._count_ordinal(op, live)
+        return where
+
+    def keep(self, row: Rows) -> None:
+        """Note all executions of one access. Raises: OverBudgetError."""
         self.rows.append(row)
         self.kept.add(row)
         if len(self.rows) % _LOOKED_AT_EVERY == 0 and self.kept.n_bytes > _MAX_KEPT_BYTES:
             mib = _MAX_KEPT_BYTES >> 20
             raise OverBudgetError(f"addresses that differ too much to be kept: more than {mib} MiB of them")
-        self._count_ordinal(op, live)
-        return where
 
     def drop_rows(self, n: int) -> None:
         """Forget all rows but the first `n`."""
@@ -543,7 +555,8 @@ _STATEMENTS: dict[type, Callable[[Machine, Any, Live], Live]] = {
     ir.AsyncCopy: Machine._async,
     ir.Barrier: Machine._barrier,
     ir.WaitEvents: Machine._barrier,
-    ir.ImageRead: Machine._result,
+    ir.ImageRead: Machine._image,
+    ir.ImageWrite: Machine._image,
     ir.Collective: Machine._result,
     ir.OpaqueCall: Machine._result,
     ir.If: Machine._if,
@@ -559,4 +572,4 @@ _STATEMENTS: dict[type, Callable[[Machine, Any, Live], Live]] = {
     ir.Unsupported: Machine._lost,
     ir.Call: Machine._lost,
 }
-"""Statements that are not listed (fences, prints, image writes) touch nothing that is counted here."""
+"""Statements that are not listed (fences, prints) touch nothing that is counted here."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.values import Sym, affordable
+from clmap_lsp.launch.image import Texels
 from clmap_lsp.source.ir import Variable
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace
@@ -44,6 +45,8 @@ class Rows:
     local_size: tuple[int, int, int]
     ordinal: Sym | None = None
     segment: Sym | None = None
+    texels: Texels | None = None
+    """Set for an image: `offset` is then the place of its first texel, as one number (`launch.image.ROW`)."""
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -11,8 +12,10 @@ from clmap_lsp.server.features.refreshing import refresh_hints, refreshes_hints
 from clmap_lsp.server.outdated import Outdated
 
 if TYPE_CHECKING:
+    from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.snapshot import Snapshot
+    from clmap_lsp.source.span import Span
 
 PATIENCE_S = 0.2
 """How long hints wait for the analysis of the present text."""
@@ -35,26 +38,35 @@ def hints(snapshot: Snapshot, asked: lsp.Range) -> list[lsp.InlayHint]:
     places = snapshot.places
     first, last = (asked.start.line, asked.start.character), (asked.end.line, asked.end.character)
     by_place: dict[tuple[int, int], list[str]] = {}
-    for kernel in snapshot.analysis.kernels:
-        for access in kernel.accesses:
-            span, cost = access.access.span, access.per_request
-            if cost is None or not places.is_here(span) or snapshot.is_touched(span):
-                continue
-            end = places.range(span).end
-            at = end.line, end.character
-            if not first <= at <= last:
-                continue
-            label = f"{cost.mean:.2f}".rstrip("0").rstrip(".") + ("s" if cost.unit == "sectors" else "w")
-            labels = by_place.setdefault(at, [])
-            if label not in labels:
-                labels.append(label)
+    for span, mean, unit in _figures(snapshot.analysis.kernels):
+        if not places.is_here(span) or snapshot.is_touched(span):
+            continue
+        end = places.range(span).end
+        at = end.line, end.character
+        if not first <= at <= last:
+            continue
+        label = f"{mean:.2f}".rstrip("0").rstrip(".") + unit
+        labels = by_place.setdefault(at, [])
+        if label not in labels:
+            labels.append(label)
     return [
         lsp.InlayHint(
             position=lsp.Position(*at),
             label="/".join(labels),
             kind=lsp.InlayHintKind.Type,
-            tooltip="sectors (s) or wavefronts (w) a request",
+            tooltip="sectors (s), wavefronts (w) or texels (t) a request",
             padding_left=True,
         )
         for at, labels in sorted(by_place.items())
     ]
+
+
+def _figures(kernels: Iterable[KernelAnalysis]) -> Iterator[tuple[Span, float, str]]:
+    """Yield what a request of each access costs, or how many texels it touches, with the unit's letter."""
+    for kernel in kernels:
+        for access in kernel.accesses:
+            if (cost := access.per_request) is not None:
+                yield access.access.span, cost.mean, "s" if cost.unit == "sectors" else "w"
+        for image in kernel.images:
+            if (texels := image.count.texels) is not None:
+                yield image.access.span, texels.mean, "t"

@@ -15,7 +15,7 @@ from clmap_lsp.index.uniformity import varying_symbols
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.headline import headline
 from clmap_lsp.server.host_names import kernels_named_at
-from clmap_lsp.server.hover_text import access_text, kernel_text, work_item_text
+from clmap_lsp.server.hover_text import access_text, image_text, kernel_text, work_item_text
 from clmap_lsp.server.staging import loop_split, staging_key
 from clmap_lsp.source.span import Span
 
@@ -154,9 +154,14 @@ def _text_at(server: ClmapServer, snapshot: Snapshot, offset: int) -> tuple[str,
 
 async def _access_at(server: ClmapServer, snapshot: Snapshot, offset: int) -> tuple[str, int, int] | None:
     accesses = snapshot.accesses_at(offset)
+    kernel = snapshot.kernel_at(offset)
+    image = snapshot.image_at(offset)
+    if kernel is not None and image is not None:
+        around = image.access.span
+        if not accesses or _length(around) < _length(accesses[0].access.span):
+            return image_text(snapshot, kernel, image), around.start, around.end
     if not accesses:
         return None
-    kernel = snapshot.kernel_at(offset)
     emulations = server.emulations
     emulation = emulations.of(snapshot, kernel) if emulations and kernel else None
     span = accesses[0].access.span
@@ -165,6 +170,10 @@ async def _access_at(server: ClmapServer, snapshot: Snapshot, offset: int) -> tu
     if kernel is not None:
         advice = (*await server.compiled_hover.lines(snapshot, kernel, same), *advice)
     return access_text(snapshot, kernel, same, emulation, advice), span.start, span.end
+
+
+def _length(span: Span) -> int:
+    return span.end - span.start
 
 
 async def _advice(

@@ -99,7 +99,7 @@ def verdict_title(
     if seconds is not None:
         parts.append(seconds_text(seconds))
     if ratio is None:
-        parts.append("" if parts else "traffic unknown")
+        parts.append("" if parts else "images: traffic unknown" if kernel.images else "traffic unknown")
     elif ratio >= WORTH_SAYING:
         parts.append(f"{_number(ratio)}x traffic")
     elif not parts:
