@@ -46,7 +46,7 @@ _ELEMENT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Joined:
+class Joined:
     """Accesses that become one, in the order of their addresses."""
 
     accesses: tuple[Access, ...]
@@ -55,7 +55,14 @@ class _Joined:
 
     @property
     def buffer(self) -> str:
+        """The buffer of the first."""
         return self.accesses[0].buffer
+
+    def meets(self, other: Joined) -> bool:
+        """True if what one writes anew holds what the other does, such as a load in a stored value."""
+        return any(
+            a.span.start < b.span.end and b.span.start < a.span.end for a in self.edits for b in other.edits
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,13 +101,13 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     everything = facts.accesses(subject.analysis)
     if any(it.buffer == "?" for it in everything):
         return
-    found: list[_Joined] = []
+    found: list[Joined] = []
     for run in _runs(scope, everything):
         if run.first.direction is Direction.LOAD:
             joined = _loads(scope, run) or _loads(scope, run.once())
         else:
             joined = _stores(scope, run)
-        if joined is not None and not any(_meet(joined, it) for it in found):
+        if joined is not None and not any(joined.meets(it) for it in found):
             found.append(joined)
     if not found:
         return
@@ -111,14 +118,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
             yield _proposal([it for it in found if it.buffer == buffer])
 
 
-def _meet(one: _Joined, other: _Joined) -> bool:
-    """True if what one writes anew holds what the other does, such as a load in a stored value."""
-    return any(
-        a.span.start < b.span.end and b.span.start < a.span.end for a in one.edits for b in other.edits
-    )
-
-
-def _proposal(found: Sequence[_Joined]) -> Proposal:
+def _proposal(found: Sequence[Joined]) -> Proposal:
     names = ", ".join(dict.fromkeys(f"`{it.buffer}`" for it in found))
     return Proposal(
         KIND,
@@ -136,13 +136,11 @@ def _runs(scope: Scope, accesses: Sequence[Access]) -> Iterator[_Run]:
 
     There are as many as a vector has elements, but that loads of members may leave one out.
     """
-    stored = {it.span for it in accesses if it.direction is not Direction.LOAD}
-    both = {it.site for it in accesses if it.direction is Direction.LOAD and it.span in stored}
-    taken: set[int] = both  # What `a[i] += 1` loads stands where it stores.
+    taken = loads_of([it for it in accesses if it.direction is not Direction.LOAD], accesses)
     for lanes in LANES:
         groups: dict[object, dict[int, list[Access]]] = {}
         for it in accesses:
-            if it.site in taken or not _is_single(scope, it):
+            if it.site in taken or not is_single(scope, it):
                 continue
             index = facts.unwrapped(it.index)
             start = index.offset % lanes
@@ -158,6 +156,12 @@ def _runs(scope: Scope, accesses: Sequence[Access]) -> Iterator[_Run]:
                 run = _Run(lanes, {lane: tuple(group[lane]) for lane in sorted(group)})
                 taken.update(run.lane_of)
                 yield run
+
+
+def loads_of(stores: Sequence[Access], accesses: Sequence[Access]) -> set[int]:
+    """Return the sites of loads that stand where something is stored, such as that of `a[i] += 1`."""
+    stored = {it.span for it in stores}
+    return {it.site for it in accesses if it.direction is Direction.LOAD and it.span in stored}
 
 
 def _may_lack(access: Access, lanes: int) -> int:
@@ -178,7 +182,8 @@ def _wraps(index: Polynomial) -> frozenset[tuple[Polynomial, int]]:
     return frozenset(found)
 
 
-def _is_single(scope: Scope, access: Access) -> bool:
+def is_single(scope: Scope, access: Access) -> bool:
+    """True if an access of global memory stands in the kernel's own text and touches one scalar."""
     return (
         access.space is AddressSpace.GLOBAL
         and access.known
@@ -202,25 +207,18 @@ def _address(scope: Scope, access: Access) -> str:
 # ---------------------------------------------------------------------------------------------------- loads
 
 
-def _loads(scope: Scope, run: _Run) -> _Joined | None:
+def _loads(scope: Scope, run: _Run) -> Joined | None:
     """Load a vector before the first statement that uses an element of it."""
-    kernel, first = scope.subject.analysis.kernel, min(run.accesses, key=lambda it: it.span.start)
-    place = scope.block_statement(first.span.start, first.span.end)
-    if place is None or not _is_evaluated_first(scope, place[1], first):
+    found = straight(scope, run.accesses)
+    if found is None:
         return None
-    statements = _between(kernel.body, {it.site for it in run.accesses}, place[1])
-    if statements is None:
-        return None
-    inside = list(ir.walk(statements))
-    if facts.synchronises(inside) or any(map(ir.may_leave, statements)):
-        return None
-    if any(isinstance(it, (ir.Atomic, ir.Call, ir.CopyObject)) for it in inside):
-        return None
+    node, inside = found
+    kernel = scope.subject.analysis.kernel
     sites = {it.site for it in inside if isinstance(it, ir.Store)}
     everything = facts.accesses(scope.subject.analysis)
     stored = {it.buffer for it in everything if it.site in sites}
     head = run.first
-    if _assigned(inside) & scope.words(head.span.start, head.span.end):
+    if assigned(inside) & scope.words(head.span.start, head.span.end):
         return None
     if head.buffer in stored and not _stays_valid(run, inside, {it.site: it for it in everything}):
         return None
@@ -233,7 +231,28 @@ def _loads(scope: Scope, run: _Run) -> _Joined | None:
         for it in some
     ]
     assumed = (*overlaps(kernel, {head.buffer}, stored), *aligned_vectors(scope, [head], run.lanes))
-    return _Joined(run.accesses, (scope.before(place[1], [line]), *edits), assumed)
+    return Joined(run.accesses, (scope.before(node, [line]), *edits), assumed)
+
+
+def straight(scope: Scope, accesses: Sequence[Access]) -> tuple[Node, list[ir.Statement]] | None:
+    """Return the first statement that makes one of some loads, and all up to the last of them.
+
+    `None` unless they are made one after the other whenever the first is, with nothing on the way that waits
+    for other work-items or may do anything.
+    """
+    first = min(accesses, key=lambda it: it.span.start)
+    place = scope.block_statement(first.span.start, first.span.end)
+    if place is None or not _is_evaluated_first(scope, place[1], first):
+        return None
+    body = scope.subject.analysis.kernel.body
+    statements = _between(body, {it.site for it in accesses}, place[1])
+    if statements is None or any(map(ir.may_leave, statements)):
+        return None
+    inside = list(ir.walk(statements))
+    others = (ir.Atomic, ir.Call, ir.CopyObject)
+    if facts.synchronises(inside) or any(isinstance(it, others) for it in inside):
+        return None
+    return place[1], inside
 
 
 def _stays_valid(run: _Run, inside: Sequence[ir.Statement], accesses: Mapping[int, Access]) -> bool:
@@ -277,7 +296,7 @@ def _between(block: ir.Block, sites: set[int], node: Node) -> tuple[ir.Statement
     return None
 
 
-def _assigned(statements: Sequence[ir.Statement]) -> frozenset[str]:
+def assigned(statements: Sequence[ir.Statement]) -> frozenset[str]:
     """Return the names of variables that get values."""
     kinds = (ir.Assign, ir.Declare, ir.Load)
     return frozenset(it.variable.name for it in statements if isinstance(it, kinds))
@@ -286,14 +305,14 @@ def _assigned(statements: Sequence[ir.Statement]) -> frozenset[str]:
 # --------------------------------------------------------------------------------------------------- stores
 
 
-def _stores(scope: Scope, run: _Run) -> _Joined | None:
+def _stores(scope: Scope, run: _Run) -> Joined | None:
     """Store a vector instead of statements that stand one after the other."""
     accesses, head = run.accesses, run.first
     place = scope.block_statement(head.span.start, head.span.end)
     if place is None:
         return None
     nodes = [next((n for n in place[0].children if n.start == it.span.start), None) for it in accesses]
-    values = [None if n is None else _value(scope, n, it) for n, it in zip(nodes, accesses, strict=True)]
+    values = [None if n is None else value_of(scope, n, it) for n, it in zip(nodes, accesses, strict=True)]
     known = [it for it in nodes if it is not None]
     if any(it is None for it in values) or len(known) < run.lanes:
         return None
@@ -319,10 +338,10 @@ def _stores(scope: Scope, run: _Run) -> _Joined | None:
     kind = f"{head.type}{run.lanes}"
     text = f"*(__global {kind} *){_address(scope, head)} = ({kind})({', '.join(it or '' for it in values)});"
     assumed = (*overlaps(kernel, loaded, {head.buffer}), *aligned_vectors(scope, [head], run.lanes))
-    return _Joined(accesses, (scope.replaced(start, end, text),), assumed)
+    return Joined(accesses, (scope.replaced(start, end, text),), assumed)
 
 
-def _value(scope: Scope, node: Node, access: Access) -> str | None:
+def value_of(scope: Scope, node: Node, access: Access) -> str | None:
     """Return what a statement stores, in the element's type; `None` if it does anything else."""
     assigned = re.fullmatch(r"\s*=(?!=)\s*(.*);", scope.text[access.span.end : node.end], re.DOTALL)
     if node.kind != "simple" or assigned is None or scope.has_effects(*_right(scope, node, access)):
