@@ -7,6 +7,7 @@ dropped. Every other access goes to the machine address `base + offset` of its b
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from llvmlite import ir
 
@@ -30,6 +31,7 @@ from clmap_lsp.emulator.layout import (
     FAULT_MISALIGNED,
     FAULT_OOB_READ,
     FAULT_OOB_WRITE,
+    FAULT_UNINITIALISED,
     FAULT_WRITE_CONSTANT,
     FAULT_WRITE_ONLY,
     FENCE_IMAGE,
@@ -75,7 +77,15 @@ class Memory:
     # ----------------------------------------------------------------------------------------- accesses
 
     def load(
-        self, pointer: Pointer, kind: ir.Type, size: int, alignment: int, site: int, part: int = 0
+        self,
+        pointer: Pointer,
+        kind: ir.Type,
+        size: int,
+        alignment: int,
+        site: int,
+        part: int = 0,
+        *,
+        bits: int | None = None,
     ) -> ir.Value:
         """Emit a read of `size` bytes as LLVM type `kind`; `part` (0 to 7) numbers those of one statement."""
         ctx = self.ctx
@@ -89,7 +99,7 @@ class Memory:
         ctx.builder.position_at_end(inside)
         self.check_alignment(pointer, alignment, site)
         self.trace(target, pointer, 2 * site, part)
-        self.before_read(target, pointer, size, site)
+        self.before_read(target, pointer, size, site, bits=bits)
         value = ctx.builder.load(self.address(target, pointer), align=1, typ=kind)
         leave = ctx.builder.block
         ctx.builder.branch(end)
@@ -103,15 +113,24 @@ class Memory:
             self.origin.add_incoming(ir.Constant(I64, site + 1), bad)
         return phi
 
-    def store(self, pointer: Pointer, value: ir.Value, size: int, alignment: int, site: int) -> None:
-        """Emit a write of the first `size` bytes of `value`."""
+    def store(
+        self,
+        pointer: Pointer,
+        value: ir.Value,
+        size: int,
+        alignment: int,
+        site: int,
+        *,
+        bits: int | None = None,
+    ) -> None:
+        """Emit a write of the first `size` bytes of `value`, of which `bits` change where that is said."""
         ctx = self.ctx
         target = self.target(pointer)
         with self.checked(target, pointer, size, [FAULT_OOB_WRITE], site):
             self.check_alignment(pointer, alignment, site)
             self.trace(target, pointer, 2 * site + 1)
             address = self.address(target, pointer)
-            self.before_write(target, pointer, size, site, value, address)
+            self.before_write(target, pointer, size, site, value, address, bits=bits)
             ctx.builder.store(value, address, align=1)
 
     def checked(
@@ -222,20 +241,30 @@ class Memory:
     # ------------------------------------------------------------------------------------------- shadows
 
     def before_read(
-        self, target: Target, pointer: Pointer, size: int, site: int, *, atomic: bool = False
+        self,
+        target: Target,
+        pointer: Pointer,
+        size: int,
+        site: int,
+        *,
+        atomic: bool = False,
+        bits: int | None = None,
     ) -> None:
-        """Emit the race and initialisation checks of a read."""
+        """Emit the race and initialisation checks of a read; of a bit-field, only `bits` must be set."""
         if target.known is not None and target.known.variable.name in self.ctx.options.write_only:
             self.ctx.fault(FAULT_WRITE_ONLY, site, pointer.offset, number_value(pointer))
-        self._private_read(target, pointer, size, site)
+        if bits is None:
+            self._private_read(target, pointer, size, site)
+        elif bits:
+            self._private_bits_read(target, pointer, size, site, bits)
         known = target.known
         plan = self.ctx.plan
         is_plain = not (atomic or plan.has_atomics or plan.has_sub_group_barriers) and size == plan.granule
         if known is None or not is_plain or not self._has_checks(known):
-            self._shadow("shadow_read", target, pointer, size, site, atomic, None, None)
+            self._shadow("shadow_read", target, pointer, size, site, atomic, None, None, keeps=bits == 0)
             return
         with self.ctx.rarely(self._is_unusual_read(target, known, pointer), "shadow"):
-            self._shadow("shadow_read", target, pointer, size, site, atomic, None, None)
+            self._shadow("shadow_read", target, pointer, size, site, atomic, None, None, keeps=bits == 0)
 
     def _has_checks(self, plan: BufferPlan) -> bool:
         options = self.ctx.options
@@ -298,6 +327,7 @@ class Memory:
         address: ir.Value,
         *,
         atomic: bool = False,
+        bits: int | None = None,
     ) -> None:
         """Emit the race check of a write and mark the bytes as initialised."""
         known = target.known
@@ -305,7 +335,7 @@ class Memory:
             known.kind == KIND_CONSTANT or known.variable.name in self.ctx.options.read_only
         ):
             self.ctx.fault(FAULT_WRITE_CONSTANT, site, pointer.offset, number_value(pointer))
-        self._private_write(target, pointer, size)
+        self._private_write(target, pointer, size, bits)
         self._shadow("shadow_write", target, pointer, size, site, atomic, value, address)
 
     def _shadow(
@@ -318,6 +348,8 @@ class Memory:
         atomic: bool,
         value: ir.Value | None,
         address: ir.Value | None,
+        *,
+        keeps: bool = False,
     ) -> None:
         ctx = self.ctx
         known = target.known
@@ -328,7 +360,7 @@ class Memory:
         where = 0
         if known is not None:
             where = FENCE_LOCAL if known.kind == KIND_LOCAL else FENCE_IMAGE if known.is_image else 0
-        flags = (1 if atomic else 0) | (0 if known is not None else 2)
+        flags = (1 if atomic else 0) | (0 if known is not None else 2) | (8 if keeps else 0)
         arguments = [
             ctx.state,
             ctx.frame,
@@ -375,7 +407,7 @@ class Memory:
     def _private_read(self, target: Target, pointer: Pointer, size: int, site: int) -> None:
         ctx = self.ctx
         known = target.known
-        if not ctx.options.uninitialised or (known is not None and known.kind != KIND_PRIVATE) or not size:
+        if not self._keeps_track(target) or not size:
             return
         arguments = [
             ctx.state,
@@ -399,18 +431,45 @@ class Memory:
             with ctx.rarely(has, "private"):
                 ctx.call("private_read", I64, arguments)
 
-    def _private_write(self, target: Target, pointer: Pointer, size: int) -> None:
+    def _private_bits_read(self, target: Target, pointer: Pointer, size: int, site: int, bits: int) -> None:
+        """Emit the check that the bits of a bit-field were set, of which the shadow has one for each."""
         ctx = self.ctx
+        if not self._keeps_track(target):
+            return
+        with self._where_tracked(target, "private"):
+            state = ctx.builder.load(self._set_bits(target, pointer), align=1, typ=ir.IntType(8 * size))
+            mask = ir.Constant(state.type, bits)
+            unset = ctx.builder.icmp_unsigned("!=", ctx.builder.and_(state, mask), mask)
+            with ctx.rarely(unset, "unset"):
+                ctx.fault(FAULT_UNINITIALISED, site, pointer.offset, number_value(pointer))
+
+    def _private_write(self, target: Target, pointer: Pointer, size: int, bits: int | None = None) -> None:
+        ctx = self.ctx
+        if not self._keeps_track(target):
+            return
+        with self._where_tracked(target, "private"):
+            if bits is None:
+                start = ctx.builder.add(target.init, pointer.offset)
+                self.fill(start, ir.Constant(I64, size), 255)
+                return
+            place = self._set_bits(target, pointer)
+            state = ctx.builder.load(place, align=1, typ=ir.IntType(8 * size))
+            ctx.builder.store(ctx.builder.or_(state, ir.Constant(state.type, bits)), place, align=1)
+
+    def _keeps_track(self, target: Target) -> bool:
+        """Tell whether it may be private memory, of which is known what was written."""
         known = target.known
-        if not ctx.options.uninitialised or (known is not None and known.kind != KIND_PRIVATE):
-            return
-        start = ctx.builder.add(target.init, pointer.offset)
-        if known is not None:
-            self.fill(start, ir.Constant(I64, size), 255)
-            return
-        has = ctx.builder.icmp_signed("!=", target.init, ir.Constant(I64, 0))
-        with ctx.rarely(has, "private"):
-            self.fill(start, ir.Constant(I64, size), 255)
+        return self.ctx.options.uninitialised and (known is None or known.kind == KIND_PRIVATE)
+
+    def _where_tracked(self, target: Target, name: str) -> AbstractContextManager[object]:
+        """Emit what follows only where it is private memory."""
+        if target.known is not None:
+            return nullcontext()
+        has = self.ctx.builder.icmp_signed("!=", target.init, ir.Constant(I64, 0))
+        return self.ctx.rarely(has, name)
+
+    def _set_bits(self, target: Target, pointer: Pointer) -> ir.Value:
+        return self.ctx.builder.inttoptr(self.ctx.builder.add(target.init, pointer.offset), POINTER)
 
     def fill(self, start: ir.Value, count: ir.Value, byte: int) -> None:
         """Emit a memset at a machine address."""

@@ -124,8 +124,9 @@ def shadow_read(
 ) -> int:
     """Check a read of shared memory.
 
-    Bit 0 of `flags` is local memory, bit 2 an image, bit 8 an atomic, bit 10 a copy by the whole group; with
-    bit 9 the buffer's number says which memory it is.
+    Bit 0 of `flags` is local memory, bit 2 an image, bit 8 an atomic, bit 10 a copy by the whole group, bit
+    11 what a store of a bit-field keeps and need not be written before; with bit 9 the buffer's number says
+    which memory it is.
     """
     granule = s[GRANULE_SHIFT]
     size = size_site & ITEM_MASK
@@ -138,7 +139,7 @@ def shadow_read(
     start = s[EPOCH_GROUP]
     item = who(s, frame, flags)
     me = (stamp(s, now) << ITEM_BITS) | item
-    unset = 0
+    unset = (flags >> 11) & 1
     quiet = is_misaligned(offset, granule)
     for index in range(offset >> granule, ((offset + size - 1) >> granule) + 1):
         cell = words(shadow + index * SHADOW_WORDS * 8)

@@ -121,7 +121,8 @@ class Statements:
                 stored = value(statement.value)
                 self.origins.check(statement.pointer, statement.site)
                 self.origins.check(statement.value, statement.site)
-                self.memory.store(pointer, stored, statement.size, statement.alignment, statement.site)
+                where = statement.size, statement.alignment, statement.site
+                self.memory.store(pointer, stored, *where, bits=statement.bits)
             case CopyObject():
                 self._step(statement.source, statement.destination)
                 copies.copy_object(self.memory, self.expressions, statement)
@@ -237,7 +238,8 @@ class Statements:
         pointer = self.expressions.accessed(statement.pointer)
         self.origins.check(statement.pointer, statement.site)
         kind = llvm_type(statement.variable.type)
-        value = self.memory.load(pointer, kind, statement.size, statement.alignment, statement.site)
+        where = statement.size, statement.alignment, statement.site
+        value = self.memory.load(pointer, kind, *where, bits=statement.bits)
         self.assign(statement.variable, value, origin=self.memory.origin)
 
     # -------------------------------------------------------------------------------------- synchronising

@@ -389,6 +389,8 @@ class Load:
     alignment: int
     span: Span
     is_volatile: bool = False
+    bits: int | None = None
+    """The bits that are asked for of a bit-field's unit; 0 where a store keeps those around its own."""
 
 
 @record(frozen=True, slots=True)
@@ -415,6 +417,8 @@ class Store:
     span: Span
     is_volatile: bool = False
     component: Component | None = None
+    bits: int | None = None
+    """The bits that change, where that is a bit-field."""
 
 
 @record(frozen=True, slots=True)

@@ -375,19 +375,20 @@ class Lowering:
             while len(self.hidden) > mark:
                 self.hidden.pop()()
 
-    def load(self, place: Memory) -> Expression:
-        """Read memory into a temporary."""
+    def load(self, place: Memory, bits: int | None = None) -> Expression:
+        """Read memory into a temporary; of a bit-field's unit, `bits` are asked for."""
         temporary = self.temporary(place.type, place.span)
         alignment = 1 if place.is_packed else place.type.alignment
         site, size = self.site(), place.type.size
-        self.emit(Load(site, temporary, place.pointer, size, alignment, place.span, place.is_volatile))
+        self.emit(Load(site, temporary, place.pointer, size, alignment, place.span, place.is_volatile, bits))
         return Read(temporary, place.span)
 
-    def store(self, place: Memory, value: Expression) -> None:
-        """Write memory; `value` has the place's type."""
+    def store(self, place: Memory, value: Expression, bits: int | None = None) -> None:
+        """Write memory; `value` has the place's type, and `bits` change of a bit-field's unit."""
         alignment = 1 if place.is_packed else place.type.alignment
         site, size = self.site(), place.type.size
-        self.emit(Store(site, place.pointer, value, size, alignment, place.span, place.is_volatile))
+        what = place.pointer, value, size, alignment, place.span, place.is_volatile
+        self.emit(Store(site, *what, bits=bits))
 
     def assign(self, variable: Variable, value: Expression, span: Span) -> None:
         """Write a register variable."""

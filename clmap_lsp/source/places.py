@@ -380,9 +380,9 @@ def _lane_address(
 
 def _read_bits(low: Lowering, place: Memory, bits: Field) -> Expression:
     unit = place.type
-    whole = low.load(place)
     if not isinstance(unit, ScalarType) or bits.bits is None:
-        return whole
+        return low.load(place)
+    whole = low.load(place, _mask(bits, bits.bits))
     width = unit.bits
     span = place.span
     up = Constant(width - bits.bit_offset - bits.bits, unit, span)
@@ -397,12 +397,16 @@ def _write_bits(low: Lowering, place: Memory, bits: Field, value: Expression) ->
     if not isinstance(unit, ScalarType) or bits.bits is None:
         low.store(place, value)
         return
-    mask = ((1 << bits.bits) - 1) << bits.bit_offset
-    whole = low.load(place)
+    mask = _mask(bits, bits.bits)
+    whole = low.load(place, 0)
     kept = binary(BinaryOp.AND, whole, Constant(~mask, unit, span), span)
     moved = binary(BinaryOp.SHL, value, Constant(bits.bit_offset, INT, span), span)
     merged = binary(BinaryOp.OR, kept, binary(BinaryOp.AND, moved, Constant(mask, unit, span), span), span)
-    low.store(place, convert(merged, unit))
+    low.store(place, convert(merged, unit), mask)
+
+
+def _mask(bits: Field, width: int) -> int:
+    return ((1 << width) - 1) << bits.bit_offset
 
 
 def copy_to(low: Lowering, place: Place, value: ObjectValue, span: Span) -> None:

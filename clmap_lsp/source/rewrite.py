@@ -175,13 +175,14 @@ EXPRESSIONS: dict[type, _ExpressionCopy] = {
 def _load(r: Rewriter, it: Load) -> Statement:
     site, variable = r.site(it.site), r.variable(it.variable)
     pointer = r.expression(it.pointer)
-    return Load(site, variable, pointer, it.size, it.alignment, r.span(it.span), it.is_volatile)
+    return Load(site, variable, pointer, it.size, it.alignment, r.span(it.span), it.is_volatile, it.bits)
 
 
 def _store(r: Rewriter, it: Store) -> Statement:
     site, pointer = r.site(it.site), r.expression(it.pointer)
     value = r.expression(it.value)
-    return Store(site, pointer, value, it.size, it.alignment, r.span(it.span), it.is_volatile, it.component)
+    span = r.span(it.span)
+    return Store(site, pointer, value, it.size, it.alignment, span, it.is_volatile, it.component, it.bits)
 
 
 def _copy(r: Rewriter, it: CopyObject) -> Statement:
