@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from itertools import chain, combinations, islice, product
+from itertools import chain, combinations, islice, product, zip_longest
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.kernel import analyse_kernel
+from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.family import launch_with
@@ -43,29 +44,49 @@ GROUPS = 4
 
 
 def on_defined_launch(subject: Subject, settings: EmulationSettings) -> Subject | None:
-    """Return a subject on a launch near its own on which its kernel has no fault; `None` where none is found.
+    """Return a subject on a launch near its own on which its kernel has no fault; `None` if none is found."""
+    found = on_better_launch(subject, settings)
+    return None if found is None or found.emulation is None or found.emulation.faults else found
 
-    Every access that its own launch makes is made on the other one, too.
+
+def on_better_launch(subject: Subject, settings: EmulationSettings) -> Subject | None:
+    """Return a subject on a launch near its own on which its kernel has no fault, or fewer races only.
+
+    `None` where no launch is better. Every access that its own launch makes is made on the other one, too.
+    What races on every launch lacks a barrier; where is seen best on the one that adds no faults of its own.
     """
     limits = replace(quick(settings), max_steps=STEPS)
-    found = _first(subject, islice(_nearby(subject), TRIES), limits)
-    for other in () if found is not None else _others(subject):
-        found = _first(other, islice(chain((other.launch,), _nearby(other)), FURTHER_TRIES), limits)
-        if found is not None:
+    best = _Best(subject)
+    if best.look(subject, islice(_nearby(subject), TRIES), limits):
+        return best.found
+    for other in _others(subject):
+        launches = islice(chain((other.launch,), _nearby(other)), FURTHER_TRIES)
+        if best.look(other, launches, limits):
             break
-    return found
+    return best.found
 
 
-def _first(subject: Subject, launches: Iterable[Launch], limits: EmulationSettings) -> Subject | None:
-    """Return the subject on the first launch that its kernel bears and that makes all its accesses."""
-    for launch in launches:
-        ran = _run(subject, launch, limits)
-        if ran is None or not ran.is_whole or ran.faults:
-            continue
-        found = _on(subject, launch)
-        if len(found.analysis.accesses) >= len(subject.analysis.accesses):
-            return replace(found, emulation=ran)
-    return None
+class _Best:
+    """The best launch so far, and how many faults its kernel has there."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.found: Subject | None = None
+        self.faults = 0 if subject.emulation is None else len(subject.emulation.faults)
+
+    def look(self, subject: Subject, launches: Iterable[Launch], limits: EmulationSettings) -> bool:
+        """Return whether one of the launches is one that the kernel bears."""
+        for launch in launches:
+            ran = _run(subject, launch, limits)
+            if ran is None or not ran.is_whole or len(ran.faults) >= max(self.faults, 1):
+                continue
+            if any(it.kind is not FaultKind.DATA_RACE for it in ran.faults):
+                continue
+            found = _on(subject, launch)
+            if len(found.analysis.accesses) >= len(subject.analysis.accesses):
+                self.found, self.faults = replace(found, emulation=ran), len(ran.faults)
+                if not ran.faults:
+                    return True
+        return False
 
 
 def _on(subject: Subject, launch: Launch) -> Subject:
@@ -149,10 +170,12 @@ def _changes(launch: Launch) -> Iterator[tuple[tuple[int, ...], Mapping[str, int
     singles = [{name: value} for name, them in values.items() for value in them]
     yield from ((local, {}) for local in groups)
     yield from ((launch.local_size, it) for it in singles)
-    yield from ((local, it) for local, it in product(groups[1:], singles))
-    for one, other in combinations(singles, 2):
-        if one.keys() != other.keys():
-            yield launch.local_size, {**one, **other}
+    pairs = (it for it in combinations(singles, 2) if it[0].keys() != it[1].keys())
+    for sized, pair in zip_longest(product(groups[1:], singles), pairs):  # By turns: neither is more likely.
+        if sized is not None:
+            yield sized
+        if pair is not None:
+            yield launch.local_size, {**pair[0], **pair[1]}
 
 
 def _smaller(launch: Launch) -> Iterator[tuple[int, ...]]:

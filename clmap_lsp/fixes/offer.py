@@ -15,7 +15,7 @@ from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.findings import Edit, Fix
 from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.callers import Use, use_of
-from clmap_lsp.fixes.defined import on_defined_launch
+from clmap_lsp.fixes.defined import on_better_launch
 from clmap_lsp.fixes.kinds import group_shape
 from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
@@ -205,18 +205,19 @@ def _outcomes(subject: Subject, settings: EmulationSettings) -> Iterator[Verifie
     """Yield what became of each proposal for a subject that has its emulation.
 
     Where the results are undefined on its launch, only fixes of the faults can be held against it; the
-    others are looked for on a launch that the kernel bears, if what this one is made of are guesses.
+    others are looked for on a launch that the kernel bears, if what this one is made of are guesses. Where it
+    races on all, what cures it is looked for on the one with the fewest races.
     """
     if not faulty(subject):
         yield from _tried(subject, settings, lambda _: None)
         return
-    other = on_defined_launch(subject, settings)
-    cure = None
-    if other is None:
-        cure = "the kernel's results are undefined on this launch: cure that first, or give another launch"
-    yield from _tried(subject, settings, lambda it: cure or "" if it.cures is None else None)
-    if other is not None:
+    other = on_better_launch(subject, settings)
+    if other is not None and not faulty(other):
+        yield from _tried(subject, settings, lambda it: "" if it.cures is None else None)
         yield from _tried(other, settings, lambda it: "" if it.cures is not None else None)
+        return
+    cure = "the kernel's results are undefined on this launch: cure that first, or give another launch"
+    yield from _tried(other or subject, settings, lambda it: cure if it.cures is None else None)
 
 
 def _tried(

@@ -117,3 +117,39 @@ def test_local_arrays_of_a_guessed_length_are_as_long_as_the_groups_need():
     padded = [proof for proof, _ in found.offers if proof.proposal.kind == "pad-local"]
     assert padded
     assert "-D SCRATCH=512" in {it.text for it in padded[0].proposal.assumptions}
+
+
+WARP_WIDE = """\
+__kernel void halved(__global const float *in, __global float *out, __local float *s, const int size)
+{
+    const int l = get_local_id(0), half_size = size / 2;
+    s[l] = in[size * get_group_id(0) + l];
+    s[l + half_size] = in[size * get_group_id(0) + l + half_size];
+    __local float *t = s + size;
+    t[l] = 2 * s[l];
+    t[l + half_size] = 2 * s[l + half_size];
+    for (int d = half_size; d > 0; d /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l < d)
+            t[l] += t[l + d];
+    }
+    out[get_global_id(0)] = t[0] + l;
+}
+"""
+"""Half a system a work-item; and the last sum is read without a barrier, which a warp may do without."""
+
+
+def test_a_kernel_that_races_everywhere_is_cured_where_nothing_else_races():
+    subject = baseline(subject_of(WARP_WIDE, device=DEVICE), SETTINGS)
+    assert faulty(subject)
+    cures = [proof for proof, _ in survey(subject, SETTINGS).offers if proof.proposal.cures is not None]
+    assert [it.proposal.title for it in cures] == ["Add the missing barrier"]
+    size = int(cures[0].launch.arguments["size"].values[0])
+    assert size == 2 * cures[0].launch.local_size[0]
+
+
+def test_a_given_launch_keeps_its_races():
+    text = "// clmap: global=128 local=64 size=64 in=random(128) out=zeros(128) s=256\n" + WARP_WIDE
+    subject = baseline(subject_of(text, device=DEVICE), SETTINGS)
+    assert faulty(subject)
+    assert all(proof.launch == subject.launch for proof, _ in survey(subject, SETTINGS).offers)
