@@ -41,6 +41,10 @@ COMPUTE_BOUND_FROM: Final = 400
 GPUs of recent years do 5 to 25 operations on 32 bits for each byte that their memory moves, 160 to 800
 a sector; half of that on integers, which have fewer units."""
 
+TEXELS_OF_A_ROW: Final = 4.0
+"""Texels that a request finds in each row that it touches. In groups 16 wide that walk columns it finds 2;
+with 4 and more it takes as good as a square, which is what texture caches are made for."""
+
 # ----------------------------------------------------------------------------------------- local memory
 
 CONFLICT_FROM: Final = 1.5

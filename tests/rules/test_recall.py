@@ -103,6 +103,12 @@ KERNELS: dict[str, tuple[str, str]] = {
             int i = get_global_id(0); if (i < n) { float s = 0;
               for (int k = 0; k < 32; k++) s += feat[id[i] * 32 + k]; o[i] = s; } }""",
     ),
+    "a texture by columns": (
+        "CM107",
+        """__kernel void grey(__read_only image2d_t in, __write_only image2d_t out) {
+            int2 at = (int2)(get_global_id(1), get_global_id(0)); float4 v = read_imagef(in, at);
+            write_imagef(out, at, (float4)(dot(v.xyz, (float3)(0.3f, 0.6f, 0.1f)))); }""",
+    ),
     "four floats one by one": (
         "CM105",
         """__kernel void dot4(__global const float *a, __global const float *b, __global float *c, int n) {
