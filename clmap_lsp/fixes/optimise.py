@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 BEAM = 3
 """Versions of a round that are rewritten further."""
+OPENERS = frozenset({"hoist-access"})
+"""Rewrites that gain little themselves and let others begin: tiles and trees ask for a sum in a register. The
+best one of a round is rewritten further besides the beam."""
 ROUNDS = 6
 WORTH = 1.01
 """How many times better a version must be than the one that it was made of."""
@@ -205,8 +208,8 @@ class _Search:
         made: list[_Version] = []
         trials: dict[int, Trials] = {}
         for candidate in candidates:
-            if len(made) == BEAM or (self.is_over and made):
-                break
+            if (len(made) >= BEAM or (self.is_over and made)) and not self._opens(candidate, made):
+                continue
             subject = candidate.version.subject
             mine = trials.setdefault(id(subject), Trials(subject, self.settings))
             after = self._tested(candidate, mine)
@@ -220,6 +223,11 @@ class _Search:
             made.append(after)
             self._add(after)
         return made
+
+    def _opens(self, candidate: _Candidate, made: list[_Version]) -> bool:
+        """True of the first rewrite of a round that lets others begin."""
+        kinds = {it.proof.proposal.kind for version in made if (it := version.steps[-1]).proof is not None}
+        return not self.is_over and candidate.proposal.kind in OPENERS - kinds
 
     def _add(self, version: _Version) -> None:
         """Note a tested version, and tell if it is the best one by now."""
@@ -242,7 +250,8 @@ class _Search:
                 continue
             self.watcher.progress(self._said(proposal), min(self.budget.share, 1.0))
             found = self._costs(subject, proposal)
-            if found is not None and gain.ratio(version.figures, found[1]) >= WORTH:
+            least = 1 / WORTH if proposal.kind in OPENERS else WORTH
+            if found is not None and gain.ratio(version.figures, found[1]) >= least:
                 yield _Candidate(version, proposal, found[1], found[0])
 
     def _said(self, proposal: Proposal) -> str:

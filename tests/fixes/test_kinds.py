@@ -360,6 +360,23 @@ def test_loads_and_sums_leave_the_loop():
     )
 
 
+def test_a_sum_leaves_a_loop_that_a_condition_governs_without_braces():
+    text = kernels.SUM_IN_MEMORY.replace("    for (", "    if (row < N)\n        for (").replace(
+        "        C[", "            C["
+    )
+    (after,) = (it for it, _ in offered(text, "hoist-access") if "C_value" in it)
+    lines = [
+        "    if (row < N)",
+        "        {",
+        "            float C_value = C[row * N + column];",
+        "            for (int k = 0; k < N; k++)",
+        "                C_value += s[0] * A[row * N + k] * B[k * N + column];",
+        "            C[row * N + column] = C_value;",
+        "        }",
+    ]
+    assert "\n".join(lines) in after
+
+
 @pytest.mark.parametrize(
     "text",
     [

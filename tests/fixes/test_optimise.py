@@ -45,6 +45,16 @@ __kernel void add(__global const float *restrict x, __global float *restrict y, 
         y[i] += x[i];
 }
 """
+IN_MEMORY = """\
+// clmap: global=512,512 local=32,8 n=512 a=random(n*n) c=random(n*n,1)
+__kernel void with_itself(__global const float *restrict a, __global float *restrict c, const int n)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    if (x < n && y < n)
+        for (int k = 0; k < n; k++)
+            c[y * n + x] += a[y * n + k] * a[x * n + k];
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +70,15 @@ def test_rewrites_are_found_one_after_the_other(rows: Found):
     assert seconds == sorted(seconds, reverse=True)
     assert seconds[0] > 20 * seconds[-1]
     assert all(gain.ratio(it[-1].figures, rows.steps[-1].figures) >= 1 for it in rows.others)
+
+
+def test_a_sum_put_in_a_register_is_followed_though_others_gain_more(monkeypatch: pytest.MonkeyPatch):
+    """Tiles ask for it, and alone it gains little: a narrow beam still goes that way."""
+    monkeypatch.setattr(search, "BEAM", 1)
+    monkeypatch.setattr(search, "ROUNDS", 2)
+    found = optimise(subject_of(IN_MEMORY, device=H200), SETTINGS, budget_s=120)
+    kinds = [it.proof.proposal.kind for it in found.steps if it.proof is not None]
+    assert kinds == ["hoist-access", "register-tile"]
 
 
 def test_what_gains_less_than_the_model_errs_is_no_answer():

@@ -22,6 +22,7 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
+    from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.model import Subject
 
 KIND = "hoist-access"
@@ -73,26 +74,35 @@ def _proposal(scope: Scope, loop: CountingLoop, access: Access) -> Proposal | No
     stores = [it for it in inside if it.direction is not Direction.LOAD]
     if any(it.direction is Direction.ATOMIC for it in stores) or (stores and len(mine) != len(inside)):
         return None
-    outer = scope.block_statement(loop.node.start, loop.node.end)
-    if outer is None or outer[1] is not loop.node:
-        return None  # The loop is what another statement governs; there is no place before it.
     text = scope.source(access.span)
     name = scope.fresh(f"{access.buffer}_value")
+    places = sorted({(it.span.start, it.span.end) for it in mine})
     constant = "" if stores else "const "
-    edits = [scope.before(loop.node, [f"{constant}{access.type} {name} = {text};"])]
-    for start, end in sorted({(it.span.start, it.span.end) for it in mine}):
-        edits.append(scope.replaced(start, end, name))
-    if stores:
-        edits.append(scope.after(loop.node, [f"{text} = {name};"]))
+    before = f"{constant}{access.type} {name} = {text};"
+    after = [f"{text} = {name};"] if stores else []
     title = f"Keep `{text}` in a register over the loop" if stores else f"Load `{text}` before the loop"
     return Proposal(
         KIND,
         title,
-        tuple(edits),
+        _edits(scope, loop, before, dict.fromkeys(places, name), after),
         ("CM101", "CM102", "CM103"),
         (*_apart(scope, loop, access.buffer, bool(stores)), *_turns(scope, loop, access, bool(stores))),
         sites=frozenset(it.site for it in mine),
     )
+
+
+def _edits(
+    scope: Scope, loop: CountingLoop, before: str, changes: dict[tuple[int, int], str], after: list[str]
+) -> tuple[Edit, ...]:
+    """Return edits that put lines around a loop and change its text, in braces where something governs it."""
+    node = loop.node
+    around = scope.block_statement(node.start, node.end)
+    if around is not None and around[1] is node:
+        inside = [scope.replaced(start, end, text) for (start, end), text in changes.items()]
+        return (scope.before(node, [before]), *inside, *([scope.after(node, after)] if after else []))
+    changed = scope.rewritten(node.start, node.end, changes)
+    text = f"{scope.newline}{scope.indent(node.start)}".join([before, changed, *after])
+    return (scope.replaced(node.start, node.end, scope.governed(node, text)),)
 
 
 def _apart(scope: Scope, loop: CountingLoop, buffer: str, is_stored: bool) -> tuple[Assumption, ...]:
