@@ -16,6 +16,8 @@ from clmap_lsp.server.app import ClmapServer, create_server
 from clmap_lsp.server.documents import Document
 from clmap_lsp.server.protocol import ClmapProtocol
 
+HANGS_S = 600
+"""After what time an answer is not waited for: a busy machine may take minutes."""
 SLOW_S = 0.25
 """An answer that takes longer once the file is analysed is reported as slow."""
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d[\w.]*|[^\s\w]")
@@ -75,7 +77,11 @@ class _Client:
         self._send({"id": number, "method": method, "params": params})
         while number not in self._wire.answers:
             self._wire.arrived.clear()
-            await asyncio.wait_for(self._wire.arrived.wait(), 60)
+            try:
+                await asyncio.wait_for(self._wire.arrived.wait(), HANGS_S)
+            except TimeoutError:
+                self._report.errors.append(f"{place}: {method}: no answer within {HANGS_S} s")
+                return None
         seconds = time.perf_counter() - start
         answer = self._wire.answers.pop(number)
         self._report.requests += 1
