@@ -151,7 +151,7 @@ class _Reader:
         self._continuing: list[list[_State]] = []
         keeps_reals, asked = _survey(kernel)
         n_dimensions = len(launch.global_size) if launch is not None else asked
-        self.expressions = Expressions(facts, keeps_reals, n_dimensions)
+        self.expressions = Expressions(facts, keeps_reals, n_dimensions, self.slice.given_up)
 
     def run(self) -> None:
         state = _State({}, ())

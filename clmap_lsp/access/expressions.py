@@ -78,11 +78,19 @@ class Expressions:
     Args:
         keeps_reals: keep floating-point expressions, because some become integers.
         n_dimensions: of the launch, or as many as the kernel asks about.
+        given_up: variables whose values are not worked out, each reading of which is a number of its own.
     """
 
-    def __init__(self, facts: Facts, keeps_reals: bool, n_dimensions: int) -> None:
+    def __init__(
+        self,
+        facts: Facts,
+        keeps_reals: bool,
+        n_dimensions: int,
+        given_up: frozenset[Variable] = frozenset(),
+    ) -> None:
         self.facts = facts
         self.keeps_reals = keeps_reals
+        self.given_up = given_up
         self.n_dimensions = n_dimensions
         self.environment: Environment = {}
         self.thrifty = False
@@ -176,6 +184,8 @@ class Expressions:
         return value
 
     def _read(self, it: ir.Read) -> Value:
+        if it.variable in self.given_up:
+            return self.nothing_known(it.type, f"`{it.variable.name}` is computed from data")
         value = self.environment.get(it.variable)
         if value is None:
             value = self.environment[it.variable] = self.initial(it.variable)

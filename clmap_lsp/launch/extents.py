@@ -15,7 +15,7 @@ from clmap_lsp.launch.members import Members, find_members
 from clmap_lsp.launch.work_items import ranges
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, VariableKind, WorkItemQuery
-from clmap_lsp.source.slicing import reads
+from clmap_lsp.source.slicing import reads, slice_of
 from clmap_lsp.source.types import PointerType, ScalarType, Type
 
 Interval = tuple[int, int]
@@ -60,7 +60,7 @@ class Extents:
 
 def find_extents(kernel: ir.Kernel, sizes: Sizes) -> Extents:
     """Return what a launch of `kernel` touches, buffer by buffer."""
-    walker = _Walker(sizes, members=find_members(kernel))
+    walker = _Walker(sizes, members=find_members(kernel), followed=slice_of(kernel).variables)
     env: dict[Variable, Value] = {}
     for parameter in kernel.parameters:
         if isinstance(parameter.type, PointerType):
@@ -83,8 +83,16 @@ def _union(left: Value, right: Value) -> Value:
 
 
 class _Walker:
-    def __init__(self, sizes: Sizes, outer: _Walker | None = None, members: Members | None = None) -> None:
+    def __init__(
+        self,
+        sizes: Sizes,
+        outer: _Walker | None = None,
+        members: Members | None = None,
+        followed: frozenset[Variable] = frozenset(),
+    ) -> None:
         self.sizes = sizes
+        self.followed: frozenset[Variable] = followed if outer is None else outer.followed
+        """What addresses and branches depend on; all else is data."""
         self.members: Members = members or (outer.members if outer is not None else Members())
         self.ranges = ranges(sizes.global_size, sizes.local_size, sizes.global_offset)
         self.extents = Extents()
@@ -108,7 +116,8 @@ class _Walker:
         checkpoint()
         match statement:
             case ir.Assign(variable=variable, value=value):
-                env[variable] = self.value(value, env)
+                if variable in self.followed:
+                    env[variable] = self.value(value, env)
             case ir.Load(variable=variable, pointer=pointer, size=size):
                 reach = self.touch(pointer, size, env)
                 assumed = self.sizes.loaded.get(reach.root) if reach else None

@@ -1,13 +1,16 @@
 """Backward slice of a kernel: the registers and private objects that addresses and branches depend on.
 
 Most of what a cipher or a stencil computes is data that no address ever sees; the abstract interpreters leave
-it out.
+it out. Of kernels of thousands of statements they leave out as well what is computed from data for branches
+only (a digest that is held against a target): nobody could tell how these go.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from typing import Final
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
@@ -20,6 +23,8 @@ PointsTo = Mapping[Variable, frozenset[Variable]]
 """The buffers and objects that a register may point into; a register that is not listed points into none."""
 
 _NOTHING: frozenset[Variable] = frozenset()
+LARGE: Final = 1_000
+"""Statements from which on branches on what is computed from data are not followed: ciphers, unrolled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,8 @@ class Slice:
     objects: frozenset[Variable]
     """Private arrays and structs whose contents matter."""
     points_to: PointsTo
+    given_up: frozenset[Variable] = _NOTHING
+    """What branches of a very large kernel depend on, and is computed from memory: neither of the above."""
 
     def roots(self, pointer: Expression) -> frozenset[Variable]:
         """Return what a pointer expression may point into."""
@@ -42,7 +49,7 @@ def slice_of(kernel: ir.Kernel) -> Slice:
     """Return the slice of a kernel, in time linear in its size; remembered."""
     listed = list(ir.walk(kernel.body))
     points_to = _points_to(kernel, listed)
-    return _closed(listed, points_to)
+    return _closed(listed, points_to, len(listed) >= LARGE)
 
 
 def reads(expression: Expression, into: set[Variable]) -> None:
@@ -107,9 +114,12 @@ def _points_to(kernel: ir.Kernel, statements: list[Statement]) -> PointsTo:
     return {variable: frozenset(roots) for variable, roots in found.items()}
 
 
-def _closed(statements: list[Statement], points_to: PointsTo) -> Slice:
+def _closed(statements: list[Statement], points_to: PointsTo, is_large: bool) -> Slice:
     """Follow what addresses and branches read back to where it was computed."""
     seeds: set[Variable] = set()
+    branches: set[Variable] = set()
+    read: set[Variable] = set()
+    """Registers that memory is read into."""
     behind: defaultdict[Variable, set[Variable]] = defaultdict(set)
     """By register or private object: what its value is made of."""
     for statement in statements:
@@ -117,7 +127,10 @@ def _closed(statements: list[Statement], points_to: PointsTo) -> Slice:
         match statement:
             case ir.Load(variable=variable, pointer=pointer):
                 reads(pointer, seeds)
-                behind[variable] |= _private(pointer, points_to)
+                sources = _private(pointer, points_to)
+                behind[variable] |= sources
+                if not sources:
+                    read.add(variable)
             case ir.Store(pointer=pointer, value=value):
                 reads(pointer, seeds)
                 for target in _private(pointer, points_to):
@@ -134,18 +147,41 @@ def _closed(statements: list[Statement], points_to: PointsTo) -> Slice:
                     reads(sampler, seeds)
             case ir.ImageWrite(coordinate=coordinate):
                 reads(coordinate, seeds)
-            case ir.AsyncCopy() | ir.If() | ir.Loop() | ir.Switch():
+            case ir.If():
+                _read_all(statement, branches)
+            case ir.AsyncCopy() | ir.Loop() | ir.Switch():
                 _read_all(statement, seeds)
             case _:
                 for variable in ir.written(statement):
                     _read_all(statement, behind[variable])
-    waiting = list(seeds)
-    while waiting:
-        fresh = behind.get(waiting.pop(), _NOTHING) - seeds
-        seeds |= fresh
-        waiting.extend(fresh)
+    _follow(behind, seeds)
+    given_up = _computed_from(read, behind) - seeds if is_large else set()
+    seeds |= branches - given_up
+    _follow(behind, seeds, given_up)
     objects = frozenset(it for it in seeds if _is_private(it))
-    return Slice(frozenset(seeds) - objects, objects, points_to)
+    return Slice(frozenset(seeds) - objects, objects, points_to, frozenset(given_up))
+
+
+def _follow(
+    behind: Mapping[Variable, set[Variable]], found: set[Variable], but: AbstractSet[Variable] = _NOTHING
+) -> None:
+    """Add to some variables all that they are made of, `but` those."""
+    waiting = list(found)
+    while waiting:
+        fresh = behind.get(waiting.pop(), _NOTHING) - found - but
+        found |= fresh
+        waiting.extend(fresh)
+
+
+def _computed_from(read: set[Variable], behind: Mapping[Variable, set[Variable]]) -> set[Variable]:
+    """Return what some values go into, by any number of steps; not the values themselves."""
+    users: defaultdict[Variable, set[Variable]] = defaultdict(set)
+    for variable, sources in behind.items():
+        for source in sources:
+            users[source].add(variable)
+    found = set().union(*(users.get(it, _NOTHING) for it in read))
+    _follow(users, found)
+    return found
 
 
 def _read_all(statement: Statement, into: set[Variable]) -> None:
