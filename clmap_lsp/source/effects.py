@@ -289,7 +289,8 @@ def _async_copy(low: Lowering, name: str, arguments: list[Expression], span: Spa
     count = integer_like(arguments[2])
     stride = integer_like(arguments[3]) if is_strided else None
     event = low.temporary(NAMED_TYPES["event_t"], span)
-    joins = arguments[-1] if arguments[-1].type == event.type else None
+    last = arguments[-1]
+    joins = last if last.type == event.type and not isinstance(last, Constant) else None
     load, store = low.site(), low.site()
     low.emit(AsyncCopy(load, store, event, destination, source, count, stride, element, span, joins))
     return Read(event, span)

@@ -454,6 +454,8 @@ def cast(low: Lowering, value: Value, target: Type, node: Node) -> Value:
         return low.unsupported(node, "cast between vectors of different lengths")
     if isinstance(target, StructType):
         return low.unsupported(node, "cast to a struct")
+    if isinstance(target, OpaqueType) and isinstance(value, Constant):
+        return Constant(value.value, target, span)  # `(event_t)0`: no event.
     if isinstance(target, OpaqueType) or (isinstance(target, ScalarType) and target.bits == 0):
         return value
     return convert(value, target, span)
