@@ -79,6 +79,8 @@ def texel_type(kernel: ir.Kernel, image: ir.Variable) -> Type:
 ROW: Final = 1 << 20
 """Coordinates stand as one number, x + ROW*(y + ROW*z): no image is as wide or as high, nor half as much."""
 _NORMALIZED, _LINEAR = 1, 0x20
+ADDRESSING, ADDRESS_CLAMP = 0xE, 4
+"""The bits of a sampler that say what lies beyond the image, and those of `CLK_ADDRESS_CLAMP`, the border."""
 _LONG, _DOUBLE = SCALARS["long"], SCALARS["double"]
 _QUERIES: Final = ("get_image_width", "get_image_height", "get_image_depth")
 

@@ -220,6 +220,18 @@ def test_filtering_a_volume_reads_eight_texels() -> None:
     assert found.texels.max == 33 * 2 * 2
 
 
+@pytest.mark.parametrize("outside", ["INT_MIN", "0x7fffffff", "-600000"])
+def test_coordinates_that_ask_for_the_border_touch_nothing(outside: str) -> None:
+    body = f"v = read_imagef(im, s, (int2)(select(x, {outside}, y < 4 || x > 20), y));"
+    sampler = ScalarArgument((FLAGS["n"],))
+    (found,) = hold(text_of(body, more="sampler_t s, "), (64, 32), (32, 16), (32, 1), s=sampler).values()
+    assert found.executions == 21 * 12
+    edge = ScalarArgument((0x12,))  # To the edge, where the texel is one of the image.
+    launch = launch_of((64, 32), (32, 16), (32, 1), s=edge)
+    (other,) = count(read(text_of(body, more="sampler_t s, ")).kernels[0], launch, DEVICE).images.values()
+    assert other.reason == "its coordinates reach beyond any image"
+
+
 def test_layers_are_not_filtered() -> None:
     body = "v = read_imagef(im, s, (float4)(x + 1.0f, y + 1.0f, 2.4f, 0));"
     text = text_of(body, image="__read_only image2d_array_t", more="sampler_t s, ")

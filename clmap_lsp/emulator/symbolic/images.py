@@ -22,8 +22,9 @@ from clmap_lsp.devices import rules
 from clmap_lsp.emulator.moved import Moved
 from clmap_lsp.emulator.symbolic.control import Spending
 from clmap_lsp.emulator.symbolic.counting import dense, in_simd_groups, times_repeated
-from clmap_lsp.emulator.symbolic.integers import settled
-from clmap_lsp.emulator.symbolic.rows import Rows
+from clmap_lsp.emulator.symbolic.integers import settled, spread_out
+from clmap_lsp.emulator.symbolic.rows import Mask, Rows, both, simplified
+from clmap_lsp.emulator.symbolic.space import Space
 from clmap_lsp.emulator.symbolic.values import (
     Ints,
     Sym,
@@ -35,7 +36,16 @@ from clmap_lsp.emulator.symbolic.values import (
     scale,
 )
 from clmap_lsp.exactness import Exactness
-from clmap_lsp.launch.image import ROW, Texels, asks_sampler, given_flags, image_of, texels
+from clmap_lsp.launch.image import (
+    ADDRESS_CLAMP,
+    ADDRESSING,
+    ROW,
+    Texels,
+    asks_sampler,
+    given_flags,
+    image_of,
+    texels,
+)
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Site
 from clmap_lsp.source.types import INT, AddressSpace, ScalarType
@@ -94,20 +104,25 @@ def note_access(machine: Machine, statement: ir.ImageRead | ir.ImageWrite, live:
         reason = found if isinstance(found, str) else "the image is chosen at run time"
         machine.doubts.append(Doubt(statement.site, op, image, *what, reason, is_image=True))
         return
-    offset, touched = found
+    offset, touched, inside = found
+    mask = both(live.mask, inside)
+    if mask is False:
+        reason = "all of its coordinates are beyond any image"
+        machine.doubts.append(Doubt(statement.site, op, image, *what, reason, is_image=True))
+        return
     space, (where, size, moved, span) = machine.space, what
     lanes = tuple(space.counts), space.n_lanes
     machine.keep(
         Rows(
-            *(statement.site, op, image, where, offset, live.mask, *lanes, size, moved, span),
+            *(statement.site, op, image, where, offset, mask, *lanes, size, moved, span),
             space.box.local_size,
             texels=touched,
         )
     )
 
 
-def _place(machine: Machine, statement: ir.ImageRead | ir.ImageWrite) -> tuple[Sym, Texels] | str:
-    """Return the first texel's coordinates as one number, or why they are not known."""
+def _place(machine: Machine, statement: ir.ImageRead | ir.ImageWrite) -> tuple[Sym, Texels, Mask] | str:
+    """Return the first texel's coordinates as one number and who has one, or why they are not known."""
     image, flags = image_of(statement), 0
     if image is None:
         return "the image is chosen at run time"
@@ -118,6 +133,7 @@ def _place(machine: Machine, statement: ir.ImageRead | ir.ImageWrite) -> tuple[S
         flags = known
     expressions, touched = texels(statement, image, flags)
     total = Sym(0)
+    inside: Mask = True
     for expression in reversed(expressions):
         value = machine.evaluator.value(expression)
         kind = expression.type if isinstance(expression.type, ScalarType) else INT
@@ -129,9 +145,26 @@ def _place(machine: Machine, statement: ir.ImageRead | ir.ImageWrite) -> tuple[S
         number = _affine(number)
         low, high = exact_bounds(number, machine.space.counts)
         if len(expressions) > 1 and not -_HALF <= low <= high < _HALF:
-            return "its coordinates reach beyond any image"
+            if not _has_border(machine, statement):
+                return "its coordinates reach beyond any image"
+            number, here = _clipped(number, machine.space)
+            inside = both(inside, here)
         total = add(scale(total, ROW), number)
-    return total, touched
+    return total, touched, inside
+
+
+def _has_border(machine: Machine, statement: ir.ImageRead | ir.ImageWrite) -> bool:
+    """Tell whether what lies beyond the image is the border's colour, so that no texel is read there."""
+    sampler = statement.sampler if isinstance(statement, ir.ImageRead) else None
+    flags = None if sampler is None else _flags(machine, sampler)
+    return flags is not None and flags & ADDRESSING == ADDRESS_CLAMP
+
+
+def _clipped(number: Sym, space: Space) -> tuple[Sym, Mask]:
+    """Return a coordinate, and who is not beyond any image: `INT_MIN` is how kernels ask for the border."""
+    shown = spread_out(number, space)
+    here = simplified((shown >= -_HALF) & (shown < _HALF))
+    return of_array(np.where(here, shown, 0)), here
 
 
 def _flags(machine: Machine, sampler: ir.Expression) -> int | None:
