@@ -54,11 +54,7 @@ def main() -> int:
             reasons.update(why)
             faults += found
     kernels, undefined, accesses, unknown, in_jit = totals
-    print(
-        print(
-            f"{kernels} kernels ({undefined} more have undefined behaviour), {in_jit} in the JIT engine too"
-        )
-    )
+    print(f"{kernels} kernels ({undefined} more have undefined behaviour), {in_jit} in the JIT engine too")
     print(f"{accesses} accesses, {unknown} unknown though they can be computed")
     for reason, times in reasons.most_common():
         print(f"  {times} times: {reason}")

@@ -119,6 +119,13 @@ DO_WHILE = "int x = get_global_id(0); int i = x; do { A[x] = 1.0f; i++; } while 
             "int s = n > 0 ? -1 : -2; A[(get_global_id(0) << s) & 255] = 1;",
             {"(get_global_id(0) << 63)%256": (1, 1)},
         ),
+        # Two places of one buffer are as far apart wherever it lies.
+        (
+            "global=32 local=32 n=2",
+            ", const int n",
+            "global float *p = A + get_global_id(0)*n; if (p - A < 20 && A + 40 - p > 25) A[(p - A)*4] = 1;",
+            {"get_global_id(0)*n*4": (1, 8)},
+        ),
     ],
 )
 def test_accesses_are_those_that_run(

@@ -226,12 +226,24 @@ class Evaluator:
         return apply
 
     def _binary(self, expression: ir.Binary) -> Value:
+        match expression:
+            case ir.Binary(BinaryOp.SUB, ir.PointerCast() as end, ir.PointerCast() as start):
+                return self._distance(end, start)
         left, right = self.value(expression.left), self.value(expression.right)
         op, kind = expression.op, expression.type
         if isinstance(left, Sym) and isinstance(right, Sym) and isinstance(kind, ScalarType):
             result = integers.binary(op, left, right, kind, self.space)
             return Unknown("a division by zero") if result is None else result
         return self._lanewise([left, right], kind, self._binary_scalar(op))
+
+    def _distance(self, end: ir.PointerCast, start: ir.PointerCast) -> Value:
+        """Return the bytes between two places of one buffer: they are known though where it lies is not."""
+        values = self.value(end.operand), self.value(start.operand)
+        match values:
+            case Pointer(root=one, offset=after), Pointer(root=other, offset=before) if one is other:
+                found = integers.binary(BinaryOp.SUB, after, before, ir_long(), self.space)
+                return Unknown("an address used as a number") if found is None else found
+        return next((it for it in values if isinstance(it, Unknown)), Unknown("an address used as a number"))
 
     def _binary_scalar(self, op: BinaryOp) -> _Scalar:
         def apply(values: Sequence[Value], scalar: ScalarType) -> Value:
