@@ -47,6 +47,13 @@ DO_WHILE = "int x = get_global_id(0); int i = x; do { A[x] = 1.0f; i++; } while 
             "int x = get_global_id(0); int i = x; do { A[x*8] = 1.0f; i += 3; } while (i < 20 && x != 5);",
             None,
         ),
+        # Its test would let billions go on; all have left by then.
+        (
+            "global=32 local=32 n=3",
+            ", const uint n",
+            "uint t = 0; do { if (t > n) break; A[t*8] = 1.0f; t += 2; } while (t < 0xFFFFFFFEu);",
+            {"(uint)(t*8)": (2, 2)},
+        ),
         # int is converted to size_t or uint: a negative bound is a huge one.
         (
             "global=32 local=32 r=4",

@@ -325,10 +325,10 @@ def _unknown(before: Held) -> Unknown:
 def _first_turn(turn: int, n: int) -> Mask:
     """Return the mask of the first of `n` turns, which a `do` loop makes whatever its condition says.
 
-    Raises: OverBudgetError for more turns than a mask may have.
+    Raises: NotRegularError for more turns than a mask may have: perhaps everybody leaves in one of the first.
     """
     if n > MAX_CELLS:
-        raise OverBudgetError(f"a loop of {n:,} iterations that tests its end", by_size=False)
+        raise NotRegularError
     first = np.zeros((n,) + (1,) * (turn + 1), np.bool_)
     first[0] = True
     return first
