@@ -20,6 +20,7 @@ from clmap_lsp.emulator.run import emulate
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.family import launch_with
 from clmap_lsp.fixes.trials import quick
+from clmap_lsp.launch.contents import buffer_bytes
 from clmap_lsp.launch.model import BufferArgument, Fill, LocalArgument, ScalarArgument
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.ir import VariableKind
@@ -39,6 +40,8 @@ FURTHER_TRIES = 40
 """Of each way to change data or the build as well."""
 STEPS = 1_000_000
 """Loop turns and work-item starts of each."""
+BYTES = 1 << 30
+"""Of buffers that are filled in the search: what takes so much is the data, not the kernel."""
 GROUPS = 4
 """Work-groups of a launch in each dimension, where their number is a guess."""
 
@@ -71,11 +74,15 @@ class _Best:
 
     def __init__(self, subject: Subject) -> None:
         self.found: Subject | None = None
+        self.bytes_left = BYTES
         self.faults = 0 if subject.emulation is None else len(subject.emulation.faults)
 
     def look(self, subject: Subject, launches: Iterable[Launch], limits: EmulationSettings) -> bool:
         """Return whether one of the launches is one that the kernel bears."""
         for launch in launches:
+            self.bytes_left -= _filled(subject, launch)
+            if self.bytes_left < 0:
+                return False
             ran = _run(subject, launch, limits)
             if ran is None or not ran.is_whole or len(ran.faults) >= max(self.faults, 1):
                 continue
@@ -87,6 +94,15 @@ class _Best:
                 if not ran.faults:
                     return True
         return False
+
+
+def _filled(subject: Subject, launch: Launch) -> int:
+    """Return the bytes of a launch's buffers."""
+    arguments = ((launch.arguments.get(it.name), it.type) for it in subject.analysis.kernel.parameters)
+    try:
+        return sum(buffer_bytes(it, kind) for it, kind in arguments if isinstance(it, BufferArgument))
+    except LaunchError:
+        return 0  # A file that cannot be read: nothing runs, either.
 
 
 def _on(subject: Subject, launch: Launch) -> Subject:
@@ -209,6 +225,7 @@ def _changed(
         sizes = tuple(n * length for n, length in zip(groups, local, strict=True))
     if any(size % length for size, length in zip(sizes, local, strict=True)):
         return None
+    scalars = {**{it: max(sizes) for it in _as_many_as(launch, max(launch.global_size))}, **scalars}
     arguments = {  # As much local memory as the groups of this launch need.
         name: LocalArgument(1) if isinstance(it, LocalArgument) and name in launch.inferred else it
         for name, it in launch.arguments.items()
@@ -221,6 +238,18 @@ def _changed(
         name: it for name, it in launch.arguments.items() if name not in launch.inferred | scalars.keys()
     }
     return _with_room(subject, replace(found, arguments={**found.arguments, **given}))
+
+
+def _as_many_as(launch: Launch, count: int) -> Iterator[str]:
+    """Yield the guessed scalars that are as large as the launch, which go with it."""
+    for name, it in launch.arguments.items():
+        if (
+            name in launch.inferred
+            and isinstance(it, ScalarArgument)
+            and it.values == (count,)
+            and not it.element
+        ):
+            yield name
 
 
 def _with_room(subject: Subject, launch: Launch) -> Launch:
