@@ -3370,3 +3370,108 @@ __kernel void filled_flat(__global const float *restrict a, __global float *rest
     barrier(CLK_LOCAL_MEM_FENCE);
     out[get_global_id(1) * get_global_size(0) + get_global_id(0)] = s[get_local_id(1) + x];
 }
+//// pairs: ids beyond the count
+// clmap: global=96 local=32 step=1 n=90 a=random(400)
+// also: step=2
+// also: step=3 n=96
+// also: step=1 n=96 global=100 local=10
+__kernel void w1(__global float *a, int step, int n)
+{
+    int t = get_global_id(0);
+    if (t >= n) return;
+    int p = 2 * step * (t / step) + t % step;
+    float x = a[p], y = a[p + step];
+    a[p] = x + y;
+    a[p + step] = x - y;
+}
+//// pairs: an odd start
+// clmap: global=64 local=32 d=1 s=1 a=random(300)
+// also: d=1 s=0
+// also: d=2 s=1
+// also: d=70 s=3
+__kernel void odd(__global int *a, __global int *b, const int d, const int s)
+{
+    int i = 2 * get_global_id(0) + s;
+    int x = a[i];
+    int y = a[i + d];
+    b[get_global_id(0)] = min(x, y);
+}
+//// pairs: stored before the other is loaded
+// clmap: global=64 local=32 d=1 src=random(300) dst=zeros(300)
+// also: same=src:dst
+// also: d=2
+// also: d=1 same=src:dst
+__kernel void pairalias(__global uint *src, __global uint *dst, const uint d)
+{
+    uint i = get_global_id(0);
+    uint p = 2 * i - (i & (d - 1));
+    uint x = src[p];
+    dst[p] = x ^ 5;
+    uint y = src[p + d];
+    dst[p + d] = y ^ 5;
+}
+//// pairs: a distance behind macros
+// clmap: global=64 local=32 d=1 a=random(200)
+// also: d=2
+// also: d=4
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#define P(i) ((i) / d * 2 * d + (i) % d)
+#define SECOND P(i) + d
+__kernel void dbl(__global double *a, const int d)
+{
+    int i = get_global_id(0);
+    double x = a[P(i)];
+    double y = a[SECOND];
+    a[P(i)] = x + y;
+    a[SECOND] = x - y;
+}
+//// pairs: a choice in the index
+// clmap: global=64 local=32 d=1 f=0 a=random(300) o=zeros(300)
+// also: f=1
+// also: d=5 f=1
+__kernel void sel(__global float *a, __global float *o, int d, int f)
+{
+    int i = get_global_id(0) * 2;
+    float x = a[f ? i : i];
+    float y = a[f ? i : i + d];
+    o[f ? i : i] = x;
+    o[f ? i + 1 : i + d] = y;
+}
+//// pairs: two buffers by turns
+// clmap: global=64 local=32 d=1 a=zeros(300) b=zeros(300)
+// also: d=2
+// also: same=a:b
+__kernel void between(__global float *a, __global float *b, int d)
+{
+    int i = get_global_id(0), p = i / d * 2 * d + i % d;
+    a[p] = i;
+    b[p] = i + 1;
+    a[p + d] = i + 2;
+    b[p + d] = i + 3;
+}
+//// pairs: in a loop under a guard
+// clmap: global=64 local=32 d=1 n=3 a=random(300)
+// also: d=2
+// also: n=0
+__kernel void guarded(__global int *a, int d, int n)
+{
+    int i = get_global_id(0), p = i / d * 2 * d + i % d;
+    for (int k = 0; k < n; k++)
+        if ((i + k) % 3) {
+            int x = a[p], y = a[p + d];
+            a[p] = max(x, y) + k;
+            a[p + d] = min(x, y) - k;
+        }
+}
+//// pairs: in a switch
+// clmap: global=64 local=32 d=1 a=random(300)
+// also: d=2
+__kernel void sw(__global int *a, int d)
+{
+    int i = get_global_id(0), p = i / d * 2 * d + i % d;
+    switch (i % 3) {
+    case 0: a[p] = 1; a[p + d] = 2; break;
+    case 1: { int x = a[p]; int y = a[p + d]; a[p] = y; a[p + d] = x; break; }
+    default: ;
+    }
+}

@@ -458,3 +458,39 @@ __kernel void turned(__global const float *in, __global float *out)
 #undef OTHER
 }
 """
+
+WALSH = """\
+// clmap: global=128 local=32 step=1 a=random(256)
+__kernel void walsh(__global float *a, const int step)
+{
+    const uint i = get_global_id(0);
+    const uint low = 2 * step * (i / step) + i % step;
+    const uint high = low + step;
+    float x = a[low];
+    float y = a[high];
+    a[low] = x + y;
+    a[high] = x - y;
+}
+"""
+EXCHANGED = """\
+// clmap: global=128 local=32 stride=1 key=random(256) value=random(256,1) keys=zeros(256) values=zeros(256)
+__kernel void exchanged(__global const uint *key, __global const uint *value, __global uint *keys,
+                        __global uint *values, const uint stride)
+{
+    const uint i = get_global_id(0);
+    const uint pos = 2 * i - (i & (stride - 1));
+    if (pos < 250) {
+        uint a = key[pos + 0], b = key[pos + stride];
+        uint v = value[pos + 0];
+        uint w = value[pos + stride];
+        if (a > b) {
+            uint t = a; a = b; b = t;
+            t = v; v = w; w = t;
+        }
+        keys[pos + 0] = a;
+        values[pos + 0] = v;
+        keys[pos + stride] = b;
+        values[pos + stride] = w;
+    }
+}
+"""

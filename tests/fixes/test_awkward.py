@@ -36,6 +36,8 @@ LED_ASTRAY = (
     "ids worked out under an offset",
     "members of neighbours that are stored in between",
     "do: chunks of a tiled product",
+    "pairs: stored before the other is loaded",
+    "pairs: a choice in the index",
 )
 """Those that a rewrite got wrong, or could have; `benchmarks.fix_native --awkward` runs all natively."""
 

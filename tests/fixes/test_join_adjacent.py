@@ -3,47 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from fix_kernels import EXCHANGED, WALSH
 from fixing import SETTINGS, first_verified, mutant, offered, proposed, rejected, subject_of
 from natively import all_of, natively_the_same
 
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.fixes.trials import Trials
-
-WALSH = """\
-// clmap: global=128 local=32 step=1 a=random(256)
-__kernel void walsh(__global float *a, const int step)
-{
-    const uint i = get_global_id(0);
-    const uint low = 2 * step * (i / step) + i % step;
-    const uint high = low + step;
-    float x = a[low];
-    float y = a[high];
-    a[low] = x + y;
-    a[high] = x - y;
-}
-"""
-SORTED = """\
-// clmap: global=128 local=32 stride=1 key=random(256) value=random(256,1) keys=zeros(256) values=zeros(256)
-__kernel void exchanged(__global const uint *key, __global const uint *value, __global uint *keys,
-                        __global uint *values, const uint stride)
-{
-    const uint i = get_global_id(0);
-    const uint pos = 2 * i - (i & (stride - 1));
-    if (pos < 250) {
-        uint a = key[pos + 0], b = key[pos + stride];
-        uint v = value[pos + 0];
-        uint w = value[pos + stride];
-        if (a > b) {
-            uint t = a; a = b; b = t;
-            t = v; v = w; w = t;
-        }
-        keys[pos + 0] = a;
-        values[pos + 0] = v;
-        keys[pos + stride] = b;
-        values[pos + stride] = w;
-    }
-}
-"""
 
 
 def test_a_pair_is_one_vector_where_the_kernel_sees_it_side_by_side():
@@ -69,7 +34,7 @@ def test_it_is_safe_and_offered_on_launches_with_neighbours_only():
 
 
 def test_stores_that_alternate_between_buffers_share_one_choice():
-    after, proof = first_verified(SORTED, "join-adjacent")
+    after, proof = first_verified(EXCHANGED, "join-adjacent")
     assert after.count("if (pos % 2 == 0 && stride == 1) {") == 1
     assert "*(__global uint2 *)&keys[pos] = (uint2)(a, b);\n" in after
     assert "*(__global uint2 *)&values[pos] = (uint2)(v, w);\n" in after
@@ -77,7 +42,7 @@ def test_stores_that_alternate_between_buffers_share_one_choice():
 
 
 @pytest.mark.parametrize(
-    "text", [WALSH, SORTED, WALSH.replace("float", "uchar"), WALSH.replace("uint", "long")]
+    "text", [WALSH, EXCHANGED, WALSH.replace("float", "uchar"), WALSH.replace("uint", "long")]
 )
 def test_both_versions_agree_natively(text: str):
     subject, proposals = all_of(text, "join-adjacent")
