@@ -233,7 +233,7 @@ def _term(monomial: Monomial, coefficient: int) -> _Term:
     return _Term(coefficient, uniform, () if rest is None else rest)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=512)  # What it keeps may depend on thousands of symbols.
 def _varies(atom: Atom) -> bool:
     """True for what differs between work-items, groups or turns."""
     match atom:

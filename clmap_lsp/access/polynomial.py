@@ -10,7 +10,7 @@ Arithmetic is over the integers. C's 32-bit wrap-around is not modelled except w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
 from functools import cache, lru_cache
@@ -288,9 +288,10 @@ class Operation:
     def leaves(self) -> frozenset[Leaf]:
         """The symbols it depends on."""
         if self._leaves is None:
-            found = _NO_LEAVES.union(*(operand.leaves for operand in self.operands))
+            parts = [operand.leaves for operand in self.operands]
             if self.payload is not None:
-                found |= self.payload.leaves
+                parts.append(self.payload.leaves)
+            found = _joined(parts)
             object.__setattr__(self, "_leaves", found)
         return self._leaves  # type: ignore[return-value]
 
@@ -436,7 +437,7 @@ class Polynomial:
         if self._leaves is None:
             for part in parts_first(self, _has_leaves):
                 _ = part.leaves
-            self._leaves = _NO_LEAVES.union(*(leaves_of(atom) for atom in self.atoms))
+            self._leaves = _joined([leaves_of(atom) for atom in self.atoms])
         return self._leaves
 
     @property
@@ -592,6 +593,15 @@ def leaves_of(atom: Atom) -> frozenset[Leaf]:
             return atom.leaves | {atom}
         case _:
             return frozenset((atom,))
+
+
+def _joined(parts: Sequence[frozenset[Leaf]]) -> frozenset[Leaf]:
+    """Return the union of some sets; that is one of them where it can be.
+
+    Of long chains of values, as in ciphers, each depends on hundreds of symbols, and few add one.
+    """
+    largest = max(parts, key=len, default=_NO_LEAVES)
+    return largest if all(it is largest or it <= largest for it in parts) else largest.union(*parts)
 
 
 def _loop_symbols_of(atom: Atom) -> frozenset[LoopSymbol]:

@@ -150,7 +150,7 @@ class Access:
         return words(value, self.names)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=256)  # What it keeps may depend on thousands of symbols.
 def _is_affine(index: Polynomial) -> bool:
     symbols: set[Atom] = set()
     for atom in index.walk():

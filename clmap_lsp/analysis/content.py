@@ -8,6 +8,7 @@ only moves the kernel: its results are kept and their places are taken from the 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from clmap_lsp.source import ir
@@ -123,3 +124,40 @@ class Kept(dict[object, T]):
         while len(self) > self.limit:
             del self[next(iter(self))]
         return value
+
+
+class KeptBySize(Kept[T]):
+    """One that forgets its oldest entries past a bound on their size together, too. Entries go by `del`.
+
+    Args:
+        most: so large they are together, but for the last `least` entries, which stay however large they are.
+        size_of: how large an entry is.
+    """
+
+    def __init__(self, limit: int, most: int, size_of: Callable[[T], int]) -> None:
+        super().__init__(limit)
+        self.least = 1
+        self.size = 0
+        self._most = most
+        self._size_of = size_of
+        self._sizes: dict[object, int] = {}
+
+    def keep(self, key: object, value: T) -> T:
+        """Store and return a value."""
+        if key in self:
+            del self[key]
+        self._sizes[key] = self._size_of(value)
+        self.size += self._sizes[key]
+        super().keep(key, value)
+        while self.size > self._most and len(self) > self.least:
+            del self[next(iter(self))]
+        return value
+
+    def used(self, key: object) -> None:
+        """Take an entry for the newest."""
+        super().keep(key, self[key])
+
+    def __delitem__(self, key: object) -> None:
+        """Forget an entry."""
+        super().__delitem__(key)
+        self.size -= self._sizes.pop(key)

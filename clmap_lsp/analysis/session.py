@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clmap_lsp.analysis.content import Kept, Moved, ProgramContent
+from clmap_lsp.analysis.content import KeptBySize, Moved, ProgramContent
 from clmap_lsp.analysis.images import ImageAnalysis
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.analysis.launching import KnownLaunches, LaunchSources
@@ -14,12 +14,21 @@ from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysi
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.launch.problem import LaunchProblem
+from clmap_lsp.source.per_kernel import n_statements
 
 if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
+
+
+MOST_KEPT = 100_000
+"""Of all kernels that are kept together, in statements, which take some 0.4 to 0.8 KB each: 80 MB at most."""
+_ACCESS = 10
+"""What is known of an access takes as much as so many statements."""
+_SYMBOLS = 10
+"""So many symbols that an index depends on take as much as a statement: in ciphers there are thousands."""
 
 
 class AnalysisSession:
@@ -30,7 +39,7 @@ class AnalysisSession:
 
     def __init__(self, kept_kernels: int = 512) -> None:
         self._kept_kernels = kept_kernels
-        self._kernels: Kept[KernelAnalysis] = Kept(kept_kernels)
+        self._kernels: KeptBySize[KernelAnalysis] = KeptBySize(kept_kernels, MOST_KEPT, _size)
         self._launches = KnownLaunches(kept_kernels)
         self.n_analysed = 0
         """Kernels that were really analysed so far; for tests and debug information."""
@@ -58,6 +67,7 @@ class AnalysisSession:
             says_general: also say what accesses cost for every value of the scalars.
         """
         content = ProgramContent(program)
+        self._kernels.least = len(program.kernels)
         self._kernels.limit = max(self._kept_kernels, 2 * len(program.kernels))
         kernels = []
         for kernel in program.kernels:
@@ -98,8 +108,16 @@ class AnalysisSession:
             )
             return self._kernels.keep(key, replace(found, content=key))
         if known.kernel is kernel:
+            self._kernels.used(key)
             return known
         return self._kernels.keep(key, _moved(known, kernel, usable))
+
+
+def _size(found: KernelAnalysis) -> int:
+    """Return how large a result is, in statements."""
+    accesses = [*found.accesses, *found.unreached]
+    n_symbols = sum(len(it.access.index.leaves) for it in accesses if it.access.index is not None)
+    return n_statements(found.kernel) + _ACCESS * len(accesses) + n_symbols // _SYMBOLS
 
 
 def _moved(known: KernelAnalysis, kernel: Kernel, launch: Launch | None) -> KernelAnalysis:

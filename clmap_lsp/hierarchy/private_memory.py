@@ -94,10 +94,12 @@ def assigned_once(body: ir.Block) -> _Definitions:
 
 def _small(values: _Definitions) -> _Definitions:
     """Return the values that stay small, each with those of the variables in it in their places."""
-    reads = {
-        variable: [it.variable for it in ir.nodes(value) if isinstance(it, ir.Read) and it.variable in values]
-        for variable, value in values.items()
-    }
+    own: dict[ir.Variable, int] = {}
+    reads: dict[ir.Variable, list[ir.Variable]] = {}
+    for variable, value in values.items():
+        nodes = list(ir.nodes(value))
+        own[variable] = len(nodes)
+        reads[variable] = [it.variable for it in nodes if type(it) is ir.Read and it.variable in values]
     small: dict[ir.Variable, ir.Expression] = {}
     weights: dict[ir.Variable, int] = {}
     begun: set[ir.Variable] = set()
@@ -113,8 +115,7 @@ def _small(values: _Definitions) -> _Definitions:
         if missing:
             waiting += missing
             continue
-        own = sum(1 for _ in ir.nodes(values[variable]))
-        weight = own + sum(weights[it] for it in reads[variable] if it in small)
+        weight = own[variable] + sum(weights[it] for it in reads[variable] if it in small)
         if weight <= MAX_NODES:
             small[variable] = values[variable]
         weights[variable] = weight if weight <= MAX_NODES else 1

@@ -42,6 +42,8 @@ class Alone:
 def runs_alone(kernel: KernelAnalysis) -> Alone | None:
     """Return the longest such loop, if no loop that all work-items run is longer."""
     turns = turns_of_loops(kernel)
+    if not turns:
+        return None
     definitions = _assigned_once(kernel.kernel.body)
     found = list(_alone(kernel.kernel.body, definitions, turns))
     if not found:
