@@ -719,8 +719,12 @@ def _scope_of(node: Node | None) -> str:
 
 def _template_names(node: Node) -> tuple[str, ...]:
     listed = node.child_by_field_name("parameters")
-    declared = (it.child_by_field_name("declarator") for it in (listed.named_children if listed else ()))
-    return tuple(text_of(it) for it in declared if it is not None)
+    names = []
+    for it in listed.named_children if listed is not None else ():
+        is_type = it.type == "type_parameter_declaration" and bool(it.named_children)
+        declared = it.named_children[-1] if is_type else it.child_by_field_name("declarator")
+        names.append(text_of(declared) if declared is not None else "")
+    return tuple(names)
 
 
 def _goes_to(node: Node, label: str) -> bool:
@@ -748,8 +752,8 @@ def _type_text(node: Node) -> str:
 
 def _template(node: Node | None) -> tuple[str, ...]:
     """Return the template arguments of a type or function, as text."""
-    while node is not None and node.type == "qualified_identifier":
-        node = node.child_by_field_name("name")
+    while node is not None and node.type in ("qualified_identifier", "field_expression"):
+        node = node.child_by_field_name("name" if node.type == "qualified_identifier" else "field")
     arguments = node.child_by_field_name("arguments") if node is not None else None
     if arguments is None or arguments.type != "template_argument_list":
         return ()

@@ -31,7 +31,7 @@ from clmap_lsp.hosts.values import (
     is_handle,
     text_of,
 )
-from clmap_lsp.hosts.walking import called_names, makes, mentions, rows_of, writes
+from clmap_lsp.hosts.walking import called_names, handed_on, makes, mentions, rows_of, writes
 
 _LAUNCHING = frozenset(
     (
@@ -56,6 +56,10 @@ _MAX_DIFFERENT = 6
 """Different sizes that one call is known to launch with; more are one launch with open sizes."""
 _TESTS = re.compile(r"/(?:unit_?)?tests?/")
 """Folders of programs that try a part of another one with sizes of their own."""
+_READIES = re.compile(
+    r"_*(?:on)?_?(?:init(?!_*$)|set_?up|create|build|load|prepare|compile|make|start)", re.IGNORECASE
+)
+"""Names of methods that make an object ready; its constructor is none of them."""
 _MAX_MAKERS = 4
 """Functions that are run for the objects of a class that they make."""
 _FAR = 4
@@ -357,7 +361,8 @@ class _Runs:
             if function.name == "main" or function.path.endswith(".py"):
                 continue
             for it in self._mentioning(function.name, function.path):
-                if function.name in self._calls(it) and (it.path, it.row) not in result:
+                uses = function.name in self._calls(it) or (not it.owner and function.name in handed_on(it))
+                if uses and (it.path, it.row) not in result:
                     result[it.path, it.row] = it
                     rest.append(it)
         return list(result.values())
@@ -407,12 +412,22 @@ class _Runs:
         ]
         given = self.project.made.get(cls.name, ()) if not function.path.endswith(".py") else ()
         interpreter.make(this.place, cls, makers, function.path, given)
+        for method in self._readying(function):
+            if (method.path, method.row) not in interpreter.entered:  # By the constructor.
+                interpreter.set_up(this.place, method)
         store = interpreter.store
         for place, value in list(store.items()) if store is not None else ():
             name = place.rpartition(".")[2]
             is_field = place.startswith(this.place + ".") and isinstance(value, Number)
             if is_field and store is not None and self._set_elsewhere(name, function.path, makers):
                 store[place] = RunTime(name, default_of(value))
+
+    def _readying(self, function: Function) -> list[Function]:
+        """Return the methods of a class that make its objects ready, before one is run apart."""
+        file = self.project.file(function.path)
+        own = [it for it in (file.module.functions if file is not None else ()) if it.owner == function.owner]
+        named = [it for it in own if _READIES.match(it.name) and it.row != function.row]
+        return named[:_MAX_MAKERS]
 
     def _run_makers(self, cls: Class, path: str) -> None:
         """Run what makes objects of a class, whose methods are called in a way that is not followed."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from clmap_lsp.hosts.interpreter import CallHandler, Interpreter
 from clmap_lsp.hosts.opencl_calls import bytes_of, find_text, given_file, known_name
+from clmap_lsp.hosts.store import MAX_ELEMENTS
 from clmap_lsp.hosts.strings import braces, piece, printed
 from clmap_lsp.hosts.tree import AddressOf, Binary, Call, Expr, Index, Member, Name, Num
 from clmap_lsp.hosts.values import (
@@ -132,6 +133,26 @@ def _elements(interpreter: Interpreter, _call: Call, values: list[Value]) -> Val
     return interpreter.text(value)
 
 
+def _is_thing(interpreter: Interpreter, value: Pointer) -> bool:
+    return is_handle(value) or value.place in interpreter.objects
+
+
+def _added(interpreter: Interpreter, place: str, value: Pointer) -> None:
+    """Add a thing to a list of C++: behind those that it has, or to any place where a loop adds it."""
+    store = interpreter.store
+    if store is None:
+        return
+    index: int | str = 0
+    while f"{place}[{index}]" in store and isinstance(index, int):
+        index += 1
+    interpreter.arrays.add(place)
+    is_told = isinstance(index, int) and index < MAX_ELEMENTS and not interpreter.loop_depth
+    element = f"{place}[{index if is_told and f'{place}[*]' not in store else '*'}]"
+    interpreter.put(element, value)
+    if value.place in interpreter.objects:
+        interpreter.objects[element] = interpreter.objects[value.place]
+
+
 def _append_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     if not isinstance(call.function, Member) or len(values) < 2:
         return None
@@ -147,8 +168,9 @@ def _append_method(interpreter: Interpreter, call: Call, values: list[Value]) ->
     if isinstance(values[0], Pointer) and interpreter.path.endswith(".py") and not is_handle(values[0]):
         interpreter.put(values[0].place + "[*]", values[1])
         return Null()
-    if is_handle(values[1]) and place is not None:
-        interpreter.put(place + "[*]", values[1])
+    added = values[1]
+    if place is not None and isinstance(added, Pointer) and _is_thing(interpreter, added):
+        _added(interpreter, place, added)
         return Null()
     text = find_text(interpreter, values[1])
     if before is None and text is None:
@@ -158,6 +180,11 @@ def _append_method(interpreter: Interpreter, call: Call, values: list[Value]) ->
     added = text if text is not None else piece(values[1])
     interpreter.assign(call.function.base, joined(before, added) if before is not None else added)
     return values[0]
+
+
+def _handed_on(interpreter: Interpreter, values: list[Value]) -> Value | None:
+    """`std::move(value)`."""
+    return None if interpreter.path.endswith((".py", ".c")) or len(values) != 1 else values[0]
 
 
 def _format_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -499,6 +526,9 @@ LIBRARY: dict[str, CallHandler] = {
     ".encode()": _own_text,
     ".append()": _append_method,
     ".push_back()": _append_method,
+    ".emplace_back()": _append_method,
+    "move": lambda interpreter, _call, values: _handed_on(interpreter, values),
+    "forward": lambda interpreter, _call, values: _handed_on(interpreter, values),
     ".format()": _format_method,
     ".join()": _join_method,
     **dict.fromkeys(("malloc", "calloc", "aligned_alloc", "_mm_malloc", "_aligned_malloc", "new[]"), _memory),

@@ -320,6 +320,9 @@ def launch(
                 set_argument(interpreter, places, Number(index), held, call.row)
     if interpreter.trials:
         return
+    known = store.copied()
+    for variable, value in interpreter.initial.items():
+        known.setdefault(variable, value)
     for place in places or [""]:
         start = place + ".arg["
         given = {
@@ -329,7 +332,7 @@ def launch(
         }
         raised = Raised(
             Pointer(place) if place else kernel,
-            store.copied(),
+            known,
             interpreter.path,
             call.row,
             *sizes,

@@ -417,6 +417,7 @@ class HostProject:
         cache = self._class_named
         key = (name, near)
         if key not in cache:
+            cache[key] = None  # A `typedef` may go round in circles.
             cache[key] = self._find_class_named(name, near)
         return cache[key]
 
@@ -425,7 +426,8 @@ class HostProject:
             file = self.file(path)
             if file is not None and name in file.module.classes:
                 return file.module.classes[name]
-        return None
+        alias = (self.type_named(name, near) or "").removeprefix("struct ").strip()
+        return self.class_named(alias, near) if alias.isidentifier() and alias != name else None
 
     def type_named(self, name: str, near: str) -> str | None:
         """Return what a `typedef` calls a name."""

@@ -56,6 +56,18 @@ def called_names(function: Function) -> frozenset[str]:
     return _names(_Identity(function))
 
 
+@lru_cache(maxsize=4096)
+def _handed(function: _Identity) -> frozenset[str]:
+    calls = (it for it in nodes(function.function.body) if isinstance(it, Call))
+    given = (it.operand if isinstance(it, AddressOf) else it for each in calls for it in each.arguments)
+    return frozenset(it.name for it in given if isinstance(it, Name))
+
+
+def handed_on(function: Function) -> frozenset[str]:
+    """Return the names that a function hands to others: some may be functions that are called later."""
+    return _handed(_Identity(function))
+
+
 @dataclass(frozen=True, slots=True)
 class Writes:
     """What a function may give other values, by name.
@@ -78,8 +90,9 @@ def _writes(function: _Identity) -> Writes:
         assigned = {it.name for node in nodes(body) for it in _targets(node) if isinstance(it, Name)}
         declared |= assigned - function.function.globals
     names, members, through = set(), set(), set()
+    read = {id(it) for node in nodes(body) for it in _only_read(node)}
     for node in nodes(body):
-        for target in _targets(node):
+        for target in _targets(node) if id(node) not in read else ():
             root = _root(target)
             if isinstance(target, Name) and target.name not in declared | own:
                 names.add(target.name)
@@ -89,7 +102,7 @@ def _writes(function: _Identity) -> Writes:
                 through.add(root)
             elif root and root not in declared:
                 names.add(root)
-        if isinstance(node, Call):
+        if isinstance(node, Call) and not _is_called(node, _READING):
             through |= {_root(it) for it in node.arguments} & own
     return Writes(frozenset(names), frozenset(members), frozenset(through))
 
@@ -97,6 +110,24 @@ def _writes(function: _Identity) -> Writes:
 def writes(function: Function) -> Writes:
     """Return what a function may write by itself."""
     return _writes(_Identity(function))
+
+
+_READING = frozenset(("clSetKernelArg", "clEnqueueNDRangeKernel"))
+"""Functions that write nothing of what they are given the address of."""
+
+
+def _is_called(call: Call, names: AbstractSet[str]) -> bool:
+    return isinstance(call.function, (Name, Member)) and call.function.name in names
+
+
+def _only_read(node: object) -> Iterator[Expr]:
+    """Yield the addresses that a call is given to read from."""
+    for given in node.arguments if isinstance(node, Call) and _is_called(node, _READING) else ():
+        it = given
+        while isinstance(it, Cast):
+            it = it.operand
+        if isinstance(it, AddressOf):
+            yield it
 
 
 def _targets(node: object) -> Iterator[Expr]:

@@ -91,10 +91,26 @@ class Interpreter(Flow):
                 self.put(place, value)
             self.block(function.first)
             self.block(function.body)
+            if function.name == "main" and self.callbacks:
+                self._run_callbacks(frame)
         except (OutOfStepsError, RecursionError):
             pass
         finally:
             self.frames.pop()
+
+    def _run_callbacks(self, main: Frame) -> None:
+        """Run what the event loop of a program calls, after all else and in any order: what one of them
+        changes is open in each."""
+        ends = [store for _, store in main.returns] + ([self.store] if self.store is not None else [])
+        for end in ends[1:]:
+            ends[0] = self.joined(ends[0], end, 1) or ends[0]
+        self.store = ends[0] if ends else None
+        for function in self.callbacks.values():
+            self.skip(function, ())
+        before = self.store
+        for function in list(self.callbacks.values()):
+            self.store = before.copied() if before is not None else None
+            self.call(function, [RunTime(it.name) for it in function.parameters])
 
     def answer(self, name: str, call: Call, values: list[Value]) -> Value | None:
         """Return what a known function, method or attribute gives; `None` where it is not known."""
@@ -196,6 +212,8 @@ class Interpreter(Flow):
         if known is None:
             for function in self.project.functions(routine.name, self.path)[:1]:
                 self.skip(function, ())
+                if not function.owner and not self.path.endswith(".py"):
+                    self.callbacks[function.path, function.row] = function
             return
         function, frame = known
         for name in writes(function).names:
@@ -243,6 +261,9 @@ class Interpreter(Flow):
         """Tell whether a function or class is the project's own although it has the name of a known one."""
         if not isinstance(callee, Name):
             return False
+        owner = self.frame.function.owner if not self.path.endswith(".py") and not callee.scope else ""
+        if owner and self.method(owner, name) is not None:
+            return True
         is_class = "new " + name in self.handlers and not self.path.endswith(".py")
         return name in self.frame.names or (is_class and self.project.has_own(name, callee.scope, self.path))
 
@@ -466,7 +487,8 @@ class Interpreter(Flow):
         """Declare a function's template parameters, open but for those that were given."""
         for index, name in enumerate(function.templates):
             place = self._declare(name, "")
-            self.put(place, given[index] if index < len(given) else RunTime(name))
+            if self.store is not None:  # Types keep their own name.
+                self.store[place] = given[index] if index < len(given) else RunTime(name)
 
     def _bound(
         self,

@@ -202,7 +202,8 @@ class Expressions(Objects):
         if op == "truediv" and isinstance(right, Text):  # A path.
             return joined(piece(self.text(left) or left), joined(Text(("/",)), right))
         if op == "<<" and isinstance(left, Text):
-            return joined(left, piece(self.text(right) or right))
+            is_end = isinstance(right, RunTime) and right.text == "endl"
+            return joined(left, Text(("\n",)) if is_end else piece(self.text(right) or right))
         if op == "+" and isinstance(left, Pointer):
             return Pointer(left.place, moved=right != Number(0))
         if op == "+" and isinstance(left, Sizes) and isinstance(right, Sizes):
@@ -229,6 +230,8 @@ class Expressions(Objects):
         if one is not None and two is not None and one.plain is not None and two.plain is not None:
             return Number(int((one.plain == two.plain) == (op == "==")))
         for value, other in ((left, right), (right, left)):
+            if value == Null() and isinstance(other, (Number, ArrayValue)) and self.path.endswith(".py"):
+                return Number(int(op == "!="))
             if value in (Null(), Number(0)) and isinstance(other, (Pointer, Text, Sizes, Routine, Null)):
                 return Number(int(isinstance(other, Null) == (op == "==")))
         return binary(op, left, right)
@@ -359,6 +362,9 @@ class Expressions(Objects):
         return self.read(place) if place is not None else None
 
     def _size(self, type_name: str, operand: Expr | None) -> Value:
+        given = self.named(type_name) if self.frames and type_name in self.frame.names else None
+        if isinstance(given, RunTime) and size_of(given.text) is not None:
+            return self._size(given.text, None)  # A template parameter.
         if operand is not None and not (isinstance(operand, Name) and size_of(type_name)):
             place = self.place(operand) if isinstance(operand, (Name, Member, Index, Dereference)) else None
             held = self.types.get(place, "") if place is not None else ""

@@ -46,6 +46,9 @@ from clmap_lsp.hosts.values import (
 )
 from clmap_lsp.hosts.walking import nodes, tells_apart
 
+_COPYING = 4
+"""Statements of a loop that may do no more than to copy the elements of an array."""
+
 
 class Flow(Expressions):
     """Statements."""
@@ -81,6 +84,19 @@ class Flow(Expressions):
                 self.store[place] = RunTime(name_of(place).lstrip("."))
             value = value.left
 
+    def _write_to_stream(self, value: Expr) -> None:
+        """Keep what `stream << value` adds to a stream of C++ that is a string."""
+        if not isinstance(value, Binary) or value.op != "<<" or self.path.endswith(".py"):
+            return
+        root: Expr = value
+        while isinstance(root, Binary) and root.op == "<<":
+            root = root.left
+        place = self.place(root) if isinstance(root, (Name, Member)) else None
+        if place is not None and self.types.get(place, "").endswith("stringstream"):
+            written = self.value(value)
+            if isinstance(written, Text):
+                self.put(place, written)
+
     def statement(self, statement: Stmt) -> None:
         """Run one statement."""
         self.step()
@@ -88,6 +104,7 @@ class Flow(Expressions):
         match statement:
             case Evaluate(value):
                 self._read_from_stream(value)
+                self._write_to_stream(value)
                 self.value(value)
             case Declare():
                 self._declaration(statement)
@@ -209,13 +226,22 @@ class Flow(Expressions):
 
     def _turns(self, loop: Loop) -> int | None:
         """Return how often a short loop with known bounds turns; `None` if that is not known or too much."""
+        moved: Block = loop.step
         match loop:
             case Loop(start=(Declare(name=name) | Evaluate(value=Assign(target=Name(name=name), op="")),)):
-                pass
+                if len(loop.step) != 1 or name in set(_assigned(loop.body)):
+                    return None
+            case Loop(condition=Binary(left=Name(name)), start=(), step=(), tests_first=True):
+                moved = tuple(it for it in loop.body if any(_assigns(node, name) for node in nodes(it)))
+                if len(moved) != 1 or not isinstance(moved[0], Evaluate):
+                    return None
             case _:
                 return None
-        if loop.condition is None or len(loop.step) != 1 or self.store is None or not _calls(loop.body):
+        is_copying = len(loop.body) <= _COPYING
+        if loop.condition is None or self.store is None or not (_calls(loop.body) or is_copying):
             return None
+        if not tells_apart(loop.body, name):
+            return None  # Only what differs by its place in an array, such as kernels, is told apart.
         before, trial = self.store, self.store.copied()
         self.store = trial
         self.trials += 1
@@ -230,14 +256,12 @@ class Flow(Expressions):
                 if not truth.value:
                     count = turn
                     break
-                self.block(loop.step)
+                self.block(moved)
             else:
                 count = None
         finally:
             self.trials -= 1
             self.store = before
-        if name in set(_assigned(loop.body)) or not tells_apart(loop.body, name):
-            return None  # Only what differs by its place in an array, such as kernels, is told apart.
         return count
 
     def _unrolled(self, loop: Loop, turns: int) -> None:
@@ -373,6 +397,10 @@ def _is_thing(value: Value) -> bool:
 def _calls(block: Block) -> bool:
     """Tell whether a loop's body calls anything; loops that only compute are not worth unrolling."""
     return len(block) < 60 and any(isinstance(it, Call) for it in nodes(block))
+
+
+def _assigns(node: object, name: str) -> bool:
+    return isinstance(node, Assign) and node.target == Name(name)
 
 
 def _assigned(block: Block) -> Iterator[str]:

@@ -24,6 +24,8 @@ from clmap_lsp.hosts.values import (
     text_of,
 )
 
+_KERNEL_TYPES = frozenset(("cl_kernel", "Kernel"))
+
 
 class Names(State):
     """Places and what they are called."""
@@ -52,8 +54,15 @@ class Names(State):
             return self.frame.this or RunTime("this")
         own = self._own_field(name)
         if own is not None:
-            return self.read(own)
+            shared = self._shared(name) if self.store is not None and self.store.read(own) is None else None
+            return self.read(shared or own)
         return self._outside(name)
+
+    def _shared(self, name: str) -> str | None:
+        """Return the place of a static member that is defined outside of its class."""
+        owner = self.frame.function.owner
+        found = self.project.variable(name, self.path, owner) if owner else None
+        return self._global(name, owner) if found is not None and found[1].scope == owner else None
 
     def _own_field(self, name: str) -> str | None:
         """Return the place of a field of the object whose method is run."""
@@ -126,6 +135,8 @@ class Names(State):
             self.frames.pop()
         if self.store is None:
             return place
+        inside = (place + "[", place + ".")
+        self.initial.update((it, held) for it, held in self.store.items() if it.startswith(inside))
         if place in self.store:
             self.initial[place] = self.store[place]
         elif not declare.dimensions and size_of(self._resolved(declare.type)) and not declare.is_pointer:
@@ -179,9 +190,13 @@ class Names(State):
         value = value if value is not None else self.initial.get(place)
         if value is not None:
             return value
-        if place in self.objects or self._is_structure(place):
+        if place in self.objects or self._is_structure(place) or self._is_kept_kernel(place):
             return Pointer(place)
         return RunTime(name_of(place).lstrip("."))
+
+    def _is_kept_kernel(self, place: str) -> bool:
+        """Tell whether a place is a field for a kernel: which one it holds may be known elsewhere."""
+        return "." in name_of(place) and self.types.get(place, "") in _KERNEL_TYPES
 
     def _is_structure(self, place: str) -> bool:
         type_name = self.types.get(place, "")

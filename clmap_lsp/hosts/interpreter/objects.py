@@ -304,6 +304,20 @@ class Objects(Names):
             self.frames.pop()
             self.store = self.store if self.store is not None else Store()
 
+    def set_up(self, place: str, method: Function) -> None:
+        """Run a method that makes an object ready, as another one is run apart; it launches nothing here."""
+        before = self.store
+        self.frames.append(Frame(Function("", method.owner, (), (), method.path, 0), "made", Pointer(place)))
+        self.trials += 1
+        try:
+            self.call(method, [self._opened(it) for it in _own_parameters(method)], (), Pointer(place))
+        except (OutOfStepsError, RecursionError):
+            pass
+        finally:
+            self.trials -= 1
+            self.frames.pop()
+            self.store = self.store if self.store is not None else before
+
     def _opened(self, parameter: Parameter) -> Value:
         """Return what a parameter may be where nobody knows what it is given."""
         if parameter.default is None or parameter.name.startswith("*"):

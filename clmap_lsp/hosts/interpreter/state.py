@@ -119,6 +119,8 @@ class State(ABC):
         """Arrays that are lists of C++, which are copied where they are given by value."""
         self.objects: dict[str, str] = {}
         """Classes of places that hold an object of the project's own."""
+        self.callbacks: dict[tuple[str, int], Function] = {}
+        """Functions of C that were handed to ones which are not known: these may call them later."""
         self.lambdas: dict[int, tuple[Function, Frame | None]] = {}
         self.loops: list[LoopState] = []
         self.trials = 0
