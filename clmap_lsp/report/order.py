@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.findings import Related
 from clmap_lsp.report.fingerprint import fingerprint
 from clmap_lsp.report.model import SEVERITY_RANK, CheckReport, FileReport
+from clmap_lsp.rules.causes import names_of_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,11 +49,11 @@ def without_copies(report: CheckReport) -> CheckReport:
     """Return a report in which what is found alike in copies of a file is one finding.
 
     Copies are told by rule, kernel, message and the text of the line; the finding points at them. So is what
-    is found at one place of a header, in whatever kernels and files it is reached from, and a type that only
-    the build defines.
+    is found at one place of a header, in whatever kernels and files it is reached from, and the names of all
+    files that take types from the build.
     """
     copies = _of_headers(report)
-    _of_types(report, copies)
+    told = _of_types(report, copies)
     first: dict[tuple[str, str], tuple[FileReport, Finding]] = {}
     gone = {id(finding) for found in copies.values() for _, finding in found}
     for file, finding in report.pairs():
@@ -65,7 +66,7 @@ def without_copies(report: CheckReport) -> CheckReport:
             gone.add(id(finding))
     if not gone:
         return report
-    files = [_merged(file, copies, gone) for file in report.files]
+    files = [_merged(file, copies, gone, told) for file in report.files]
     return replace(report, files=tuple(files))
 
 
@@ -81,19 +82,24 @@ def _of_headers(report: CheckReport) -> dict[int, list[tuple[FileReport, Finding
     return others
 
 
-def _of_types(report: CheckReport, others: dict[int, list[tuple[FileReport, Finding]]]) -> None:
-    """Add what says nothing but that types are not defined which a finding before it named."""
-    told: dict[str, Finding] = {}
-    for file, finding in report.pairs():
-        types = finding.data.get("types", ())
-        if types and all(it in told for it in types):
-            others.setdefault(id(told[types[0]]), []).append((file, finding))
-        for it in types:
-            told.setdefault(it, finding)
+def _of_types(report: CheckReport, others: dict[int, list[tuple[FileReport, Finding]]]) -> dict[int, str]:
+    """Add those of other files to the first finding about types of the build; return what it says then."""
+    found = [(file, it) for file, it in report.pairs() if it.data.get("types")]
+    if len(found) < 2:
+        return {}
+    first = found[0][1]
+    others.setdefault(id(first), []).extend(found[1:])
+    values = {name: value for _, it in reversed(found) for name, value in it.data["names"].items()}
+    types = dict.fromkeys(name for _, it in found for name in it.data["types"])
+    values = {name: values[name] for name in (*types, *(it for it in values if it not in types))}
+    return {id(first): names_of_files(values, len({file.path for file, _ in found}))}
 
 
 def _merged(
-    file: FileReport, copies: dict[int, list[tuple[FileReport, Finding]]], gone: set[int]
+    file: FileReport,
+    copies: dict[int, list[tuple[FileReport, Finding]]],
+    gone: set[int],
+    told: dict[int, str],
 ) -> FileReport:
     findings, sources = [], dict(file.sources)
     for it in file.findings:
@@ -103,7 +109,8 @@ def _merged(
         pointers = _pointers(it, others)
         for other, _ in others:
             sources.update({path: text for path, text in other.sources.items() if path not in sources})
-        findings.append(replace(it, related=(*it.related, *pointers)))
+        message = told.get(id(it), it.message)
+        findings.append(replace(it, message=message, related=(*it.related, *pointers)))
     return replace(file, findings=tuple(findings), sources=sources)
 
 

@@ -83,15 +83,26 @@ def syntax_problems(program: Program, codes: tuple[str, ...]) -> Iterator[Proble
     yield Problem(first.code, Severity.INFORMATION, message, first.span, first.related)
 
 
+def names_of_files(values: Mapping[str, str | None], files: int) -> str:
+    """Return one message about the names that several files take from the build."""
+    few = list(values.items())[:_SHOWN]
+    shown = ", ".join(f"`{name}`" + (f" (taken for {value})" if value else "") for name, value in few)
+    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    are = "names are" if len(values) > 1 else "name is"
+    what = f"{len(values)} {are} not defined in {files} files: {shown}{more}; what rests on them is a guess."
+    return f"{what} {_cure(values)}"
+
+
 def about_names(names: Mapping[str, Name]) -> tuple[str, tuple[Related, ...]]:
     """Return the message about undefined names, and their places."""
     first, *others = names.values()
     if not others:
-        return f"{first.problem.message.split(' To be exact')[0]} {_cure(names)}", ()
+        values = {first.name: first.value}
+        return f"{first.problem.message.split(' To be exact')[0]} {_cure(values)}", ()
     shown = ", ".join(_shown(it) for it in list(names.values())[:_SHOWN])
     more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    message = (
-        f"{len(names)} names are not defined: {shown}{more}; what rests on them is a guess. {_cure(names)}"
+    message = f"{len(names)} names are not defined: {shown}{more}; what rests on them is a guess. " + _cure(
+        {it.name: it.value for it in names.values()}
     )
     return message, tuple(Related(it.problem.span, _taken(it)) for it in others)
 
@@ -104,9 +115,9 @@ def _taken(name: Name) -> str:
     return f"`{name.name}` is " + (f"taken for {name.value}" if name.value else "not defined")
 
 
-def _cure(names: Mapping[str, Name]) -> str:
+def _cure(values: Mapping[str, str | None]) -> str:
     """Return a line for `clmap.toml` that defines the names; its values are those that were taken."""
-    pairs = ", ".join(f"{it.name} = {_literal(it.value or '')}" for it in names.values())
+    pairs = ", ".join(f"{name} = {_literal(value or '')}" for name, value in values.items())
     return f"To be exact, say what the host defines, in clmap.toml: build.defines = {{{pairs}}}"
 
 

@@ -5,9 +5,10 @@
 Reports the names that neither the file, its includes nor the build options define: one finding a file, at the
 first of them. The message says what was taken in their place so that analysis could go on, and ends with a
 line for `clmap.toml` that defines them. It is information where one of them is a type, as all figures rest on
-how large it is, and a hint otherwise: the host most likely defines them. `check` tells of a type once, in the
-first file that uses it. Nothing is reported where an include is missing (CM002), the build decides on an
-`#error`, or the text is a template: that is the cause then.
+how large it is, and a hint otherwise: the host most likely defines them. `check` tells of
+types once, in the first file that uses one, with the names of all files and one line that defines them.
+Nothing is reported where an include is missing (CM002), the build decides on an `#error`, or the text is a
+template: that is the cause then.
 
 ## Why is this bad?
 
@@ -64,4 +65,5 @@ def check(context: RuleContext) -> Iterator[Finding]:
     first = next(iter(names.values())).problem
     # A file without kernels is a part of others, which may define them.
     severity = Severity.INFORMATION if types and context.program.kernels else Severity.HINT
-    yield RULE.finding(first.span, message, related=related, severity=severity, data={"types": types})
+    data = {"types": types, "names": {it.name: it.value for it in names.values()}}
+    yield RULE.finding(first.span, message, related=related, severity=severity, data=data)
