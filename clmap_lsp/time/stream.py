@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.values import Sym
-from clmap_lsp.time.caches import NEVER, reuse_times, window_of
+from clmap_lsp.time.caches import NEVER, NOTHING, Cycle, footprint_in, reuse_times, window_of
 
 if TYPE_CHECKING:
     from clmap_lsp.compiled.counts import Profile
@@ -20,6 +21,11 @@ Ints = NDArray[np.int64]
 
 _LANES = 600_000
 """Accesses of work-items that are looked at; loops are cut short beyond."""
+_TURNS = 8
+"""Turns of a loop that are looked at in any case."""
+_LINE = 128
+_FULL = 0.75
+"""Of the first level: how much can be gone through again and again without a miss."""
 _RUN = 16
 """Accesses that a SIMD group makes before another one's come in between."""
 
@@ -39,10 +45,30 @@ class Hits:
         return self.waits[min(max(copies, 1).bit_length() - 1, len(self.waits) - 1)]
 
 
-def hits(
-    profile: Profile, launch: Launch, groups: int, units: int, capacity_bytes: float, width: int
-) -> dict[int, Hits]:
-    """Return the hits of every global load, from `groups` resident work-groups of one unit.
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Private arrays in memory, of the resident work-groups of one unit."""
+
+    size: float = 0.0
+    """Bytes."""
+    walks: float = 0.0
+    """How often a work-item goes through all of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the first level of one unit has."""
+
+    hits: dict[int, Hits]
+    """By global load of the source."""
+    spilled: float
+    """The share of the private arrays that it does not have when they are gone through again, 0 to 1."""
+
+
+def seen_of(
+    profile: Profile, launch: Launch, groups: int, units: int, capacity_bytes: float, width: int, kept: Kept
+) -> Seen:
+    """Return what `groups` resident work-groups of one unit find in its first level.
 
     Where only some work-groups of the launch were followed, these are taken to share a unit.
     """
@@ -56,6 +82,7 @@ def hits(
     parts = []
     total = sum(_lanes(it) for found in loads.values() for it in found) * len(chosen)
     cut = max(1.0, total / _LANES)
+    asked = looked_at = 0
     roots: dict[object, int] = {}
     for at, group in enumerate(chosen):
         for site, found in loads.items():
@@ -66,17 +93,34 @@ def hits(
                     continue
                 part = _requests(one, group, cut, width)
                 if part is not None:
+                    asked += _lanes(one)
+                    looked_at += _lanes(one, cut)
                     parts.append((site, place, start, *part))
-    if not any(len(order) for _, _, _, order, *_ in parts):
-        return {}  # No work-item of these work-groups loads anything.
-    return _judged(parts, capacity_bytes)
+    lines = capacity_bytes / _LINE
+    if not any(len(order) for _, _, _, order, *_ in parts):  # No work-item of these loads anything.
+        return Seen({}, _spilled(kept.size / _LINE, lines))
+    ordered = _in_order(parts)
+    beside = NOTHING
+    if kept.size:
+        whole = len(ordered.blocks) * asked / max(looked_at, 1)
+        beside = Cycle(kept.size / _LINE, max(whole / max(kept.walks, 1.0), 1.0))
+    between = footprint_in(ordered.blocks // _SECTORS, beside.accesses) if kept.size else 0.0
+    return Seen(_judged(ordered, capacity_bytes, beside), _spilled(beside.blocks + between, lines))
 
 
-def _lanes(rows: Rows) -> int:
+def _lanes(rows: Rows, cut: float = 1.0) -> int:
     total = rows.n_lanes
-    for count in rows.counts[3:]:
+    for count in _shape(rows.counts, cut)[3:]:
         total *= count
     return total
+
+
+def _spilled(asked: float, lines: float) -> float:
+    """Return the share that is missed of lines that come again after `asked` others.
+
+    All or nothing were it least recently used and sets filled evenly; so it begins at three quarters.
+    """
+    return min(max((asked / lines - _FULL) / (2.0 - 2.0 * _FULL), 0.0), 1.0)
 
 
 def _groups(launch: Launch, groups: int, units: int) -> list[tuple[int, int, int]]:
@@ -102,7 +146,7 @@ def _requests(
     dims = len(rows.counts)
     if any(group[d] >= rows.counts[d] for d in range(3)):
         return None
-    shape = [min(count, _kept(count, cut, dims, d)) for d, count in enumerate(rows.counts)]
+    shape = _shape(rows.counts, cut)
     whole = (*(shape[d] for d in range(dims - 1, 2, -1)), rows.n_lanes)
     addresses = np.broadcast_to(_values(rows.offset, group, shape, dims), whole)
     mask = np.broadcast_to(_picked_mask(rows.mask, group, shape, dims), whole)
@@ -137,11 +181,17 @@ def _requests(
     return when[request], who[request], wide, request
 
 
-def _kept(count: int, cut: float, dims: int, d: int) -> int:
-    if d < 3 or cut <= 1.0:
-        return count
-    loops = dims - 3
-    return max(8, int(count / cut ** (1.0 / loops)))
+def _shape(counts: Sequence[int], cut: float) -> list[int]:
+    """Return how much of each dimension is looked at: outer loops are cut short before inner ones.
+
+    What a loop comes back to in its next turn is then as far away as it really is.
+    """
+    shape = list(counts)
+    for d in range(3, len(shape)):
+        kept = max(min(shape[d], _TURNS), int(shape[d] / cut))
+        cut = max(1.0, cut * kept / shape[d])
+        shape[d] = kept
+    return shape
 
 
 def _values(value: Sym, group: tuple[int, int, int], shape: list[int], dims: int) -> Ints:
@@ -182,9 +232,18 @@ def _picked_mask(mask: Any, group: tuple[int, int, int], shape: list[int], dims:
     return _picked(np.asarray(mask), group, shape, dims).astype(bool)
 
 
-def _judged(
-    parts: list[tuple[int, int, int, Ints, Ints, Ints, Ints]], capacity_bytes: float
-) -> dict[int, Hits]:
+@dataclass(frozen=True, slots=True)
+class _Stream:
+    """The sectors asked for, one after the other, and by which access, request and SIMD group."""
+
+    blocks: Ints
+    sites: Ints
+    requests: Ints
+    when: Ints
+    warps: Ints
+
+
+def _in_order(parts: list[tuple[int, int, int, Ints, Ints, Ints, Ints]]) -> _Stream:
     sites = np.concatenate([np.full(len(it[3]), it[0]) for it in parts])
     places = np.concatenate([np.full(len(it[3]), it[1]) for it in parts])
     when = np.concatenate([it[3] for it in parts])
@@ -193,23 +252,26 @@ def _judged(
     starts = np.cumsum([0, *(int(it[6].max(initial=-1)) + 1 for it in parts)])
     request = np.concatenate([it[6] + start for it, start in zip(parts, starts[:-1], strict=True)])
     order = np.lexsort((when, who, places, when // _RUN))
-    blocks, ordered = blocks[order], when[order]
-    missed = missed_sectors(blocks, capacity_bytes)
+    warps = places * 4096 + who
+    return _Stream(blocks[order], sites[order], request[order], when[order], warps[order])
+
+
+def _judged(stream: _Stream, capacity_bytes: float, beside: Cycle) -> dict[int, Hits]:
+    blocks = stream.blocks
+    missed = missed_sectors(blocks, capacity_bytes, beside)
     # A hit on data that another SIMD group asks for at the same time waits for that miss.
-    step = blocks * 1_000_003 + ordered // _RUN
+    step = blocks * 1_000_003 + stream.when // _RUN
     _, inverse = np.unique(step, return_inverse=True)
     pending = np.zeros(int(inverse.max()) + 1, bool)
     np.logical_or.at(pending, inverse, missed)
-    waits = pending[inverse] & (missed | _first_of_warp(blocks, who[order], places[order]))
+    waits = pending[inverse] & (missed | _first_of_warp(blocks, stream.warps))
     found = {}
-    ordered_sites, ordered_requests = sites[order], request[order]
-    warps = places[order] * 4096 + who[order]
-    for site in np.unique(sites):
-        mine = ordered_sites == site
-        _, first, inverse = np.unique(ordered_requests[mine], return_index=True, return_inverse=True)
+    for site in np.unique(stream.sites):
+        mine = stream.sites == site
+        _, first, inverse = np.unique(stream.requests[mine], return_index=True, return_inverse=True)
         waiting = np.zeros(len(first), bool)
         np.logical_or.at(waiting, inverse, waits[mine])
-        by_warp = np.lexsort((ordered[mine][first], warps[mine][first]))
+        by_warp = np.lexsort((stream.when[mine][first], stream.warps[mine][first]))
         found[int(site)] = Hits(float(1.0 - missed[mine].mean()), _runs(waiting[by_warp]))
     return found
 
@@ -218,11 +280,11 @@ _SECTORS = 4
 """Of a line; a line is kept or dropped as a whole, and holds those of its sectors that were asked for."""
 
 
-def missed_sectors(blocks: Ints, capacity_bytes: float) -> NDArray[np.bool_]:
+def missed_sectors(blocks: Ints, capacity_bytes: float, beside: Cycle = NOTHING) -> NDArray[np.bool_]:
     """Tell for each access to a sector whether the first level does not have it."""
     lines = blocks // _SECTORS
     times = reuse_times(lines)
-    window = window_of(lines, times, capacity_bytes / (_SECTORS * 32))
+    window = window_of(lines, times, capacity_bytes / _LINE, beside)
     dropped = (times > window) | (times == NEVER)
     by_line = np.argsort(lines, kind="stable")
     stay = np.empty(len(blocks), np.int64)
@@ -245,9 +307,9 @@ def _runs(waiting: NDArray[np.bool_]) -> tuple[float, ...]:
     return tuple(shares)
 
 
-def _first_of_warp(blocks: Ints, who: Ints, places: Ints) -> NDArray[np.bool_]:
+def _first_of_warp(blocks: Ints, warps: Ints) -> NDArray[np.bool_]:
     """Tell for each access whether its SIMD group touches the block for the first time."""
-    key = np.stack((blocks, who, places), axis=1)
+    key = np.stack((blocks, warps), axis=1)
     _, first = np.unique(key, axis=0, return_index=True)
     found = np.zeros(len(blocks), bool)
     found[first] = True

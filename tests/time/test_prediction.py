@@ -18,7 +18,7 @@ from clmap_lsp import cli
 from clmap_lsp.devices import load_model
 from clmap_lsp.launch import Launch, PartialLaunch, resolve
 from clmap_lsp.source.read import read_program
-from clmap_lsp.time.caches import NEVER, reuse_times, window_of
+from clmap_lsp.time.caches import NEVER, Cycle, reuse_times, window_of
 from clmap_lsp.time.calibration import facts_of
 from clmap_lsp.time.facts import read_facts, time_facts
 from clmap_lsp.time.model import BOUNDS, Prediction, predict
@@ -236,6 +236,49 @@ def test_a_cache_keeps_lines_and_fills_sectors() -> None:
     assert missed_sectors(stream, 50 * 128.0).sum() == 200
     # Four sectors of a line are asked for one after the other: each is missed once.
     assert missed_sectors(np.arange(8, dtype=np.int64), 1024.0).sum() == 8
+
+
+def test_what_is_gone_through_beside_a_stream_takes_its_part_of_a_cache() -> None:
+    # 40 lines again and again, and 50 others meanwhile: 100 lines hold both, 80 neither.
+    stream = np.tile(np.arange(40) * 4, 3).astype(np.int64)
+    beside = Cycle(50.0, 40.0)
+    assert missed_sectors(stream, 100 * 128.0, beside).sum() == 40
+    assert missed_sectors(stream, 80 * 128.0, beside).sum() == 120
+    assert missed_sectors(stream, 80 * 128.0).sum() == 40
+
+
+WALKED = """kernel void k(global const float *a, global float *c, local float *t, int n, int turns) {
+    int x = get_global_id(0);
+    float kept[%d];
+    for (int k = 0; k < n; k++) kept[k] = a[x * n + k];
+    for (int turn = 0; turn < turns; turn++) {
+        float sum = 0;
+        for (int k = 0; k < n; k++) sum += kept[k] * t[k];
+        c[x * turns + turn] = sum;
+    }
+}"""
+
+
+@pytest.mark.parametrize(("elements", "least", "most"), [(256, 12.0, 32.0), (1024, 60.0, 100.0)])
+def test_a_private_array_that_the_first_level_does_not_hold_waits_for_the_second(
+    elements: int, least: float, most: float
+) -> None:
+    """An H200 takes 24 cycles an element of 256, 85 and 81 of 512 and 1024 (`mm_row_private_local`)."""
+    turns = 64
+    found = predicted(
+        WALKED % elements,
+        size=(elements,),
+        local=(64,),
+        a=f"zeros({elements * elements})",
+        c=f"zeros({elements * turns})",
+        t=f"local({elements})",
+        n=elements,
+        turns=turns,
+    )
+    facts = time_facts("nvidia-h200")
+    assert facts is not None
+    cycles = found.parts["latency"] * facts.clock_hz / (elements * (turns + 1))
+    assert least <= cycles <= most
 
 
 def test_loads_that_vectors_hide_count_for_the_loads_of_the_source() -> None:
