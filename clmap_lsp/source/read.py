@@ -209,10 +209,10 @@ def _may_be_prototype(node: Node) -> bool:
 
 def _report_errors(low: Lowering, root: Node) -> None:
     """Report each place that the grammar did not take, outermost ones only."""
-    stack = [root]
+    stack = [(root, "")]  # With what it stands in: asking a node for that takes the square of its depth.
     while stack:
-        node = stack.pop()
-        if node.is_missing and node.parent is not None and node.parent.type == "type_definition":
+        node, within = stack.pop()
+        if node.is_missing and within == "type_definition":
             named = "typedef requires a name"  # Compilers warn of it.
             low.report("syntax-error", Severity.WARNING, named, low.span(node))
             continue
@@ -222,7 +222,7 @@ def _report_errors(low: Lowering, root: Node) -> None:
             message = f"not understood: `{low.text(node)[:60]}`"
         else:
             if node.has_error:
-                stack.extend(reversed(node.children))
+                stack.extend((it, node.type) for it in reversed(node.children))
             continue
         low.report("syntax-error", Severity.ERROR, message, low.span(node))
 
