@@ -86,6 +86,7 @@ class Documents:
     def __init__(self, encoding: lsp.PositionEncodingKind = lsp.PositionEncodingKind.Utf16) -> None:
         self.encoding = encoding
         self._open: dict[str, Document] = {}
+        self._lost: dict[str, Document] = {}
 
     def __iter__(self) -> Iterator[Document]:
         return iter(tuple(self._open.values()))
@@ -98,6 +99,7 @@ class Documents:
         """Take a document that the editor opened."""
         document = Document(item.uri, item.language_id, item.version, item.text, self.encoding)
         self._open[unquote(item.uri)] = document
+        self._lost.pop(unquote(item.uri), None)
         return document
 
     def change(self, params: lsp.DidChangeTextDocumentParams) -> Document | None:
@@ -111,7 +113,26 @@ class Documents:
 
     def close(self, uri: str) -> Document | None:
         """Forget a document that the editor closed."""
+        self._lost.pop(unquote(uri), None)
         return self._open.pop(unquote(uri), None)
+
+    def lost(self, document: Document) -> None:
+        """Note that an editor has a document open whose text is not known."""
+        self._lost[unquote(document.uri)] = document
+
+    def found(self, params: lsp.DidChangeTextDocumentParams) -> Document | None:
+        """Open a document that was lost, if its whole text comes; `None` otherwise."""
+        document = self._lost.get(unquote(params.text_document.uri))
+        changes = params.content_changes
+        whole = [
+            i for i, it in enumerate(changes) if isinstance(it, lsp.TextDocumentContentChangeWholeDocument)
+        ]
+        if document is None or not whole:
+            return None
+        document = document.changed(changes[whole[-1] :], params.text_document.version)
+        self._open[unquote(document.uri)] = document
+        del self._lost[unquote(document.uri)]
+        return document
 
 
 def _units(char: str, encoding: lsp.PositionEncodingKind) -> int:

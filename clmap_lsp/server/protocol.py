@@ -4,7 +4,8 @@
   InvalidRequest; notifications then are dropped, except `exit`.
 * The exit code is 0 after `shutdown`, 1 without it.
 * Bytes that are no message are answered with a ParseError and do not end the session.
-* Documents are ours (`documents.py`): edits of documents that are not open are ignored.
+* Documents are ours (`documents.py`): edits of documents that are not open are ignored, and a document of
+  which an edit cannot be read is closed until its whole text comes.
 * What a notification's handler leaves behind is forgotten when it is done.
 """
 
@@ -22,6 +23,7 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
 from clmap_lsp.server.documents import Documents
+from clmap_lsp.server.incoming import asked_about, is_edit, mend, uri_of
 
 if TYPE_CHECKING:
     from cattrs import Converter
@@ -63,16 +65,21 @@ class ClmapProtocol(LanguageServerProtocol):
         if not self._admit(data):
             return
         self._trace(data)
-        self._mend_edit(data)
+        mend(data, self.documents)
+        if data.get("method") == lsp.TEXT_DOCUMENT_DID_CHANGE and not is_edit(data.get("params")):
+            self._lose(uri_of(data))
+            return
         try:
             message = self.structure_message(data)
         except Exception as error:
             logger.info("refused %r: %s", data.get("method"), error)
             if "id" in data and "method" in data:
                 self.refuse(_id(data), INVALID_PARAMS, f"parameters of {data['method']!r} do not fit")
+            elif data.get("method") == lsp.TEXT_DOCUMENT_DID_CHANGE:
+                self._lose(uri_of(data))
             return
         try:
-            if (uri := _asked_about(data)) is not None:
+            if (uri := asked_about(data)) is not None:
                 for listener in self.on_asked:
                     listener(uri)
             self.handle_message(message)
@@ -109,23 +116,18 @@ class ClmapProtocol(LanguageServerProtocol):
         verbose = json.dumps(data.get("params")) if self.trace is lsp.TraceValue.Verbose else None
         self.notify(lsp.LOG_TRACE, lsp.LogTraceParams(text, verbose))
 
-    def _mend_edit(self, data: dict[str, Any]) -> None:
-        """Give an edit without a version, as clients of LSP 3.15 may send it, that of its document.
-
-        Places before the text's or a line's start mean that start.
-        An edit that was refused for it would leave us with another text than the editor's.
-        """
-        params = data.get("params")
-        document = params.get("textDocument") if isinstance(params, dict) else None
-        if data.get("method") != lsp.TEXT_DOCUMENT_DID_CHANGE or not isinstance(document, dict):
+    def _lose(self, uri: str | None) -> None:
+        """Give up a document whose edit cannot be read: our text of it is not the editor's any more."""
+        document = self.documents.get(uri) if uri is not None else None
+        if document is None:
             return
-        uri = document.get("uri")
-        known = self.documents.get(uri) if isinstance(uri, str) else None
-        if document.get("version") is None and known is not None:
-            document["version"] = known.version
-        changes = data["params"].get("contentChanges")
-        for change in changes if isinstance(changes, list) else ():
-            _clamp(change)
+        name = document.path.rpartition("/")[2]
+        text = f"{name}: an edit cannot be read, so its text is not known any more: close and open it again"
+        self.notify(lsp.WINDOW_SHOW_MESSAGE, lsp.ShowMessageParams(lsp.MessageType.Warning, text))
+        params = {"textDocument": {"uri": document.uri}}
+        message = {"jsonrpc": "2.0", "method": lsp.TEXT_DOCUMENT_DID_CLOSE, "params": params}
+        self.handle_message(self.structure_message(message))
+        self.documents.lost(document)
 
     def _admit(self, data: dict[str, Any]) -> bool:
         """Say whether a message may come now, and answer it if it may not."""
@@ -189,21 +191,21 @@ class ClmapProtocol(LanguageServerProtocol):
         self, params: lsp.DidChangeTextDocumentParams
     ) -> Generator[Any, Any, None]:
         """Apply the edit, then tell the feature; edits of documents that are not open are ignored."""
-        if self.documents.change(params) is None:
+        if self.documents.change(params) is not None:
+            yield from self._tell(lsp.TEXT_DOCUMENT_DID_CHANGE, params)
+        elif (found := self.documents.found(params)) is not None:
+            item = lsp.TextDocumentItem(found.uri, found.language_id, found.version, found.text)
+            yield from self._tell(lsp.TEXT_DOCUMENT_DID_OPEN, lsp.DidOpenTextDocumentParams(item))
+        else:
             logger.warning("an edit of %s, which is not open, was ignored", params.text_document.uri)
-            return
-        yield from self._tell(lsp.TEXT_DOCUMENT_DID_CHANGE, params)
 
     @lsp_method(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(
         self, params: lsp.DidCloseTextDocumentParams
     ) -> Generator[Any, Any, None]:
         """Forget the document, then tell the feature."""
-        closed = self.documents.close(params.text_document.uri)
-        if closed is None:
-            return
-        params.text_document.uri = closed.uri  # As it was opened: what is known of it is found by that.
-        yield from self._tell(lsp.TEXT_DOCUMENT_DID_CLOSE, params)
+        if self.documents.close(params.text_document.uri) is not None:
+            yield from self._tell(lsp.TEXT_DOCUMENT_DID_CLOSE, params)
 
     def _tell(self, method: str, params: Any) -> Generator[Any, Any, None]:
         if (handler := self.fm.features.get(method)) is not None:
@@ -220,36 +222,6 @@ class ClmapProtocol(LanguageServerProtocol):
         if future is not None:
             future.cancel()
         yield from self._tell(lsp.WINDOW_WORK_DONE_PROGRESS_CANCEL, params)
-
-
-def _clamp(change: Any) -> None:
-    """Move what lies before the text, or before a line, to its start, as other servers do."""
-    span = change.get("range") if isinstance(change, dict) else None
-    for place in (span.get("start"), span.get("end")) if isinstance(span, dict) else ():
-        if not isinstance(place, dict):
-            continue
-        line, character = place.get("line"), place.get("character")
-        if isinstance(line, int) and line < 0:
-            place.update(line=0, character=0)
-        elif isinstance(character, int) and character < 0:
-            place["character"] = 0
-
-
-def _asked_about(data: dict[str, Any]) -> str | None:
-    """Return the document that a person looks at, as a request tells.
-
-    Diagnostics do not: clients pull them for all documents that are open.
-    """
-    params = data.get("params")
-    if "id" not in data or not isinstance(params, dict) or data["method"] == lsp.TEXT_DOCUMENT_DIAGNOSTIC:
-        return None
-    if data["method"] == lsp.WORKSPACE_EXECUTE_COMMAND:
-        arguments = params.get("arguments")
-        uri = arguments[0] if isinstance(arguments, list) and arguments else None
-    else:
-        document = params.get("textDocument")
-        uri = document.get("uri") if isinstance(document, dict) else None
-    return uri if isinstance(uri, str) else None
 
 
 def _id(data: dict[str, Any]) -> int | str | None:

@@ -37,6 +37,7 @@ def register(server: ClmapServer) -> None:
             listener(params.text_document.uri)
         document = server.documents.get(params.text_document.uri)
         if document is not None:
+            server.analyses.text_changed(document.uri)  # Where it was open already, and somebody waits.
             server.included_changed(document.path, document.text)
         tiers.changed(params.text_document.uri, quiet_s=0.0)
 
