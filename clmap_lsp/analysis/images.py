@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.costs import LaunchCosts
     from clmap_lsp.launch.model import Launch
 
-NO_LAYOUT: Final = "how the device lays out texels, and their format, are not known"
 AXES: Final = "xyz"
 
 

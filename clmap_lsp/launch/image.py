@@ -14,6 +14,8 @@ from clmap_lsp.launch.model import BufferArgument, Launch, ScalarArgument
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import SCALARS, OpaqueType, ScalarType, Type, VectorType, element_of
 
+NO_LAYOUT: Final = "how the device lays out texels, and their format, are not known"
+"""Why nothing is said of what an access costs."""
 TEXEL_BYTES = 16
 """Four channels of 32 bits, whatever the host's format: float, int or uint as the kernel reads them."""
 

@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.analysis.images import NO_LAYOUT
 from clmap_lsp.analysis.model import AccessAnalysis, AccessTotals, FileAnalysis, KernelAnalysis, MemoryTotals
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.launch.image import NO_LAYOUT
 from clmap_lsp.launch.model import Launch, ScalarArgument
 from clmap_lsp.report.compiled_json import compiled_access_json, compiled_json
 from clmap_lsp.report.hierarchy_json import hierarchy_json

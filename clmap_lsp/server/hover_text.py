@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.analysis.images import NO_LAYOUT
 from clmap_lsp.analysis.rests_on import GUESSED
 from clmap_lsp.escaping import code_span, markdown
 from clmap_lsp.exactness import Exactness
+from clmap_lsp.launch.image import NO_LAYOUT
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.rules.patterns import better_shapes
 from clmap_lsp.server.hover_class import class_lines
