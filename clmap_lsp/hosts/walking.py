@@ -32,8 +32,11 @@ from clmap_lsp.hosts.tree import (
     Switch,
 )
 
+FUNCTIONS = 1 << 15
+"""Of how many something is remembered: a project's functions are asked in turn, again and again."""
 
-@lru_cache(maxsize=4096)
+
+@lru_cache(maxsize=FUNCTIONS)
 def _names(function: _Identity) -> frozenset[str]:
     return frozenset(_called(function.function.first + function.function.body))
 
@@ -56,7 +59,7 @@ def called_names(function: Function) -> frozenset[str]:
     return _names(_Identity(function))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=FUNCTIONS)
 def _handed(function: _Identity) -> frozenset[str]:
     calls = (it for it in nodes(function.function.body) if isinstance(it, Call))
     given = (it.operand if isinstance(it, AddressOf) else it for each in calls for it in each.arguments)
@@ -81,7 +84,7 @@ class Writes:
     parameters: frozenset[str]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=FUNCTIONS)
 def _writes(function: _Identity) -> Writes:
     body = function.function.first + function.function.body
     own = {it.name.lstrip("*") for it in function.function.parameters}
@@ -177,7 +180,7 @@ def rows_of(function: Function, names: AbstractSet[str]) -> frozenset[int]:
     return _rows(_Identity(function), frozenset(names))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=FUNCTIONS)
 def _rows(function: _Identity, names: frozenset[str]) -> frozenset[int]:
     rows = set()
     for it in nodes(function.function.first + function.function.body):
