@@ -38,10 +38,9 @@ def asked_about(data: dict[str, Any]) -> str | None:
 
     Diagnostics do not: clients pull them for all documents that are open.
     """
-    params = data.get("params")
-    if "id" not in data or not isinstance(params, dict) or data["method"] == lsp.TEXT_DOCUMENT_DIAGNOSTIC:
+    if "id" not in data or data.get("method") == lsp.TEXT_DOCUMENT_DIAGNOSTIC:
         return None
-    return next((holder[key] for holder, key in _uris(data, params)), None)
+    return uri_of(data)
 
 
 def uri_of(data: dict[str, Any]) -> str | None:
