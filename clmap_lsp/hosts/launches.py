@@ -243,6 +243,9 @@ class _Runs:
         self.launching: dict[str, frozenset[str]] = {}
         self.made: set[str] = set()
         """Classes of which what makes objects was run."""
+        self.users: dict[tuple[str, int], Function] = {}
+        """What calls Python's functions that launch, of those that were looked at so far."""
+        self.wholes: dict[str, Function] = {}
 
     def run(self, files: Iterable[str]) -> None:
         """Run what launches in some files: programs from `main`, then what no `main` reached."""
@@ -290,15 +293,19 @@ class _Runs:
     def _run_users(self) -> None:
         """Run what calls Python's functions that launch, in files which do not speak of OpenCL themselves."""
         places = {(it.path, it.row) for it in self.raised if it.path.endswith(".py")}
-        rest = [it for it in (self._function_at(*place) for place in sorted(places)) if it is not None]
-        seen: dict[tuple[str, int], Function] = {(it.path, it.row): it for it in rest}
-        while rest and len(seen) < _MAX_USERS:
+        launching = (self._function_at(*place) for place in sorted(places))
+        new = {(it.path, it.row): it for it in launching if it is not None}
+        new = {place: it for place, it in new.items() if place not in self.users}
+        rest = list(new.values())
+        while rest and len(new) < _MAX_USERS:
             function = rest.pop(0)
             for it in self._users(function):
-                if (it.path, it.row) not in seen:
-                    seen[it.path, it.row] = it
+                place = it.path, it.row
+                if place not in new and place not in self.users:
+                    new[place] = it
                     rest.append(it)
-        for it in reversed(seen.values()):  # The outermost first: it comes to the others.
+        self.users |= new
+        for it in reversed(new.values()):  # The outermost first: it comes to the others.
             if (it.path, it.row) not in self.entered:
                 self._run(it) if it.row else self._module(it.path)
 
@@ -315,9 +322,15 @@ class _Runs:
         for path in self.project.candidates(name, function.path):
             file = self.project.file(path)
             if file is not None and function.owner in (self.project.text(path) or ""):
-                whole = Function("<module>", "", (), file.module.globals, path, 0)
-                found += [it for it in (*file.module.functions, whole) if name in self._calls(it)]
+                functions = (*file.module.functions, self._whole(path, file.module))
+                found += [it for it in functions if name in self._calls(it)]
         yield from [it for it in found if not _TESTS.search(it.path)] or found
+
+    def _whole(self, path: str, module: Module) -> Function:
+        """Return what a module of Python runs when it is loaded, always the same: what it calls is kept."""
+        if path not in self.wholes:
+            self.wholes[path] = Function("<module>", "", (), module.globals, path, 0)
+        return self.wholes[path]
 
     def _run_with_callers(self, function: Function) -> None:
         """Run a function by way of what calls it, which may say the file and the name of a kernel."""
@@ -473,7 +486,7 @@ class _Runs:
         file = self.project.file(path)
         if file is None:
             return
-        interpreter.start(Function("<module>", "", (), file.module.globals, path, 0), module=True)
+        interpreter.start(self._whole(path, file.module), module=True)
         if interpreter.store is None:
             interpreter.store = Store()
 

@@ -202,9 +202,8 @@ class Objects(Names):
         """Make an object of one of the project's classes at a place."""
         self.objects[place] = cls.name
         self._fields(place, cls, 0)
-        makers = self.project.functions(cls.name, self.path, cls.name)
         own = self.method(cls.name, "__init__") if self.path.endswith(".py") else None
-        makers += [own] if own is not None else []
+        makers = [*self.project.functions(cls.name, self.path, cls.name), *([own] if own is not None else [])]
         count = len(values) + len(keywords or ())
         maker = self.overload([it for it in makers if accepts(it, count)], values)
         if maker is not None:
