@@ -202,7 +202,9 @@ def test_nothing_stays_of_notifications_that_were_handled():
         await asyncio.sleep(0)
         assert protocol._request_futures  # The closing still waits, and is cancelled by the shutdown.
         send("shutdown", None, id=9)
-        await fewest_within_a_minute(protocol._request_futures)
+        async with asyncio.timeout(60):
+            while not all(it.done() for it in protocol._request_futures.values()):
+                await asyncio.sleep(0.01)
         send("exit", None)
         assert protocol.exit_code == 0
         return left
