@@ -464,7 +464,9 @@ class _Reader:
         return state
 
     def _goto(self, it: ir.Goto | ir.Label, state: _State) -> _State:
-        self.caveats.append("control flow with `goto` is not followed")
+        self.caveats.append(
+            f"`goto {it.name.partition('#')[0]}` is not followed: no loop or block stands for it"
+        )
         return state
 
     # ------------------------------------------------------------------------------- control flow

@@ -537,36 +537,36 @@ def _variables(expression: Expression) -> tuple[Variable, ...]:
     return tuple(v for operand in ir.operands(expression) for v in _variables(operand))
 
 
-def _leaves_early(body: Block) -> bool:
+def _leaves_early(body: Block, inside: frozenset[int] = frozenset()) -> bool:
+    """Tell whether a loop may be left from its body; `inside` are the scopes that end there."""
     for statement in body:
         match statement:
-            case ir.Break() | ir.Return() | ir.Leave() | ir.Goto():
+            case ir.Break() | ir.Return() | ir.Goto():
                 return True
+            case ir.Leave(label=label):
+                return label not in inside
             case ir.If():
-                if _leaves_early(statement.then) or _leaves_early(statement.otherwise):
+                if _leaves_early(statement.then, inside) or _leaves_early(statement.otherwise, inside):
                     return True
             case ir.Scope(label=label):
-                if any(_leaves_outer(inner, label) for inner in ir.walk(statement.body)):
+                if _leaves_early(statement.body, inside | {label}):
                     return True
             case ir.Loop() | ir.Switch():
-                for inner in ir.walk((statement,)):
-                    if isinstance(inner, (ir.Return, ir.Goto)):
-                        return True
+                if any(isinstance(it, ir.Goto) for it in ir.walk((statement,))) or _may_return(
+                    (statement,), inside
+                ):
+                    return True
             case _:
                 pass
     return False
 
 
-def _may_return(body: Block) -> bool:
-    inside = {it.label for it in ir.walk(body) if isinstance(it, ir.Scope)}
+def _may_return(body: Block, inside: frozenset[int] = frozenset()) -> bool:
+    ends = inside | {it.label for it in ir.walk(body) if isinstance(it, ir.Scope)}
     return any(
-        isinstance(it, ir.Return) or (isinstance(it, ir.Leave) and it.label not in inside)
+        isinstance(it, ir.Return) or (isinstance(it, ir.Leave) and it.label not in ends)
         for it in ir.walk(body)
     )
-
-
-def _leaves_outer(statement: Statement, label: int) -> bool:
-    return isinstance(statement, ir.Return) or (isinstance(statement, ir.Leave) and statement.label != label)
 
 
 def _replaced(value: Value, by: dict[Atom, Polynomial]) -> Value:

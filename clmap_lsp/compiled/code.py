@@ -849,10 +849,7 @@ class _Generator:
     def _scope(self, label: int, body: ir.Block) -> None:
         end = self.ctx.block("scope.end")
         self.scopes[label] = end
-        saved = self.loop_ends, self.loop_steps
-        self.loop_ends, self.loop_steps = [], []
         self._block(body)
-        self.loop_ends, self.loop_steps = saved
         if not self.ctx.builder.block.is_terminated:
             self.ctx.builder.branch(end)
         self.ctx.builder.position_at_end(end)

@@ -380,11 +380,7 @@ class Statements:
     def _scope(self, statement: Scope) -> None:
         end = self.ctx.block("scope.end")
         self.scopes[statement.label] = end
-        # `break` and `continue` of the caller do not reach into an inlined function.
-        saved = self.loop_ends, self.loop_steps
-        self.loop_ends, self.loop_steps = [], []
         self.emit(statement.body)
-        self.loop_ends, self.loop_steps = saved
         if not self.ctx.builder.block.is_terminated:
             self.ctx.builder.branch(end)
         self.ctx.builder.position_at_end(end)

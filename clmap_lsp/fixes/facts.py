@@ -100,8 +100,8 @@ def read_only_buffers(subject: Subject) -> Iterator[tuple[ir.Variable, tuple[Acc
 
 def opaque(kernel: ir.Kernel) -> bool:
     """True if the kernel does something that analysis does not follow: unknown calls, `goto`."""
-    kinds = (ir.OpaqueCall, ir.Unsupported, ir.Goto, ir.AsyncCopy)
-    return any(isinstance(it, kinds) for it in ir.walk(kernel.body))
+    kinds = (ir.OpaqueCall, ir.Unsupported, ir.AsyncCopy)
+    return ir.has_goto(kernel) or any(isinstance(it, kinds) for it in ir.walk(kernel.body))
 
 
 def in_every_turn(block: ir.Block, site: int) -> bool:

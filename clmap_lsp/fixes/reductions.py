@@ -70,12 +70,14 @@ def totals(scope: Scope, loop: ir.Loop, counter: str) -> tuple[Total, ...] | Non
     A loop that is left early, that synchronises, or that changes an array in private memory shares more.
     """
     kernel = scope.subject.analysis.kernel
+    if ir.has_goto(kernel):
+        return None
     inside = {it.variable for it in ir.walk(loop.body) if isinstance(it, ir.Declare)}
     picks = list(_picks(scope, loop))
     found: dict[ir.Variable, str] = {}
     for statement in ir.walk(loop.body):
         match statement:
-            case ir.Return() | ir.Goto() | ir.Atomic() | ir.OpaqueCall() | ir.Unsupported() | ir.CopyObject():
+            case ir.Return() | ir.Atomic() | ir.OpaqueCall() | ir.Unsupported() | ir.CopyObject():
                 return None
             case ir.Assign(variable=variable) | ir.Load(variable=variable) | ir.Call(variable=variable):
                 if variable is None or variable.is_temporary or variable in inside:

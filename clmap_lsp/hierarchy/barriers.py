@@ -19,7 +19,7 @@ def needless_barriers(kernel: ir.Kernel) -> Iterator[tuple[ir.Barrier, str]]:
     shared on one side (up to the next barrier that stays) there is nothing to order.
     """
     body = list(_flat(kernel.body))
-    if any(isinstance(it, (ir.Goto, ir.Label, ir.Return)) for it in ir.walk(kernel.body)):
+    if ir.has_goto(kernel) or any(isinstance(it, ir.Return) for it in ir.walk(kernel.body)):
         return
     for at, it in enumerate(body):
         if not isinstance(it, ir.Barrier) or it.scope is not ir.BarrierScope.WORK_GROUP:

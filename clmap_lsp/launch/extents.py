@@ -103,6 +103,8 @@ class _Walker:
             {} if outer is None else outer.concerned
         )
         """By the id of a statement, see `_concerned`."""
+        self.left: dict[int, list[dict[Variable, Value]]] = {}
+        """What is known where scopes are left, by label."""
 
     # ---------------------------------------------------------------------------------------- statements
 
@@ -135,9 +137,12 @@ class _Walker:
                 for case, inside in zip(cases, ends, strict=True):
                     self.block(case.body, inside)
                     self._join(env, inside, statement)
-            case ir.Scope(body=body):
-                self.block(body, env)
-            case ir.Return() | ir.Break() | ir.Continue() | ir.Leave() | ir.Goto():
+            case ir.Scope():
+                return self._scope(statement, env)
+            case ir.Leave(label=label):
+                self.left.setdefault(label, []).append(dict(env))
+                return False
+            case ir.Return() | ir.Break() | ir.Continue() | ir.Goto():
                 return False
             case _:
                 for touch in ir.touches(statement):
@@ -164,6 +169,19 @@ class _Walker:
         step = stride[1] if isinstance(stride, tuple) else 1
         for pointer in (copy.source, copy.destination):
             self.touch(pointer, copy.element.size * max(last * step, 1), env)
+
+    def _scope(self, scope: ir.Scope, env: dict[Variable, Value]) -> bool:
+        """Walk a scope; all who leave it go on at its end."""
+        self.left.pop(scope.label, None)
+        reaches = self.block(scope.body, env)
+        for other in self.left.pop(scope.label, ()):
+            if reaches:
+                self._join(env, other, scope)
+            else:
+                env.clear()
+                env.update(other)
+                reaches = True
+        return reaches
 
     def _if(self, statement: ir.If, env: dict[Variable, Value]) -> bool:
         inside, outside = dict(env), dict(env)

@@ -12,6 +12,7 @@ from dataclasses import field
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.functions import Lowered
+from clmap_lsp.source.gotos import structured
 from clmap_lsp.source.ir import (
     RECURSION,
     Assign,
@@ -74,7 +75,7 @@ def build_kernel(lowered: Lowered, functions: Mapping[str, Lowered]) -> BuiltKer
     kernel = Kernel(
         function.name,
         function.parameters,
-        body,
+        structured(body),
         variables,
         objects,
         function.attributes,

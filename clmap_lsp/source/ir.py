@@ -684,11 +684,16 @@ class Return:
 
 @record(frozen=True, slots=True)
 class Scope:
-    """An inlined call. `Leave(label)` inside it goes to its end; its result is already in a variable."""
+    """An inlined call, or what stands between a `goto` and its label.
+
+    `Leave(label)` inside it goes to its end, where the result of a call is in a variable. `break` and
+    `continue` may lead out of the second kind.
+    """
 
     label: int
     body: Block
     function: str
+    """Empty where none was called."""
     span: Span
 
 
@@ -702,7 +707,10 @@ class Leave:
 
 @record(frozen=True, slots=True)
 class Label:
-    """The target of a `Goto`; it stands anywhere in the function."""
+    """The target of a `Goto`; it stands anywhere in the function.
+
+    In kernels it stays where no `Scope` or `Loop` can stand for the jumps to it.
+    """
 
     name: str
     span: Span
@@ -1033,6 +1041,13 @@ def all_expressions(block: Block) -> Iterator[Expression]:
     for statement in walk(block):
         for expression in expressions(statement):
             yield from nodes(expression)
+
+
+def has_goto(kernel: Kernel) -> bool:
+    """True if there was a `goto` in the text of a kernel or of what it calls."""
+    return any(
+        isinstance(it, Goto) or (isinstance(it, Scope) and not it.function) for it in walk(kernel.body)
+    )
 
 
 _LEAVING = (Return, Break, Continue, Goto, Leave)

@@ -149,6 +149,8 @@ class Kernel:
         self.arrays = []
         """Private arrays: (name, elements)."""
         self.breakable = []
+        self.targets = []
+        """Labels ahead, which a `goto` may lead to."""
         self.in_helper = False
         self._place_items()
         self._write()
@@ -377,6 +379,8 @@ class Kernel:
 
     def statement(self):
         """Return the closures of one random statement."""
+        if self.targets and self.rng.random() < 0.2:
+            return [self.jump()]
         pick = self.rng.random()
         deep = self.depth >= 3
         if pick < 0.42:
@@ -387,8 +391,10 @@ class Kernel:
             makers = [self.array, self.array_write, self.vector]
             makers += [] if self.in_helper else [self.chosen_pointer, self.valued_call, self.indirect]
             return [self.rng.choice(makers)()]
-        if pick < 0.62:
+        if pick < 0.59:
             return [self.assignment()]
+        if pick < 0.62:
+            return [self.labelled()]
         if pick < 0.75:
             return [self.branch()]
         if pick < 0.86:
@@ -721,15 +727,17 @@ class Kernel:
             return arithmetic("%", values, self._same(most), common(limit.kind, INT), live)
 
         start = self.rng.choice((0, 0, 0, 1))
-        style = self.rng.choice(("for", "while", "do"))
+        style = self.rng.choice(("for", "while", "do", "goto"))
         compared = common(kind, limit.kind)
         test_text = f"{name} < {limit.text}"
         if style == "for":
             self.line(f"for ({kind.name} {name} = {start}; {test_text}; {name} += {step}) {{")
         else:
             self.line(f"{kind.name} {name} = {start};")
-            self.line("do {" if style == "do" else f"while ({test_text}) {{")
-        self.breakable.append("loop" if style == "for" else "plain loop")
+            heads = {"do": "do {", "goto": f"again_{name}: {{"}
+            self.line(heads.get(style, f"while ({test_text}) {{"))
+        around = self.breakable
+        self.breakable = [] if style == "goto" else [*around, "loop" if style == "for" else "plain loop"]
         kept = len(self.scope)
         self.scope.append((name, kind))
         regular = self.rng.random() < 0.5
@@ -739,8 +747,9 @@ class Kernel:
             self.line(f"{name} += {step};")
             self.depth -= 1
         del self.scope[kept:]
-        self.breakable.pop()
-        self.line(f"}} while ({test_text});" if style == "do" else "}")
+        self.breakable = around
+        ends = {"do": f"}} while ({test_text});", "goto": f"}} if ({test_text}) goto again_{name};"}
+        self.line(ends.get(style, "}"))
 
         def test(state, live):
             left = converted(state.variables[name], compared)
@@ -755,7 +764,7 @@ class Kernel:
             state.assign(name, self._same(start), live)
             outer = list(state.frames)
             frame = state.enter("loop")
-            here = live if style == "do" else live & test(state, live)
+            here = live if style in ("do", "goto") else live & test(state, live)
             turns = 0
             while here.any():
                 turns += 1
@@ -825,6 +834,35 @@ class Kernel:
                 frame.waiting = frame.waiting | taken
             else:
                 state.leave(("loop", "switch"), taken)
+            return live & ~taken
+
+        return run
+
+    def labelled(self):
+        """Return a block before a label, to which jumps in the block lead."""
+        label = self.name("end")
+        self.line("{")
+        self.targets.append(label)
+        body = self.block()
+        self.targets.pop()
+        self.line(f"}} {label}: ;")
+
+        def run(state, live):
+            outer = list(state.frames)
+            state.enter(label)
+            state.block(body, live)
+            state.frames.pop()
+            return state.outside(live, outer)
+
+        return run
+
+    def jump(self):
+        condition, label = self.condition(), self.rng.choice(self.targets)
+        self.line(f"if ({condition.text}) goto {label};")
+
+        def run(state, live):
+            taken = live & (condition.value(state, live) != 0)
+            state.leave((label,), taken)
             return live & ~taken
 
         return run

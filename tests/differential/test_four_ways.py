@@ -31,7 +31,7 @@ def faults(seeds):
 
 def test_a_wrong_first_turn_is_found(monkeypatch):
     monkeypatch.setattr(loops, "_first_turn", lambda turn, n: np.zeros((n,) + (1,) * (turn + 1), np.bool_))
-    assert faults(range(350, 370))
+    assert faults(range(385, 405))
 
 
 def test_a_signed_comparison_of_unsigned_numbers_is_found(monkeypatch):

@@ -119,8 +119,8 @@ def test_endless_loops_that_change_nothing_are_seen_before() -> None:
     assert result.bail.reason == "a loop that never ends"
 
 
-def test_goto_is_not_followed() -> None:
-    result = counted("int i = 0; again: a[i] = 1; i++; if (i < n) goto again;")
+def test_jumps_into_blocks_are_not_followed() -> None:
+    result = counted("int i = 0; if (n > 4) goto again; while (i < n) { again: a[i] = 1; i++; }")
     assert result.bail is not None
     assert "goto" in result.bail.reason
 

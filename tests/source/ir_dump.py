@@ -99,7 +99,7 @@ def _statement(statement: Statement, indent: str) -> Iterator[str]:
                 yield f"{indent}case {', '.join(labels)}"
                 yield from _block(case.body, deeper)
         case Scope(label=label, body=body, function=function):
-            yield f"{indent}inline {function} @{label}"
+            yield f"{indent}{f'inline {function}' if function else 'scope'} @{label}"
             yield from _block(body, deeper)
         case _:
             yield indent + line(statement)

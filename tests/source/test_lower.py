@@ -165,7 +165,7 @@ def test_switch_falls_through() -> None:
 
 
 def test_goto_and_labels() -> None:
-    check("again: if (n) goto again;", "label again\nif n\n  goto again")
+    check("again: if (n) goto again;", "scope @1\n  do while n")
 
 
 def test_components_are_stored_on_their_own_and_read_with_their_vector() -> None:

@@ -305,11 +305,13 @@ class Machine:
         return live
 
     def _lost(self, statement: ir.Goto | ir.Label | ir.Unsupported | ir.Call, live: Live) -> Live:
-        what = {
-            ir.Goto: "goto",
-            ir.Label: "goto",
-            ir.Unsupported: "a statement that was not understood",
-        }.get(type(statement), "a call that was not inlined")
+        match statement:
+            case ir.Goto(name=name) | ir.Label(name=name):
+                what = f"`goto {name.partition('#')[0]}`, which no loop or block stands for"
+            case ir.Unsupported():
+                what = "a statement that was not understood"
+            case _:
+                what = "a call that was not inlined"
         raise BailError(Bail(what, statement.span))
 
     # ------------------------------------------------------------------------------------------ accesses

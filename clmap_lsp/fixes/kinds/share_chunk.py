@@ -38,7 +38,7 @@ _COUNTING = frozenset({ir.AtomicOp.ADD, ir.AtomicOp.SUB, ir.AtomicOp.INC, ir.Ato
 _TOGETHER = (_COUNTING, *(frozenset({it}) for it in (ir.AtomicOp.MIN, ir.AtomicOp.MAX)))
 """Operations that give the same in any order."""
 _UNFIT = (
-    ir.Return, ir.Goto, ir.OpaqueCall, ir.Unsupported, ir.CopyObject, ir.Call, ir.AsyncCopy, ir.Collective,
+    ir.Return, ir.OpaqueCall, ir.Unsupported, ir.CopyObject, ir.Call, ir.AsyncCopy, ir.Collective,
 )  # fmt: skip
 
 
