@@ -63,6 +63,7 @@ from clmap_lsp.source.types import (
     Type,
     VectorType,
     element_of,
+    has_union,
 )
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ class _Reader:
         self.shapes: dict[int, tuple[ir.Loop, _Shape]] = {}
         """What loops look like, by their ids."""
         self._identities = 0
+        self._stored: dict[Variable, dict[tuple[int, int, Type], None]] = {}
+        """Where unions were stored to or read, and as what."""
         self._tracked: dict[Variable, dict[tuple[int, int], None]] = {}
         """Byte offsets and sizes of private objects at which any environment may hold a value."""
         self._leaving: dict[int, list[tuple[_State, tuple[LoopSymbol, ...]]]] = {}
@@ -238,7 +241,7 @@ class _Reader:
             return self._member(root, address, kind)
         if address.space is AddressSpace.PRIVATE and address.offset.value is not None:
             tracked = state.environment.get((root, address.offset.value, it.size))
-            if tracked is not None:
+            if tracked is not None and self._is_as_stored(root, address.offset.value, it.size, kind):
                 return tracked
         return self._data(it.site, address, root, kind, it.is_volatile)
 
@@ -295,7 +298,21 @@ class _Reader:
             return
         value = self.expressions.kept(self.expressions.value(it.value))
         self._forget(state.environment, root, at, at + it.size)
-        self._track(state.environment, root, at, it.size, value)
+        if self._is_as_stored(root, at, it.size, it.value.type):
+            self._track(state.environment, root, at, it.size, value)
+        else:
+            self._forget(state.environment, root)
+
+    def _is_as_stored(self, root: Variable, at: int, size: int, kind: Type) -> bool:
+        """Tell whether all stores to a place of a union were of this type; any other object has one type."""
+        if not has_union(root.type):
+            return True
+        places = self._stored.setdefault(root, {})
+        places[at, size, kind] = None
+        return not any(
+            start < at + size and at < start + length and (start, length, other) != (at, size, kind)
+            for start, length, other in places
+        )
 
     def _track(self, environment: Environment, root: Variable, at: int, size: int, value: Value) -> None:
         """Note what private memory holds at a byte offset."""
@@ -329,6 +346,8 @@ class _Reader:
         at, size = target.offset.value, kind.size
         self._forget(environment, target.root, at, at + size)
         if not isinstance(source, Pointer) or source.root is None or source.offset.value is None:
+            return
+        if has_union(target.root.type):
             return
         if source.root.kind is VariableKind.PARAMETER and isinstance(source.root.type, StructType):
             for name, offset, member in _members(kind):

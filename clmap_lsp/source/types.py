@@ -241,6 +241,17 @@ def element_of(value: Type) -> Type:
     return value.element if isinstance(value, VectorType) else value
 
 
+def has_union(value: Type) -> bool:
+    """Tell whether an object of a type can hold values of several types in one place."""
+    match value:
+        case ArrayType(element=element):
+            return has_union(element)
+        case StructType(fields=fields, is_union=is_union):
+            return is_union or any(has_union(it.type) for it in fields)
+        case _:
+            return False
+
+
 def points_to_local(value: Type) -> TypeGuard[PointerType]:
     """Tell whether a type is a pointer to local memory."""
     return isinstance(value, PointerType) and value.space is AddressSpace.LOCAL

@@ -9,15 +9,16 @@ import numpy as np
 import pytest
 
 from clmap_lsp.devices.catalogue import load_model
+from clmap_lsp.emulator.symbolic.cells import Cells
 from clmap_lsp.emulator.symbolic.control import Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counts import boxes_of, count, run_boxes
-from clmap_lsp.emulator.symbolic.memory import Cells
 from clmap_lsp.emulator.symbolic.rows import Kept, Rows, both, either
-from clmap_lsp.emulator.symbolic.values import Sym, of_array
+from clmap_lsp.emulator.symbolic.space import Space
+from clmap_lsp.emulator.symbolic.values import Sym, Unknown, of_array
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
-from clmap_lsp.source.types import AddressSpace
+from clmap_lsp.source.types import UCHAR, UINT, ULONG, USHORT, AddressSpace
 
 DEVICE = load_model("nvidia-hopper")
 
@@ -46,18 +47,24 @@ def test_masks_along_many_loops_are_given_up(join):
 
 def test_pieces_of_a_private_object_never_overlap():
     """Held against an array of bytes that knows which store wrote each."""
-    cells, writer, random = Cells(), [None] * 160, np.random.default_rng(7)
-    for i in range(400):
-        size = int(2 ** random.integers(0, 5))
-        at = int(random.integers(0, 128))
-        cells.store(at, size, Sym(i))
-        writer[at : at + size] = [(i, at, size)] * size
+    types = {1: UCHAR, 2: USHORT, 4: UINT, 8: ULONG}
+    launch = Launch("k", (1,), (1,), {})
+    space = Space(next(iter(boxes_of(launch))), launch, 32, Spending(Budget()))
+    cells, memory, random = Cells(), bytearray(160), np.random.default_rng(7)
+    written = np.zeros(160, bool)
+    for _ in range(400):
+        size, at = int(2 ** random.integers(0, 4)), int(random.integers(0, 128))
+        number = int(random.integers(0, 1 << 62)) % (1 << 8 * size)
+        cells.store(at, size, Sym(number), types[size], space)
+        memory[at : at + size] = number.to_bytes(size, "little")
+        written[at : at + size] = True
         for start, wide in ((at, size), *((int(it), 4) for it in random.integers(0, 128, 8))):
-            whole = set(writer[start : start + wide])
-            stored = next(iter(whole)) if len(whole) == 1 else None
-            known = stored is not None and stored[1:] == (start, wide)
-            found = cells.load(start, wide)
-            assert (found.const if found is not None else None) == (stored[0] if known else None)
+            found = cells.load(start, wide, types[wide], space)
+            known = written[start : start + wide]
+            if known.all():
+                assert found.const == int.from_bytes(memory[start : start + wide], "little")
+            else:
+                assert isinstance(found, Unknown) if known.any() else found is None
 
 
 def test_rows_that_go_free_what_no_other_row_holds():

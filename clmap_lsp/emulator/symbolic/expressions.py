@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clmap_lsp.emulator.symbolic import builtins, integers
+from clmap_lsp.emulator.symbolic.cells import reinterpreted
 from clmap_lsp.emulator.symbolic.comparing import compare, truth, values_of
 from clmap_lsp.emulator.symbolic.integers import spread_out
 from clmap_lsp.emulator.symbolic.rows import Mask, any_active, simplified, without
@@ -459,19 +460,9 @@ class Evaluator:
 
     def _reinterpret(self, expression: ir.Reinterpret) -> Value:
         value = self.value(expression.operand)
-        source, target = expression.operand.type, expression.type
-        match value, source, target:
-            case Unknown(), _, _:
-                return value
-            case Sym(), ScalarType(is_integer=True), ScalarType(is_integer=True):
-                return integers.convert(value, source, target, self.space)
-            case Floats(array=array), ScalarType(), ScalarType(is_integer=True):
-                signed = np.ascontiguousarray(array).view(f"<i{target.size}").astype(np.int64)
-                return integers.fit(of_array(signed), target, self.space)
-            case _ if source == target:
-                return value
-            case _:
-                return Unknown("bits read as another type")
+        if isinstance(value, Unknown):
+            return value
+        return reinterpreted(value, expression.operand.type, expression.type, self.space)
 
     def _pointer_cast(self, expression: ir.PointerCast) -> Value:
         value = self.value(expression.operand)

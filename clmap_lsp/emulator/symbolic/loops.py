@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.emulator.symbolic.cells import Cells
 from clmap_lsp.emulator.symbolic.comparing import first_false
 from clmap_lsp.emulator.symbolic.control import (
     NotRegularError,
@@ -21,7 +22,6 @@ from clmap_lsp.emulator.symbolic.control import (
     SplitError,
     SplitTurnsError,
 )
-from clmap_lsp.emulator.symbolic.memory import Cells
 from clmap_lsp.emulator.symbolic.rows import Mask, any_active, both, either
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of
 from clmap_lsp.emulator.symbolic.values import (

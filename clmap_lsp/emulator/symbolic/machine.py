@@ -13,10 +13,11 @@ from typing import Any
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.moved import Moved
+from clmap_lsp.emulator.symbolic.cells import Cells
 from clmap_lsp.emulator.symbolic.comparing import compare
 from clmap_lsp.emulator.symbolic.control import Bail, BailError, OverBudgetError
 from clmap_lsp.emulator.symbolic.expressions import Evaluator, negate
-from clmap_lsp.emulator.symbolic.memory import Cells, KnownData, places
+from clmap_lsp.emulator.symbolic.memory import KnownData, places
 from clmap_lsp.emulator.symbolic.needs import Needs
 from clmap_lsp.emulator.symbolic.rows import Kept, Mask, Rows, both, either, without
 from clmap_lsp.emulator.symbolic.space import Space
@@ -207,18 +208,18 @@ class Machine:
             return pointer if isinstance(pointer, Unknown) else Unknown("data")
         if pointer.root.kind is VariableKind.PRIVATE_OBJECT:
             cells = self.private.setdefault(pointer.root, Cells())
-            return self._load_private(cells, pointer, statement.size, live)
+            return self._load_private(cells, pointer, statement, live)
         kind = statement.variable.type
         return self.data.load(pointer, kind, live.mask, self.space)
 
-    def _load_private(self, cells: Cells | None, pointer: Pointer, size: int, live: Live) -> Value:
+    def _load_private(self, cells: Cells | None, pointer: Pointer, load: ir.Load, live: Live) -> Value:
         """Return what a load from a private object reads; `cells` is `None` if its contents are unknown."""
         name = pointer.root.name
         if cells is None:
             return Unknown(f"values in the private array `{name}`")
         result: Value | None = None
         for at, mask in places(pointer.offset, live.mask, self.space):
-            found = cells.load(at, size)
+            found = cells.load(at, load.size, load.variable.type, self.space)
             if found is None:
                 return Unknown(f"a value in the private array `{name}` that is not followed")
             result = found if result is None else self.evaluator.merge(mask, found, result)
@@ -247,18 +248,30 @@ class Machine:
         if cells is None or live.why is not None:
             self.private[pointer.root] = None
             return
-        value, size = self.evaluator.value(statement.value), statement.size
+        value, size, kind = self.evaluator.value(statement.value), statement.size, statement.value.type
         for at, mask in places(pointer.offset, live.mask, self.space):
-            old = cells.load(at, size) if mask is not True else None
-            cells.store(at, size, value if old is None else self.evaluator.merge(mask, value, old))
+            old = cells.load(at, size, kind, self.space) if mask is not True else None
+            merged = value if old is None else self.evaluator.merge(mask, value, old)
+            cells.store(at, size, merged, kind, self.space)
 
     def _copy(self, statement: ir.CopyObject, live: Live) -> Live:
         size = statement.type.size
-        self.access(statement.load_site, "load", statement.source, size, statement.span, live)
+        source = self.access(statement.load_site, "load", statement.source, size, statement.span, live)
         target = self.access(statement.store_site, "store", statement.destination, size, statement.span, live)
         if isinstance(target, Pointer) and target.root in self.needs.objects:
-            self.private[target.root] = None
+            self._copy_private(source, target, size, live)
         return live
+
+    def _copy_private(self, source: Value, target: Pointer, size: int, live: Live) -> None:
+        """Take over what another private object holds, where all work-items copy the same bytes."""
+        cells = self.private.setdefault(target.root, Cells())
+        everybody = live.why is None and self._is_everybody(live.mask)
+        if cells is not None and isinstance(source, Pointer) and everybody:
+            taken = self.private.get(source.root)
+            if taken is not None and source.offset.is_uniform and target.offset.is_uniform:
+                cells.copied(taken, source.offset.const, target.offset.const, size, self.space)
+                return
+        self.private[target.root] = None
 
     def _atomic(self, statement: ir.Atomic, live: Live) -> Live:
         size = statement.type.size

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
 from typing import Any
 
 import numpy as np
 
-from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.control import OverBudgetError
 from clmap_lsp.emulator.symbolic.integers import spread_out
 from clmap_lsp.emulator.symbolic.rows import Mask, both, simplified
@@ -33,35 +31,6 @@ from clmap_lsp.source.types import ScalarType, Type, VectorType
 _LIMIT_BYTES = 1 << 26
 _PYTHON_LIMIT = 1 << 21
 """Of what is worked out while a person types; a run has more."""
-
-
-@dataclass(slots=True, eq=False)
-class Cells:
-    """What is known of one private object: pieces that were stored and do not overlap."""
-
-    pieces: dict[int, tuple[int, Value]] = field(default_factory=dict)
-    """By byte offset: the size and the value."""
-    widest: int = 0
-    """No piece is wider, so that those around a place are found without a look at all others."""
-
-    def copy(self) -> Cells:
-        """Return what is known now, whatever is stored later."""
-        return Cells(dict(self.pieces), self.widest)
-
-    def load(self, at: int, size: int) -> Value | None:
-        """Return what was stored at a place, if it was a piece of that size."""
-        found = self.pieces.get(at)
-        return found[1] if found is not None and found[0] == size else None
-
-    def store(self, at: int, size: int, value: Value) -> None:
-        """Put a piece in the place of those that it overlaps."""
-        pieces = self.pieces
-        if self.load(at, size) is None:
-            for start in range(at - self.widest + 1, at + size):
-                if start in pieces and start + pieces[start][0] > at:
-                    del pieces[start]
-            self.widest = max(self.widest, size)
-        pieces[at] = (size, value)
 
 
 class KnownData:

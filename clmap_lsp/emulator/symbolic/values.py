@@ -161,7 +161,7 @@ def scale(value: Sym, factor: int) -> Sym:
     low, high = value.low * factor, value.high * factor
     if factor < 0:
         low, high = high, low
-    if max(-low, high) >= _WIDE:
+    if max(-low, high, abs(factor)) >= _WIDE:
         array = (value.array * np.int64(signed64(factor))).astype(np.int64)
         return Sym(value.const * factor, coefs, array, int(array.min()), int(array.max()))
     return Sym(value.const * factor, coefs, value.array * factor, low, high)
