@@ -355,7 +355,7 @@ class DeclarationParser(ExpressionParser):
             bits: int | None = None
             if self.accept(":"):
                 width = self.constant_expression().constant
-                bits = int(width) if width is not None else 0
+                bits = width if isinstance(width, int) else 0
             attributes = [*specifiers.attributes, *declared.attributes]
             while self.text in ATTRIBUTE_WORDS:
                 attributes += self.attribute()

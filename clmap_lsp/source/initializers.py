@@ -164,7 +164,7 @@ def _part(type_: Type, position: int) -> tuple[int | Field, Type] | None:
         case ArrayType(element=element, length=length):
             return (position, element) if length is None or position < length else None
         case StructType(fields=fields, is_union=is_union):
-            if position < (1 if is_union else len(fields)):
+            if position < (min(1, len(fields)) if is_union else len(fields)):
                 return fields[position], fields[position].type
             return None
         case _:

@@ -44,7 +44,7 @@ from clmap_lsp.source.rewrite import EXPRESSIONS, Rewriter
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace, PointerType, StructType, Type
 
-BUDGET = 20_000
+BUDGET = 35_000
 """Statements of a kernel after which further calls are not inlined."""
 
 
@@ -254,6 +254,7 @@ class _Inliner(Rewriter):
             if parameter in addresses:
                 continue
             fresh = renamed[parameter]
+            work.n_statements += 2
             body.append(Declare(fresh, parameter.span))
             body.append(inner.given(fresh, argument, call.span))
         body += inner.block(callee.function.body or ())

@@ -431,7 +431,8 @@ class Evaluator:
                     followed = known is not None and integers.is_int64(known, self.space)
                     if known is None or not followed or expression.rounding not in (None, "rte"):
                         return Unknown("a conversion to a float that is not followed")
-                    return Floats(spread_out(known, self.space).astype(_FLOAT[target.bits]))
+                    with np.errstate(over="ignore"):  # What a half cannot hold is infinite.
+                        return Floats(spread_out(known, self.space).astype(_FLOAT[target.bits]))
                 case Floats(array=array) if target.is_float and expression.rounding in (None, "rte"):
                     return Floats(array.astype(_FLOAT[target.bits]))
                 case Floats(array=array) if target.is_integer:
