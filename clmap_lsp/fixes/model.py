@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.source.read import read_program
@@ -47,6 +49,8 @@ class Subject:
     """Its traffic, where it was counted for fixes already."""
     host: Callable[[LaunchChange], HostDiff] | None = None
     """How the host code that launches it changes, where that is known."""
+    siblings: Callable[[str], Launch | None] | None = None
+    """The launches of the file's other kernels, by name, as far as they are known."""
 
     @property
     def text(self) -> str:
@@ -63,6 +67,15 @@ class Subject:
         """The launch that figures and verification hold for."""
         assert self.analysis.launch is not None, "a kernel without a launch has no fixes"
         return self.analysis.launch
+
+    def companion(self, kernel: str) -> Subject | None:
+        """Return another kernel of the file as a subject; `None` where no launch of it is known."""
+        launch = None if self.siblings is None else self.siblings(kernel)
+        found = self.program.kernel(kernel)
+        if launch is None or found is None:
+            return None
+        analysis = analyse_kernel(found, launch, (), self.device, self.program.constants, says_general=False)
+        return replace(self, analysis=analysis, emulation=None, figures=None)
 
     def read(self, text: str, options: BuildOptions | None = None) -> Program:
         """Return another text of the file, with the files that this one includes."""
@@ -124,10 +137,15 @@ class Proposal:
     """It pays in larger launches than the one at hand only; nobody takes it without being asked."""
     choice: str = ""
     """Of proposals of one kernel with the same non-empty choice only the first verified one is offered."""
-    repack: Callable[[Launch], Launch] | None = None
-    """For rewrites that lay buffers out otherwise: the launch with the same data laid out so."""
+    repack: Callable[[Launch, Launch], Launch] | None = None
+    """For rewrites that lay buffers out otherwise: from a launch of the original and the one after it, the
+    latter with the same data laid out so."""
     restore: Restore | None = None
     """The way back: gives the original's buffers from the rewritten one's."""
+    together: tuple[Companion, ...] = ()
+    """Other kernels of the file that the same edits rewrite."""
+    refused: str = ""
+    """Why it cannot be made although the kernel asks for it; it is never offered then."""
 
     @property
     def moves_data(self) -> bool:
@@ -137,7 +155,7 @@ class Proposal:
     def launched(self, launch: Launch) -> Launch:
         """Return the launch of the rewritten kernel that does the same as this one of the original."""
         after = self.relaunch(launch) if self.relaunch is not None else launch
-        return self.repack(after) if self.repack is not None else after
+        return self.repack(launch, after) if self.repack is not None else after
 
     def restored(
         self, launch: Launch, buffers: Mapping[str, NDArray[np.uint8]]
@@ -152,6 +170,14 @@ class Proposal:
             return FixSafety.DISPLAY
         free = not self.assumptions and self.host_change is None and self.cures is None
         return FixSafety.SAFE if free else FixSafety.UNSAFE
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """A kernel that a rewrite of another one takes along; of the proposal only what its test needs counts."""
+
+    kernel: str
+    proposal: Proposal
 
 
 @dataclass(frozen=True, slots=True)

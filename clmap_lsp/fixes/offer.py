@@ -6,7 +6,7 @@ import importlib
 import logging
 import pkgutil
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +25,7 @@ from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.fixes.unused import without_unused
 from clmap_lsp.fixes.verification import baseline, verify
 from clmap_lsp.launch.comment import pinned, resized
+from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.launch.resolve import as_comment, changed_sizes
 from clmap_lsp.source.span import Span
@@ -32,6 +33,7 @@ from clmap_lsp.source.span import Span
 if TYPE_CHECKING:
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.model import Proposal, Subject
+    from clmap_lsp.launch.model import Launch
 
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|el|endif|define|undef)", re.MULTILINE)
 """Text that is there in some builds only, or that macros change their meaning in, is not written anew."""
@@ -274,23 +276,31 @@ def fix_of(subject: Subject, verified: Verified) -> Fix:
     )
 
 
-def _relaunched(subject: Subject, verified: Verified) -> tuple[Edit, ...]:
-    """Return the edit of the launch comment where the rewritten kernel is launched otherwise.
+def _relaunched(subject: Subject, verified: Verified) -> Iterator[Edit]:
+    """Yield the edits of launch comments where the rewritten kernels are launched otherwise."""
+    edits = verified.proposal.edits
+    yield from _commented(subject, verified.launch, verified.after_launch, edits)
+    for it in verified.proposal.together:
+        other = subject.companion(it.kernel)
+        if other is not None and other.launch.origin is Origin.CONFIGURED and it.proposal.relaunch:
+            yield from _commented(other, other.launch, it.proposal.relaunch(other.launch), edits)
+
+
+def _commented(subject: Subject, launch: Launch, after: Launch, edits: Sequence[Edit]) -> Iterator[Edit]:
+    """Yield the edit of a kernel's launch comment.
 
     A launch that `clmap.toml` or a `.sim` file gives is not ours to change: the host change says what to do.
     """
-    after = verified.after_launch
     change = None
-    if after != verified.launch and not after.source.endswith((".toml", ".sim")):
-        kernel, sizes = subject.analysis.kernel, changed_sizes(verified.launch, after)
+    if after != launch and not after.source.endswith((".toml", ".sim")):
+        kernel, sizes = subject.analysis.kernel, changed_sizes(launch, after)
         change = None if sizes is None else resized(subject.program, kernel, sizes)
         change = change or pinned(subject.program, kernel, as_comment(after))
     if change is None:
-        return ()
+        return
     start, end, text = change
-    if any(it.span.start <= end and start <= it.span.end for it in verified.proposal.edits):
-        return ()
-    return (Edit(Span(subject.path, start, end), text),)
+    if not any(it.span.start <= end and start <= it.span.end for it in edits):
+        yield Edit(Span(subject.path, start, end), text)
 
 
 MOST_TITLE = 69

@@ -14,6 +14,7 @@ from clmap_lsp.fixes.edits import OverlapError, Relocation, apply
 from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
 from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
 from clmap_lsp.fixes.trials import Trials
+from clmap_lsp.launch.problem import LaunchError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.family import Member
+    from clmap_lsp.fixes.model import Figures
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.program import Program
 
@@ -61,6 +63,8 @@ def verify(
     floating-point sums. Launches of the family that do not fulfil its assumptions, or on which the original
     is not defined, are left out.
     """
+    if proposal.refused:
+        return Rejected(proposal, proposal.refused)
     try:
         after_program = rewritten(subject, proposal.edits)
     except OverlapError as error:
@@ -99,7 +103,39 @@ def verify(
     if isinstance(tested, Rejected):
         return tested
     tested_on = (trials.home_for(proposal.assumptions).text, *tested)
+    followed = _together(subject, proposal, settings, gained)
+    if isinstance(followed, Rejected):
+        return followed
+    tested_on += followed
     return Verified(proposal, launch, after_launch, *gained, compared, tested_on)
+
+
+def _together(
+    subject: Subject, proposal: Proposal, settings: EmulationSettings, gained: tuple[Figures, Figures]
+) -> tuple[str, ...] | Rejected:
+    """Return the launches on which the other kernels of a rewrite were compared, each with its kernel's name.
+
+    What one kernel gains the others may lose: all of them together must gain.
+    """
+    tested: list[str] = []
+    before, after = (it.cost for it in gained)
+    for companion in proposal.together:
+        name = companion.kernel
+        other = subject.companion(name)
+        if other is None:
+            return Rejected(proposal, f"kernel `{name}` must follow, and no launch of it is known")
+        theirs = replace(companion.proposal, edits=proposal.edits, lowers_traffic=False)
+        try:
+            outcome = verify(baseline(other, settings), theirs, settings)
+        except LaunchError as error:
+            return Rejected(proposal, f"kernel `{name}`: {error}")
+        if isinstance(outcome, Rejected):
+            return Rejected(proposal, f"kernel `{name}`: {outcome.reason}")
+        tested += (f"{name} on {it}" for it in outcome.tested_on)
+        before, after = before + outcome.before.cost, after + outcome.after.cost
+    if proposal.lowers_traffic and after >= before:
+        return Rejected(proposal, "it does not lower the traffic of all kernels together")
+    return tuple(tested)
 
 
 class _Comparison:

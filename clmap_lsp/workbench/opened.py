@@ -436,7 +436,18 @@ class OpenedFile:
         if emulation is None or not emulation.faults:
             kernel = self._enlarged(kernel)
         host = self.facts.diff_of(kernel.name)
-        return Subject(self.program, kernel, self.device, self.settings.build, emulation, host=host)
+        build, siblings = self.settings.build, self._launch_of
+        return Subject(self.program, kernel, self.device, build, emulation, host=host, siblings=siblings)
+
+    def _launch_of(self, kernel: str) -> Launch | None:
+        """Return the launch of a kernel that is not the one asked about; options are not meant for it."""
+        from clmap_lsp.launch.roomy import roomy
+
+        known = self.program.kernel(kernel)
+        found = None if known is None else launch_of(self.program, known, replace(self.sources, given=None))
+        if known is None or found is None or isinstance(found, LaunchProblem):
+            return None
+        return roomy(known, found) or found
 
     def _enlarged(self, kernel: KernelAnalysis) -> KernelAnalysis:
         """Return a kernel on a launch of a real size, if its own is a guess and the larger one is counted."""

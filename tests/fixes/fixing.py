@@ -34,7 +34,8 @@ def subject_of(text: str, kernel: str | None = None, device=DEVICE, guesses: boo
     analysis = AnalysisSession().analyse(program, device)
     found = next(it for it in analysis.kernels if kernel in (None, it.name))
     assert found.launch is not None, found.launch_problems
-    return Subject(program, found, device, BuildOptions())
+    launches = {it.name: it.launch for it in analysis.kernels}
+    return Subject(program, found, device, BuildOptions(), siblings=launches.get)
 
 
 def proposed(text: str, kind: str, device=DEVICE) -> list[tuple[Subject, Proposal]]:

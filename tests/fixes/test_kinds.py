@@ -460,30 +460,6 @@ def test_single_elements_stay(text: str):
 # --------------------------------------------------------------------------------------- members and strides
 
 
-def test_structures_are_taken_apart_for_display():
-    text, proof = verified(kernels.PARTICLES, "structure-of-arrays")
-    assert "particles_x[i] += dt * particles_vx[i];" in text
-    assert "particles_z" not in text
-    assert proof.proposal.safety is FixSafety.DISPLAY
-    assert "particles_vy" in (proof.proposal.host_change or "")
-    assert proof.after.sectors_per_request == 4
-    assert proof.compared == "bit for bit"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        kernels.PARTICLES.replace(
-            "    particles[i].y +=", "    Particle p = particles[i]; particles[i].y += p.z +"
-        ),
-        kernels.PARTICLES.replace("float vx, vy, vz;", "float vx, vy[1], vz;").replace(".vy", ".vy[0]"),
-    ],
-    ids=["used as a whole", "a member is an array"],
-)
-def test_structures_stay_whole(text: str):
-    assert proposed(text, "structure-of-arrays") == []
-
-
 def test_gpus_stride_and_cpus_walk_chunks():
     text, proof = verified(kernels.CHUNK_SCALE, "stride-order")
     assert "out[i * get_global_size(0) + id] = 2.0f * in[i * get_global_size(0) + id];" in text

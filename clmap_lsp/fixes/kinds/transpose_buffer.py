@@ -155,7 +155,7 @@ def _proposal(plans: Sequence[_Plan]) -> Proposal:
         ("CM101", "CM102", "CM103", "CM502"),
         unique(assumed for it in plans for assumed in it.assumptions),
         sites=frozenset(site for it in plans for site in it.sites),
-        repack=lambda launch: reduce(lambda made, it: it.repacked(made), plans, launch),
+        repack=lambda _, after: reduce(lambda made, it: it.repacked(made), plans, after),
         restore=lambda launch, buffers: reduce(lambda made, it: it.restored(launch, made), plans, buffers),
         host_change="wherever they are used, lay out by columns: " + "; ".join(it.text for it in plans),
         least_gain=GAIN,
