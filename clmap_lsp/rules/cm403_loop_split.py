@@ -14,8 +14,9 @@ reach 27 % of the bandwidth of a stride of 32 and more. A CPU's work-items run o
 chunks are best, and a grid stride had a tenth.
 
 Which elements a work-item takes changes with the split. That is free where the results are joined in the end,
-as in a reduction, or written where they were read; where each work-item owns a row of a matrix it means to
-store the matrix the other way round.
+as in a reduction, or written where they were read. Where each work-item owns a row of a matrix it is not: a loop
+that pairs the elements with others by their place in the row (`A[row * n + k] * x[k]`), or one of several that
+walk the same rows, is not reported. CM101 and CM102 say what such rows cost.
 
 ## Example
 
@@ -52,16 +53,17 @@ __kernel void sum(__global const float *in, __global float *out)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
+    from clmap_lsp.access.polynomial import LoopSymbol
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
-    from clmap_lsp.strides.recognise import SplitAdvice
+    from clmap_lsp.strides.recognise import LoopSplit, SplitAdvice
 
 RULE = RuleMeta("CM403", "loop-split", Severity.INFORMATION)
 
@@ -78,7 +80,11 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     from clmap_lsp.strides.recognise import loop_splits, split_advice
 
     seen: set[object] = set()
-    for split in loop_splits(kernel):
+    splits = loop_splits(kernel)
+    rows = _loops_over_rows(kernel, splits)
+    for split in splits:
+        if split.loop in rows:
+            continue
         if (split.buffer, split.loop, split.exponent) in seen:
             continue
         seen.add((split.buffer, split.loop, split.exponent))
@@ -88,6 +94,21 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
             return
         if advice is not None and advice.gain >= GAINS_FROM:
             yield _finding(kernel, advice)
+
+
+def _loops_over_rows(kernel: KernelAnalysis, splits: Sequence[LoopSplit]) -> frozenset[LoopSymbol]:
+    """Return the loops in which it matters which work-item takes which elements.
+
+    Those that walk another array by the iteration alone, and those that take again what another loop took.
+    """
+    walkers: dict[tuple[str, int, int], set[LoopSymbol]] = {}
+    for it in splits:
+        walkers.setdefault((it.buffer, it.exponent, it.turns), set()).add(it.loop)
+    again = {loop for loops in walkers.values() if len(loops) > 1 for loop in loops}
+    divided = {it.site for it in splits}
+    others = (it.access for it in kernel.accesses if it.access.site not in divided)
+    paired = {loop for it in others for loop in it.loops if it.known and loop in it.index.leaves}
+    return frozenset(again | paired)
 
 
 def _finding(kernel: KernelAnalysis, advice: SplitAdvice) -> Finding:

@@ -149,3 +149,25 @@ def test_scattered_accesses_carry_an_estimate_where_there_is_a_sweep() -> None:
         assert "peak bandwidth" not in message
     for _, _, data in findings("cpu", text, "CM101"):
         assert data["estimate"] is None
+
+
+HEAD = """// clmap: global=4096 local=64 x=random(65536) y=zeros(65536) w=random(16)
+__kernel void f(__global const float *x, __global float *y, __global const float *w)
+{ const int i = get_global_id(0); """
+
+
+@pytest.mark.parametrize(
+    ("body", "found"),
+    [
+        ("float s = 0; for (int k = 0; k < 16; k++) s += x[i * 16 + k]; y[i] = s;", ["x"]),
+        ("for (int k = 0; k < 16; k++) y[i * 16 + k] = 2 * x[i * 16 + k];", ["x", "y"]),
+        ("float s = 0; for (int k = 0; k < 16; k++) s += x[i * 16 + k] * w[k]; y[i] = s;", []),
+        ("float s = 0; for (int k = 0; k < 16; k++) s += x[i * 16 + k];"
+         " for (int k = 0; k < 16; k++) y[i * 16 + k] = x[i * 16 + k] / s;", []),
+    ],
+    ids=["a sum", "each element by itself", "paired by the place in the row", "the same rows again"],
+)  # fmt: skip
+def test_a_split_is_reported_where_any_work_item_may_take_an_element(body: str, found: list[str]) -> None:
+    said = findings("nvidia-hopper", f"{HEAD}{body} }}\n", "CM403")
+    buffers = [str(data["split"]["buffer"]) for _, _, data in said if isinstance(data["split"], dict)]
+    assert sorted(buffers) == found
