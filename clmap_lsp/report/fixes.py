@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from clmap_lsp.time.wording import seconds_text
 
 if TYPE_CHECKING:
     from clmap_lsp.findings import Fix
-    from clmap_lsp.fixes.model import Figures, Subject, Verified
+    from clmap_lsp.fixes.model import Figures, Proposal, Subject, Verified
     from clmap_lsp.fixes.offer import Survey
     from clmap_lsp.launch.model import Launch
 
@@ -90,13 +91,22 @@ def as_text(subject: Subject, survey: Survey) -> str:
     return "\n".join(_lines(subject, survey)) + "\n"
 
 
+def _line(subject: Subject, proposal: Proposal) -> int:
+    """Return the line of the largest edit: what tells apart rewrites of one title."""
+    largest = max(proposal.edits, key=lambda it: max(len(it.text), it.span.end - it.span.start))
+    return subject.text.count("\n", 0, largest.span.start) + 1
+
+
 def _lines(subject: Subject, survey: Survey) -> Iterator[str]:
     yield f"{subject.path}: {subject.analysis.name} on {subject.launch.describe()}"
     if not survey.offers:
         yield "no rewrite is on offer"
+    titles = Counter(it.proposal.title for it, _ in survey.offers)
     for verified, fix in survey.offers:
+        again = titles[verified.proposal.title] > 1
+        place = f", line {_line(subject, verified.proposal)}" if again else ""
         yield ""
-        yield f"{fix.title}  [{fix.safety.value}, {verified.proposal.kind}]"
+        yield f"{fix.title}  [{fix.safety.value}, {verified.proposal.kind}{place}]"
         yield f"  {changed(verified.before, verified.after)}"
         if fix.assumptions:
             yield f"  assumes: {', '.join(fix.assumptions)}"

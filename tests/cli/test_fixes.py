@@ -40,6 +40,19 @@ def naive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_rewrites_of_one_title_are_told_apart_by_their_lines(tmp_path: Path) -> None:
+    (tmp_path / "rows.cl").write_text(
+        "// clmap: global=1024 local=64 x=random(65536) y=zeros(65536)\n"
+        "__kernel void rows(__global const float *x, __global float *y)\n"
+        "{\n    const int i = get_global_id(0);\n    float s = 0, p = 1;\n"
+        "    for (int k = 0; k < 64; k++)\n        s += x[i * 64 + k];\n"
+        "    for (int k = 0; k < 64; k++)\n        p *= x[i * 64 + k];\n    y[i] = s + p;\n}\n"
+    )
+    done = clmap("fixes", "rows.cl", cwd=tmp_path)
+    loads = [it for it in done.stdout.splitlines() if it.startswith("Load `x` by vectors of 4")]
+    assert [it.rpartition(", ")[2] for it in loads] == ["line 6]", "line 8]"]
+
+
 def test_fixes_are_listed_in_the_promised_shape(naive: Path) -> None:
     done = clmap("fixes", str(naive), "--format", "json")
     assert done.returncode == 0, done.stderr
