@@ -13,10 +13,10 @@ GPUs serve neighbouring work-items together and want them to read neighbouring e
 reach 27 % of the bandwidth of a stride of 32 and more. A CPU's work-items run one after the other: there
 chunks are best, and a grid stride had a tenth.
 
-Which elements a work-item takes changes with the split. That is free where the results are joined in the end,
-as in a reduction, or written where they were read. Where each work-item owns a row of a matrix it is not: a loop
-that pairs the elements with others by their place in the row (`A[row * n + k] * x[k]`), or one of several that
-walk the same rows, is not reported. CM101 and CM102 say what such rows cost.
+Which elements a work-item takes changes with the split. That is free where the results are joined in the
+end, as in a reduction, or written where they were read. Where each work-item owns a row of a matrix it is
+not: a loop that pairs the elements with others by their place in the row (`A[row * n + k] * x[k]`), or one
+of several that walk the same rows, is not reported. CM101 and CM102 say what such rows cost.
 
 ## Example
 
