@@ -170,29 +170,40 @@ class _Reader:
             self.trial_statements += len(block)
         self.statements += len(block)
         self.expressions.thrifty = self.statements > THRIFTY_FROM
-        for at, statement in enumerate(block):
+        end, last, at = self._until_end(block, 0, state)
+        if end is None:
+            self.unreached(block, last, at)
+        return end
+
+    def _until_end(self, block: Block, at: int, state: _State) -> tuple[_State | None, _State, int]:
+        """Read a block up to the first statement that nobody comes out of.
+
+        Return what holds at its end, what held last, and where what is behind that statement begins.
+        """
+        for place in range(at, len(block)):
             checkpoint()
             self.expressions.environment = state.environment
-            after = _HANDLERS[type(statement)](self, statement, state)
+            after = _HANDLERS[type(block[place])](self, block[place], state)
             if after is None:
-                self.unreached(block[at + 1 :], state)
-                return None
+                return None, state, place + 1
             state = after
-        return state
+        return state, state, len(block)
 
-    def unreached(self, block: Block, state: _State) -> None:
+    def unreached(self, block: Block, state: _State, at: int = 0) -> None:
         """Read statements that the algebra holds to be never reached, for the sake of their accesses.
 
         Whether an access runs is for the engine that counts to say; nothing that is found here has an effect.
         """
-        if self.quiet or not block:
+        if self.quiet or at == len(block):
             return
         accesses, self.accesses = self.accesses, self.left_out
         breaking, self._breaking = self._breaking, [[]]
         continuing, self._continuing = self._continuing, [[]]
         leaving, self._leaving = self._leaving, {}
         n_loops, n_caveats = len(self.loops_seen), len(self.caveats)
-        self.block(block, _State(dict(state.environment), (*state.guard, ZERO)))
+        guard = (*state.guard, ZERO)
+        while at < len(block):
+            _, state, at = self._until_end(block, at, _State(dict(state.environment), guard))
         del self.loops_seen[n_loops:], self.caveats[n_caveats:]
         self._breaking, self._continuing, self._leaving = breaking, continuing, leaving
         self.accesses = accesses

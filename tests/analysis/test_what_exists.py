@@ -239,3 +239,10 @@ def test_what_all_who_read_it_have_written_is_known(body: str) -> None:
         in_kernel("global=32 local=32", ", __global const int *D", f"int x = get_global_id(0); {body}")
     )
     assert counted(found)
+
+
+def test_what_stands_behind_hundreds_of_ends_is_listed() -> None:
+    """Each end left one more level of the stack in use."""
+    body = "int i = get_global_id(0); " + "return; A[i] = 1; " * 600
+    (found,) = analysed(in_kernel("global=32 local=32", "", body)).kernels
+    assert len(found.unreached) == 600
