@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -20,3 +22,10 @@ settings.register_profile(
 )
 settings.register_profile("thorough", settings.get_profile("default"), derandomize=False, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def what_other_modules_left_is_no_garbage_of_this_one() -> None:
+    """Keep the collector from walking what earlier modules left, again and again."""
+    gc.collect()
+    gc.freeze()
