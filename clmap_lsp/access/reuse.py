@@ -164,7 +164,9 @@ def _merged(pieces: Iterable[_Extents]) -> _Extents:
     every = np.concatenate([np.empty((0, 2), dtype=np.int64), *pieces])
     if not len(every):
         return every
-    every = np.unique(every, axis=0)
+    every = every[
+        np.argsort(every[:, 0])
+    ]  # Copies of a piece do no harm, and finding them would take longer.
     reach = np.maximum.accumulate(every[:, 1])
     first = np.ones(len(every), dtype=bool)
     first[1:] = every[1:, 0] > reach[:-1]
