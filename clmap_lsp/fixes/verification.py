@@ -133,7 +133,7 @@ def _together(
             return Rejected(proposal, f"kernel `{name}`: {outcome.reason}")
         tested += (f"{name} on {it}" for it in outcome.tested_on)
         before, after = before + outcome.before.cost, after + outcome.after.cost
-    if proposal.lowers_traffic and after >= before:
+    if proposal.together and proposal.lowers_traffic and after >= before:
         return Rejected(proposal, "it does not lower the traffic of all kernels together")
     return tuple(tested)
 
