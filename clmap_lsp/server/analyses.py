@@ -94,6 +94,8 @@ class Analyses:
         """Readings under way of what edits touch."""
         self._touched: dict[str, Touched] = {}
         """The last one of each document that is newer than its snapshot."""
+        self._only_whole: set[str] = set()
+        """Documents in which the last edit could be read with the whole text only."""
         self._pauses: dict[str, asyncio.TimerHandle] = {}
         """When documents are read whole, unless they are edited before."""
         self._read_at: dict[str, float] = {}
@@ -235,7 +237,8 @@ class Analyses:
             self.renew(document)
             return
         job = self._jobs.get(uri)
-        if job is not None and job.document is not document and not self._is_due(uri):
+        may_end = uri not in self._only_whole and not self._is_due(uri)
+        if job is not None and job.document is not document and may_end:
             self._turns.end(job.turn)
             del self._jobs[uri]
         if uri not in self._parts:
@@ -341,6 +344,7 @@ class Analyses:
         self._took.pop(document_uri, None)
         self._read_at.pop(document_uri, None)
         self._touched.pop(document_uri, None)
+        self._only_whole.discard(document_uri)
         self._end_pause(document_uri)
         if (part := self._parts.pop(document_uri, None)) is not None:
             self._turns.end(part)
@@ -425,9 +429,13 @@ class Analyses:
             self._give_up(uri)
             return
         if snapshot is not None and job.generation == self._generation:
+            loses_parts = self._would_lose_parts(snapshot, document)
             self._outdated.discard(uri)
             self._took[uri] = asyncio.get_running_loop().time() - job.began
-            self._keep(snapshot)
+            if loses_parts:
+                self._read_at[uri] = asyncio.get_running_loop().time()
+            else:
+                self._keep(snapshot)
             # Other documents were asked when these files changed; this one was not known then.
             if job.changed and reads_otherwise(snapshot, self._server.present_texts(job.changed)):
                 self.renew_all({uri})
@@ -437,6 +445,17 @@ class Analyses:
             self._begin(document)
         elif document is not job.document:
             self.renew_touched(document)
+
+    def _would_lose_parts(self, snapshot: Snapshot, present: Document) -> bool:
+        """Tell whether a whole that was read in mid-word would make each further key a reading of the whole.
+
+        What is typed by then may be no declaration at all, so that functions end elsewhere or names mean
+        other things in all of them. The older whole still serves; the next pause brings a better one.
+        """
+        uri = present.uri
+        if present is snapshot.document or uri not in self._touched or uri in self._outdated:
+            return False
+        return snapshot.layout is None or snapshot.layout.part(present.text) is None
 
     def _part_done(self, document: Document, future: Future[Touched | None], whole: Snapshot) -> None:
         uri = document.uri
@@ -455,8 +474,10 @@ class Analyses:
             return
         if touched is None or has_failed:
             self._touched.pop(uri, None)
+            self._only_whole.add(uri)
             self.renew(present)
             return
+        self._only_whole.discard(uri)
         self._touched[uri] = touched
         for listener in self._server.on_touched:
             listener(touched)

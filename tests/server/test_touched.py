@@ -1,5 +1,7 @@
 """What an edit touches: read in part, a large file says what it says read whole."""
 
+import asyncio
+import json
 import random
 import re
 
@@ -159,3 +161,66 @@ def test_random_edits_show_what_whole_readings_show():
                 elif not any(it[4] == "CM003" for it in whole):  # They follow from all of their uses.
                     assert here == whole, repr(text[body.start() :][:300])
     assert n_parts > 25
+
+
+@pytest.mark.parametrize("what", ["int x = ", "b[i", "float "])
+def test_a_whole_that_was_read_in_mid_word_does_not_end_the_reading_of_parts(what):
+    """A name that it takes for undefined may stand in every function: none of them could be left out."""
+
+    async def type_on() -> tuple[list[int], int]:
+        server = create_server()
+        protocol = server.protocol
+        protocol.set_writer(type("Nowhere", (), {"write": lambda *_: None, "close": lambda *_: None})())
+
+        def send(method, params, **more):
+            protocol.receive(
+                json.dumps({"jsonrpc": "2.0", "method": method, "params": params, **more}).encode()
+            )
+
+        def insert(version, text):
+            place = {"line": line, "character": len(what) if version > 2 else 0}
+            edit = {"range": {"start": place, "end": place}, "text": text}
+            document = {"uri": URI, "version": version}
+            send("textDocument/didChange", {"textDocument": document, "contentChanges": [edit]})
+
+        async def until(condition):
+            async with asyncio.timeout(120):
+                while not condition():
+                    await asyncio.sleep(0.01)
+
+        analyses, touched = server.analyses, []
+        line = TEXT[: TEXT.index("    for (int j")].count("\n")
+        send(
+            "initialize",
+            {
+                "capabilities": {},
+                "processId": None,
+                "initializationOptions": {"settings": {"emulate": "off"}},
+            },
+            id=1,
+        )
+        await asyncio.sleep(0)
+        send(
+            "textDocument/didOpen",
+            {"textDocument": {"uri": URI, "languageId": "opencl", "version": 1, "text": TEXT}},
+        )
+        await until(lambda: (it := analyses.latest(URI)) is not None and it.is_judged)
+        wholes = []
+        server.on_snapshot.append(lambda it: wholes.append(it.document.version))
+
+        def on_touched(found):
+            touched.append(found.document.version)
+            if touched[-1] == 2:  # The whole is due, and another key comes while it is read.
+                analyses._read_at[URI] = 0.0
+                insert(3, "q")
+
+        server.on_touched.append(on_touched)
+        insert(2, what)
+        await until(lambda: wholes)
+        assert analyses.latest(URI).document.version == wholes[-1]
+        send("shutdown", None, id=9)
+        return touched, wholes[0]
+
+    touched, first_whole = asyncio.run(type_on())
+    assert touched[0] == 2 and 3 in touched
+    assert first_whole == 3  # The one of version 2 was not taken, that of the pause was.
