@@ -49,11 +49,11 @@ def without_copies(report: CheckReport) -> CheckReport:
     """Return a report in which what is found alike in copies of a file is one finding.
 
     Copies are told by rule, kernel, message and the text of the line; the finding points at them. So is what
-    is found at one place of a header, in whatever kernels and files it is reached from, and the names of all
-    files that take types from the build.
+    is found at one place of a header, in whatever kernels and files it is reached from, what is found in a
+    helper that several kernels of a file call, and the names of all files that take types from the build.
     """
     copies = _of_headers(report)
-    told = _of_types(report, copies)
+    told = _of_types(report, copies) | _of_helpers(report, copies)
     first: dict[tuple[str, str], tuple[FileReport, Finding]] = {}
     gone = {id(finding) for found in copies.values() for _, finding in found}
     for file, finding in report.pairs():
@@ -80,6 +80,27 @@ def _of_headers(report: CheckReport) -> dict[int, list[tuple[FileReport, Finding
         if known is not finding:
             others.setdefault(id(known), []).append((file, finding))
     return others
+
+
+def _of_helpers(report: CheckReport, others: dict[int, list[tuple[FileReport, Finding]]]) -> dict[int, str]:
+    """Add what is found at one place of a file in other kernels; return what the most important says then.
+
+    A kernel's own text is no other kernel's: such a place is a helper's, or a macro's that makes kernels.
+    """
+    places: dict[tuple[Span, str], dict[str, tuple[FileReport, Finding]]] = {}
+    own = [(file, it) for file, it in report.pairs() if it.span.path == file.path and it.kernel is not None]
+    for file, it in sorted(own, key=lambda it: importance(it[1])):
+        places.setdefault((it.span, it.code), {}).setdefault(it.kernel or "", (file, it))
+    told = {}
+    for (_, first), *others_there in (list(it.values()) for it in places.values()):
+        rest = [(file, it) for file, it in others_there if it.fix is None or it.fix == first.fix]
+        if rest:
+            others.setdefault(id(first), []).extend(rest)
+            names = [f"`{it.kernel}`" for _, it in rest]
+            more = f" and {len(names) - MOST_COPIES} more" if len(names) > MOST_COPIES else ""
+            kernels = "kernels" if len(names) > 1 else "kernel"
+            told[id(first)] = f"{first.message}\nAlso in {kernels} {', '.join(names[:MOST_COPIES])}{more}."
+    return told
 
 
 def _of_types(report: CheckReport, others: dict[int, list[tuple[FileReport, Finding]]]) -> dict[int, str]:

@@ -240,3 +240,23 @@ def test_names_that_the_host_has_for_types_are_those_types(tmp_path: Path) -> No
     (tmp_path / "put.cl").write_text(kernel)
     done = clmap("check", "put.cl", cwd=tmp_path)
     assert 'build.defines = {cl_float4 = "float4", cl_uint = "uint"}' in done.stdout, done.stdout
+
+
+def test_a_place_in_a_helper_is_one_finding_that_names_the_other_kernels(tmp_path: Path) -> None:
+    kernels = "".join(
+        f"// clmap: global=4096 local=128 a=zeros(4096*32)\n"
+        f"__kernel void {name}(__global float *a) {{ put(a, {value}); }}\n"
+        for name, value in (("one", 1), ("two", 2), ("three", 3))
+    )
+    (tmp_path / "k.cl").write_text(
+        "void put(__global float *a, int v) { a[get_global_id(0) * 32] = v; }\n" + kernels
+    )
+    done = clmap("check", "k.cl", cwd=tmp_path)
+    assert done.stdout.count("CM102") == 1
+    assert "  Also in kernels `two`, `three`.\n" in done.stdout
+    assert "1 warning: 3 kernels" in done.stdout
+    (tmp_path / "k.cl").write_text(
+        "void put(__global float *a, int v) { a[get_global_id(0) * 32] = v; } // clmap: ignore[CM102] meant\n"
+        + kernels
+    )
+    assert "CM102" not in clmap("check", "k.cl", cwd=tmp_path).stdout
