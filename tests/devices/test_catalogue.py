@@ -66,7 +66,12 @@ def test_banks_and_phases_are_those_of_the_table(row):
             assert found.groups == parse_phases(words)
 
 
-PLACE = re.compile(r"\b(sections?|chapters?|appendix|tables?|page|thread|post \d+|PR \d+)\b", re.IGNORECASE)
+PLACE = re.compile(
+    r"\b(sections?|chapters? (\d+|(?-i:[A-Z])\w*)|appendix|tables?|page|thread|post \d+"
+    r"|PR \d+|feature \w+)\b",
+    re.IGNORECASE,
+)
+"""A chapter has a number or a name: "the chapters on memory" is no place."""
 NO_DOCUMENT = re.compile(
     r"measured|reports of this generation|choice of this model|not (be )?(found|looked up)"
     r"|differs between products|asked of the device|cl_device_info"
