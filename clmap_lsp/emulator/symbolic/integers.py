@@ -300,7 +300,9 @@ def _elementwise(op: BinaryOp, one: Sym, two: Sym, scalar: ScalarType, space: Sp
                 # Lanes that are masked off may divide by zero without harm; their result is never used.
                 right = np.where(right == 0, np.int64(1), right)
             sign: Ints = np.where((left < 0) == (right < 0), np.int64(1), np.int64(-1))
-            quotient: Ints = np.abs(left) // np.abs(right) * sign
+            # As unsigned numbers: the least `long` has no absolute value of its own type.
+            sizes: NDArray[np.uint64] = np.abs(left).view(np.uint64) // np.abs(right).view(np.uint64)
+            quotient: Ints = sizes.view(np.int64) * sign
             return fit(of_array(quotient if op is BinaryOp.DIV else left - quotient * right), scalar, space)
         case BinaryOp.SHL:
             return of_array(_wrap_array(np.left_shift(left, right % scalar.bits), scalar))
