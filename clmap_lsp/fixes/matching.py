@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Fix
 from clmap_lsp.fixes.gain import rank
-from clmap_lsp.hosts.changes import LaunchChange
+from clmap_lsp.hosts.changes import Change
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Offer:
     """The accesses that it is meant for; empty means the whole kernel."""
     rank: tuple[float, int] = (0.0, 0)
     """Sorts the rewrites of one kernel, the best first; see `gain.rank`."""
-    change: LaunchChange | None = None
+    change: Change | None = None
     """What host code must change, where it is known what that means there."""
 
     @property

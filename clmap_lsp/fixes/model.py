@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, FaultKind
     from clmap_lsp.findings import Edit
     from clmap_lsp.fixes.assumptions import Assumption
-    from clmap_lsp.hosts.changes import LaunchChange
+    from clmap_lsp.hosts.changes import Change
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
@@ -47,7 +47,7 @@ class Subject:
     """What the emulator saw on the launch, where it ran: fixes of faults start from it."""
     figures: Figures | None = None
     """Its traffic, where it was counted for fixes already."""
-    host: Callable[[LaunchChange], HostDiff] | None = None
+    host: Callable[[Change], HostDiff] | None = None
     """How the host code that launches it changes, where that is known."""
     siblings: Callable[[str], Launch | None] | None = None
     """The launches of the file's other kernels, by name, as far as they are known."""
@@ -118,7 +118,7 @@ class Proposal:
     """Sites of the accesses that it is meant to improve; empty means the whole kernel."""
     relaunch: Callable[[Launch], Launch] | None = None
     host_change: str | None = None
-    change: LaunchChange | None = None
+    change: Change | None = None
     """What `host_change` says, for host code that is known; `None` where it is about something else."""
     reorders_sums: bool = False
     cures: FaultKind | None = None

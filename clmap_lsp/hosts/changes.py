@@ -111,3 +111,30 @@ def bytes_text(rule: Resize, old: str) -> str:
     if found is not None and element and rule.times == 0 and rule.plus % element == 0:
         return f"{rule.plus // element} * {found[0]}"
     return rule.text(old)
+
+
+@dataclass(frozen=True, slots=True)
+class StructureMember:
+    """A member of the structures of a buffer: where it lies, in bytes."""
+
+    name: str
+    type: str
+    offset: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class StructureChange:
+    """Kernels whose buffers of structures become a buffer for each member.
+
+    `parameters` gives, by kernel and by its parameter, the members (places in `fields`) with the names of the
+    new parameters, in their order.
+    """
+
+    bytes: int
+    fields: tuple[StructureMember, ...]
+    parameters: Mapping[str, Mapping[str, tuple[tuple[int, str], ...]]]
+
+
+Change = LaunchChange | StructureChange
+"""What a rewritten kernel asks of host code."""

@@ -8,39 +8,35 @@ what was asked for.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 
 from tree_sitter import Node
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit
-from clmap_lsp.hosts.c_reader import parse_c
 from clmap_lsp.hosts.changes import LaunchChange, Resize, bytes_text
+from clmap_lsp.hosts.editing import (
+    FUNCTIONS,
+    STATEMENTS,
+    HostEdits,
+    HostText,
+    Read,
+    RefusedError,
+    Reread,
+    applied,
+    arguments_of,
+    called,
+    enclosing,
+    named,
+    place_of,
+    short,
+    walk,
+)
 from clmap_lsp.hosts.launches import HostLaunch, HostReport
-from clmap_lsp.hosts.python_reader import parse_python
-from clmap_lsp.source.span import Span
+from clmap_lsp.hosts.syntax import text_of
 
-Read = Callable[[str], "str | None"]
-Reread = Callable[[dict[str, str]], HostReport]
-"""Reads a project's host code again, with these texts in place of those of some files."""
-
-_FUNCTIONS = frozenset(("function_definition", "lambda_expression", "translation_unit", "module", "lambda"))
-_STATEMENTS = frozenset(("expression_statement", "declaration", "return_statement", "if_statement"))
 _NO_SIZE = frozenset(("NULL", "nullptr", "0", "None", "NullRange", "cl::NullRange"))
-
-
-@dataclass(frozen=True, slots=True)
-class HostEdits:
-    """What to change in host code; `reason` says why there is nothing to offer, and is empty otherwise."""
-
-    edits: tuple[Edit, ...] = ()
-    reason: str = ""
-
-
-class _RefusedError(Exception):
-    """Why an edit cannot be given."""
 
 
 def host_edits(
@@ -56,11 +52,11 @@ def host_edits(
     wanted = [it for it in report.launches if (it.kernel, it.kernel_file) == (kernel, kernel_file)]
     try:
         if not wanted:
-            raise _RefusedError("no host code that launches it was found")
+            raise RefusedError("no host code that launches it was found")
         _alone(report, wanted)
         edits = _Editor(change, read).edits(wanted)
         _hold(report, wanted, change, edits, read, reread)
-    except _RefusedError as refused:
+    except RefusedError as refused:
         return HostEdits(reason=str(refused))
     return HostEdits(edits)
 
@@ -72,9 +68,9 @@ def _alone(report: HostReport, wanted: Sequence[HostLaunch]) -> None:
     if others:
         names = ", ".join(f"`{it}`" for it in dict.fromkeys(it.kernel for it in others[:4]))
         same = all(it.kernel == wanted[0].kernel for it in others)
-        what = f"the one in {_short(others[0].kernel_file or '')}" if same else names
-        where = _at(others[0].host_file, others[0].host_row)
-        raise _RefusedError(f"the call at {where} also launches {what}")
+        what = f"the one in {short(others[0].kernel_file or '')}" if same else names
+        where = place_of(others[0].host_file, others[0].host_row)
+        raise RefusedError(f"the call at {where} also launches {what}")
 
 
 # ------------------------------------------------------------------------------------------- holding
@@ -102,20 +98,11 @@ def _hold(
         expected = [change.made(it) if own else LaunchChange().made(it) for it in before_]
         if _sorted(expected, before_) != _sorted([LaunchChange().made(it) for it in after_], after_):
             which = "its launches" if own else "launches of other kernels"
-            raise _RefusedError(
-                f"host code shares these sizes in a way that an edit of {which} cannot follow"
-            )
+            raise RefusedError(f"host code shares these sizes in a way that an edit of {which} cannot follow")
 
 
 def _sorted(values: Iterable[object], launches: Iterable[HostLaunch]) -> list[tuple[str, str, str]]:
     return sorted((it.kernel, it.host_file, repr(value)) for value, it in zip(values, launches, strict=True))
-
-
-def applied(text: str, edits: Iterable[Edit]) -> str:
-    """Return a text after edits that do not overlap."""
-    for edit in sorted(edits, key=lambda it: it.span.start, reverse=True):
-        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
-    return text
 
 
 # ------------------------------------------------------------------------------------------- editing
@@ -139,18 +126,18 @@ class _Editor:
             span = edit.span
             known = found.setdefault((span.path, span.start, span.end), edit)
             if known.text != edit.text and span.start != span.end:
-                raise _RefusedError(f"two launches ask for different sizes at {_short(span.path)}")
+                raise RefusedError(f"two launches ask for different sizes at {short(span.path)}")
         edits = sorted(found.values(), key=lambda it: (it.span.path, it.span.start))
         for one, two in pairwise(edits):
             if one.span.path == two.span.path and two.span.start < one.span.end:
-                raise _RefusedError("global and local size are in one list that cannot be taken apart")
+                raise RefusedError("global and local size are in one list that cannot be taken apart")
         return tuple(edits)
 
     def _file(self, path: str) -> _File:
         if path not in self.files:
             text = self.read(path)
             if text is None:
-                raise _RefusedError(f"{_short(path)} cannot be read")
+                raise RefusedError(f"{short(path)} cannot be read")
             self.files[path] = _File(path, text)
         return self.files[path]
 
@@ -161,7 +148,7 @@ class _Editor:
         edits: list[Edit] = []
         count = len(launch.global_size)
         if self.change.order and len(self.change.order) != count:
-            raise _RefusedError(f"the launch at {launch.place} has {count} dimensions")
+            raise RefusedError(f"the launch at {launch.place} has {count} dimensions")
         if self.change.changes_global:
             texts = lambda old: self.change.global_texts(old, file.divide)  # noqa: E731
             edits += file.resized(call, call.whole, count, texts, rows, "global")
@@ -178,7 +165,7 @@ class _Editor:
         for name, rule in self.change.local_bytes.items():
             where = launch.set_at.get(name)
             if where is None:
-                raise _RefusedError(f"where the size of `{name}` is set is not known")
+                raise RefusedError(f"where the size of `{name}` is set is not known")
             file = self._file(where.path)
             edits.append(file.memory(where.row, where.index, rule, name))
         return edits
@@ -195,46 +182,27 @@ class _LaunchCall:
     """`c`, `cpp` or `python`."""
 
 
-class _File:
-    """One host file with its syntax tree."""
+class _File(HostText):
+    """One host file in which sizes are edited."""
 
     def __init__(self, path: str, text: str) -> None:
-        self.path = path
-        self.text = text
-        self.data = text.encode("utf-8", "replace")
-        self.is_python = path.endswith(".py")
-        self.root = (parse_python if self.is_python else parse_c)(text)
+        super().__init__(path, text)
         self.divide = "//" if self.is_python else "/"
 
     # ------------------------------------------------------------------------------------------ calls
-
-    def calls(self, row: int) -> Iterator[Node]:
-        """Yield the calls that start on a row, the outer ones first."""
-        rest = [self.root]
-        while rest:
-            node = rest.pop()
-            if node.start_point.row + 1 > row or node.end_point.row + 1 < row:
-                continue
-            if node.type in ("call_expression", "call") and node.start_point.row + 1 == row:
-                yield node
-            rest += reversed(node.named_children)
 
     def launching(self, launch: HostLaunch) -> _LaunchCall:
         """Return the call that launches on the row of a launch."""
         found = [it for call in self.calls(launch.host_row) if (it := self._launch_call(call)) is not None]
         if len(found) > 1:
-            found = [it for it in found if self._called(it.call) == launch.kernel]
+            found = [it for it in found if called(it.call) == launch.kernel]
         if len(found) != 1:
-            raise _RefusedError(f"the call at {launch.place} launches through a function of its own")
+            raise RefusedError(f"the call at {launch.place} launches through a function of its own")
         return found[0]
 
-    def _called(self, call: Node) -> str:
-        function = call.child_by_field_name("function")
-        return re.split(r"\.|->|::", _text(function))[-1] if function is not None else ""
-
     def _launch_call(self, call: Node) -> _LaunchCall | None:
-        arguments = _arguments(call)
-        name = self._called(call)
+        arguments = arguments_of(call)
+        name = called(call)
         if self.is_python:
             at = 2 if name in ("enqueue_nd_range_kernel",) else 1
             if len(arguments) > at + 1 and all(it.type != "keyword_argument" for it in arguments[: at + 2]):
@@ -245,12 +213,12 @@ class _File:
         if name == "enqueueNDRangeKernel" and len(arguments) > 2:
             return _LaunchCall(call, arguments[2], arguments[3] if len(arguments) > 3 else None, "cpp")
         for it in arguments[:1]:
-            if it.type == "call_expression" and self._called(it) == "EnqueueArgs":
+            if it.type == "call_expression" and called(it) == "EnqueueArgs":
                 return self._enqueue_args(it)
         return None
 
     def _enqueue_args(self, call: Node) -> _LaunchCall | None:
-        ranges = _arguments(call)[1:]
+        ranges = arguments_of(call)[1:]
         if len(ranges) in (1, 2):
             return _LaunchCall(call, ranges[0], ranges[1] if len(ranges) == 2 else None, "cpp")
         return _LaunchCall(call, ranges[1], ranges[2], "cpp") if len(ranges) == 3 else None
@@ -282,10 +250,10 @@ class _File:
     def given(self, call: _LaunchCall, texts: list[str]) -> list[Edit]:
         """Return the edits that give a local size where the launch leaves it to the driver."""
         if call.local is not None and call.style != "c":
-            return [self._edit(call.local, self._list(call.style, texts))]
+            return [self.edit(call.local, self._list(call.style, texts))]
         if call.local is not None:
             return self._inserted(call, call.local, texts, "local")
-        return [self._behind(call.whole, f", {self._list(call.style, texts)}")]
+        return [self.behind(call.whole, f", {self._list(call.style, texts)}")]
 
     def _items(self, node: Node) -> list[Node] | None:
         """Return the items of a list that stands in an expression."""
@@ -293,23 +261,23 @@ class _File:
             node = node.named_children[-1]
         match node.type:
             case "tuple" | "list" | "initializer_list":
-                return _named(node)
+                return named(node)
             case "compound_literal_expression":
                 value = node.child_by_field_name("value")
-                return _named(value) if value is not None else None
-            case "call_expression" if self._called(node) == "NDRange":
-                return _arguments(node)
+                return named(value) if value is not None else None
+            case "call_expression" if called(node) == "NDRange":
+                return arguments_of(node)
         return None
 
     def _variable(self, node: Node) -> str | None:
         while node.type in ("pointer_expression", "cast_expression", "parenthesized_expression"):
             node = node.named_children[-1]
-        return _text(node) if node.type == "identifier" else None
+        return text_of(node) if node.type == "identifier" else None
 
     def _definition(self, call: Node, name: str, count: int, rows: set[int]) -> list[Node] | None:
         """Return the items of a variable's only definition, if nothing but these launches uses it."""
-        function = _enclosing(call, _FUNCTIONS)
-        used = [it for it in _walk(function) if it.type == "identifier" and _text(it) == name]
+        function = enclosing(call, FUNCTIONS)
+        used = [it for it in walk(function) if it.type == "identifier" and text_of(it) == name]
         defined: list[Node] | None = None
         elements: dict[int, Node] = {}
         for it in used:
@@ -333,12 +301,12 @@ class _File:
     def _in_launch(self, node: Node, rows: set[int]) -> bool:
         """Tell whether a name is the size that one of the launches is given."""
         it: Node | None = node
-        while it is not None and it.type not in _FUNCTIONS:
+        while it is not None and it.type not in FUNCTIONS:
             if it.type in ("call_expression", "call") and it.start_point.row + 1 in rows:
                 launch = self._launch_call(it)
                 for size in (launch.whole, launch.local) if launch is not None else ():
                     if size is not None and size.start_byte <= node.start_byte < size.end_byte:
-                        return self._variable(size) == _text(node)
+                        return self._variable(size) == text_of(node)
             it = it.parent
         return False
 
@@ -354,7 +322,7 @@ class _File:
             return []
         if parent.type == "function_declarator" and parent.parent is not None:
             listed = parent.child_by_field_name("parameters")
-            return _named(listed) if listed is not None and parent.parent.type == "declaration" else None
+            return named(listed) if listed is not None and parent.parent.type == "declaration" else None
         if parent.type == "init_declarator" and parent.child_by_field_name("declarator") == node:
             value = parent.child_by_field_name("value")
             return self._value_items(value, count) if value is not None else None
@@ -365,7 +333,7 @@ class _File:
 
     def _value_items(self, value: Node, count: int) -> list[Node] | None:
         if value.type == "argument_list":
-            return _named(value)
+            return named(value)
         items = self._items(value)
         return items if items is not None or count != 1 else [value]
 
@@ -379,19 +347,17 @@ class _File:
             return None
         value, op = assignment.child_by_field_name("right"), assignment.child_by_field_name("operator")
         indices = index.child_by_field_name("indices")
-        at = _text(indices.named_children[0]) if indices is not None and indices.named_children else ""
+        at = text_of(indices.named_children[0]) if indices is not None and indices.named_children else ""
         block = assignment.parent.parent if assignment.parent is not None else None
-        if value is None or op is None or _text(op) != "=" or not at.isdigit():
+        if value is None or op is None or text_of(op) != "=" or not at.isdigit():
             return None
         is_plain = block is not None and block.type == "compound_statement"
         return (int(at), value) if is_plain and block is not None and _is_body(block) else None
 
     def _replaced(self, items: list[Node], texts: Callable[[Sequence[str]], list[str]]) -> list[Edit]:
-        old = [_text(it) for it in items]
+        old = [text_of(it) for it in items]
         new = texts(old)
-        return [
-            self._edit(node, text) for node, was, text in zip(items, old, new, strict=True) if was != text
-        ]
+        return [self.edit(node, text) for node, was, text in zip(items, old, new, strict=True) if was != text]
 
     def _apart(
         self,
@@ -402,41 +368,31 @@ class _File:
         kind: str,
     ) -> list[Edit]:
         """Return the edits that give a launch a size of its own, made of the one it was given."""
-        text = _text(node)
+        text = text_of(node)
         if text in _NO_SIZE:
             return []
         if node.type == "pointer_expression" and count == 1:
-            old = [_text(node.named_children[-1])]
+            old = [text_of(node.named_children[-1])]
         elif node.type in ("identifier", "field_expression", "subscript_expression", "attribute"):
             old = [f"{text}[{i}]" for i in range(count)]
         else:
-            raise _RefusedError(f"the {kind} size at {self._place(node)} is no list and no variable")
+            raise RefusedError(f"the {kind} size at {self.place(node)} is no list and no variable")
         if call.style != "c":
-            return [self._edit(node, self._list(call.style, texts(old)))]
+            return [self.edit(node, self._list(call.style, texts(old)))]
         return self._inserted(call, node, texts(old), kind)
 
     def _inserted(self, call: _LaunchCall, node: Node, texts: list[str], kind: str) -> list[Edit]:
-        statement = _enclosing(call.call, _STATEMENTS)
+        statement = enclosing(call.call, STATEMENTS)
         block = statement.parent
-        if statement.type not in _STATEMENTS or block is None or block.type != "compound_statement":
-            raise _RefusedError(f"the call at {self._place(call.call)} is where no variable can be declared")
-        name = self._new_name(f"new_{kind}")
-        line = self.data.rfind(b"\n", 0, statement.start_byte) + 1
-        indent = self.data[line : statement.start_byte].decode("utf-8", "replace")
-        indent = indent if not indent.strip() else " "
+        if statement.type not in STATEMENTS or block is None or block.type != "compound_statement":
+            raise RefusedError(f"the call at {self.place(call.call)} is where no variable can be declared")
+        name = self.new_name(f"new_{kind}")
+        indent = self.indent(statement)
         declared = f"const size_t {name}[{len(texts)}] = {{ {', '.join(texts)} }};"
-        before = self._offset(statement.start_byte)
         return [
-            Edit(Span(self.path, before, before), f"{declared}\n{indent}"),
-            self._edit(node, name),
+            self.before(statement, f"{declared}\n{indent}"),
+            self.edit(node, name),
         ]
-
-    def _new_name(self, wanted: str) -> str:
-        name, number = wanted, 1
-        while re.search(rf"\b{name}\b", self.text):
-            number += 1
-            name = f"{wanted}_{number}"
-        return name
 
     def _list(self, style: str, texts: Sequence[str]) -> str:
         listed = ", ".join(texts)
@@ -451,19 +407,19 @@ class _File:
         for call in self.calls(row):
             node = self._memory_size(call, index)
             if node is not None:
-                return self._edit(node, bytes_text(rule, _text(node)))
-        raise _RefusedError(f"the size of `{name}` is not set in a plain call at {_at(self.path, row)}")
+                return self.edit(node, bytes_text(rule, text_of(node)))
+        raise RefusedError(f"the size of `{name}` is not set in a plain call at {place_of(self.path, row)}")
 
     def _memory_size(self, call: Node, index: int) -> Node | None:
-        arguments, called = _arguments(call), self._called(call)
-        if called == "clSetKernelArg" and len(arguments) == 4:
+        arguments, name = arguments_of(call), called(call)
+        if name == "clSetKernelArg" and len(arguments) == 4:
             return arguments[2]
-        if called in ("setArg", "set_arg") and len(arguments) == 3 and _text(arguments[2]) in _NO_SIZE:
+        if name in ("setArg", "set_arg") and len(arguments) == 3 and text_of(arguments[2]) in _NO_SIZE:
             return arguments[1]
-        if called in ("setArg", "set_arg") and len(arguments) == 2:
+        if name in ("setArg", "set_arg") and len(arguments) == 2:
             return self._wrapped(arguments[1])
         launch = self._launch_call(call)
-        if called == "set_args" and index < len(arguments):
+        if name == "set_args" and index < len(arguments):
             return self._wrapped(arguments[index])
         if launch is None:
             return None
@@ -475,60 +431,10 @@ class _File:
         """Return the size in `cl::Local(size)`, `cl.LocalMemory(size)`."""
         if node.type not in ("call_expression", "call"):
             return None
-        inner = _arguments(node)
-        fits = self._called(node) in ("Local", "__local", "LocalMemory") and len(inner) == 1
+        inner = arguments_of(node)
+        fits = called(node) in ("Local", "__local", "LocalMemory") and len(inner) == 1
         return inner[0] if fits else None
-
-    # ----------------------------------------------------------------------------------------- places
-
-    def _place(self, node: Node) -> str:
-        return _at(self.path, node.start_point.row + 1)
-
-    def _offset(self, byte: int) -> int:
-        return len(self.data[:byte].decode("utf-8"))
-
-    def _edit(self, node: Node, text: str) -> Edit:
-        return Edit(Span(self.path, self._offset(node.start_byte), self._offset(node.end_byte)), text)
-
-    def _behind(self, node: Node, text: str) -> Edit:
-        end = self._offset(node.end_byte)
-        return Edit(Span(self.path, end, end), text)
-
-
-def _named(node: Node) -> list[Node]:
-    return [it for it in node.named_children if it.type != "comment"]
-
-
-def _arguments(call: Node) -> list[Node]:
-    listed = call.child_by_field_name("arguments")
-    return _named(listed) if listed is not None else []
-
-
-def _text(node: Node) -> str:
-    return node.text.decode("utf-8", "replace") if node.text is not None else ""
-
-
-def _enclosing(node: Node, types: frozenset[str]) -> Node:
-    while node.parent is not None and node.type not in types:
-        node = node.parent
-    return node
 
 
 def _is_body(block: Node) -> bool:
-    return block.parent is not None and block.parent.type in _FUNCTIONS
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    rest = [node]
-    while rest:
-        it = rest.pop()
-        yield it
-        rest += reversed(it.named_children)
-
-
-def _short(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
-def _at(path: str, row: int) -> str:
-    return f"{_short(path)}:{row}"
+    return block.parent is not None and block.parent.type in FUNCTIONS

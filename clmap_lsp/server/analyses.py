@@ -28,7 +28,7 @@ from clmap_lsp.server.turns import Band, EndedError, Turn, Turns, Urgency
 
 if TYPE_CHECKING:
     from clmap_lsp.compiled.summary import CompiledKernel
-    from clmap_lsp.hosts.changes import LaunchChange
+    from clmap_lsp.hosts.changes import Change
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.documents import Document
     from clmap_lsp.server.engine import Engine, HostChanges
@@ -291,7 +291,7 @@ class Analyses:
         if is_news and self._server.documents.get(document.uri) is document:
             self.renew_all({document.uri})
 
-    async def host_edits(self, document: Document, kernel: str, change: LaunchChange) -> HostChanges:
+    async def host_edits(self, document: Document, kernel: str, change: Change) -> HostChanges:
         """Return how host code changes every launch of a kernel; see `Engine`."""
         settings = self._server.settings_for(document)
         ask = partial(self.engine().host_edits, document, settings, kernel, change)

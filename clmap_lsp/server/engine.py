@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from clmap_lsp.compiled.summary import CompiledKernel
     from clmap_lsp.config import Settings
     from clmap_lsp.findings import Edit
-    from clmap_lsp.hosts.changes import LaunchChange
+    from clmap_lsp.hosts.changes import Change
     from clmap_lsp.index.index import Index
     from clmap_lsp.server.documents import Document, Documents
 
@@ -69,9 +69,7 @@ class Engine:
         """Return the kernel files that host code says something else of, as host files changed."""
         return self._workbench.host_files_changed(paths)
 
-    def host_edits(
-        self, document: Document, settings: Settings, kernel: str, change: LaunchChange
-    ) -> HostChanges:
+    def host_edits(self, document: Document, settings: Settings, kernel: str, change: Change) -> HostChanges:
         """Return what changes every launch of a kernel in host code: by path the file's text and edits of it.
 
         Empty where the launches are not known.

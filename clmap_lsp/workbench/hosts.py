@@ -21,8 +21,8 @@ from clmap_lsp.workspace import is_marked, scope_of, workspace_of
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
     from clmap_lsp.fixes.model import HostDiff
-    from clmap_lsp.hosts.changes import LaunchChange
-    from clmap_lsp.hosts.edits import HostEdits
+    from clmap_lsp.hosts.changes import Change
+    from clmap_lsp.hosts.editing import HostEdits
     from clmap_lsp.hosts.kernels import KernelParameter
     from clmap_lsp.hosts.launches import HostLaunch, HostReader, HostReport
 
@@ -49,16 +49,16 @@ class HostFacts:
     """What the program is built as, as after `-cl-std=`."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Texts of the host files that launch, by path."""
-    edits: Callable[[str, LaunchChange], HostEdits] | None = field(default=None, compare=False)
+    edits: Callable[[str, Change], HostEdits] | None = field(default=None, compare=False)
     """The edits of host code that change every launch of a kernel, or why there are none."""
 
-    def diff_of(self, kernel: str) -> Callable[[LaunchChange], HostDiff] | None:
+    def diff_of(self, kernel: str) -> Callable[[Change], HostDiff] | None:
         """Return what gives the host's half of a rewrite as a diff; `None` where no launch is known."""
         edits = self.edits
         if edits is None or kernel not in self.launches:
             return None
 
-        def diff(change: LaunchChange) -> HostDiff:
+        def diff(change: Change) -> HostDiff:
             from clmap_lsp.fixes.edits import apply, unified_diff
             from clmap_lsp.fixes.model import HostDiff
 
@@ -136,7 +136,7 @@ class HostFiles:
         before = tuple(it for it in before if PurePath(it).name not in included)
         places = {it.host_file: project.text(it.host_file) or "" for it in best.values()}
 
-        def edits(kernel: str, change: LaunchChange) -> HostEdits:
+        def edits(kernel: str, change: Change) -> HostEdits:
             return self.edits(path, text, settings, kernel, change)
 
         said = _STANDARD.search(options)
@@ -187,10 +187,12 @@ class HostFiles:
         before = self._known.pop(own)
         return self.facts(before.path, before.text, before.settings) != before.facts
 
-    def edits(self, path: str, text: str, settings: Settings, kernel: str, change: LaunchChange) -> HostEdits:
+    def edits(self, path: str, text: str, settings: Settings, kernel: str, change: Change) -> HostEdits:
         """Return the edits of host code that change every launch of a kernel of one file, or why not."""
+        from clmap_lsp.hosts.changes import StructureChange
         from clmap_lsp.hosts.edits import host_edits
         from clmap_lsp.hosts.launches import HostReader
+        from clmap_lsp.hosts.structures import structure_edits
 
         own = str(Path(path).resolve())
         names = [it.name for it in kernels_in(text)]
@@ -204,6 +206,9 @@ class HostFiles:
             return HostReader(again).report(again.launching_near(own, names))
 
         project.budget = for_one_kernel_file()
+        project.see(own, text)
+        if isinstance(change, StructureChange):
+            return structure_edits(read_again({}), own, change, project.text, read_again)
         return host_edits(read_again({}), kernel, own, change, project.text, read_again)
 
     def _launches(self, key: tuple[str, str], files: Sequence[str]) -> tuple[HostLaunch, ...]:

@@ -18,6 +18,7 @@ from clmap_lsp.fixes.callers import Use, use_of
 from clmap_lsp.fixes.model import Companion, Proposal
 from clmap_lsp.fixes.scope import Scope
 from clmap_lsp.fixes.taken_apart import ApartKernel, KeptWholeError, pointed_at, taken_apart, titled
+from clmap_lsp.hosts.changes import StructureChange, StructureMember
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -82,6 +83,7 @@ def _proposal(subject: Subject, struct: StructType, title: str) -> Proposal:
         ("CM101", "CM102", "CM103"),
         sites=frozenset(it.site for it in facts.accesses(subject.analysis) if it.buffer in names),
         host_change=_host_change(kernels),
+        change=_change(struct, kernels),
         together=tuple(together),
         assumptions=(*_apart(mine), *_elsewhere(together)),
         **_tested(mine),
@@ -123,3 +125,19 @@ def _host_change(kernels: Sequence[ApartKernel]) -> str:
             where = f" of `{kernel.kernel.name}`" if len(kernels) > 1 else ""
             parts.append(f"{titled([each.name for each in it.arrays])} instead of `{it.name}`{where}")
     return f"keep a buffer of its own for each member: {'; '.join(parts)}"
+
+
+def _change(struct: StructType, kernels: Sequence[ApartKernel]) -> StructureChange:
+    """Return what host code is asked for."""
+    places = {it.name: at for at, it in enumerate(struct.fields)}
+    return StructureChange(
+        struct.size,
+        tuple(StructureMember(it.name, str(it.type), it.offset, it.type.size) for it in struct.fields),
+        {
+            kernel.kernel.name: {
+                it.name: tuple((places[each.field.name], each.name) for each in it.arrays)
+                for it in kernel.parameters
+            }
+            for kernel in kernels
+        },
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from clmap_lsp.findings import FixSafety
-from clmap_lsp.hosts.changes import LaunchChange
+from clmap_lsp.hosts.changes import LaunchChange, StructureChange
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.convert import SOURCE, document_edit, offer_data
 from clmap_lsp.server.edits import overlap, workspace_edit
@@ -232,7 +232,9 @@ async def _host_edits(server: ClmapServer, data: dict[str, Any]) -> list[tuple[D
     document = server.documents.get(str(data.get("uri")))
     if document is None or not data.get("change") or document.version != data.get("version"):
         return []
-    change = from_data(data["change"], LaunchChange)
+    asked = data["change"]
+    is_split = "fields" in asked
+    change = from_data(asked, StructureChange) if is_split else from_data(asked, LaunchChange)
     known = await server.analyses.host_edits(document, str(data["kernel"]), change)
     by_path = {str(Path(it.path).resolve()): it for it in server.documents}
     return [
