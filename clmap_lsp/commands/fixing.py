@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +12,9 @@ from clmap_lsp.escaping import terminal
 from clmap_lsp.reading import SOURCE_BYTES, safe_read
 from clmap_lsp.report.edits import apply, unified_diff
 from clmap_lsp.report.model import AppliedFix, CheckReport
-from clmap_lsp.source.encoding import encoded
+from clmap_lsp.source.encoding import decoded, encoded
 from clmap_lsp.whole_files import write_whole
+from clmap_lsp.workbench.hosts import shown
 from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def fixed(
     """Apply fixes round by round, and return the report of what is left (with `diff`: the first one).
 
     With `diff` the change is printed and no file is written. Standard input is never written. What the host
-    must change, and what is assumed, is said of every fix, although the finding is gone by then.
+    must change, and what is assumed, is said of every fix, although the finding is gone by then. Where the
+    change of host code is known it is made with the kernels', which then get nothing more: launches are read
+    from the disk.
     """
     before: dict[str, str] = {}
     texts: dict[str, str] = {}
@@ -44,7 +47,10 @@ def fixed(
     current = list(jobs)
     for _ in range(MOST_PASSES):
         here = {path: source.text for it in last.files for path, source in it.sources.items()}
-        chosen = list(_one_a_kernel(last, unsafe))
+        settled = {it.path for it in done if it.host_files}
+        hosts = {path for it in done for path in it.host_files}
+        chosen = [it for it in _one_a_kernel(last, unsafe) if _is_free(it, settled, hosts)]
+        here |= {path: _read(path) for _, it in chosen for path in _host_files(it)}
         applied = apply((it for _, it in chosen), here, unsafe=unsafe)
         if not applied.fixes:
             break
@@ -60,7 +66,7 @@ def fixed(
     noun = "fix" if len(done) == 1 else "fixes"
     if diff:
         for path, text in sorted(texts.items()):
-            sys.stdout.write(terminal(unified_diff(path, before[path], text)))
+            sys.stdout.write(terminal(unified_diff(shown(path), before[path], text)))
         sys.stderr.write(f"{len(done)} {noun} would be applied\n")
         _say(done)
         return replace(report, applied=tuple(done))
@@ -68,6 +74,8 @@ def fixed(
     for path, text in texts.items():
         if path not in stdin:
             _write(path, text)
+    if any(it.host_files for it in done):
+        last = check(current)
     if done:
         sys.stderr.write(f"{len(done)} {noun} applied\n")
         _say(done)
@@ -79,16 +87,34 @@ _Where = tuple[str, str | None]
 
 
 def _applied(where: _Where, fix: Fix) -> AppliedFix:
-    return AppliedFix(*where, fix.title, fix.safety, fix.assumptions, fix.host_change, fix.host_diff)
+    files = _host_files(fix)
+    return AppliedFix(*where, fix.title, fix.safety, fix.assumptions, fix.host_change, fix.host_diff, files)
+
+
+def _host_files(fix: Fix) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(it.span.path for it in fix.host_edits))
+
+
+def _is_free(chosen: tuple[_Where, Fix], settled: Container[str], hosts: Container[str]) -> bool:
+    """Tell whether a fix still fits: neither the launches of its kernels nor its host files have changed."""
+    (path, _), fix = chosen
+    return path not in settled and not any(it in hosts for it in _host_files(fix))
+
+
+def _read(path: str) -> str:
+    return decoded(safe_read(path, limit=SOURCE_BYTES, within=scope_of(path)))
 
 
 def _say(done: Sequence[AppliedFix]) -> None:
     """Print what each fix asks for beyond the text."""
     for it in done:
         where = f"{it.path}: {it.kernel}" if it.kernel else it.path
-        if it.host_change:
+        if it.host_files:
+            names = ", ".join(map(shown, it.host_files))
+            sys.stderr.write(f"{where}: with it {names} changes: {it.host_change}\n")
+        elif it.host_change:
             sys.stderr.write(f"{where}: the host must change too: {it.host_change}\n")
-        if it.host_diff:
+        if it.host_diff and not it.host_files:
             sys.stderr.write(terminal(it.host_diff.rstrip("\n") + "\n"))
         if it.assumptions:
             sys.stderr.write(f"{where}: {it.title} assumes: {', '.join(it.assumptions)}\n")
@@ -106,7 +132,7 @@ def _one_a_kernel(report: CheckReport, unsafe: bool) -> Iterator[tuple[_Where, F
         if fix.verified is None:
             yield (file.path, finding.kernel), fix
             continue
-        if fix.verified.get("moves_data"):
+        if fix.verified.get("moves_data") and not fix.host_edits:
             continue  # Other kernels and the host would have to follow: nobody takes it without being asked.
         key = (file.path, finding.kernel)
         if key not in best or _cost(fix) < _cost(best[key]):

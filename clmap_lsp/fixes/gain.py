@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from clmap_lsp.findings import Fix
     from clmap_lsp.fixes.model import Verified
 
 LEAST = 1.1
@@ -70,16 +71,21 @@ def does_not_pay(before: Measures, after: Measures, or_traffic: float = 0.0) -> 
     return None if known <= 1 / LEAST_FASTER else f"predicted to take {known:.2f} times as long"
 
 
-def pays(verified: Verified) -> bool:
+def pays(verified: Verified, fix: Fix) -> bool:
     """True if a rewrite gains a tenth in time or traffic, on the launch and with the buffers at hand."""
-    asked = verified.proposal.pays_in_larger or verified.proposal.moves_data
+    asked = verified.proposal.pays_in_larger or leaves_data(verified, fix)
     return ratio(verified.before, verified.after) >= LEAST and not asked
 
 
-def rank(verified: Verified) -> tuple[float, int]:
-    """Return what sorts rewrites of one kernel, the best first; those that move the host's data come last."""
+def rank(verified: Verified, fix: Fix) -> tuple[float, int]:
+    """Return what sorts rewrites of one kernel, best first; those that leave data to the host last."""
     gained = ratio(verified.before, verified.after)
-    return (1 / gained if verified.proposal.moves_data else -gained), verified.after.requests
+    return (1 / gained if leaves_data(verified, fix) else -gained), verified.after.requests
+
+
+def leaves_data(verified: Verified, fix: Fix) -> bool:
+    """Tell whether the host must lay a buffer out otherwise, and how its code does that is not known."""
+    return verified.proposal.moves_data and not fix.host_edits
 
 
 def words(before: Measures, after: Measures) -> str:

@@ -69,11 +69,11 @@ def _best(
     usable = [
         (verified, fix)
         for verified, fix in offers(subject, settings)
-        if (sketches or (fix.safety is not FixSafety.DISPLAY and not verified.proposal.moves_data))
+        if (sketches or (fix.safety is not FixSafety.DISPLAY and not gain.leaves_data(verified, fix)))
         and (kinds is None or verified.proposal.kind in kinds)
         and verified.after.beats(verified.before)
     ]
-    return min(usable, key=lambda it: gain.rank(it[0]), default=None)
+    return min(usable, key=lambda it: gain.rank(*it), default=None)
 
 
 def rewritten_subject(subject: Subject, verified: Verified, fix: Fix) -> Subject | None:

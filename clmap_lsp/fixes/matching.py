@@ -55,7 +55,9 @@ def offer_of(subject: Subject, proof: Verified, fix: Fix) -> Offer:
     proposal = proof.proposal
     spans = {it.access.span for it in subject.analysis.accesses if it.access.site in proposal.sites}
     codes = frozenset(proposal.codes)
-    return Offer(fix, proposal.kind, proof.after.cost, codes, frozenset(spans), rank(proof), proposal.change)
+    return Offer(
+        fix, proposal.kind, proof.after.cost, codes, frozenset(spans), rank(proof, fix), proposal.change
+    )
 
 
 def attached(findings: Sequence[Finding], kernel: str, offers: Iterable[Offer]) -> tuple[Finding, ...]:

@@ -174,7 +174,7 @@ def survey(subject: Subject, settings: EmulationSettings) -> Survey:
     elif use_of(subject) is Use.CALLED:
         reason = "another function calls the kernel, and would be rewritten with it: have both call a third"
     declined += (Declined(_name(it), reason or _missing(it)) for it in kinds() if _name(it) not in known)
-    found.sort(key=lambda it: gain.rank(it[0]))
+    found.sort(key=lambda it: gain.rank(*it))
     return Survey(tuple(found), tuple(declined))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from tree_sitter import Node
 
@@ -20,6 +20,9 @@ Reread = Callable[[dict[str, str]], HostReport]
 """Reads a project's host code again, with these texts in place of those of some files."""
 
 FUNCTIONS = frozenset(("function_definition", "lambda_expression", "translation_unit", "module", "lambda"))
+Extent = tuple[int, int]
+"""Where an expression starts and ends, in bytes."""
+
 STATEMENTS = frozenset(("expression_statement", "declaration", "return_statement", "if_statement"))
 
 
@@ -131,6 +134,34 @@ def walk(node: Node) -> Iterator[Node]:
         it = rest.pop()
         yield it
         rest += reversed(it.named_children)
+
+
+def extent(node: Node) -> Extent:
+    """Return where a node starts and ends."""
+    return node.start_byte, node.end_byte
+
+
+def renamed(node: Node, name: str, new: str) -> dict[Extent, str]:
+    """Return the changes that give a variable another name below a node."""
+    found = (it for it in walk(node) if it.type == "identifier" and text_of(it) == name)
+    return {extent(it): new for it in found}
+
+
+def spliced(node: Node, changes: Mapping[Extent, str]) -> str:
+    """Return a node's text with other text for some of the expressions in it."""
+    data = node.text or b""
+    parts: list[bytes] = []
+    at = 0
+    rest = [node]
+    while rest:
+        it = rest.pop()
+        start, end = it.start_byte - node.start_byte, it.end_byte - node.start_byte
+        if it is not node and extent(it) in changes and start >= at:
+            parts += (data[at:start], changes[extent(it)].encode())
+            at = end
+        else:
+            rest += reversed(it.named_children)
+    return b"".join([*parts, data[at:]]).decode("utf-8", "replace")
 
 
 def short(path: str) -> str:

@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import PurePath
 
 from tree_sitter import Node
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit
-from clmap_lsp.hosts.c_reader import parse_c
 from clmap_lsp.hosts.changes import StructureChange
 from clmap_lsp.hosts.editing import (
     FUNCTIONS,
     STATEMENTS,
+    Extent,
     HostEdits,
     HostText,
     Read,
@@ -31,23 +30,25 @@ from clmap_lsp.hosts.editing import (
     arguments_of,
     called,
     enclosing,
+    extent,
     named,
+    renamed,
     short,
+    spliced,
     walk,
 )
 from clmap_lsp.hosts.kernels import KernelText, kernels_in
 from clmap_lsp.hosts.launches import HostLaunch, HostReport
+from clmap_lsp.hosts.structure_layout import HostMember, HostStructure, structure_name
 from clmap_lsp.hosts.syntax import text_of
-from clmap_lsp.hosts.values import size_of
 
 _NOTHING = frozenset(("NULL", "nullptr", "0"))
-_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-_SIMPLE = re.compile(r"\w+")
+_FLAGS = re.compile(r"[\s()|]*(?:CL_MEM_\w+[\s()|]*)+")
 _QUIET = frozenset(("data", "size", "get"))
 """Methods that may be called once more without harm."""
+_LEAVING = frozenset(("return_statement", "goto_statement", "throw_statement"))
+_ENDING = frozenset(("exit", "abort", "_exit"))
 _MOVES = frozenset(("clEnqueueWriteBuffer", "clEnqueueReadBuffer"))
-Extent = tuple[int, int]
-"""Where an expression starts and ends, in bytes."""
 
 
 def structure_edits(
@@ -58,12 +59,18 @@ def structure_edits(
         it for it in report.launches if it.kernel_file == kernel_file and it.kernel in change.parameters
     ]
     try:
-        if not wanted:
-            raise RefusedError("no host code that launches it was found")
-        path = _only({it.host_file for it in wanted}, "the kernels are launched in several files")
+        silent = set(change.parameters) - {it.kernel for it in wanted}
+        if silent:
+            raise RefusedError(f"no host code that launches `{min(silent)}` was found")
+        paths = {it.host_file for it in wanted}
+        path = min(paths)
         text = read(path)
+        if len(paths) > 1 or kernel_file == path:
+            raise RefusedError("kernels and all their launches are not in two files, one for each")
         if text is None or path.endswith(".py"):
-            raise RefusedError(f"{short(path)} is no host code in C")
+            raise RefusedError(
+                f"buffers of structures are taken apart in C and C++ only, not in {short(path)}"
+            )
         kernels = tuple(kernels_in(read(kernel_file) or ""))
         edits = _Program(path, text, change, kernels, read).edits(wanted)
         heads = _heads(kernels, change)
@@ -71,12 +78,6 @@ def structure_edits(
     except RefusedError as refused:
         return HostEdits(reason=str(refused))
     return HostEdits(tuple(edits))
-
-
-def _only(items: set[str], otherwise: str) -> str:
-    if len(items) != 1:
-        raise RefusedError(otherwise)
-    return next(iter(items))
 
 
 def _heads(kernels: Iterable[KernelText], change: StructureChange) -> str:
@@ -96,54 +97,76 @@ def _heads(kernels: Iterable[KernelText], change: StructureChange) -> str:
 
 
 def _hold(
-    report: HostReport,
-    wanted: Sequence[HostLaunch],
-    change: StructureChange,
-    after: HostReport,
+    report: HostReport, wanted: Sequence[HostLaunch], change: StructureChange, after: HostReport
 ) -> None:
     """Refuse where the edited program launches anything else than what it did, on members' buffers."""
-
-    def said(it: HostLaunch, *, before: bool) -> tuple[object, ...]:
-        split = change.parameters.get(it.kernel, {}) if before and it in wanted else {}
-        names: list[str] = []
-        sizes: dict[str, int | float | None] = {}
-        for name in it.set_at:
-            names += [array for _, array in split.get(name, ((0, name),))]
-        for name, value in it.buffers.items():
-            for member, array in split.get(name, ()):
-                whole = value.best
-                sizes[array] = None if whole is None else whole // change.bytes * change.fields[member].bytes
-            if name not in split:
-                sizes[name] = value.best
-        scalars = sorted((name, value.best) for name, value in it.arguments.items())
-        local = sorted((name, value.best) for name, value in it.local_arguments.items())
-        ranges = [each.best if each else None for each in (*it.global_size, *it.local_size)]
-        return it.kernel, it.host_file, ranges, scalars, local, sorted(names), sorted(sizes.items(), key=repr)
-
-    asked = sorted((said(it, before=True) for it in report.launches), key=repr)
-    found = sorted((said(it, before=False) for it in after.launches), key=repr)
-    if asked != found:
+    asked = sorted((_said(it, change if it in wanted else None) for it in report.launches), key=repr)
+    found = sorted((_said(it, None) for it in after.launches), key=repr)
+    new = {
+        it.kernel: {name for split in change.parameters[it.kernel].values() for _, name in split}
+        for it in wanted
+    }
+    sizes = [
+        {
+            (it.kernel, name, value.best)
+            for name, value in it.buffers.items()
+            if name in new.get(it.kernel, ())
+        }
+        for it in after.launches
+    ]
+    known = {it for each in wanted for it in _sizes(each, change)}
+    unsure = {(kernel, name) for kernel, name, size in known if size is None}
+    if asked != found or any(
+        (it[0], it[1]) not in unsure and it not in known for each in sizes for it in each
+    ):
         raise RefusedError("what the edited program would launch cannot be followed to the members' buffers")
+
+
+def _said(launch: HostLaunch, change: StructureChange | None) -> tuple[object, ...]:
+    """Return what a launch is, as it must be after the change; sizes of members' buffers are left out."""
+    split = change.parameters[launch.kernel] if change is not None else {}
+    names = [array for name in launch.set_at for _, array in split.get(name, ((0, name),))]
+    groups = (launch.arguments, launch.local_arguments)
+    scalars = [sorted((name, value.best) for name, value in it.items()) for it in groups]
+    ranges = [each.best if each else None for each in (*launch.global_size, *launch.local_size)]
+    return launch.kernel, launch.host_file, ranges, scalars, sorted(names)
+
+
+def _sizes(launch: HostLaunch, change: StructureChange) -> Iterator[tuple[str, str, int | None]]:
+    """Yield how long the members' buffers of a launch have to be, where that is known."""
+    for name, split in change.parameters[launch.kernel].items():
+        whole = launch.buffers[name].best if name in launch.buffers else None
+        for member, array in split:
+            count = None if whole is None else int(whole) // change.bytes
+            yield launch.kernel, array, None if count is None else count * change.fields[member].bytes
 
 
 # ------------------------------------------------------------------------------------------- editing
 
 
 @dataclass(frozen=True, slots=True)
+class _Variable:
+    """A variable: its name, and the function that declares it or the whole file."""
+
+    name: str
+    scope: Node
+
+
+@dataclass(frozen=True, slots=True)
 class _Argument:
-    """One call of `clSetKernelArg`."""
+    """One call of `clSetKernelArg`; `is_counted` where its index is counted up by the call itself."""
 
     call: Node
     kernel: str
     index: int
+    is_counted: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
     """A member of the host's structure, and the variable of its buffer."""
 
-    name: str
-    type: str
+    of: HostMember
     buffer: str
 
 
@@ -166,21 +189,26 @@ class _Program:
         self.change = change
         self.order = {it.name: tuple(each.name for each in it.parameters) for it in kernels}
         self.read = read
+        self.setting = [it for it in walk(self.file.root) if called(it) == "clSetKernelArg"]
 
     def edits(self, launches: Sequence[HostLaunch]) -> list[Edit]:
         calls = list(self._arguments(launches))
-        given: dict[str, dict[int, None]] = {}
+        given: dict[tuple[str, Extent], dict[int, None]] = {}
+        variables: dict[tuple[str, Extent], _Variable] = {}
         for it in calls:
-            parameter = self._parameter(it)
-            for member, _ in self.change.parameters[it.kernel].get(parameter, ()):
-                given.setdefault(self._buffer_of(it.call), {})[member] = None
-        self._twice(calls)
+            split = self.change.parameters[it.kernel].get(self._parameter(it))
+            if split is not None:
+                variable = self._buffer_of(it.call)
+                key = variable.name, extent(variable.scope)
+                variables[key] = variable
+                given.setdefault(key, {}).update(dict.fromkeys(member for member, _ in split))
         edits: list[Edit] = []
-        members: dict[str, dict[int, _Member]] = {}
-        for name, used in given.items():
-            buffer = _Buffer(self, name, calls)
-            members[name] = buffer.members(sorted(used))
-            edits += buffer.edits(tuple(members[name].values()))
+        members: dict[tuple[str, Extent], dict[int, _Member]] = {}
+        taken: set[str] = set()
+        for key, used in given.items():
+            buffer = _Buffer(self, variables[key], calls)
+            members[key] = buffer.members(sorted(used), taken)
+            edits += buffer.edits(tuple(members[key].values()))
         for it in calls:
             edits += self._set(it, members)
         if any("malloc(" in it.text for it in edits) and not re.search(
@@ -189,44 +217,64 @@ class _Program:
             edits.append(self.file.before(self.file.root, "#include <stdlib.h>\n"))
         return edits
 
+    def variable(self, name: Node) -> _Variable:
+        """Return the variable that a name is."""
+        scope = enclosing(name, FUNCTIONS)
+        mine = (it for it in walk(scope) if it.type == "identifier" and text_of(it) == text_of(name))
+        is_own = any(_declaration(it) is not None or _is_parameter(it) for it in mine)
+        return _Variable(text_of(name), scope if is_own else self.file.root)
+
     # ------------------------------------------------------------------------------------- arguments
 
     def _arguments(self, launches: Sequence[HostLaunch]) -> Iterator[_Argument]:
         """Yield every call that sets an argument of one of the kernels."""
-        every = [
-            it
-            for it in walk(self.file.root)
-            if it.type == "call_expression" and called(it) == "clSetKernelArg" and len(arguments_of(it)) == 4
-        ]
-        variables: dict[str, str] = {}
+        handles: dict[tuple[str, Extent], str] = {}
+        indices: dict[tuple[str, int], int] = {}
         for launch in launches:
-            name = self._kernel_variable(launch, every)
-            if variables.setdefault(name, launch.kernel) != launch.kernel:
-                raise RefusedError(f"`{name}` is several kernels")
-        for call in every:
-            handle, index = (text_of(it) for it in arguments_of(call)[:2])
-            if handle in variables:
-                if not index.isdigit():
-                    raise RefusedError(f"the argument's index at {self.file.place(call)} is no number")
-                yield _Argument(call, variables[handle], int(index))
+            if handles.setdefault(self._handle(launch), launch.kernel) != launch.kernel:
+                raise RefusedError(f"one variable is `{launch.kernel}` and another kernel in turns")
+            indices |= {(launch.kernel, it.row): it.index for it in launch.set_at.values()}
+        for call in self.setting:
+            kernel = handles.get(self._handle_in(call))
+            if kernel is None:
+                continue
+            index = arguments_of(call)[1]
+            if text_of(index).isdigit():
+                yield _Argument(call, kernel, int(text_of(index)), is_counted=False)
+                continue
+            known = indices.get((kernel, call.start_point.row + 1))
+            is_alone = sum(it.start_point.row == call.start_point.row for it in self.setting) == 1
+            if (
+                index.type != "update_expression"
+                or not text_of(index).endswith("++")
+                or known is None
+                or not is_alone
+            ):
+                raise RefusedError(f"the argument's index at {self.file.place(call)} is no number")
+            yield _Argument(call, kernel, known, is_counted=True)
 
-    def _kernel_variable(self, launch: HostLaunch, calls: Sequence[Node]) -> str:
+    def _handle_in(self, call: Node) -> tuple[str, Extent]:
+        handle = arguments_of(call)[0]
+        base = next((it for it in walk(handle) if it.type == "identifier"), handle)
+        return text_of(handle), extent(self.variable(base).scope)
+
+    def _handle(self, launch: HostLaunch) -> tuple[str, Extent]:
         """Return the variable that holds a launched kernel where its arguments are set."""
-        found: set[str] | None = None
-        order = self.order[launch.kernel]
-        for name in order:
+        found: set[tuple[str, Extent]] | None = None
+        for name in self.order[launch.kernel]:
             where = launch.set_at.get(name)
             if where is None:
                 raise RefusedError(f"where `{name}` of `{launch.kernel}` is set is not known")
+            on_row = [it for it in self.setting if it.start_point.row + 1 == where.row]
             mine = {
-                text_of(arguments_of(it)[0])
-                for it in calls
-                if it.start_point.row + 1 == where.row
-                and where.path == self.file.path
-                and text_of(arguments_of(it)[1]) == str(where.index)
+                self._handle_in(it)
+                for it in on_row
+                if where.path == self.file.path
+                and len(arguments_of(it)) == 4
+                and (text_of(arguments_of(it)[1]) == str(where.index) or len(on_row) == 1)
             }
             found = mine if found is None else found & mine
-        if found is None or len(found) != 1:
+        if not found or len(found) != 1:
             raise RefusedError(f"arguments of `{launch.kernel}` are not set by plain clSetKernelArg calls")
         return next(iter(found))
 
@@ -236,7 +284,7 @@ class _Program:
             raise RefusedError(f"`{it.kernel}` has no argument {it.index} ({self.file.place(it.call)})")
         return order[it.index]
 
-    def _buffer_of(self, call: Node) -> str:
+    def _buffer_of(self, call: Node) -> _Variable:
         """Return the variable whose address an argument is set from."""
         node = arguments_of(call)[3]
         while node.type in ("cast_expression", "parenthesized_expression"):
@@ -244,30 +292,27 @@ class _Program:
         inner = node.named_children[-1] if node.type == "pointer_expression" else node
         if node.type != "pointer_expression" or inner.type != "identifier":
             raise RefusedError(f"the buffer at {self.file.place(call)} is no plain variable")
-        return text_of(inner)
+        return self.variable(inner)
 
-    def _twice(self, calls: Sequence[_Argument]) -> None:
-        held: dict[tuple[str, str], str] = {}
-        for it in calls:
-            parameter = self._parameter(it)
-            if parameter in self.change.parameters[it.kernel]:
-                name = self._buffer_of(it.call)
-                if held.setdefault((it.kernel, name), parameter) != parameter:
-                    raise RefusedError(f"`{it.kernel}` is given `{name}` twice")
-
-    def _set(self, it: _Argument, members: Mapping[str, Mapping[int, _Member]]) -> Iterator[Edit]:
+    def _set(
+        self, it: _Argument, members: Mapping[tuple[str, Extent], Mapping[int, _Member]]
+    ) -> Iterator[Edit]:
         """Yield the edits of one call that sets an argument: members' buffers, or another index."""
         order, split = self.order[it.kernel], self.change.parameters[it.kernel]
         first = sum(len(split.get(name, (0,))) for name in order[: it.index])
         index = arguments_of(it.call)[1]
         parameter = order[it.index]
         if parameter not in split:
-            if first != it.index:
+            if first != it.index and not it.is_counted:
                 yield self.file.edit(index, str(first))
             return
-        name = self._buffer_of(it.call)
+        buffer = self._buffer_of(it.call)
+        mine = members[buffer.name, extent(buffer.scope)]
         changes = [
-            {extent(index): str(first + at), **renamed(it.call, name, members[name][member].buffer)}
+            {
+                **({} if it.is_counted else {extent(index): str(first + at)}),
+                **renamed(it.call, buffer.name, mine[member].buffer),
+            }
             for at, (member, _) in enumerate(split[parameter])
         ]
         yield from self.repeat(it.call, changes)
@@ -277,310 +322,222 @@ class _Program:
     def repeat(self, call: Node, changes: Sequence[Mapping[Extent, str]]) -> Iterator[Edit]:
         """Yield the edit that makes a call once for each set of changes, in its statement if it can."""
         statement = enclosing(call, STATEMENTS)
-        if any(it.type == "update_expression" for it in walk(call)):
-            raise RefusedError(f"the call at {self.file.place(call)} changes a variable")
         others = [
             it for it in walk(statement) if it.type == "call_expression" and called(it).startswith("clSet")
         ]
         if statement.type == "expression_statement" and len(others) <= 1:
             copies = [spliced(statement, it) for it in changes]
-            yield self.file.edit(statement, self._in_block(statement, copies))
+            yield self.file.edit(statement, self.in_block(statement, copies))
         else:
             yield self.file.edit(call, f"({' | '.join(spliced(call, it) for it in changes)})")
 
-    def _in_block(self, statement: Node, lines: Sequence[str]) -> str:
+    def in_block(self, statement: Node, lines: Sequence[str]) -> str:
         """Return statements that stand for one: in braces where that is all that a condition governs."""
-        indent = self.file.indent(statement)
-        joined = f"\n{indent}".join(lines)
+        joined = f"\n{self.file.indent(statement)}".join(lines)
         block = statement.parent
         if block is not None and block.type in ("compound_statement", "case_statement"):
             return joined
         return f"{{ {joined} }}"
 
-    def moved(self, data: _Data, member: _Member, line: str, *, takes: bool) -> str:
-        """Return a block that copies one member between the host's array and a buffer, around a statement."""
-        statement = enclosing(data.call, STATEMENTS)
-        inner = self.file.indent(statement) + "    "
-        part, at = self.file.new_name("part"), self.file.new_name("at")
-        count, array = self.count(data), self._elements(data.array)
-        held = f"{array}[{at}].{member.name}"
-        copied = f"{held} = {part}[{at}];" if takes else f"{part}[{at}] = {held};"
-        loop = f"for (size_t {at} = 0; {at} < {count}; {at}++) {copied}"
-        made = f"{member.type} *{part} = ({member.type} *)malloc({_factor(count)} * sizeof({member.type}));"
-        lines = [made, *((line, loop) if takes else (loop, line)), f"free({part});"]
-        body = "".join(f"\n{inner}{it}" for it in lines)
-        return f"{{{body}\n{self.file.indent(statement)}}}"
-
-    def _elements(self, array: Node) -> str:
-        """Return the host's array as an expression that can be subscripted."""
-        text = text_of(array)
-        if array.type == "identifier" and self.pointee(array) == self.type_name:
-            return text
-        return f"(({self.type_name} *)({text}))"
-
-    # ------------------------------------------------------------------------------------- structure
-
-    type_name = ""
-    """The host's structure, once it is known."""
-
-    def count(self, data: _Data) -> str:
-        """Return how many structures a number of bytes are."""
-        size = data.size
-        if size.type == "binary_expression" and text_of(_operator(size)) == "*":
-            left, right = named(size)
-            for one, other in ((left, right), (right, left)):
-                if self._is_whole_size(one):
-                    return text_of(other) if _SIMPLE.fullmatch(text_of(other)) else f"({text_of(other)})"
-        return f"({text_of(size)}) / sizeof({self.type_name})"
-
-    def size(self, data: _Data, member: _Member) -> dict[Extent, str]:
-        """Return the change that makes a size that of a member's buffer."""
-        factors = list(_factors(data.size))
-        whole = [it for it in factors if self._is_whole_size(it)]
-        if len(whole) == 1:
-            return {whole[0].start_byte: f"sizeof({member.type})"}
-        text = f"({text_of(data.size)}) / sizeof({self.type_name}) * sizeof({member.type})"
-        return {extent(data.size): text}
-
-    def _is_whole_size(self, node: Node) -> bool:
-        return node.type == "sizeof_expression" and self.measured(node) == self.type_name
-
-    def measured(self, node: Node) -> str:
-        """Return the type that a `sizeof` measures: itself, or what the host's array holds."""
-        text = text_of(node).removeprefix("sizeof").strip()
-        text = text[1:-1].strip() if text.startswith("(") else text
-        found = re.fullmatch(r"\*\s*(\w+)|(\w+)\s*\[\s*\w+\s*\]", text)
-        if found is None:
-            return " ".join(text.split())
-        name = found[1] or found[2]
-        used = next((it for it in walk(node) if it.type == "identifier" and text_of(it) == name), None)
-        return self.pointee(used) if used is not None else ""
-
-    def pointee(self, name: Node) -> str:
-        """Return what a variable points to, or an array is made of, by its declaration; empty if unknown."""
-        text = text_of(name)
-        for scope in (enclosing(name, FUNCTIONS), self.file.root):
-            for it in walk(scope):
-                if it.type not in ("declaration", "parameter_declaration"):
-                    continue
-                kind = it.child_by_field_name("type")
-                for declared in it.children_by_field_name("declarator"):
-                    node: Node | None = declared
-                    while node is not None and node.type == "init_declarator":
-                        node = node.child_by_field_name("declarator")
-                    if node is None or node.type not in ("pointer_declarator", "array_declarator"):
-                        continue
-                    inner = node.child_by_field_name("declarator")
-                    if inner is not None and inner.type == "identifier" and text_of(inner) == text:
-                        return " ".join(text_of(kind).split()) if kind is not None else ""
-        return ""
-
-    def host_members(self) -> dict[int, tuple[str, str]]:
-        """Return name and type of the host structure's members, by the kernel's member at that place."""
-        found = self._definition()
-        if found is None:
-            raise RefusedError(f"the host's structure `{self.type_name}` is not found")
-        at, widest = 0, 1
-        members: dict[tuple[int, int], tuple[str, str]] = {}
-        for it in found.named_children:
-            if it.type == "comment":
-                continue
-            kind = it.child_by_field_name("type")
-            bytes_ = size_of(text_of(kind)) if kind is not None else None
-            declared = it.children_by_field_name("declarator")
-            if kind is None or not bytes_ or not declared:
-                raise RefusedError(f"the host's `{self.type_name}` has a member whose size is not known")
-            for each in declared:
-                length = _length(each)
-                if length is None:
-                    raise RefusedError(f"the host's `{self.type_name}` has a member whose size is not known")
-                at += -at % bytes_
-                if each.type == "field_identifier":
-                    members[at, bytes_] = text_of(each), text_of(kind)
-                at, widest = at + bytes_ * length, max(widest, bytes_)
-        if at + -at % widest != self.change.bytes:
-            raise RefusedError(f"the host's `{self.type_name}` is not as long as the kernels'")
-        fields = enumerate(self.change.fields)
-        return {i: members[it.offset, it.bytes] for i, it in fields if (it.offset, it.bytes) in members}
-
-    def _definition(self) -> Node | None:
-        """Return the members of the host's structure: in this file, or in one that it includes."""
-        name = self.type_name.removeprefix("struct ").strip()
-        roots = [self.file.root]
-        for included in _INCLUDED.findall(self.file.text):
-            text = self.read(str(PurePath(self.file.path).parent / included))
-            if text is not None:
-                roots.append(parse_c(text))
-        for it in (it for root in roots for it in walk(root) if it.type == "struct_specifier"):
-            body, own = it.child_by_field_name("body"), it.child_by_field_name("name")
-            if body is None:
-                continue
-            typedef = it.parent if it.parent is not None and it.parent.type == "type_definition" else None
-            names = [own] if own is not None else []
-            names += typedef.children_by_field_name("declarator") if typedef is not None else []
-            if name in map(text_of, names):
-                return body
-        return None
-
-
-class _Buffer:
-    """One buffer of structures: its variable, and all that the host does with it."""
-
-    def __init__(self, program: _Program, name: str, calls: Sequence[_Argument]) -> None:
-        self.program, self.file, self.name = program, program.file, name
-        first = next(it.call for it in calls if name in {text_of(n) for n in walk(it.call)})
-        scope = enclosing(first, FUNCTIONS)
-        if not self._declared_in(scope):
-            scope = self.file.root
-            self._is_static(scope)
-        set_ = {it.call.start_byte for it in calls}
-        self.declarations: list[Node] = []
-        self.created: list[Node] = []
-        self.moves: list[Node] = []
-        self.released: list[Node] = []
-        for it in walk(scope):
-            if it.type == "identifier" and text_of(it) == name:
-                self._sort(it, set_)
-        if len(self.created) != 1:
-            raise RefusedError(f"`{name}` is not made by one clCreateBuffer")
-        self.create = _Data(self.created[0], *arguments_of(self.created[0])[2:4])
-        self._find_type()
-
-    def _declared_in(self, scope: Node) -> bool:
-        return any(
-            it.type == "identifier" and text_of(it) == self.name and _declaration(it) is not None
-            for it in walk(scope)
-        )
-
-    def _is_static(self, root: Node) -> None:
-        for it in walk(root):
-            declaration = _declaration(it) if it.type == "identifier" and text_of(it) == self.name else None
-            if declaration is not None and text_of(declaration).startswith("static"):
-                return
-        raise RefusedError(f"`{self.name}` may be used by other files: make it local or static")
-
-    def _sort(self, name: Node, set_: set[int]) -> None:
-        """Note what a mention of the buffer is for. Raises: RefusedError if its like is not rewritten."""
-        call = enclosing(name, frozenset(("call_expression", *STATEMENTS)))
-        function, arguments = called(call) if call.type == "call_expression" else "", arguments_of(call)
-        made = _made(name)
-        if made is not None or _declaration(name) is not None:
-            if _declaration(name) is not None:
-                self.declarations.append(name)
-            if made is not None:
-                self.created.append(made)
-            return
-        if function == "clSetKernelArg" and call.start_byte in set_:
-            return
-        if function in _MOVES and len(arguments) == 9 and arguments[1] == name:
-            if text_of(arguments[3]) != "0":
-                raise RefusedError(f"a part of `{self.name}` is moved at {self.file.place(call)}")
-            if text_of(arguments[8]) not in _NOTHING:
-                raise RefusedError(f"an event is asked for at {self.file.place(call)}")
-            self.moves.append(call)
-            return
-        if function in ("clReleaseMemObject", "clRetainMemObject"):
-            self.released.append(call)
-            return
-        if enclosing(name, frozenset(("sizeof_expression", *STATEMENTS))).type == "sizeof_expression":
-            return
-        raise RefusedError(f"`{self.name}` is also used at {self.file.place(name)}")
-
-    def _find_type(self) -> None:
-        """Say which structure of the host the buffer holds."""
-        program, found = self.program, ""
-        for it in (self.create, *map(_data_of, self.moves)):
-            measured = [program.measured(n) for n in _factors(it.size) if n.type == "sizeof_expression"]
-            pointed = program.pointee(it.array) if it.array.type == "identifier" else ""
-            found = found or next((m for m in measured if m and size_of(m) is None), "") or pointed
-        if not found:
-            raise RefusedError(f"which structure of the host `{self.name}` holds is not known")
-        program.type_name = found
-
-    def members(self, used: Sequence[int]) -> dict[int, _Member]:
-        """Return the host's members that the kernels use, each with a name for its buffer."""
-        known = self.program.host_members()
-        missing = next((it for it in used if it not in known), None)
-        if missing is not None:
-            name = self.program.change.fields[missing].name
-            raise RefusedError(f"the host's `{self.program.type_name}` has no member where `{name}` is")
-        return {it: _Member(*known[it], self.file.new_name(f"{self.name}_{known[it][0]}")) for it in used}
-
-    def edits(self, members: Sequence[_Member]) -> Iterator[Edit]:
-        """Yield the edits of all but the calls that set arguments."""
-        for name in self.declarations:
-            yield from self._declare(name, members)
-        yield from self._make(members)
-        for call in self.moves:
-            yield from self._move(call, members)
-        for call in self.released:
-            yield from self.program.repeat(call, [renamed(call, self.name, it.buffer) for it in members])
-
-    def _declare(self, name: Node, members: Sequence[_Member]) -> Iterator[Edit]:
-        node = name.parent if name.parent is not None and name.parent.type == "init_declarator" else name
-        if node is not name and _made(name) is not None:
-            yield self.file.edit(node, ", ".join(it.buffer for it in members))
-        else:
-            yield self.file.edit(
-                node, ", ".join(spliced(node, renamed(node, self.name, it.buffer)) for it in members)
-            )
-
-    def _make(self, members: Sequence[_Member]) -> Iterator[Edit]:
-        """Yield the edits that make the members' buffers, filled from the host's array where that is."""
-        call = self.create.call
-        flags, array = text_of(arguments_of(call)[1]), self.create.array
-        if "HOST_PTR" in flags.replace("COPY_HOST_PTR", ""):
-            raise RefusedError(f"`{self.name}` lives in the host's memory ({self.file.place(call)})")
-        self._plain(call)
+    def repeatable(self, call: Node) -> Node:
+        """Return the statement of a call that is made several times with what stands around it."""
         statement = enclosing(call, STATEMENTS)
-        filled = text_of(array) not in _NOTHING
-        lines = []
-        for it in members:
-            changes = self.program.size(self.create, it)
-            if filled:
-                changes |= {extent(array): self.file.new_name("part")}
-            if statement.type == "declaration":
-                line = f"{it.buffer} = {spliced(call, changes)};"
-            else:
-                line = spliced(statement, {**changes, **renamed(statement, self.name, it.buffer)})
-            lines.append(self.program.moved(self.create, it, line, takes=False) if filled else line)
-        block = statement.parent
-        if block is None or block.type != "compound_statement":
-            raise RefusedError(
-                f"`{self.name}` is made where no statements can follow ({self.file.place(call)})"
-            )
-        joined = f"\n{self.file.indent(statement)}".join(lines)
-        if statement.type == "declaration":
-            yield self.file.behind(statement, f"\n{self.file.indent(statement)}{joined}")
-        else:
-            yield self.file.edit(statement, joined)
+        where = self.file.place(call)
+        if statement.type == "if_statement":
+            then = statement.child_by_field_name("consequence")
+            if statement.child_by_field_name("alternative") is not None or then is None or not _leaves(then):
+                raise RefusedError(f"what happens then depends on the call at {where}")
+        elif statement.type != "expression_statement":
+            raise RefusedError(f"what the call at {where} gives is kept where it is declared")
+        self.plain(call)
+        return statement
 
-    def _move(self, call: Node, members: Sequence[_Member]) -> Iterator[Edit]:
-        """Yield the edit of a call that writes or reads the buffer."""
-        data, takes = _data_of(call), called(call) == "clEnqueueReadBuffer"
-        statement = enclosing(call, STATEMENTS)
-        if statement.type not in ("expression_statement", "if_statement"):
-            raise RefusedError(f"what the call at {self.file.place(call)} gives is kept in a declaration")
-        self._plain(call)
-        blocking = arguments_of(call)[2]
-        lines = []
-        for it in members:
-            changes = {
-                **self.program.size(data, it),
-                **renamed(call, self.name, it.buffer),
-                extent(data.array): self.file.new_name("part"),
-                extent(blocking): "CL_TRUE",
-            }
-            lines.append(self.program.moved(data, it, spliced(statement, changes), takes=takes))
-        yield self.file.edit(statement, self.program._in_block(statement, lines))
-
-    def _plain(self, call: Node) -> None:
+    def plain(self, call: Node) -> None:
         """Refuse calls that cannot be made several times: what they are given is asked for anew each time."""
         for it in (it for each in arguments_of(call) for it in walk(each)):
             if it.type in ("update_expression", "assignment_expression") or (
                 it.type == "call_expression" and called(it) not in _QUIET
             ):
                 raise RefusedError(f"the call at {self.file.place(call)} cannot be repeated")
+
+
+class _Buffer:
+    """One buffer of structures: its variable, and all that the host does with it."""
+
+    def __init__(self, program: _Program, variable: _Variable, calls: Sequence[_Argument]) -> None:
+        self.program, self.file, self.name = program, program.file, variable.name
+        self.declarations: list[Node] = []
+        self.created: list[Node] = []
+        self.moves: list[Node] = []
+        self.released: list[Node] = []
+        set_ = {it.call.start_byte for it in calls}
+        for it in walk(variable.scope):
+            if it.type == "identifier" and text_of(it) == self.name and program.variable(it) == variable:
+                self._sort(it, set_)
+        if not self.declarations:
+            raise RefusedError(f"`{self.name}` is declared in another file")
+        if len(self.created) != 1:
+            raise RefusedError(f"`{self.name}` is not made by one clCreateBuffer")
+        for it in self.declarations:
+            self._is_plain(it, is_shared=variable.scope == self.file.root)
+        self.create = _Data(self.created[0], *arguments_of(self.created[0])[2:4])
+        self.structure = self._structure()
+        self.part, self.at = self.file.new_name("part"), self.file.new_name("at")
+
+    def _is_plain(self, name: Node, *, is_shared: bool) -> None:
+        declaration = _declaration(name)
+        if declaration is None:
+            return
+        kind = declaration.child_by_field_name("type")
+        words = {text_of(it) for it in named(declaration) if it.type.endswith(("qualifier", "specifier"))}
+        if kind is None or text_of(kind) != "cl_mem" or words - {"static"}:
+            raise RefusedError(f"`{self.name}` is not declared as a plain cl_mem ({self.file.place(name)})")
+        if is_shared and "static" not in words:
+            raise RefusedError(f"`{self.name}` may be used by other files: make it local or static")
+
+    def _sort(self, name: Node, set_: set[int]) -> None:
+        """Note what a mention of the buffer is for. Raises: RefusedError if its like is not rewritten."""
+        where = self.file.place(name)
+        made, declaration = _made(name), _declaration(name)
+        if declaration is not None:
+            self.declarations.append(name)
+        if made is not None:
+            self.created.append(made)
+        if made is not None or declaration is not None:
+            return
+        if enclosing(name, frozenset(("sizeof_expression", *STATEMENTS))).type == "sizeof_expression":
+            return
+        if _is_parameter(name):
+            raise RefusedError(f"`{self.name}` is handed to a function ({where})")
+        call = enclosing(name, frozenset(("call_expression", *STATEMENTS)))
+        if call.type != "call_expression":
+            raise RefusedError(f"`{self.name}` is also used at {where}")
+        function, arguments = called(call), arguments_of(call)
+        if function in _MOVES and len(arguments) == 9 and arguments[1] == name:
+            if text_of(arguments[3]) != "0":
+                raise RefusedError(f"a part of `{self.name}` is moved at {where}")
+            if text_of(arguments[8]) not in _NOTHING:
+                raise RefusedError(f"an event is asked for at {where}")
+            self.moves.append(call)
+        elif function in ("clReleaseMemObject", "clRetainMemObject"):
+            self.released.append(call)
+        elif function != "clSetKernelArg" or call.start_byte not in set_:
+            raise RefusedError(f"`{self.name}` is also given to {function} at {where}")
+
+    def _structure(self) -> HostStructure:
+        """Return which structure of the host the buffer holds."""
+        program = self.program
+        data = (self.create, *map(_data_of, self.moves))
+        names = (structure_name(self.file, it.size, it.array) for it in data)
+        found = next(filter(None, names), "")
+        if not found:
+            raise RefusedError(f"which structure of the host `{self.name}` holds is not known")
+        structure = HostStructure(self.file, program.read, program.change, found)
+        for it in data:
+            if not structure.is_whole(it.size):
+                raise RefusedError(
+                    f"how many structures the call at {self.file.place(it.call)} means is not known"
+                )
+        return structure
+
+    def members(self, used: Sequence[int], taken: set[str]) -> dict[int, _Member]:
+        """Return the host's members that get a buffer: all that kernels use, or that come back with them."""
+        fields, known = self.program.change.fields, self.structure.members
+        fills = [it for it in self.moves if called(it) != "clEnqueueReadBuffer"]
+        is_filled = bool(fills) or text_of(self.create.array) not in _NOTHING
+        if is_filled and len(fills) < len(self.moves):
+            used = range(len(fields))
+        missing = next((fields[it].name for it in used if it not in known), None)
+        if missing is not None:
+            raise RefusedError(f"the host's `{self.structure.name}` has no plain member where `{missing}` is")
+        result = {}
+        for it in used:
+            name = f"{self.name}_{known[it].name}"
+            while self.file.new_name(name) != name or name in taken:
+                name += "_"
+            taken.add(name)
+            result[it] = _Member(known[it], name)
+        return result
+
+    def edits(self, members: Sequence[_Member]) -> Iterator[Edit]:
+        """Yield the edits of all but the calls that set arguments."""
+        for name in self.declarations:
+            yield self._declare(name, members)
+        yield self._make(members)
+        for call in self.moves:
+            yield self._move(call, members)
+        for call in self.released:
+            self.program.plain(call)
+            yield from self.program.repeat(call, [renamed(call, self.name, it.buffer) for it in members])
+
+    def _declare(self, name: Node, members: Sequence[_Member]) -> Edit:
+        node = name.parent if name.parent is not None and name.parent.type == "init_declarator" else name
+        if node is not name and _made(name) is not None:
+            return self.file.edit(node, ", ".join(it.buffer for it in members))
+        copies = [spliced(node, renamed(node, self.name, it.buffer)) for it in members]
+        return self.file.edit(node, ", ".join([it.buffer for it in members] if node is name else copies))
+
+    def _make(self, members: Sequence[_Member]) -> Edit:
+        """Return the edit that makes the members' buffers, filled from the host's array where that is."""
+        call = self.create.call
+        flags, array = text_of(arguments_of(call)[1]), self.create.array
+        is_filled = text_of(array) not in _NOTHING
+        if is_filled and not (_FLAGS.fullmatch(flags) and "COPY_HOST_PTR" in flags and "USE_" not in flags):
+            raise RefusedError(f"`{self.name}` may live in the host's memory ({self.file.place(call)})")
+        statement = enclosing(call, STATEMENTS)
+        is_declared = statement.type == "declaration"
+        if is_declared:
+            self.program.plain(call)
+        else:
+            self.program.repeatable(call)
+        lines = []
+        for it in members:
+            changes = self.structure.sized(self.create.size, it.of)
+            if is_filled:
+                changes |= {extent(array): self.part}
+            if is_declared:
+                line = f"{it.buffer} = {spliced(call, changes)};"
+            else:
+                line = spliced(statement, {**changes, **renamed(statement, self.name, it.buffer)})
+            lines.append(self._copied(self.create, it, line, takes=False) if is_filled else line)
+        block = statement.parent
+        if is_declared and (block is None or block.type != "compound_statement"):
+            raise RefusedError(
+                f"`{self.name}` is made where no statement can follow ({self.file.place(call)})"
+            )
+        if is_declared:
+            indent = f"\n{self.file.indent(statement)}"
+            return self.file.behind(statement, indent + indent.join(lines))
+        return self.file.edit(statement, self.program.in_block(statement, lines))
+
+    def _move(self, call: Node, members: Sequence[_Member]) -> Edit:
+        """Return the edit of a call that writes or reads the buffer."""
+        data, takes = _data_of(call), called(call) == "clEnqueueReadBuffer"
+        statement = self.program.repeatable(call)
+        blocking = arguments_of(call)[2]
+        lines = []
+        for it in members:
+            changes = {
+                **self.structure.sized(data.size, it.of),
+                **renamed(call, self.name, it.buffer),
+                extent(data.array): self.part,
+                extent(blocking): "CL_TRUE",
+            }
+            lines.append(self._copied(data, it, spliced(statement, changes), takes=takes))
+        return self.file.edit(statement, self.program.in_block(statement, lines))
+
+    def _copied(self, data: _Data, member: _Member, line: str, *, takes: bool) -> str:
+        """Return a block that copies one member between the host's array and a buffer, around a statement."""
+        indent = self.file.indent(enclosing(data.call, STATEMENTS))
+        part, at, kind = self.part, self.at, member.of.type
+        count = self.structure.count(data.size)
+        held = f"{self.structure.elements(data.array)}[{at}].{member.of.name}"
+        copied = f"{held} = {part}[{at}];" if takes else f"{part}[{at}] = {held};"
+        loop = f"for (size_t {at} = 0; {at} < {count}; {at}++) {copied}"
+        made = f"{kind} *{part} = ({kind} *)malloc({count} * sizeof({kind}));"
+        lines = [made, *((line, loop) if takes else (loop, line)), f"free({part});"]
+        body = "".join(f"\n{indent}    {it}" for it in lines)
+        return f"{{{body}\n{indent}}}"
 
 
 # ------------------------------------------------------------------------------------------- nodes
@@ -597,12 +554,16 @@ def _declaration(name: Node) -> Node | None:
     if node is not name and node.child_by_field_name("declarator") != name:
         return None
     parent = node.parent
-    is_one = parent is not None and parent.type == "declaration"
-    return (
-        parent
-        if is_one and parent is not None and node in parent.children_by_field_name("declarator")
-        else None
-    )
+    if parent is None or parent.type != "declaration":
+        return None
+    return parent if node in parent.children_by_field_name("declarator") else None
+
+
+def _is_parameter(name: Node) -> bool:
+    it = name
+    while it.parent is not None and it.parent.type.endswith("_declarator"):
+        it = it.parent
+    return it.parent is not None and it.parent.type == "parameter_declaration"
 
 
 def _made(name: Node) -> Node | None:
@@ -610,70 +571,18 @@ def _made(name: Node) -> Node | None:
     parent = name.parent
     if parent is None or parent.type not in ("init_declarator", "assignment_expression"):
         return None
-    field = "declarator" if parent.type == "init_declarator" else "left"
-    target = parent.child_by_field_name(field)
-    value = parent.child_by_field_name("value" if parent.type == "init_declarator" else "right")
+    is_first = parent.type == "init_declarator"
+    target = parent.child_by_field_name("declarator" if is_first else "left")
+    value = parent.child_by_field_name("value" if is_first else "right")
     if target != name or value is None or value.type != "call_expression":
         return None
     return value if called(value) == "clCreateBuffer" and len(arguments_of(value)) == 5 else None
 
 
-def extent(node: Node) -> Extent:
-    """Return where a node starts and ends."""
-    return node.start_byte, node.end_byte
-
-
-def renamed(node: Node, name: str, new: str) -> dict[Extent, str]:
-    """Return the changes that give a variable another name below a node."""
-    found = (it for it in walk(node) if it.type == "identifier" and text_of(it) == name)
-    return {extent(it): new for it in found}
-
-
-def spliced(node: Node, changes: Mapping[Extent, str]) -> str:
-    """Return a node's text with other text for some of the expressions in it."""
-    data = (node.text or b"").decode("utf-8", "replace").encode("utf-8")
-    parts: list[bytes] = []
-    at = 0
-    rest = [node]
-    while rest:
-        it = rest.pop()
-        start, end = it.start_byte - node.start_byte, it.end_byte - node.start_byte
-        if it is not node and extent(it) in changes and start >= at:
-            parts += (data[at:start], changes[extent(it)].encode())
-            at = end
-        else:
-            rest += reversed(it.named_children)
-    return b"".join([*parts, data[at:]]).decode("utf-8", "replace")
-
-
-def _operator(node: Node) -> Node:
-    found = node.child_by_field_name("operator")
-    assert found is not None, "a binary expression has an operator"
-    return found
-
-
-def _factors(size: Node) -> Iterator[Node]:
-    """Yield the factors of a product; anything else is one factor."""
-    if size.type == "binary_expression" and text_of(_operator(size)) == "*":
-        for it in named(size):
-            yield from _factors(it)
-    elif size.type == "parenthesized_expression" and len(named(size)) == 1:
-        yield from _factors(named(size)[0])
-    else:
-        yield size
-
-
-def _factor(text: str) -> str:
-    return text if _SIMPLE.fullmatch(text) or (text[0] == "(" and text[-1] == ")") else f"({text})"
-
-
-def _length(declared: Node) -> int | None:
-    """Return how many elements a member has: 1 unless it is an array; `None` if that is not known."""
-    if declared.type == "field_identifier":
-        return 1
-    size = declared.child_by_field_name("size")
-    inner = declared.child_by_field_name("declarator")
-    if declared.type != "array_declarator" or size is None or inner is None or not text_of(size).isdigit():
-        return None
-    rest = _length(inner)
-    return None if rest is None else rest * int(text_of(size))
+def _leaves(statement: Node) -> bool:
+    """Tell whether a statement never goes on behind itself."""
+    inner = named(statement)
+    if statement.type == "compound_statement":
+        return bool(inner) and _leaves(inner[-1])
+    is_ending = statement.type == "expression_statement" and called(inner[0]) in _ENDING
+    return statement.type in _LEAVING or is_ending

@@ -24,6 +24,7 @@ def apply(fixes: Iterable[Fix], texts: Mapping[str, str], *, unsafe: bool = Fals
     """Apply fixes to the texts of their files; of fixes that overlap the first is taken, whole or not at all.
 
     Safe fixes only, unless `unsafe`; sketches (`DISPLAY`) never. The same fix asked for twice is done once.
+    A fix that knows its edits of host code comes with them.
     """
     allowed = {FixSafety.SAFE, FixSafety.UNSAFE} if unsafe else {FixSafety.SAFE}
     taken: dict[str, list[Edit]] = {}
@@ -31,12 +32,13 @@ def apply(fixes: Iterable[Fix], texts: Mapping[str, str], *, unsafe: bool = Fals
     for fix in fixes:
         if fix.safety not in allowed or not fix.edits:
             continue
-        if all(it in taken.get(it.span.path, ()) for it in fix.edits):
+        edits = (*fix.edits, *fix.host_edits)
+        if all(it in taken.get(it.span.path, ()) for it in edits):
             continue
-        if any(it.span.path not in texts or _overlaps(it, taken.get(it.span.path, ())) for it in fix.edits):
+        if any(it.span.path not in texts or _overlaps(it, taken.get(it.span.path, ())) for it in edits):
             continue
         applied.append(fix)
-        for edit in fix.edits:
+        for edit in edits:
             if edit not in taken.setdefault(edit.span.path, []):
                 taken[edit.span.path].append(edit)
     return Applied(

@@ -74,6 +74,8 @@ class AppliedFix:
     assumptions: tuple[str, ...] = ()
     host_change: str | None = None
     host_diff: str = ""
+    host_files: tuple[str, ...] = ()
+    """Host files that were changed with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -356,9 +356,9 @@ class OpenedFile:
             is_open = any(it.kernel == kernel.name and it.fix is None for it in findings)
             if kernel.launch is not None and (is_open or climbs):
                 subject = self.subject(kernel, runs)
-                found = sorted(self.offers(subject), key=lambda it: rank(it[0]))
+                found = sorted(self.offers(subject), key=lambda it: rank(*it))
                 findings = attached(findings, kernel.name, [offer_of(subject, *it) for it in found])
-                rewrites += [(kernel.name, fix) for verified, fix in found if pays(verified)]
+                rewrites += [(kernel.name, fix) for verified, fix in found if pays(verified, fix)]
         return findings, tuple(rewrites)
 
     # ---------------------------------------------------------------------------------- launches and runs
