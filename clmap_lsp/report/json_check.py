@@ -98,6 +98,7 @@ def _applied(fix: AppliedFix) -> dict[str, Any]:
         "assumptions": list(fix.assumptions),
         "host_change": fix.host_change,
         "host_diff": fix.host_diff or None,
+        "host_files": list(fix.host_files),
     }
 
 

@@ -147,21 +147,73 @@ int main()
 """
 
 
-@pytest.mark.parametrize("is_saved", [True, False], ids=["as saved", "typed in"])
-def test_an_action_changes_the_host_file_that_is_open(session: Session, is_saved: bool):
-    """Its edits come in the same workspace edit, with the host document's version."""
+@pytest.mark.parametrize("state", ["as saved", "typed in", "closed"])
+def test_an_action_changes_the_host_file(session: Session, state: str):
+    """Its edits come in the same workspace edit, with the host document's version if it is open."""
     (session.folder / "clmap.toml").write_text("")
-    host = session.open(HOST, "main.c", "c")
-    if not is_saved:
+    (session.folder / "main.c").write_text(HOST)
+    host = (session.folder / "main.c").as_uri()
+    if state != "closed":
+        host = session.open(HOST, "main.c", "c")
+    if state == "typed in":
         session.change(host, f"\n{HOST}", 2)
     ladder = Ladder(session, (FIXTURES / "matmul" / "simple.cl").read_text(), "mm_simple")
     action = next(it for it in ladder.actions() if it["title"].startswith("Swap"))
     edit = session.request("codeAction/resolve", action)["edit"]
     changed = {it["textDocument"]["uri"]: it for it in edit["documentChanges"]}
-    assert (host in changed) == is_saved
-    if is_saved:
+    assert (host in changed) == (state != "typed in")
+    if state != "typed in":
         rows = {it["range"]["start"]["line"] for it in changed[host]["edits"]}
-        assert rows <= {3, 4} and changed[host]["textDocument"]["version"] == 1
+        assert rows <= {3, 4} and changed[host]["textDocument"]["version"] == (
+            1 if state == "as saved" else None
+        )
+
+
+BODIES = """\
+typedef struct { float x, y, z, u, v, w, q; int kind; } Body;
+__kernel void drift(__global Body *p, const float dt)
+{
+    const int i = get_global_id(0);
+    p[i].x += dt * p[i].u;
+}
+__kernel void slow(__global const float *by, __global Body *p)
+{
+    const int i = get_global_id(0);
+    p[i].u *= by[i];
+}
+"""
+LAUNCHING = """\
+#include <stdlib.h>
+typedef struct { float x, y, z, u, v, w, q; int kind; } Body;
+int main()
+{
+    cl_kernel drift = clCreateKernel(program, "drift", &err), slow = clCreateKernel(program, "slow", &err);
+    size_t global = 65536, local = 256; float dt = 0.1f;
+    cl_mem m = clCreateBuffer(context, 0, 65536 * sizeof(Body), NULL, &err);
+    cl_mem b = clCreateBuffer(context, 0, 65536 * sizeof(float), NULL, &err);
+    clSetKernelArg(drift, 0, sizeof(m), &m);
+    clSetKernelArg(drift, 1, sizeof(dt), &dt);
+    clSetKernelArg(slow, 0, sizeof(b), &b);
+    clSetKernelArg(slow, 1, sizeof(m), &m);
+    clEnqueueNDRangeKernel(queue, drift, 1, NULL, &global, &local, 0, NULL, NULL);
+    clEnqueueNDRangeKernel(queue, slow, 1, NULL, &global, &local, 0, NULL, NULL);
+}
+"""
+
+
+def test_structures_are_taken_apart_in_kernels_and_host_at_once(session: Session):
+    (session.folder / "clmap.toml").write_text("")
+    host = session.open(LAUNCHING, "main.c", "c")
+    ladder = Ladder(session, BODIES, "drift")
+    action = next(it for it in ladder.actions() if it["title"].startswith("Take `p` apart"))
+    edit = session.request("codeAction/resolve", action)["edit"]
+    changed = {
+        it["textDocument"]["uri"]: [e["newText"] for e in it["edits"]] for it in edit["documentChanges"]
+    }
+    assert set(changed) == {host, ladder.uri}
+    assert any("p_u[i] *= by[i]" in it or "p_u" in it for it in changed[ladder.uri])
+    assert "clSetKernelArg(drift, 1, sizeof(m_u), &m_u);" in "".join(changed[host])
+    assert {"2", "m_x, m_u"} <= set(changed[host])
 
 
 def test_an_action_says_what_it_assumes(session: Session):

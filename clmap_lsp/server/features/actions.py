@@ -13,7 +13,8 @@ from lsprotocol import types as lsp
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.hosts.changes import LaunchChange, StructureChange
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.convert import SOURCE, document_edit, offer_data
+from clmap_lsp.server.convert import SOURCE, document_edit, offer_data, uri_of
+from clmap_lsp.server.documents import Document
 from clmap_lsp.server.edits import overlap, workspace_edit
 from clmap_lsp.server.publishing import diagnostics_of
 from clmap_lsp.worker.messages import from_data
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.findings import Edit
     from clmap_lsp.server.app import ClmapServer
-    from clmap_lsp.server.documents import Document
     from clmap_lsp.server.snapshot import Snapshot
 
 FIX_ALL = "source.fixAll.clmap"
@@ -228,7 +228,7 @@ def _resolves(server: ClmapServer) -> bool:
 
 
 async def _host_edits(server: ClmapServer, data: dict[str, Any]) -> list[tuple[Document, Edit]]:
-    """Return what an action changes in host files that are open, and as they were saved."""
+    """Return what an action changes in host files; nothing where one is open with other text."""
     document = server.documents.get(str(data.get("uri")))
     if document is None or not data.get("change") or document.version != data.get("version"):
         return []
@@ -237,12 +237,13 @@ async def _host_edits(server: ClmapServer, data: dict[str, Any]) -> list[tuple[D
     change = from_data(asked, StructureChange) if is_split else from_data(asked, LaunchChange)
     known = await server.analyses.host_edits(document, str(data["kernel"]), change)
     by_path = {str(Path(it.path).resolve()): it for it in server.documents}
-    return [
-        (by_path[path], edit)
-        for path, (saved, edits) in known.items()
-        if path in by_path and by_path[path].text == saved
-        for edit in edits
-    ]
+    hosts = {
+        path: by_path.get(path) or Document(uri_of(path), "", 0, saved, document.encoding)
+        for path, (saved, _) in known.items()
+    }
+    if any(hosts[path].text != saved for path, (saved, _) in known.items()):
+        return []
+    return [(hosts[path], edit) for path, (_, edits) in known.items() for edit in edits]
 
 
 def _resolved(
@@ -251,7 +252,8 @@ def _resolved(
     data = action.data if isinstance(action.data, dict) else {}
     if action.edit is None and data.get("edits"):
         versions = {str(data.get("uri")): int(data["version"])} if "version" in data else {}
-        versions |= {document.uri: document.version for document, _ in host}
+        open_ = (it for it, _ in host if server.documents.get(it.uri) is it)
+        versions |= {it.uri: it.version for it in open_}
         action.edit = workspace_edit(
             [*data["edits"], *(document_edit(*it) for it in host)],
             server.client_capabilities,
