@@ -116,13 +116,16 @@ __kernel void add(__global float *a, const int w, const int h)
 """
 
 
-def test_the_hosts_half_of_a_swap_is_shown_as_a_diff(tmp_path: Path, monkeypatch, capfd) -> None:
+def test_the_hosts_half_of_a_swap_is_shown_and_made_with_it(tmp_path: Path, monkeypatch, capfd) -> None:
     (tmp_path / "clmap.toml").touch()
     (tmp_path / "main.c").write_text(HOST)
     (tmp_path / "add.cl").write_text(ADD)
     monkeypatch.chdir(tmp_path)
+    main(["check", "add.cl", "--diff", "--unsafe-fixes", "--device", "nvidia-hopper"])
+    shown = capfd.readouterr().out
+    assert "-    size_t global[2] = {256, 512};\n+    size_t global[2] = {512, 256};" in shown
+    assert (tmp_path / "main.c").read_text() == HOST and (tmp_path / "add.cl").read_text() == ADD
     main(["check", "add.cl", "--fix", "--unsafe-fixes", "--device", "nvidia-hopper"])
-    said = capfd.readouterr().err
-    assert "the host must change too: swap the first two entries" in said
-    assert "-    size_t global[2] = {256, 512};\n+    size_t global[2] = {512, 256};" in said
-    assert (tmp_path / "main.c").read_text() == HOST, "host code is shown, not written"
+    assert "with it main.c changes: swap the first two entries" in capfd.readouterr().err
+    assert "{512, 256}" in (tmp_path / "main.c").read_text()
+    assert "x = get_global_id(0)" in (tmp_path / "add.cl").read_text()
