@@ -1,7 +1,8 @@
 """Kernels whose accesses come out of macros, spelt out, so that what a rewrite edits is their own text.
 
 Global ids that a kernel works out itself (`ids.py`) are written as such, too, and names that loops give to
-indices (`index_names.py`) are written out.
+indices (`index_names.py`) are written out. Loops that step more than one counter, or count down, are written
+the plain way (`plain_loops.py`).
 
 `#define SCORE(i, j) scores[(j) + (i) * (N + 1)]` hides an access from those who edit text. Of the macros
 that a kernel's body uses, those that accesses, ids or heads of loops come out of are replaced by what they
@@ -23,6 +24,7 @@ from clmap_lsp.fixes.ids import worked_out
 from clmap_lsp.fixes.index_names import written_out
 from clmap_lsp.fixes.macros import settable
 from clmap_lsp.fixes.model import Proposal
+from clmap_lsp.fixes.plain_loops import PlainLoop, plain_loops
 from clmap_lsp.fixes.scope import Scope
 from clmap_lsp.fixes.unused import without_unused
 from clmap_lsp.source import ir
@@ -60,6 +62,7 @@ class SpeltOut:
     subject: Subject
     uses: tuple[Use, ...]
     assumptions: tuple[Assumption, ...] = ()
+    reorders_sums: bool = False
 
     def typed(self, proposal: Proposal) -> Proposal | None:
         """Return a proposal for the text as typed: uses that no edit touches stay as they are.
@@ -74,7 +77,8 @@ class SpeltOut:
         except OverlapError:
             return None
         assumed = tuple(dict.fromkeys((*proposal.assumptions, *self.assumptions)))
-        return replace(proposal, edits=(*others, *edits), assumptions=assumed)
+        reorders = proposal.reorders_sums or self.reorders_sums
+        return replace(proposal, edits=(*others, *edits), assumptions=assumed, reorders_sums=reorders)
 
     def _edits(self, edits: Sequence[Edit]) -> Iterator[Edit]:
         path, text = self.subject.path, self.subject.text
@@ -138,6 +142,8 @@ def spelt_out(subject: Subject) -> SpeltOut | None:
         after = preprocess(_with(subject, uses), path, subject.options, read)
         if [it.text for it in before.tokens] != [it.text for it in after.tokens]:
             return None
+    loops = list(_loops(subject, uses))
+    uses = (*uses, *(Use(*it, is_kept=True) for loop in loops for it in loop.edits))
     ids = tuple(_ids(subject))
     for it in (*ids, *_names(subject)):
         if not any(_meet(it, other) for other in uses):
@@ -152,7 +158,9 @@ def spelt_out(subject: Subject) -> SpeltOut | None:
         return None
     analysis = analyse_kernel(kernel, subject.launch, (), subject.device, program.constants)
     made = replace(subject, program=program, analysis=analysis, emulation=None)
-    return SpeltOut(made, uses, (no_offset(len(subject.launch.global_size)),) if ids else ())
+    assumed = (no_offset(len(subject.launch.global_size)),) if ids else ()
+    assumed = (*assumed, *(it for loop in loops for it in loop.assumptions))
+    return SpeltOut(made, uses, assumed, any(it.reorders for it in loops))
 
 
 def _with(subject: Subject, uses: Sequence[Use]) -> str:
@@ -174,6 +182,17 @@ def _ids(subject: Subject) -> Iterator[Use]:
     edits = (scope.replaced(it.start, it.end, f"get_global_id({dimension})") for it, dimension in found)
     for it in without_unused(scope, Proposal("", "", tuple(edits))).edits:
         yield Use(it.span.start, it.span.end, it.text, is_kept=True)
+
+
+def _loops(subject: Subject, uses: Sequence[Use]) -> Iterator[PlainLoop]:
+    """Yield the loops to write the plain way, each wholly or not at all."""
+    scope = Scope.of(subject)
+    taken = list(uses)
+    for loop in plain_loops(scope) if scope is not None else ():
+        edits = [Use(*it) for it in loop.edits]
+        if not any(_meet(it, other) for it in edits for other in taken):
+            taken += edits
+            yield loop
 
 
 def _names(subject: Subject) -> Iterator[Use]:
