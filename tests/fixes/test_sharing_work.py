@@ -153,6 +153,23 @@ __kernel void reduce(__global const float *in, __global float *sums)
         sums[get_group_id(0)] = part[0];
 }
 """
+HALVED = """\
+// clmap: global=1024 local=128 in=random(1024) products=zeros(8)
+__kernel void reduce(__global const uint *in, __global uint *products)
+{
+    __local uint part[128];
+    const int lane = get_local_id(0);
+    part[lane] = 2 * in[get_global_id(0)] + 1;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int step = 64; step > 0; step >>= 1) {
+        if (lane < step)
+            part[lane] = part[lane] * part[lane + step];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lane == 0)
+        products[get_group_id(0)] = part[0];
+}
+"""
 GUARDED_TREE = """\
 // clmap: global=1024 local=128 n=1001 part=local(128) in=random(1024) sums=zeros(8)
 __kernel void reduce(__global const int *in, __global int *sums, const uint n, __local int *part)
@@ -258,6 +275,11 @@ CASES = {
     "one column": (COLUMNS, "spread-loop"),
     "tree": (TREE, "tree-reduction"),
     "guarded tree": (GUARDED_TREE, "tree-reduction"),
+    "tree of maxima": (
+        TREE.replace("+= part[lane + step]", "= fmax(part[lane], part[lane + step])"),
+        "tree-reduction",
+    ),
+    "tree of products": (HALVED, "tree-reduction"),
 }
 
 
@@ -393,6 +415,8 @@ def test_a_tree_halves_its_distance():
         (TREE.replace("= part[0]", "= part[1]"), "tree-reduction"),
         (TREE.replace("local=128", "local=64"), "tree-reduction"),
         (TREE.replace("part[lane + step]", "2 * part[lane + step]"), "tree-reduction"),
+        (TREE.replace("+= part[lane + step]", "-= part[lane + step]"), "tree-reduction"),
+        (HALVED.replace("step = 64", "step = 32"), "tree-reduction"),
     ],
 )
 def test_what_does_not_fit_is_left_alone(text: str, kind: str):

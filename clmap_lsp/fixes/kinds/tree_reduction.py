@@ -1,4 +1,4 @@
-"""Sum up a work-group's numbers by sequential addresses, with several of them a work-item.
+"""Join a work-group's numbers (sums, maxima, products) by sequential addresses, several of them a work-item.
 
 A tree of pairs that doubles its distance leaves every second work-item of a SIMD group idle, or meets the
 same banks again and again; halving the distance does neither. And a work-group that starts with a quarter of
@@ -43,10 +43,15 @@ _UP = re.compile(
     rf"(?:(?P<type>(?:unsigned )?{_W}) )?(?P<step>{_W})=1;(?P=step)<{_SIZE};(?P=step)(?:\*=2|<<=1)"
 )
 _DOWN = re.compile(
-    rf"(?:(?P<type>(?:unsigned )?{_W}) )?(?P<step>{_W})=\(?{_SIZE}(?:/2|>>1)\)?;(?P=step)>0;"
-    r"(?P=step)(?:/=2|>>=1|=(?P=step)/2|=(?P=step)>>1)"
+    rf"(?:(?P<type>(?:unsigned )?{_W}) )?(?P<step>{_W})=(?:\(?{_SIZE}(?:/2|>>1)\)?|(?P<half>\d+));"
+    r"(?P=step)>0;(?P=step)(?:/=2|>>=1|=(?P=step)/2|=(?P=step)>>1)"
 )
-_ADD = r"(?P<array>{w})\[(?P<at>{w})\]\+=(?P=array)\[(?P=at)\+{step}\];"
+_JOIN = (
+    r"(?P<array>{w})\[(?P<at>{w})\]"
+    r"(?:(?P<sign>[+*|&^])=|=(?P=array)\[(?P=at)\](?P<infix>[+*|&^])"
+    r"|=(?P<call>f?(?:max|min))\((?P=array)\[(?P=at)\],)"
+    r"(?P=array)\[(?P=at)\+{step}\]\)?;"
+)
 _BARRIER = r"barrier\(CLK_LOCAL_MEM_FENCE\);"
 _LEAVE = r"\{?if\((?P<test>[^{}]*?)\)\{?"
 
@@ -62,6 +67,25 @@ class _Tree:
     length: int
     halves: bool
     """True if the distance halves."""
+    operation: str = "+"
+    """What joins two numbers: a sign, or a function."""
+
+    @property
+    def total(self) -> str:
+        """What a variable is called that holds several numbers joined."""
+        return "sum" if self.operation == "+" else "joined"
+
+    def joined(self, one: str, other: str) -> str:
+        """Return the expression that joins two numbers."""
+        if self.operation.isidentifier():
+            return f"{self.operation}({one}, {other})"
+        return f"{one} {self.operation} {other}"
+
+    def joins(self, one: str, other: str) -> str:
+        """Return the statement that joins another number to one."""
+        if self.operation.isidentifier():
+            return f"{one} = {self.joined(one, other)};"
+        return f"{one} {self.operation}= {other};"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +122,13 @@ def propose(subject: Subject) -> Iterator[Proposal]:
 
 
 def _proposal(subject: Subject, tree: _Tree, each: int, edits: tuple[Edit, ...]) -> Proposal:
+    verb = "Add up" if tree.operation == "+" else "Join"
     title = (
-        f"Add up {each} numbers a work-item before the tree"
+        f"{verb} {each} numbers a work-item before the tree"
         if each > 1
         else ("Halve the distance of the tree's pairs")
     )
-    floats = tree.type.is_float
+    floats = tree.type.is_float and not tree.operation.isidentifier()
     size = tree.length // each
 
     def relaunched(launch: Launch) -> Launch:
@@ -149,19 +174,21 @@ def _tree_at(scope: Scope, length: int, node: Node) -> _Tree | None:
     body = _packed(scope.shown[node.children[0].start : node.children[0].end])
     for pattern, halves in ((_UP, False), (_DOWN, True)):
         loop = pattern.fullmatch(head)
-        if loop is not None and _length(scope, loop["size"]) == length:
-            found = _pairs(body, loop["step"], loop["size"], halves)
+        half = loop.groupdict().get("half") if loop is not None else None
+        size = str(2 * int(half)) if half else loop["size"] if loop is not None else ""
+        if loop is not None and _length(scope, size) == length:
+            found = _pairs(body, loop["step"], size, halves)
             if found is not None:
-                array, lane = found
+                array, lane, operation = found
                 kind = _array_type(scope, node, array, lane)
                 if kind is not None:
-                    return _Tree(node, array, lane, kind, length, halves)
+                    return _Tree(node, array, lane, kind, length, halves, operation)
     return None
 
 
-def _pairs(body: str, step: str, size: str, halves: bool) -> tuple[str, str] | None:
-    """Return the array and the name of the work-item's place, if a loop's body adds up pairs."""
-    add = _ADD.format(w=_W, step=step)
+def _pairs(body: str, step: str, size: str, halves: bool) -> tuple[str, str, str] | None:
+    """Return the array, the name of the work-item's place and the operation, if a loop's body joins pairs."""
+    add = _JOIN.format(w=_W, step=step)
     size = re.escape(size)
     if halves:
         forms = [rf"\{{if\((?P<lane>{_W})<{step}\)\{{?{add}\}}?{_BARRIER}\}}"]
@@ -176,7 +203,8 @@ def _pairs(body: str, step: str, size: str, halves: bool) -> tuple[str, str] | N
         found = re.fullmatch(form, body)
         if found is not None:
             place = found.groupdict().get("place") or found["lane"]
-            return (found["array"], found["lane"]) if found["at"] == place else None
+            operation = found["sign"] or found["infix"] or found["call"]
+            return (found["array"], found["lane"], operation) if found["at"] == place else None
     return None
 
 
@@ -201,7 +229,7 @@ def _length(scope: Scope, text: str) -> int | None:
 def _array_type(scope: Scope, node: Node, array: str, lane: str) -> ScalarType | None:
     """Return the type of the numbers, if the kernel uses only the first of them after the tree."""
     if not re.search(
-        rf"\b{lane}\s*=\s*get_local_id\s*\(\s*0\s*\)\s*;", scope.shown[scope.body.start : node.start]
+        rf"\b{lane}\s*=\s*get_local_id\s*\(\s*0\s*\)\s*[;,]", scope.shown[scope.body.start : node.start]
     ):
         return None
     mine = [it for it in facts.accesses(scope.subject.analysis) if it.buffer == array]
@@ -273,7 +301,7 @@ def _loop(scope: Scope, tree: _Tree, size: int | str) -> str:
     lines = [
         f"for (int {step} = {half}; {step} > 0; {step} /= 2) {{",
         f"{unit}if ({tree.lane} < {step})",
-        f"{unit * 2}{tree.array}[{tree.lane}] += {tree.array}[{tree.lane} + {step}];",
+        unit * 2 + tree.joins(f"{tree.array}[{tree.lane}]", f"{tree.array}[{tree.lane} + {step}]"),
         f"{unit}barrier(CLK_LOCAL_MEM_FENCE);",
         "}",
     ]
@@ -300,7 +328,7 @@ def _several(scope: Scope, tree: _Tree, fill: _Fill, each: int) -> tuple[Edit, .
     if scope.subject.analysis.kernel.attributes.reqd_work_group_size is not None:
         return None
     size, length = tree.length // each, tree.length
-    number, total, turn = scope.fresh("number"), scope.fresh("sum"), scope.fresh("turn")
+    number, total, turn = scope.fresh("number"), scope.fresh(tree.total), scope.fresh("turn")
     unit, newline, indent = scope.unit, scope.newline, scope.indent(fill.node.start)
     lane = next(
         (
@@ -331,12 +359,18 @@ def _several(scope: Scope, tree: _Tree, fill: _Fill, each: int) -> tuple[Edit, .
         return re.sub(rf"\b{tree.lane}\b", number, text)
 
     inner = [mapped(scope.source(it)) for it in moved if it not in kept]
+    value = mapped(fill.value)
+    added = [tree.joins(total, value)]
+    if tree.operation != "+":
+        first = scope.fresh("value")
+        added = [f"const {tree.type} {first} = {value};"]
+        added += [f"{total} = {turn} == 0 ? {first} : {tree.joined(total, first)};"]
     lines = [
         f"{tree.type} {total} = 0;",
         f"for (int {turn} = 0; {turn} < {each}; {turn}++) {{",
         f"{unit}const int {number} = {tree.lane} + {turn} * {size};",
         *(unit + it for it in inner),
-        f"{unit}{total} += {mapped(fill.value)};",
+        *(unit + it for it in added),
         "}",
         f"{tree.array}[{tree.lane}] = {total};",
     ]
