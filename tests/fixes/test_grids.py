@@ -109,6 +109,23 @@ __kernel void unnamed(__global const float *in, __global float *out, const int n
     out[i] = s + in[i + n];
 }
 """
+HELD_INSIDE = """\
+// clmap: global=48,32 local=16,4 w=43 h=29 in=random(4000) out=zeros(4000) f=random(64)
+__kernel void smooth(__global const float *in, __global const float *f, __global float *out, int w, int h)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x >= w || y >= h)
+        return;
+    float s = 0.0f;
+    for (int j = -2; j <= 2; ++j)
+        for (int i = -2; i < 2; i++) {
+            int row = clamp(y + j, 0, h - 1);
+            int at = row * w + clamp(x + i, 0, w - 1);
+            s += f[(j + 2) * 4 + i + 2] * in[at];
+        }
+    out[y * w + x] = s;
+}
+"""
 CONVOLUTION = """\
 #define K 5
 // clmap: global=64,64 local=16,8 w=50 h=41 in=random((w+4)*(h+4)) f=random(25) out=random(w*h,1)
@@ -165,6 +182,18 @@ CASES = {
     "ids without names": (NO_NAMES, "several-rows"),
     "convolution": (CONVOLUTION, "several-rows"),
     "border copied": (BORDER_COPIED, "several-rows"),
+    "held inside": (HELD_INSIDE, "several-rows"),
+    "rows held inside": (HELD_INSIDE.replace("clamp(x + i, 0, w - 1)", "x + 2 + i"), "several-rows"),
+    "held inside, ids unsigned": (
+        HELD_INSIDE.replace("int x =", "uint x =")
+        .replace("x + i", "(int)x + i")
+        .replace("y + j", "(int)get_global_id(1) + j"),
+        "several-rows",
+    ),
+    "held inside by max": (
+        HELD_INSIDE.replace("clamp(y + j, 0, h - 1)", "min(h - 1, max(y + j, 0))"),
+        "several-rows",
+    ),
     "sharing nothing": (SHARING_NOTHING, "several-rows"),
 }
 
@@ -242,6 +271,15 @@ LEFT_ALONE = {
     "smoothed in place": (SMOOTHED.replace(" out=random(n*n,1)", ""), "several-rows"),
     "knows its group": (FIVE_POINTS.replace("(y - 1) * n", "(y - get_local_id(1)) * n"), "several-rows"),
     "left early": (CONVOLUTION.replace("t += s;", "t += s; if (t > 9.0f) break;"), "several-rows"),
+    "held by a size without a sign": (
+        HELD_INSIDE.replace("0, h - 1", "0, (int)h - 1").replace("int h)", "uint h)"),
+        "several-rows",
+    ),
+    "rows apart": (HELD_INSIDE.replace("clamp(y + j,", "clamp(y - j * 2,"), "several-rows"),
+    "held by the row": (
+        HELD_INSIDE.replace("clamp(x + i, 0, w - 1)", "clamp(x + i, 0, max(w - 1 - y, 0))"),
+        "several-rows",
+    ),
     "turns that vary": (CONVOLUTION.replace("v < K", "v < h"), "several-rows"),
 }
 

@@ -16,10 +16,13 @@ from functools import partial
 from math import gcd
 from typing import TYPE_CHECKING
 
+from clmap_lsp.access.algebra import substitute
 from clmap_lsp.access.polynomial import (
     ONE,
     ZERO,
     LoopSymbol,
+    Op,
+    Operation,
     Parameter,
     Polynomial,
     WorkItemSymbol,
@@ -63,7 +66,8 @@ WORDS = {2: "two", 4: "four", 8: "eight"}
 class _Use:
     """A load as part of a patch: `row` rows and `rest` elements from the first work-item's own place.
 
-    A loop may walk over rows, another over neighbouring elements.
+    A loop may walk over rows, another over neighbouring elements. With both, `clamped` may be the whole index
+    if it knows a row by its number alone: `clamp(y + j, 0, height - 1) * width + clamp(x + i, 0, width - 1)`.
     """
 
     access: Access
@@ -72,6 +76,7 @@ class _Use:
     rest: Polynomial
     rows: CountingLoop | None = None
     columns: CountingLoop | None = None
+    clamped: Polynomial | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +226,7 @@ def _patches(scope: Scope, dimension: int) -> tuple[_Patch, ...]:
     for access in facts.accesses(scope.subject.analysis):
         if access.buffer not in readable or not _is_plain(scope, access):
             continue
-        use = _use(access, dimension, loops)
+        use = _use(access, dimension, loops) or _clamped(scope, access, dimension, loops)
         if use is None:
             continue
         if use.rows is None and use.columns is None:
@@ -274,6 +279,42 @@ def _use(access: Access, dimension: int, loops: Mapping[LoopSymbol, CountingLoop
     rest -= pitch.scaled(row)
     fine = all(isinstance(it, Parameter) or _is_id(it) for it in rest.leaves) and spelt(rest, {}) is not None
     return _Use(access, pitch, row, rest, rows, columns) if fine else None
+
+
+def _clamped(
+    scope: Scope, access: Access, dimension: int, loops: Mapping[LoopSymbol, CountingLoop]
+) -> _Use | None:
+    """Return a load by two loops over rows and elements that are held inside the picture."""
+    index = access.index
+    walked = [it for it in access.loops if it in index.leaves]
+    if len(walked) != 2 or not all(_is_written(scope, it) for it in index.walk()):
+        return None
+    own = global_id(dimension)
+    for rows, columns in (walked, walked[::-1]):
+        both = [loops.get(it) for it in (rows, columns)]
+        known = [it for it in both if it is not None and _has_turns(it)]
+        if (
+            len(known) == 2
+            and substitute(index, {rows: 0, own: Polynomial.of(own) + Polynomial.of(rows)}) == index
+        ):
+            return _Use(access, ZERO, 0, ZERO, known[0], known[1], index)
+    return None
+
+
+def _has_turns(loop: CountingLoop) -> bool:
+    symbol = loop.symbol
+    start = None if symbol.start is None else symbol.start.value
+    return start is not None and symbol.trip is not None and bool(symbol.trip.value)
+
+
+def _is_written(scope: Scope, atom: Atom) -> bool:
+    """True if a part of an index is an `int`, so that `min` and `max` of it are what they were."""
+    if isinstance(atom, Operation):
+        return atom.op in (Op.MIN, Op.MAX)
+    if isinstance(atom, Parameter):
+        kernel = scope.subject.analysis.kernel
+        return any(it.name == atom.name and str(it.type) == "int" for it in kernel.parameters)
+    return _is_id(atom) or isinstance(atom, LoopSymbol)
 
 
 def _is_id(leaf: object) -> bool:
@@ -416,6 +457,13 @@ class _Writer:
         """Return the lines that load a row's elements."""
         patch, array = self.patches[at], self.arrays[at]
         use = patch.uses[0]
+        if use.clamped is not None:
+            target = f"{array}[{self.j}]" + (f"[{self.c}]" if self._is_wide(patch) else "")
+            return [
+                "#pragma unroll",
+                f"for (int {self.c} = 0; {self.c} < {patch.n_columns}; {self.c}++)",
+                f"{self.unit}{target} = {patch.access.buffer}[{self._inside(use)}];",
+            ]
         row = f"{self.first} + {self.j}" + (
             f" {'-' if patch.first < 0 else '+'} {abs(patch.first)}" if patch.first else ""
         )
@@ -434,6 +482,21 @@ class _Writer:
             mine = f"{target}[{column}]" if self._is_wide(patch) else target
             lines.append(f"{mine} = {patch.access.buffer}[{place}{self._plus(rest)}];")
         return lines
+
+    def _inside(self, use: _Use) -> str:
+        """Return the index of an element that is held inside the picture, as C text."""
+        assert use.clamped is not None and use.rows is not None and use.columns is not None
+        turn = Polynomial.of(Parameter(self.c))
+        index = substitute(use.clamped, {use.rows.symbol: 0, use.columns.symbol: turn})
+        named: dict[Atom, str] = {}
+        for d in range(3):
+            kind = self.ids[d].type.removeprefix("const ") if d in self.ids else ""
+            text = self.known.get(d, f"get_global_id({d})")
+            named[global_id(d)] = text if kind == "int" and d in self.known else f"(int){text}"
+        is_int = self.type.removeprefix("const ") == "int"
+        row = f"{self.first} + {self.j}"
+        named[global_id(self.dimension)] = f"({row})" if is_int else f"(int)({row})"
+        return words(index, named)
 
     def _plus(self, rest: Polynomial) -> str:
         text = spelt(rest, self._named()) or "0"
