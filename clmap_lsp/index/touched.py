@@ -26,10 +26,10 @@ SMALLEST = 12_000
 LARGEST_PART = 0.7
 """The same of a text: what is left is no more than this part of it."""
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_FOR_ALL = re.compile(
-    r"(?m)^[ \t]*(?:/\*.*\*/[ \t]*)?#|clmap|\btypedef\b|\benum\b|\b(?:struct|union)\s+\w[^;,(){}]*\{"
-)
-"""Text in a body that says something of the rest of the file: directives, our comments, types with names."""
+_FOR_ALL = re.compile(r"clmap|\btypedef\b|\benum\b|\b(?:struct|union)\s+\w[^;,(){}]*\{")
+"""Text in a body that says something of the rest of the file: our comments, types with names."""
+_DIRECTIVE = re.compile(r"(?m)^[ \t]*(?:/\*.*\*/[ \t]*)?#[ \t]*(?P<name>\w*)(?P<rest>.*)")
+_DEPTHS = {"if": 1, "ifdef": 1, "ifndef": 1, "elif": 0, "else": 0, "endif": -1}
 _NOT_BLANK = re.compile(r"[^\r\n]")
 
 
@@ -195,9 +195,30 @@ def _function(index: Index, placed: PlacedUnit, shared: set[str]) -> _Function |
     if head.path != index.path or head.start > braces[0].start:
         return None
     at, end = braces[0].start, braces[1].end
-    may_go = shared.isdisjoint(index.texts[opening:behind]) and not _FOR_ALL.search(index.text, at, end)
+    is_own = not _FOR_ALL.search(index.text, at, end) and _is_conditional_only(index.text[at:end])
+    may_go = is_own and shared.isdisjoint(index.texts[opening:behind])
     needs = frozenset(name for _, name in placed.unit.lookups)
     return _Function(made[0].name, head.start, at, end, needs, may_go)
+
+
+def _is_conditional_only(body: str) -> bool:
+    """Tell whether directives in a body only choose among its own statements, or unroll a loop.
+
+    A macro that they define or drop, an extension, an `#error` (which values for names may avoid) and a
+    quotient in a condition (names are then not 0) are the whole file's.
+    """
+    depth = 0
+    for it in _DIRECTIVE.finditer(body):
+        if it["name"] == "pragma":
+            if it["rest"].split()[:1] != ["unroll"]:
+                return False
+        elif it["name"] not in _DEPTHS or any(sign in it["rest"].partition("//")[0] for sign in "/%\\"):
+            return False
+        else:
+            depth += _DEPTHS[it["name"]]
+            if depth < 0:
+                return False
+    return depth == 0
 
 
 def _moved(start: int, end: int, apart: Difference, by: int) -> tuple[int, int]:

@@ -97,6 +97,54 @@ def test_an_edit_in_one_kernel_shows_what_a_whole_reading_shows(what):
     assert shown(editor, found.part, found.rest) == afresh(text)
 
 
+CONDITIONAL = TEXT.replace(
+    "    barrier(CLK_LOCAL_MEM_FENCE);\n",
+    "#if defined(FAST) && FAST > 1\n    mem_fence(CLK_LOCAL_MEM_FENCE);\n"
+    "#else\n    barrier(CLK_LOCAL_MEM_FENCE);\n#endif\n    #pragma unroll 2\n",
+)
+"""Bodies with directives that say nothing of the rest of the file."""
+
+
+@pytest.mark.parametrize(
+    ("behind", "what"),
+    [
+        ("    int i = get_global_id(0);", "\n    b[i * 32] = 1.0f;"),
+        ("mem_fence(CLK_LOCAL_MEM_FENCE);", " i +"),
+        ("#else\n", "    b[i * 32] = 1.0f;\n"),
+    ],
+)
+def test_bodies_with_conditions_of_their_own_are_left_out(behind, what):
+    editor = Editor(CONDITIONAL)
+    text = inserted(CONDITIONAL, behind, what)
+    found = editor.touch(text)
+    assert found is not None
+    assert {name for name, it in found.part.program.functions.items() if it.body is not None} == {
+        *("k0", "helper0", "shared_by_all")
+    }
+    assert shown(editor, found.part, found.rest) == afresh(text)
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        "#define LATER 1\n",
+        "#undef TWICE\n",
+        "#if FAST\n#error no\n#endif\n",
+        "#if 4 / FAST\n#endif\n",
+        "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n",
+        '#include "more.h"\n',
+        "#if FAST && \\\n  1\n#endif\n",
+    ],
+)
+def test_a_body_whose_directives_reach_out_of_it_stays(directive):
+    """It is the fourth kernel's; the first one is edited."""
+    at = TEXT.index("{\n", TEXT.index("void k3(")) + 2
+    text = TEXT[:at] + directive + TEXT[at:]
+    found = Editor(text).touch(inserted(text, "b, int n) {\n", "    i = 1;\n"))
+    assert found is not None
+    assert "k3" in {name for name, it in found.part.program.functions.items() if it.body is not None}
+
+
 def test_an_edit_in_a_helper_renews_all_that_call_it():
     editor = Editor(TEXT)
     found = editor.touch(inserted(TEXT, "float helper5(__global const float *a, int i) {", "\n    i *= 16;"))
