@@ -315,7 +315,7 @@ def _context() -> Any:
 
 
 def _run(text: str, subject: Any, case: Any, launch: Any) -> dict[str, Any]:
-    """Return the bytes of all buffers after a launch."""
+    """Return the bytes of all buffers after a launch; a rewrite may have other parameters."""
     import numpy as np
     import pyopencl as cl
 
@@ -330,7 +330,10 @@ def _run(text: str, subject: Any, case: Any, launch: Any) -> dict[str, Any]:
     queue = cl.CommandQueue(_context())
     buffers: dict[str, Any] = {}
     same = {b: a for a, b in case.shared}
-    for at, parameter in enumerate(subject.analysis.kernel.parameters):
+    kernel = subject.analysis.kernel
+    if text != subject.text:
+        kernel = subject.read(text).kernel(subject.analysis.name)
+    for at, parameter in enumerate(kernel.parameters):
         argument = launch.arguments[parameter.name]
         match argument:
             case BufferArgument() if not isinstance(parameter.type, PointerType):
@@ -391,6 +394,7 @@ _HEADS = {
     "outer": ("int k;", "for (k = 0; k < n; k++) {", "}"),
     "at most": ("", "for (int k = 0; k <= n - 1; ++k) {", "}"),
     "while": ("int k = 0;", "while (k < n) {", "k++; }"),
+    "down": ("", "for (int k = n - 1; k >= 0; k--) {", "}"),
 }
 _BODIES = {
     "product": "acc += a[row * n + k] * b[k * n + col];",
