@@ -126,6 +126,22 @@ __kernel void smooth(__global const float *in, __global const float *f, __global
     out[y * w + x] = s;
 }
 """
+PADDED = """\
+// clmap: global=48,32 local=16,4 w=43 h=29 in=random(4000) out=zeros(4000)
+__kernel void edges(__global const short *in, __global int *out, int w, int h)
+{
+    const int x = get_global_id(0);
+    const int y = get_global_id(1);
+    if (x < w && y < h) {
+        int s = 0;
+        for (int j = 0; j < 3; ++j)
+            for (int i = -1; i <= 1; i++)
+                if (x + i >= 0 && x + i < w && !(y + j - 1 < 0 || y + j > h))
+                    s += in[(y + j - 1) * w + x + i] * (i + 3 * j);
+        out[y * w + x] = s;
+    }
+}
+"""
 CONVOLUTION = """\
 #define K 5
 // clmap: global=64,64 local=16,8 w=50 h=41 in=random((w+4)*(h+4)) f=random(25) out=random(w*h,1)
@@ -194,6 +210,7 @@ CASES = {
         HELD_INSIDE.replace("clamp(y + j, 0, h - 1)", "min(h - 1, max(y + j, 0))"),
         "several-rows",
     ),
+    "padded": (PADDED, "several-rows"),
     "sharing nothing": (SHARING_NOTHING, "several-rows"),
 }
 
@@ -275,6 +292,8 @@ LEFT_ALONE = {
         HELD_INSIDE.replace("0, h - 1", "0, (int)h - 1").replace("int h)", "uint h)"),
         "several-rows",
     ),
+    "padded askew": (PADDED.replace("x + i < w", "x + i < w - j"), "several-rows"),
+    "padded by data": (PADDED.replace("x + i < w", "x + i < in[j]"), "several-rows"),
     "rows apart": (HELD_INSIDE.replace("clamp(y + j,", "clamp(y - j * 2,"), "several-rows"),
     "held by the row": (
         HELD_INSIDE.replace("clamp(x + i, 0, w - 1)", "clamp(x + i, 0, max(w - 1 - y, 0))"),

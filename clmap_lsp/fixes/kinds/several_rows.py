@@ -10,7 +10,7 @@ how fast work-items start. Predicted times decide.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from math import gcd
@@ -59,6 +59,7 @@ MOST_REGISTERS = 80
 LEAST_PITCH = 16
 """A row is so many elements at least, where a number says how many."""
 _RETURN = re.compile(r"\breturn\s*;")
+_WRITTEN = (Op.MIN, Op.MAX, Op.LT, Op.LE, Op.EQ, Op.NE, Op.LOGICAL_AND, Op.LOGICAL_OR, Op.LOGICAL_NOT)
 WORDS = {2: "two", 4: "four", 8: "eight"}
 
 
@@ -67,7 +68,8 @@ class _Use:
     """A load as part of a patch: `row` rows and `rest` elements from the first work-item's own place.
 
     A loop may walk over rows, another over neighbouring elements. With both, `clamped` may be the whole index
-    if it knows a row by its number alone: `clamp(y + j, 0, height - 1) * width + clamp(x + i, 0, width - 1)`.
+    if it knows a row by its number alone: `clamp(y + j, 0, height - 1) * width + clamp(x + i, 0, width - 1)`,
+    and `inside` the conditions in the loops, which do so too: `y + j >= 0`.
     """
 
     access: Access
@@ -77,6 +79,7 @@ class _Use:
     rows: CountingLoop | None = None
     columns: CountingLoop | None = None
     clamped: Polynomial | None = None
+    inside: tuple[Polynomial, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,12 +250,14 @@ def _is_plain(scope: Scope, access: Access) -> bool:
         and scope.is_typed(access)
         and isinstance(access.type, ScalarType)
         and access.unit == access.size
-        and all(grid.writable(it) for it in facts.conjuncts(access.guard))
+        and all(it.loop_symbols or grid.writable(it) for it in facts.conjuncts(access.guard))
     )
 
 
 def _use(access: Access, dimension: int, loops: Mapping[LoopSymbol, CountingLoop]) -> _Use | None:
     pitch = access.index.coefficient(global_id(dimension))
+    if any(it.loop_symbols for it in facts.conjuncts(access.guard)):
+        return None
     if pitch is None or not pitch or varies_in_launch(pitch) or not _is_uniform(pitch):
         return None
     if pitch.value is not None and abs(pitch.value) < LEAST_PITCH:
@@ -286,18 +291,18 @@ def _clamped(
 ) -> _Use | None:
     """Return a load by two loops over rows and elements that are held inside the picture."""
     index = access.index
-    walked = [it for it in access.loops if it in index.leaves]
-    if len(walked) != 2 or not all(_is_written(scope, it) for it in index.walk()):
+    inside = tuple(it for it in facts.conjuncts(access.guard) if it.loop_symbols)
+    walked = [it for it in access.loops if any(it in each.leaves for each in (index, *inside))]
+    parts = (atom for each in (index, *inside) for atom in each.walk())
+    if len(walked) != 2 or not all(_is_written(scope, it) for it in parts):
         return None
     own = global_id(dimension)
     for rows, columns in (walked, walked[::-1]):
         both = [loops.get(it) for it in (rows, columns)]
         known = [it for it in both if it is not None and _has_turns(it)]
-        if (
-            len(known) == 2
-            and substitute(index, {rows: 0, own: Polynomial.of(own) + Polynomial.of(rows)}) == index
-        ):
-            return _Use(access, ZERO, 0, ZERO, known[0], known[1], index)
+        moved: dict[Atom, Polynomial | int] = {rows: 0, own: Polynomial.of(own) + Polynomial.of(rows)}
+        if len(known) == 2 and all(substitute(it, moved) == it for it in (index, *inside)):
+            return _Use(access, ZERO, 0, ZERO, known[0], known[1], index, inside)
     return None
 
 
@@ -310,7 +315,7 @@ def _has_turns(loop: CountingLoop) -> bool:
 def _is_written(scope: Scope, atom: Atom) -> bool:
     """True if a part of an index is an `int`, so that `min` and `max` of it are what they were."""
     if isinstance(atom, Operation):
-        return atom.op in (Op.MIN, Op.MAX)
+        return atom.op in _WRITTEN
     if isinstance(atom, Parameter):
         kernel = scope.subject.analysis.kernel
         return any(it.name == atom.name and str(it.type) == "int" for it in kernel.parameters)
@@ -448,7 +453,7 @@ class _Writer:
     def _condition(self, patch: _Patch) -> str:
         """Return when a row's result loads its elements, as C text; empty for always."""
         named = {**self._named(), global_id(self.dimension): f"({self.first} + {self.r})"}
-        parts = [words(it, named) for it in facts.conjuncts(patch.access.guard)]
+        parts = [words(it, named) for it in facts.conjuncts(patch.access.guard) if not it.loop_symbols]
         whole = " && ".join(f"({it})" if "||" in it else it for it in parts)
         whole = whole.replace(f"({self.first} + {self.r}) ", f"{self.first} + {self.r} ")
         return f"({whole})" if whole else ""
@@ -459,10 +464,14 @@ class _Writer:
         use = patch.uses[0]
         if use.clamped is not None:
             target = f"{array}[{self.j}]" + (f"[{self.c}]" if self._is_wide(patch) else "")
+            text = self._inside(use)
+            parts = [text(it) for it in use.inside]
+            tests = " && ".join(f"({it})" if "||" in it else it for it in parts)
+            load = f"{target} = {patch.access.buffer}[{text(use.clamped)}];"
             return [
                 "#pragma unroll",
                 f"for (int {self.c} = 0; {self.c} < {patch.n_columns}; {self.c}++)",
-                f"{self.unit}{target} = {patch.access.buffer}[{self._inside(use)}];",
+                *([f"{self.unit}if ({tests})", f"{self.unit * 2}{load}"] if tests else [self.unit + load]),
             ]
         row = f"{self.first} + {self.j}" + (
             f" {'-' if patch.first < 0 else '+'} {abs(patch.first)}" if patch.first else ""
@@ -483,11 +492,11 @@ class _Writer:
             lines.append(f"{mine} = {patch.access.buffer}[{place}{self._plus(rest)}];")
         return lines
 
-    def _inside(self, use: _Use) -> str:
-        """Return the index of an element that is held inside the picture, as C text."""
-        assert use.clamped is not None and use.rows is not None and use.columns is not None
+    def _inside(self, use: _Use) -> Callable[[Polynomial], str]:
+        """Return how an index or a condition of a row's elements is written in C."""
+        assert use.rows is not None and use.columns is not None, "two loops walk over it"
         turn = Polynomial.of(Parameter(self.c))
-        index = substitute(use.clamped, {use.rows.symbol: 0, use.columns.symbol: turn})
+        here: dict[Atom, Polynomial | int] = {use.rows.symbol: 0, use.columns.symbol: turn}
         named: dict[Atom, str] = {}
         for d in range(3):
             kind = self.ids[d].type.removeprefix("const ") if d in self.ids else ""
@@ -496,7 +505,7 @@ class _Writer:
         is_int = self.type.removeprefix("const ") == "int"
         row = f"{self.first} + {self.j}"
         named[global_id(self.dimension)] = f"({row})" if is_int else f"(int)({row})"
-        return words(index, named)
+        return lambda value: words(substitute(value, here), named)
 
     def _plus(self, rest: Polynomial) -> str:
         text = spelt(rest, self._named()) or "0"
