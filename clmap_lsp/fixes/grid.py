@@ -204,6 +204,15 @@ def _bounds(condition: Operation, dimension: int) -> bool:
     return not varies and left.coefficient(global_id(dimension)) == ONE
 
 
+def bounding(scope: Scope, dimension: int) -> tuple[Polynomial, ...]:
+    """Return what holds the id of a dimension below something wherever memory is touched."""
+    shared: set[Polynomial] | None = None
+    for access in facts.accesses(scope.subject.analysis):
+        mine = {it for it in facts.conjuncts(access.guard) if upper_bounds((it,), dimension)}
+        shared = mine if shared is None else shared & mine
+    return tuple(sorted(shared or (), key=str))
+
+
 def covered(conditions: Iterable[Polynomial], dimension: int, count: int) -> Assumption | None:
     """Return what must hold so that the same is done by work-items rounded up to a multiple of `count`.
 

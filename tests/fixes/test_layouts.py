@@ -94,14 +94,37 @@ def test_groups_become_as_wide_as_rows_are_read():
     assert proof.after.totals.sectors < proof.before.totals.sectors
 
 
+ODD = """\
+// clmap: global=4099 local=1 n=4099
+__kernel void scale(__global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    if (i < n)
+        y[i] *= 2.0f;
+}
+"""
+
+
+def test_odd_sizes_are_rounded_up_where_a_guard_holds_what_is_touched():
+    _, proof = first_verified(ODD, "group-shape")
+    assert proof.after_launch.local_size == (64,) and proof.after_launch.global_size == (4160,)
+    assert [it.text for it in proof.proposal.assumptions] == ["get_global_size(0) >= n"]
+    assert proof.proposal.host_change is not None
+    assert proof.proposal.host_change.endswith("of 64, global sizes rounded up to whole ones")
+    assert proof.proposal.change is not None
+    assert proof.proposal.change.global_size[0].text("count") == "(count + 63) / 64 * 64"
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        ODD.replace("    if (i < n)\n", ""),
+        ODD.replace("i < n", "i < n && n == get_global_size(0)"),
         kernels.NARROW.replace("y = get_global_id(1)", "y = get_group_id(1) * 16 + get_local_id(1)"),
         kernels.NARROW.replace("__kernel", "__attribute__((reqd_work_group_size(4, 16, 1))) __kernel"),
         kernels.MATMUL.replace("float sum", "__local float s[4]; float sum"),
     ],
-    ids=["local ids", "required", "local memory"],
+    ids=["no guard", "asks for the size", "local ids", "required", "local memory"],
 )
 def test_groups_stay_as_they_are(text: str):
     assert proposed(text, "group-shape") == []

@@ -2,27 +2,29 @@
 
 For kernels whose results know nothing of work-groups: no local memory, no barrier, no work-item function but
 global ids and sizes. The kernel's text gets the shape as a hint, which binds nobody; the host launches so.
+Sizes that are no multiples of it are rounded up where the kernel guards what it touches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
-from clmap_lsp.fixes import facts
+from clmap_lsp.fixes import facts, grid
 from clmap_lsp.fixes.group_size import hints
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.predict import figures_of
 from clmap_lsp.fixes.scope import Scope
-from clmap_lsp.hosts.changes import LaunchChange
+from clmap_lsp.hosts.changes import LaunchChange, Resize
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import WorkItemQuery as Query
 from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
+    from clmap_lsp.fixes.assumptions import Assumption
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.launch.model import Launch
 
@@ -68,27 +70,51 @@ def shapes(subject: Subject) -> Iterator[Proposal]:
         return
     for shape in SHAPES.get(len(subject.launch.global_size), ()):
         fits = prod(shape) <= (subject.device.limits.max_work_group_size or 256)
-        if not fits or shaped(subject.launch, shape) == subject.launch:
+        rounded = _rounded(scope, shape)
+        if not fits or rounded is None or shaped(subject.launch, shape, rounded) == subject.launch:
             continue
         text = "x".join(map(str, shape))
+        more = ", global sizes rounded up to whole ones" if rounded else ""
         yield Proposal(
             KIND,
             f"Launch in work-groups of {text}",
             hints(scope, shape),
             ("CM101", "CM102", "CM103", "CM104"),
             sites=frozenset(it.site for it in facts.accesses(subject.analysis)),
-            relaunch=partial(shaped, shape=shape),
-            host_change=f"launch in work-groups of {text}",
-            change=LaunchChange(local_size=shape),
+            relaunch=partial(shaped, shape=shape, rounded=frozenset(rounded)),
+            assumptions=tuple(rounded.values()),
+            host_change=f"launch in work-groups of {text}{more}",
+            change=LaunchChange(
+                local_size=shape, global_size={d: Resize(over=shape[d], each=shape[d]) for d in rounded}
+            ),
             least_gain=GAIN,
             choice=KIND,
         )
 
 
-def shaped(launch: Launch, shape: tuple[int, ...]) -> Launch:
-    """Return a launch in groups of another shape; the same one where they do not fill it."""
-    fits = all(size % group == 0 for size, group in zip(launch.global_size, shape, strict=True))
-    return replace(launch, local_size=shape) if fits else launch
+def shaped(launch: Launch, shape: tuple[int, ...], rounded: Container[int]) -> Launch:
+    """Return a launch in groups of another shape; the same one where they do not fill what is not rounded."""
+    whole = tuple(-(-size // group) * group for size, group in zip(launch.global_size, shape, strict=True))
+    fits = all(it == whole[d] or d in rounded for d, it in enumerate(launch.global_size))
+    return replace(launch, global_size=whole, local_size=shape) if fits else launch
+
+
+def _rounded(scope: Scope, shape: tuple[int, ...]) -> dict[int, Assumption] | None:
+    """Return what must hold in the dimensions whose sizes are rounded up; `None` where they cannot be."""
+    kernel, found = scope.subject.analysis.kernel, {}
+    for d, size in enumerate(scope.subject.launch.global_size):
+        if size % shape[d] == 0:
+            continue
+        bounding = grid.bounding(scope, d)
+        covered = grid.covered(bounding, d, shape[d]) if bounding else None
+        if covered is None or any(_is_size(it) for it in ir.all_expressions(kernel.body)):
+            return None
+        found[d] = covered
+    return found
+
+
+def _is_size(it: ir.Expression) -> bool:
+    return isinstance(it, ir.WorkItem) and it.query is Query.GLOBAL_SIZE
 
 
 def _knows_no_groups(kernel: ir.Kernel) -> bool:

@@ -153,7 +153,7 @@ def _proposal(subject: Subject, dimension: int, count: int, patches: tuple[_Patc
     assert scope is not None, "it was read before"
     if launch.global_size[dimension] < 2 * count or sum(it.n_words(count) for it in patches) > MOST_REGISTERS:
         return None
-    bounding = _bounding(scope, dimension)
+    bounding = grid.bounding(scope, dimension)
     covered = grid.covered(bounding, dimension, count)
     text = _Writer(scope, dimension, count, patches).text()
     if covered is None or text is None:
@@ -195,15 +195,6 @@ def _loaded_once(scope: Scope, dimension: int, patches: tuple[_Patch, ...]) -> s
 
 def _apart(scope: Scope, buffers: set[str]) -> tuple[Assumption, ...]:
     return overlaps(scope.subject.analysis.kernel, buffers, facts.written(scope.subject.analysis))
-
-
-def _bounding(scope: Scope, dimension: int) -> tuple[Polynomial, ...]:
-    """Return what holds the id of a dimension below something wherever memory is touched."""
-    shared: set[Polynomial] | None = None
-    for access in facts.accesses(scope.subject.analysis):
-        mine = {it for it in facts.conjuncts(access.guard) if grid.upper_bounds((it,), dimension)}
-        shared = mine if shared is None else shared & mine
-    return tuple(sorted(shared or (), key=str))
 
 
 def _relaunched(launch: Launch, dimension: int, count: int, rounds: bool) -> Launch:
