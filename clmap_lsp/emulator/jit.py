@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -18,7 +18,7 @@ from clmap_lsp.emulator.budget import ESTIMATE_AT, Executed, TimeBudget, WorkBud
 from clmap_lsp.emulator.context import CodeOptions
 from clmap_lsp.emulator.kernel_code import KernelCode, generate
 from clmap_lsp.emulator.library import expand_function, run_function, settle_function, symbols
-from clmap_lsp.emulator.machine_state import MachineState, plan_sizes
+from clmap_lsp.emulator.machine_state import DENSE_PAIR_SLOTS, MachineState, plan_sizes
 from clmap_lsp.emulator.memory_limit import room_left
 from clmap_lsp.emulator.native.machine import Code, is_huge, load, optimising_s
 from clmap_lsp.emulator.recorder import Recorder
@@ -275,6 +275,8 @@ def _prepare(
             f"the launch needs about {total >> 20} MB, over the limit of {settings.memory_limit_mib} MB",
             "use a smaller launch or raise the memory limit",
         )
+    if dense:
+        sizes = replace(sizes, pair_slots=min(sizes.pair_slots, DENSE_PAIR_SLOTS))
     state = MachineState(code, launch, space, settings, sizes)
     state.words[at.KERNEL] = machine_code.addresses["kernel"]
     sites = site_table(code.plan)

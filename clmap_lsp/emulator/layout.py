@@ -222,7 +222,8 @@ ABSENT = -1
 """Marks a lane without an access; no trace address is all ones."""
 ROW_HASH, ROW_N, ROW_ENTROPY, ROW_AIWC, ROW_PARTS = 0, 1, 2, 13, 24
 LEVELS = 11
-PAIR_WORDS = 3  # sub-row + 1, base, count
+PAIR_WORDS = 3
+"""Sub-row + 1, base, count."""
 
 # --------------------------------------------------------------------------------------------- run statuses
 
@@ -309,6 +310,10 @@ MATCHED_LANES = 87
 """Accesses of SIMD groups whose lanes have diverged: each of them is looked up by itself."""
 MATCHED_REQUESTS = 205
 """What they made."""
+PAIR_STORE = 206
+"""Pairs as they were met first; PAIR_TABLE has their numbers + 1, in 32 bits."""
+SORT_COUNTS = 207
+"""256 words, to sort by a byte."""
 SORTED_LANES = 204
 """Accesses of rows that were met for the first time: their entropies were worked out."""
 C_EVENT, C_SITES, C_WAITED, C_COUNT, C_SIZE = range(5)

@@ -24,6 +24,9 @@ _MIN_ROWS, _MAX_ROWS = 32, 512
 _SUB_ROOM = 1 << 15
 _ROW_ROOM = 1 << 14
 _SIMT_SLOTS = 1 << 15
+DENSE_PAIR_SLOTS = 1 << 16
+"""Where pairs are emptied into a counter for each address, which is done at any time: a table that stays in a
+core's cache."""
 _PRINT_BYTES = 1 << 20
 _FAULT_ROOM = 4096
 _STRIDE_BYTES = 1 << 26
@@ -54,7 +57,7 @@ class Sizes:
         sub = self.sub_capacity * (at.SUB_REL + self.width) * 8
         row = _ROW_ROOM * (at.ROW_PARTS + 2 * self.n_subs) * 8
         simt = _SIMT_SLOTS * (2 + self.width) * 8
-        pairs = self.pair_slots * at.PAIR_WORDS * 8
+        pairs = self.pair_slots * (4 + at.PAIR_WORDS * 8)
         shadow = self.shadow_cells * at.SHADOW_WORDS * 8
         return self.items * (self.ring_bytes + self.frame_bytes) + sub + row + simt + pairs + shadow
 
@@ -247,7 +250,8 @@ class MachineState:
         w[at.SUB_ROOM] = _SUB_ROOM
         w[at.SUB_CAPACITY] = 1 if small else sizes.sub_capacity
         pair_slots = 2 if small else sizes.pair_slots
-        self.pairs = self._array(at.PAIR_TABLE, pair_slots * at.PAIR_WORDS)
+        self.pair_table = self._array(at.PAIR_TABLE, pair_slots // 2)
+        self.pairs = self._array(at.PAIR_STORE, pair_slots * at.PAIR_WORDS).reshape(-1, at.PAIR_WORDS)
         w[at.PAIR_MASK] = pair_slots - 1
         row_slots = 2 if small else 4 * _ROW_ROOM
         self.row_table = self._array(at.ROW_TABLE, row_slots)
@@ -259,6 +263,7 @@ class MachineState:
         w[at.SIMT_MASK] = simt_slots - 1
         self._array(at.SIMT_LIST, simt_slots)
         self._array(at.SCRATCH, 2 * (width + 2) + 2 * n_subs * width + 16)
+        self._array(at.SORT_COUNTS, 256)
         self._array(at.DIVERGED, n_subs)
         rows = sizes.ring_bytes // 16 + 1
         self._array(at.ROW_PARTS_BUFFER, 2 * n_subs * rows)
@@ -298,14 +303,12 @@ class MachineState:
 
     def take_pairs(self) -> Words:
         """Return the (sub-row + 1, base, times) rows in use."""
-        rows = self.pairs.reshape(-1, at.PAIR_WORDS)
-        used: Words = rows[rows[:, 0] != 0]
-        return used
+        return self.pairs[: int(self.words[at.PAIR_COUNT])]
 
     def forget(self) -> None:
         """Empty the tables of sub-rows, pairs and rows."""
         self.sub_table[:] = 0
-        self.pairs[:] = 0
+        self.pair_table[:] = 0
         self.row_table[:] = 0
         for field in (at.SUB_COUNT, at.PAIR_COUNT, at.ROW_COUNT, at.NEEDS_FLUSH):
             self.words[field] = 0

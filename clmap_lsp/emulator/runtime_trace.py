@@ -32,6 +32,7 @@ from clmap_lsp.emulator.layout import (
     NEEDS_FLUSH,
     PAIR_COUNT,
     PAIR_MASK,
+    PAIR_STORE,
     PAIR_TABLE,
     PAIR_WORDS,
     PRIMES,
@@ -57,6 +58,7 @@ from clmap_lsp.emulator.layout import (
     SIMT_MASK,
     SIMT_SPLIT,
     SIMT_TABLE,
+    SORT_COUNTS,
     SORTED_LANES,
     STATE_SELF,
     STRIDE_COUNT,
@@ -311,39 +313,52 @@ def same_lanes(pattern: Words, lanes: Words, base: int, found: int) -> int:
 
 def count_pair(s: Words, number: int, base: int) -> None:
     """Count one more occurrence of a sub-row at a base: the address histogram in compressed form."""
-    table = words(s[PAIR_TABLE])
+    table = half_words(s[PAIR_TABLE])
     mask = s[PAIR_MASK]
     code = (number + 1) * 0x9E3779B97F4A7C15 + base * 0x2545F4914F6CDD1D
     slot = (code ^ (code >> 31)) & mask
-    while table[slot * PAIR_WORDS] != 0:
-        if table[slot * PAIR_WORDS] == number + 1 and table[slot * PAIR_WORDS + 1] == base:
-            table[slot * PAIR_WORDS + 2] += 1
+    while table[slot] != 0:
+        pair = words(s[PAIR_STORE] + (table[slot] - 1) * PAIR_WORDS * 8)
+        if pair[0] == number + 1 and pair[1] == base:
+            pair[2] += 1
             return
         slot = (slot + 1) & mask
-    table[slot * PAIR_WORDS] = number + 1
-    table[slot * PAIR_WORDS + 1] = base
-    table[slot * PAIR_WORDS + 2] = 1
+    pair = words(s[PAIR_STORE] + s[PAIR_COUNT] * PAIR_WORDS * 8)
+    pair[0] = number + 1
+    pair[1] = base
+    pair[2] = 1
     s[PAIR_COUNT] += 1
+    table[slot] = s[PAIR_COUNT]
     if s[PAIR_COUNT] * 2 > mask:
-        s[NEEDS_FLUSH] = 1
+        if s[CELLS] != 0:
+            expand_pairs(s)
+        else:
+            s[NEEDS_FLUSH] = 1
 
 
 def expand_pairs(s: Words) -> None:
-    """Add all counted pairs to the dense array of accesses per address."""
-    table = words(s[PAIR_TABLE])
+    """Add all counted pairs to the dense array of accesses per address, and forget them.
+
+    They come as they were met, so that the rows of a loop, whose lanes each go on along a line, find those
+    lines of the array in the cache.
+    """
     starts = words(s[CELL_STARTS])
     cells = words(s[CELLS])
     shift = s[GRANULE_SHIFT]
+    for index in range(s[PAIR_COUNT]):
+        pair = words(s[PAIR_STORE] + index * PAIR_WORDS * 8)
+        entry = words(s[SUB_STORE] + (pair[0] - 1) * (SUB_REL + LANES) * 8)
+        base = pair[1]
+        times = pair[2]
+        for lane in range(LANES):
+            if entry[SUB_REL + lane] != ABSENT:
+                address = base + entry[SUB_REL + lane]
+                cell = (address & ((1 << TRACE_ID_SHIFT) - 1)) >> shift
+                cells[starts[address >> TRACE_ID_SHIFT] + cell] += times
+    table = half_words(s[PAIR_TABLE])
     for slot in range(s[PAIR_MASK] + 1):
-        if table[slot * PAIR_WORDS] != 0:
-            entry = words(s[SUB_STORE] + (table[slot * PAIR_WORDS] - 1) * (SUB_REL + LANES) * 8)
-            base = table[slot * PAIR_WORDS + 1]
-            times = table[slot * PAIR_WORDS + 2]
-            for lane in range(LANES):
-                if entry[SUB_REL + lane] != ABSENT:
-                    address = base + entry[SUB_REL + lane]
-                    cell = (address & ((1 << TRACE_ID_SHIFT) - 1)) >> shift
-                    cells[starts[address >> TRACE_ID_SHIFT] + cell] += times
+        table[slot] = 0
+    s[PAIR_COUNT] = 0
 
 
 def match_lane(s: Words, sub: int, lane: int, key: int, address: int) -> None:
@@ -545,49 +560,74 @@ def row_entropies(s: Words, n_subs: int, low: int, n_lanes: int, entry: Doubles)
                     values[n] = pattern[SUB_REL + lane] + shift
                     n += 1
     s[SORTED_LANES] += n
-    sort(values, n, words(s[SCRATCH] + (LANES + 2 + n) * 8))
+    sort(values, n, words(s[SCRATCH] + (LANES + 2 + n) * 8), words(s[SORT_COUNTS]))
+    for level in range(LEVELS):
+        entry[ROW_ENTROPY + level] = 0.0
+    start = 0
+    while start < n:
+        end = start + 1
+        while end < n and (values[end] >> (LEVELS - 1)) == (values[start] >> (LEVELS - 1)):
+            end += 1
+        if end - start > 1:  # An address that shares no block with another adds nothing at any level.
+            add_block(values, start, end, entry)
+        start = end
     total = float(n)
     for level in range(LEVELS):
-        weight = 0.0
-        start = 0
-        while start < n:
-            end = start + 1
-            while end < n and (values[end] >> level) == (values[start] >> level):
-                end += 1
-            count = float(end - start)
-            weight += count * log2(count)
-            start = end
+        weight = entry[ROW_ENTROPY + level]
         entry[ROW_ENTROPY + level] = log2(total) - weight / total
         entry[ROW_AIWC + level] = (total * log2(total + 1.0) - weight) / (total + 1.0)
 
 
-def sort(values: Words, n: int, spare: Words) -> None:
-    """Sort non-negative words in place: bottom-up merge sort, after a look whether they are in order."""
+def add_block(values: Words, first: int, last: int, entry: Doubles) -> None:
+    """Add c log2 c over the counts of sorted addresses that have all but their low bits in common."""
+    known = 1
+    term = 0.0
+    for level in range(LEVELS):
+        weight = 0.0
+        start = first
+        while start < last:
+            end = start + 1
+            while end < last and (values[end] >> level) == (values[start] >> level):
+                end += 1
+            if end - start != known:
+                known = end - start
+                term = float(known) * log2(float(known))
+            weight += term
+            start = end
+        entry[ROW_ENTROPY + level] += weight
+
+
+def sort(values: Words, n: int, spare: Words, counts: Words) -> None:
+    """Sort non-negative words in place, by one byte after the other, unless they are in order."""
     ordered = 1
+    differs = 0
     for index in range(1, n):
         if values[index] < values[index - 1]:
             ordered = 0
+        differs = differs | (values[index] ^ values[0])
     if ordered == 1:
         return
-    run = 1
-    while run < n:
-        start = 0
-        while start < n:
-            middle = min(start + run, n)
-            end = min(start + 2 * run, n)
-            left = start
-            right = middle
-            for at in range(start, end):
-                if left < middle and (right >= end or values[left] <= values[right]):
-                    spare[at] = values[left]
-                    left += 1
-                else:
-                    spare[at] = values[right]
-                    right += 1
-            start = end
-        for at in range(n):
-            values[at] = spare[at]
-        run = run * 2
+    for shift in range(0, 64, 8):
+        if ((differs >> shift) & 255) != 0:
+            sort_by_byte(values, n, spare, counts, shift)
+
+
+def sort_by_byte(values: Words, n: int, spare: Words, counts: Words, shift: int) -> None:
+    """Put words in the order of one byte, those with the same as they stand; `counts` is room for 256."""
+    for digit in range(256):
+        counts[digit] = 0
+    for index in range(n):
+        counts[(values[index] >> shift) & 255] += 1
+    at = 0
+    for digit in range(256):
+        at += counts[digit]
+        counts[digit] = at - counts[digit]
+    for index in range(n):
+        digit = (values[index] >> shift) & 255
+        spare[counts[digit]] = values[index]
+        counts[digit] += 1
+    for index in range(n):
+        values[index] = spare[index]
 
 
 def rows_ready(s: Words, suspended: int) -> int:

@@ -53,6 +53,7 @@ def figures(text: str, **small: int) -> dict[str, Any]:
         patch.setattr(jit, "plan_sizes", plan)
         if small:
             patch.setattr(machine_state, "_SUB_ROOM", 1 << 30)
+            patch.setattr(jit, "DENSE_PAIR_SLOTS", 64)
         settings_ = EmulationSettings(device=load_model("nvidia-hopper"), time_limit_s=60)
         job = jit.run(program, kernel, launch, settings_)
     assert not job.stopped
