@@ -106,3 +106,60 @@ def test_results_are_those_of_c(
     wanted = expected(name, first, ops, second)
     if wanted is not None:
         assert branches(name, first, ops, second) == wanted
+
+
+COMPARISONS = {"<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__}
+
+
+@pytest.mark.parametrize("name", TYPES)
+@settings(max_examples=60, deadline=None)
+@given(
+    first=st.tuples(st.integers(0, (1 << 31) - 1), st.integers(0, 63)),
+    second=st.tuples(st.integers(0, (1 << 31) - 1), st.integers(0, 63), st.booleans()),
+    comparison=st.sampled_from(sorted(COMPARISONS)),
+)
+def test_numbers_far_apart_compare_as_in_c(
+    name: str, first: tuple[int, int], second: tuple[int, int, bool], comparison: str
+) -> None:
+    """Their difference may be no number of their type."""
+    bits, is_signed = TYPES[name]
+    plain = "l" if is_signed else "ul"
+    source = f"""
+__kernel void k(__global int *a) {{
+  const {name} i = get_global_id(0);
+  const {name} one = (({name}){first[0]}{plain} + i) << {first[1]};
+  const {name} two = (({name}){second[0]}{plain}{" + i" if second[2] else ""}) << {second[1]};
+  if (one {comparison} two) a[i] = 1; else a[1000 + i] = 1;
+}}"""
+    program = read_program(source, "k.cl")
+    launch = Launch("k", (ITEMS,), (32,), {"a": BufferArgument(Fill.ZEROS, 4096)}, Origin.GIVEN, frozenset())
+    result = count(program.kernels[0], launch, DEVICE)
+    wanted: Counter[int] = Counter()
+    for i in range(ITEMS):
+        one = wrapped(wrapped(first[0] + i, name) << first[1] % bits, name)
+        two = wrapped(wrapped(second[0] + i * second[2], name) << second[1] % bits, name)
+        wanted[0 if COMPARISONS[comparison](one, two) else 1] += 1
+    assert result.is_exact
+    assert {site: it.executions for site, it in result.sites.items() if it.executions} == dict(wanted)
+
+
+@pytest.mark.parametrize("target", ["long", "int", "uchar", "ulong"])
+def test_large_unsigned_numbers_are_saturated(target: str) -> None:
+    source = f"""
+__kernel void k(__global int *a) {{
+  const ulong i = get_global_id(0);
+  const {target} v = convert_{target}_sat((i << 62) | i);
+  if (v == ({target})((i << 62) | i)) a[i] = 1; else a[1000 + i] = 1;
+}}"""
+    program = read_program(source, "k.cl")
+    launch = Launch("k", (ITEMS,), (32,), {"a": BufferArgument(Fill.ZEROS, 4096)}, Origin.GIVEN, frozenset())
+    result = count(program.kernels[0], launch, DEVICE)
+    most = {"long": (1 << 63) - 1, "int": (1 << 31) - 1, "uchar": 255, "ulong": (1 << 64) - 1}[target]
+    bits = {"long": 64, "int": 32, "uchar": 8, "ulong": 64}[target]
+    same = sum(
+        min(number, most) % (1 << bits) == number % (1 << bits)
+        for number in ((i << 62) % (1 << 64) | i for i in range(ITEMS))
+    )
+    assert result.is_exact
+    assert sum(it.executions for it in result.sites.values()) == ITEMS
+    assert next(it.executions for site, it in result.sites.items() if site == 0) == same

@@ -36,12 +36,12 @@ def compare(op: CompareOp, left: Sym, right: Sym, scalar: ScalarType, space: Spa
     """
     one, two = settled(left, scalar, space), settled(right, scalar, space)
     if one is None or two is None:
-        return _unsigned(op, left, right, space)
+        return _by_number(op, left, right, scalar, space)
     difference = subtract(one, two)
     if op in (CompareOp.EQ, CompareOp.NE):
         return _equals(difference, op is CompareOp.EQ, space)
-    if not ((one.is_uniform and two.is_uniform) or (is_int64(one, space) and is_int64(two, space))):
-        return _unsigned(op, left, right, space)
+    if not (one.is_uniform and two.is_uniform) and not all(_fits(it, space) for it in (one, two, difference)):
+        return _by_number(op, left, right, scalar, space)
     return _negative(difference, _SHIFT[op], op in (CompareOp.LT, CompareOp.LE), space)
 
 
@@ -111,10 +111,17 @@ def sign_cuts(difference: Sym, dimension: int, coef: int, counts: Sequence[int])
     return tuple(sorted({it for it in (first, last + 1) if 0 < it < n}))
 
 
-def _unsigned(op: CompareOp, left: Sym, right: Sym, space: Space) -> Condition:
-    """Compare modulo 2^64, number by number."""
-    one = np.ascontiguousarray(spread_out(left, space)).view(np.uint64)
-    two = np.ascontiguousarray(spread_out(right, space)).view(np.uint64)
+def _fits(value: Sym, space: Space) -> bool:
+    """Tell whether every number of a value, and the one below it, can stand in an int64 array."""
+    least, _ = bounds(value, space.counts)
+    return is_int64(value, space) and least > -(1 << 63)
+
+
+def _by_number(op: CompareOp, left: Sym, right: Sym, scalar: ScalarType, space: Space) -> Condition:
+    """Compare 64-bit numbers one by one, where their difference may not be one."""
+    kind = np.int64 if scalar.is_signed else np.uint64
+    one = np.ascontiguousarray(spread_out(left, space)).view(kind)
+    two = np.ascontiguousarray(spread_out(right, space)).view(kind)
     match op:
         case CompareOp.LT:
             return simplified(one < two)

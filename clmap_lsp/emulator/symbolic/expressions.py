@@ -445,7 +445,11 @@ class Evaluator:
     def _saturated(self, value: Sym, source: ScalarType, target: ScalarType) -> Value:
         known = integers.settled(value, source, self.space)
         if known is None or not (known.is_uniform or integers.is_int64(known, self.space)):
-            return Unknown("a saturating conversion of a large number")
+            if source.is_signed:
+                return Unknown("a saturating conversion of a large number")
+            numbers = np.ascontiguousarray(spread_out(value, self.space)).view(np.uint64)
+            _, most = integers.limits(target)
+            return of_array(np.minimum(numbers, np.uint64(most)).view(np.int64))
         low, high = integers.limits(target)
         if known.is_uniform:
             return Sym(min(max(known.const, low), high))
