@@ -11,6 +11,7 @@ from tree_sitter import Language, Node, Parser
 
 from clmap_lsp.hosts.syntax import TreeReader, field_text, short_text, text_of
 from clmap_lsp.hosts.tree import (
+    OUTERMOST,
     AddressOf,
     Assign,
     Binary,
@@ -474,6 +475,12 @@ class _Reader(TreeReader):
         start, end = text.find('"') + 1, text.rfind('"')
         return Str((unescaped(text[start:end]),), row)
 
+    def with_suffix(self, node: Node) -> Expr:
+        """`"text"s`; what a suffix of a number makes of it is not known."""
+        inner = node.named_children[0] if node.named_children else None
+        is_text = inner is not None and inner.type.endswith("string_literal")
+        return self.string(inner) if inner is not None and is_text else Opaque(text_of(node))
+
     def character(self, node: Node) -> Expr:
         inner = unescaped(text_of(node).strip("LuU8").strip("'"))
         return Num(ord(inner)) if len(inner) == 1 else Opaque(text_of(node))
@@ -543,7 +550,8 @@ class _Reader(TreeReader):
                 inner = node.child_by_field_name("name")
                 return Name(_last_name(inner))
             case "qualified_identifier":
-                return Name(_last_name(node), _scope_of(node))
+                outermost = OUTERMOST if text_of(node).startswith("::") else ""
+                return Name(_last_name(node), _scope_of(node) or outermost)
             case "field_expression":
                 return self.member(node)
             case _:
@@ -616,6 +624,7 @@ _Reader.expressions = {
     "number_literal": _Reader.number,
     "string_literal": _Reader.string,
     "raw_string_literal": _Reader.string,
+    "user_defined_literal": _Reader.with_suffix,
     "concatenated_string": _Reader.string,
     "char_literal": _Reader.character,
     "binary_expression": _Reader.binary,

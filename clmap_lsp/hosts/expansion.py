@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.c_reader import read_c, read_c_expression
 from clmap_lsp.hosts.macros import Macro
-from clmap_lsp.hosts.tree import Block, Call, Expr, Lambda, Member, Name, Num, Opaque, Str
+from clmap_lsp.hosts.tree import (
+    Block,
+    Call,
+    Expr,
+    Initialise,
+    Lambda,
+    Member,
+    Module,
+    Name,
+    Num,
+    Opaque,
+    Stmt,
+    Str,
+)
 from clmap_lsp.hosts.values import Number, text_of
 
 _REST = "__VA_ARGS__"
@@ -39,6 +52,24 @@ def expanded(macro: Macro, call: Call) -> Expansion | None:
     if len(functions) != 1 or not functions[0].body:
         return None
     return Expansion(None, whole.put_in(functions[0].body))
+
+
+def unfolded(module: Module, macro_at: Callable[[str, int], Macro | None]) -> Module:
+    """Return a module in which macros in initialiser lists of constructors are what they stand for."""
+
+    def said(statement: Stmt) -> Stmt:
+        macro = macro_at(statement.name, statement.row) if isinstance(statement, Initialise) else None
+        if not isinstance(statement, Initialise) or macro is None or macro.parameters is None:
+            return statement
+        use = Call(Name(statement.name), statement.arguments, row=statement.row)
+        expansion = expanded(macro, use)
+        match expansion.expression if expansion is not None else None:
+            case Call(Name(name), arguments):
+                return Initialise(name, arguments, statement.row)
+        return statement
+
+    functions = [replace(it, first=tuple(map(said, it.first))) if it.first else it for it in module.functions]
+    return replace(module, functions=tuple(functions))
 
 
 def _pasted(body: str, arguments: Mapping[str, Expr]) -> str:

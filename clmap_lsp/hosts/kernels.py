@@ -81,6 +81,9 @@ def _blanked(match: re.Match[str]) -> str:
 def _head(text: str, at: int, closing: dict[int, int]) -> tuple[str, int, int] | None:
     """Return a kernel's name, and where its parameters start and end; macros with arguments may go before."""
     limit = at + _LONGEST_HEAD
+    given = _MARK.search(text, at, limit)
+    if given is not None and given[0] == "(" and not text[at : given.start()].strip():
+        at = closing.get(given.start(), at - 1) + 1  # `KERNEL(64) name(…)`: a macro that is given the group.
     while (match := _NAMED.search(text, at, limit)) is not None and match[1] is not None:
         end = closing.get(match.end() - 1)
         if end is None or end - match.end() > _LONGEST_PARAMETERS:

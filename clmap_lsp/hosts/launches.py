@@ -11,7 +11,7 @@ from clmap_lsp.hosts.interpreter import Interpreter, Raised
 from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY
 from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
-from clmap_lsp.hosts.project import HostProject, KeptKernel
+from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel
 from clmap_lsp.hosts.store import Store, join_values, named, program_of, texts_of
 from clmap_lsp.hosts.tree import Class, Declare, Function, Module
 from clmap_lsp.hosts.values import (
@@ -60,6 +60,8 @@ _READIES = re.compile(
     r"_*(?:on)?_?(?:init(?!_*$)|set_?up|create|build|load|prepare|compile|make|start)", re.IGNORECASE
 )
 """Names of methods that make an object ready; its constructor is none of them."""
+_MAX_OBJECTS = 64
+"""Objects that are called of one class, each for another kernel."""
 _MAX_MAKERS = 4
 """Functions that are run for the objects of a class that they make."""
 _FAR = 4
@@ -268,6 +270,8 @@ class _Runs:
         for function in wanted:
             if not self._is_covered(function):
                 self._run(function)
+        for function in (it for it in reaching if it.name == CALL_OPERATOR):
+            self._run_for_objects(function)
         self._run_users()
         self._make_kernels()
 
@@ -373,8 +377,10 @@ class _Runs:
             function = rest.pop()
             if function.name == "main" or function.path.endswith(".py"):
                 continue
-            for it in self._mentioning(function.name, function.path):
-                uses = function.name in self._calls(it) or (not it.owner and function.name in handed_on(it))
+            names = self.project.called_as(function)
+            mentioning = (it for name in names for it in self._mentioning(name, function.path))
+            for it in mentioning:
+                uses = names & self._calls(it) or (not it.owner and function.name in handed_on(it))
                 if uses and (it.path, it.row) not in result:
                     result[it.path, it.row] = it
                     rest.append(it)
@@ -401,13 +407,31 @@ class _Runs:
         interpreter.start(function, this)
         self._keep(interpreter)
 
+    def _run_for_objects(self, function: Function) -> None:
+        """Run what calling an object does, for objects that were made and whose calls no run came to."""
+        known = {it.kernel for raised in self.raised for it in _launches(self.project, raised)}
+        this = Pointer(f"o:{function.owner}#")
+        for given in list(self.project.constructed.get(function.owner, ()))[:_MAX_OBJECTS]:
+            names = {it.plain for it in given if isinstance(it, Text)}
+            if names and not names & known and self._may_start():
+                interpreter = self._interpreter()
+                self._made(interpreter, function, this, [given])
+                interpreter.start(function, this)
+                self._keep(interpreter)
+
     def _open_globals(self, interpreter: Interpreter, path: str) -> None:
         """Open what functions of a module of Python change outside of them: they may have run before."""
         file = self.project.file(path)
         for name in {it for each in (file.module.functions if file else ()) for it in each.globals}:
             interpreter.open_at(f"g:{path}#{name}")
 
-    def _made(self, interpreter: Interpreter, function: Function, this: Pointer) -> None:
+    def _made(
+        self,
+        interpreter: Interpreter,
+        function: Function,
+        this: Pointer,
+        given: Sequence[Sequence[Value]] | None = None,
+    ) -> None:
         """Make the object that a method is run for; what its constructor sets may be changed before."""
         cls = self.project.class_named(function.owner, function.path)
         if cls is None:
@@ -423,7 +447,8 @@ class _Runs:
             )
             if it.row != function.row
         ]
-        given = self.project.made.get(cls.name, ()) if not function.path.endswith(".py") else ()
+        if given is None:
+            given = self.project.made.get(cls.name, ()) if not function.path.endswith(".py") else ()
         interpreter.make(this.place, cls, makers, function.path, given)
         for method in self._readying(function):
             if (method.path, method.row) not in interpreter.entered:  # By the constructor.
@@ -450,7 +475,13 @@ class _Runs:
         speaking = list(self.project.candidates(cls.name, path))
         files = [it for it in speaking if not _TESTS.search(it)] or speaking
         modules = [it.module for it in map(self.project.file, files) if it is not None]
-        makers = [it for module in modules for it in module.functions if makes(it, cls.name)]
+        holding = {it.name for module in modules for it in module.classes.values() if _holds(it, cls.name)}
+        makers = [
+            it
+            for module in modules
+            for it in module.functions
+            if makes(it, cls.name) or (it.first and it.name == it.owner and it.owner in holding)
+        ]
         for function in makers[:_MAX_MAKERS]:
             if (function.path, function.row) not in self.entered:
                 self._run(function)
@@ -495,11 +526,15 @@ class _Runs:
         self.raised += interpreter.launches
 
 
+def _holds(cls: Class, name: str) -> bool:
+    """Tell whether objects of a class are fields of another."""
+    return any(it.type == name and not it.is_pointer and not it.is_reference for it in cls.fields)
+
+
 def _has_object(module: Module, name: str) -> bool:
     """Tell whether objects of a class are variables outside of functions, or fields of others."""
-    declared = [it for it in module.globals if isinstance(it, Declare)]
-    declared += [it for each in module.classes.values() for it in each.fields]
-    return any(it.type == name and not it.is_pointer and not it.is_reference for it in declared)
+    declared = tuple(it for it in module.globals if isinstance(it, Declare))
+    return any(_holds(it, name) for it in (*module.classes.values(), Class("", declared)))
 
 
 # ------------------------------------------------------------------------------------------- launches

@@ -52,6 +52,8 @@ class Compiled:
     includes: list[str] = field(default_factory=list)
     left_out: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
     """Texts that are not compiled, each with the undefined names that would let it be compiled."""
+    ended: list[tuple[Macro, int]] = field(default_factory=list)
+    """Macros with parentheses that the file defines and takes back, each with the row where it does."""
 
 
 def compile_lines(
@@ -80,7 +82,9 @@ def compile_lines(
         if word == "define":
             _define(result.macros, undefined, rest, row)
         elif word == "undef" and rest in result.macros:
-            undefined[rest] = result.macros.pop(rest)
+            undefined[rest] = ended = result.macros.pop(rest)
+            if ended.parameters and ended.row:
+                result.ended.append((ended, row))
         elif word == "include" and (name := _INCLUDE.match(rest)):
             result.includes.append(name[1] or name[2])
             result.macros.update(include(name[1] or name[2]))

@@ -117,8 +117,8 @@ def _create_program(interpreter: Interpreter, call: Call, values: list[Value]) -
 
 
 def _new_program(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    if not values:
-        return None
+    if not values or is_program(values[0]):  # An object that holds a program.
+        return values[0] if values else None
     source = next((it for it in (find_text(interpreter, v) for v in values) if it is not None), None)
     made = _program(interpreter, call, source)
     options = call.keywords.get("options")
@@ -140,6 +140,21 @@ def _build(interpreter: Interpreter, call: Call, values: list[Value]) -> Value |
         for place in handles(interpreter, values[0], call.arguments[0]):
             _set_options(interpreter, place, values[3])
     return RunTime("CL_SUCCESS", 0)
+
+
+def _link(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`clLinkProgram(context, count, devices, options, count, programs, …)`: it is made of the first."""
+    given = handles(interpreter, values[5], call.arguments[5]) if len(values) > 5 else []
+    return Pointer(given[0]) if given else None
+
+
+def _promise(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`promise.set_value(value)` of C++: what `get_future().get()` gives then."""
+    place = interpreter.place(call.function.base) if isinstance(call.function, Member) else None
+    if place is None or len(values) != 2 or interpreter.path.endswith(".py"):
+        return None
+    interpreter.put(place, values[1])
+    return Null()
 
 
 def _build_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -623,9 +638,14 @@ def _unwrapped(interpreter: Interpreter, call: Call, name: str, values: list[Val
     if interpreter.path.endswith((".py", ".c")) or call.arguments:
         return None
     if name == "get":
-        return values[0] if is_handle(values[0]) else None
-    held = interpreter.value(call.function) if isinstance(call.function, Name) else None
-    return held if is_handle(held) else None
+        return _handle_in(values[0])
+    return _handle_in(interpreter.value(call.function)) if isinstance(call.function, Name) else None
+
+
+def _handle_in(value: Value) -> Value | None:
+    """Return a handle, or the only one that a value may be where it is no empty pointer."""
+    found = [it for it in (value.values if isinstance(value, Alternatives) else (value,)) if is_handle(it)]
+    return found[0] if len(found) == 1 else None
 
 
 def _set_attribute(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
@@ -821,6 +841,11 @@ OPENCL: dict[str, CallHandler] = {
     "clCreateProgramWithSource": _create_program,
     "clBuildProgram": _build,
     "clCompileProgram": _build,
+    "clLinkProgram": _link,
+    ".set_value()": _promise,
+    ".get_future()": lambda interpreter, _call, values: (
+        None if interpreter.path.endswith(".py") else values[0]
+    ),
     "clCreateKernel": _create_kernel,
     "clSetKernelArg": _set_arg,
     "clEnqueueNDRangeKernel": _enqueue,

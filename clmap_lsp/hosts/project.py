@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from clmap_lsp.hosts.values import Text, Value
     from clmap_lsp.hosts.walking import Writes
 
+CALL_OPERATOR = "operator()"
+"""What a class of C++ calls the method that calling its objects calls."""
 C_SUFFIXES = frozenset(
     (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cu", ".m")
 )
@@ -70,6 +72,13 @@ class HostFile:
     macros: Mapping[str, Macro]
     includes: tuple[str, ...]
     """Paths of the project's files that it includes, directly or not."""
+    ended: Sequence[tuple[Macro, int]] = ()
+    """Macros that it takes back, each with the row where it does."""
+
+    def macro(self, name: str, row: int = 0) -> Macro | None:
+        """Return what a macro stands for in a row: one that the file takes back stands until there."""
+        known = (it for it, end in self.ended if row and it.name == name and it.row <= row < end)
+        return next(known, None) or self.macros.get(name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +140,13 @@ class HostProject:
         self.kernels_in_fields: dict[str, list[KeptKernel]] = {}
         """By the name of a field: the kernels that runs put into it."""
         self.made: dict[str, list[tuple[Value, ...]]] = {}
-        """By the name of a class: what runs gave its constructor."""
+        """By the name of a class: what runs gave its constructor; nothing where some may have been missed."""
+        self.constructed: dict[str, dict[tuple[Value, ...], None]] = {}
+        """The same of those that are known, whatever was missed."""
         self.too_long: set[tuple[str, int]] = set()
         """Short functions that call no OpenCL and took too much work to be run."""
+        self._operators: dict[str, list[Function]] = {}
+        """By the name of a variable or field: `operator()` of its class."""
         self._effects: dict[tuple[str, int], Writes] = {}
         self._reached: dict[tuple[str, int], frozenset[tuple[str, int]]] = {}
         self._neighbours: dict[tuple[str, bool], list[str]] = {}
@@ -165,8 +178,10 @@ class HostProject:
             self.too_long,
             self.kernels_in_fields,
             self.made,
+            self.constructed,
             self._expansions,
             self._completed,
+            self._operators,
             self._effects,
             self._reached,
         ):
@@ -269,6 +284,7 @@ class HostProject:
 
     def _parsed(self, path: str) -> HostFile | None:
         from clmap_lsp.hosts.c_reader import read_c
+        from clmap_lsp.hosts.expansion import unfolded
         from clmap_lsp.hosts.macros import with_plain_arguments, with_semicolons
         from clmap_lsp.hosts.python_reader import read_python
 
@@ -285,7 +301,8 @@ class HostProject:
                 compiled = self._compiled(path, text, {**self.defined, **missing})
         written = with_plain_arguments(compiled.text, compiled.macros)
         module = read_c(with_semicolons(written, compiled.macros), path)
-        return HostFile(module, compiled.macros, tuple(compiled.includes))
+        file = HostFile(module, compiled.macros, tuple(compiled.includes), tuple(compiled.ended))
+        return replace(file, module=unfolded(module, file.macro))
 
     def _compiled(self, path: str, text: str, defined: Mapping[str, str]) -> Compiled:
         from clmap_lsp.hosts.macros import compile_lines
@@ -372,7 +389,7 @@ class HostProject:
 
     def _found_functions(self, name: str, near: str, owner: str | None) -> list[Function]:
         # The constructor that Python makes for a record stands nowhere; that of another class is no use.
-        for path in self.candidates(owner if owner and name == "__init__" else name, near):
+        for path in self.candidates(owner if owner and name in ("__init__", CALL_OPERATOR) else name, near):
             file = self.file(path)
             if file is None:
                 continue
@@ -555,11 +572,37 @@ class HostProject:
         while rest and len(found) < _MAX_CALLED:
             it = rest.pop()
             for name in called_names(it):
-                for below in self.functions(name, it.path):
+                for below in self._perhaps_called(name, it):
                     if (below.path, below.row) not in found:
                         found[below.path, below.row] = below
                         rest.append(below)
         return list(found.values())
+
+    def _perhaps_called(self, name: str, function: Function) -> Sequence[Function]:
+        """Return the functions that a name in a function may mean, whatever it is called on."""
+        found = self.functions(name, function.path) or self._operators.get(name, [])
+        if name != function.name or not function.owner:
+            return found
+        # A method that calls the one of its name of another object, or a function.
+        others = [it for path in self.candidates(name, function.path) if (it := self.file(path)) is not None]
+        return [it for each in others for it in each.module.functions if it.name == name]
+
+    def called_as(self, function: Function) -> frozenset[str]:
+        """Return the names by which a function is called: for `operator()`, those of its class's objects.
+
+        From then on, who calls such an object is known to call the function.
+        """
+        if function.name != CALL_OPERATOR:
+            return frozenset((function.name,))
+        from clmap_lsp.hosts.walking import declared_with
+
+        names: set[str] = set()
+        for path in self.candidates(function.owner, function.path):
+            file = self.file(path)
+            names |= declared_with(file.module, function.owner) if file is not None else set()
+        for it in names:
+            self._operators.setdefault(it, []).append(function)
+        return frozenset(names)
 
     def written_apart(self, name: str, entry: Function) -> bool:
         """Tell whether a function that nothing calls from `entry`, such as a callback, writes a variable."""
@@ -579,10 +622,10 @@ class HostProject:
             if (it.path, it.row) not in reached
         )
 
-    def macro(self, name: str, near: str) -> Macro | None:
-        """Return what a macro stands for in a file."""
+    def macro(self, name: str, near: str, row: int = 0) -> Macro | None:
+        """Return what a macro stands for in a row of a file."""
         file = self.file(near)
-        return file.macros.get(name) if file is not None else None
+        return file.macro(name, row) if file is not None else None
 
     def writes(self, name: str, near: str) -> int:
         """Return how often the files around change a variable of this name, its declaration not counted."""

@@ -27,6 +27,10 @@ class Str:
     row: int = 0
 
 
+OUTERMOST = "::"
+"""The scope of a function that is called as `::name`: it is no method."""
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """A name; `scope` is the last namespace or class that it was qualified with."""

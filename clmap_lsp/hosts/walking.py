@@ -26,6 +26,7 @@ from clmap_lsp.hosts.tree import (
     Items,
     Loop,
     Member,
+    Module,
     Name,
     New,
     Scope,
@@ -212,6 +213,21 @@ def makes(function: Function, name: str) -> bool:
             ):
                 return True
     return False
+
+
+def declared_with(module: Module, name: str) -> set[str]:
+    """Return the names of variables and fields that are declared with a class."""
+    return {
+        it.name for it in nodes(tuple(_all_declared(module))) if isinstance(it, Declare) and it.type == name
+    }
+
+
+def _all_declared(module: Module) -> Iterator[object]:
+    yield from module.globals
+    for each in module.classes.values():
+        yield from each.fields
+    for function in module.functions:
+        yield function.body
 
 
 def values_given(block: Block, name: str) -> list[Expr | None]:

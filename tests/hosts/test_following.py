@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from clmap_lsp.hosts.kernels import kernels_in
 from clmap_lsp.hosts.launches import HostLaunch, HostReader, launches_of
 from clmap_lsp.workbench.hosts import project_of
 
@@ -693,3 +694,117 @@ def test_memory_that_a_loop_takes_is_not_one_place(tmp_path: Path) -> None:
     )
     found = read(tmp_path, wrapper_dot_c=WRAPPER, program_dot_c=program)
     assert "n" not in found["scale"].arguments or found["scale"].arguments["n"].number != 9
+
+
+def test_macros_in_initialiser_lists_that_are_taken_back_and_objects_that_are_called(tmp_path: Path) -> None:
+    """The name of a kernel stands in a macro that makes a field; calling the field launches it."""
+    task = """
+#include <CL/cl.h>
+class Task {
+    const std::string label; cl_program program; const std::string entry; size_t items; Holder kernel{};
+public:
+    Task(const char *label, cl_program program, std::string entry, size_t items);
+    template<typename... A> void operator()(const A &...a) { if (!kernel) load(); put(0, a...); run(); }
+private:
+    template<typename T> void put(int at, const T &a) { clSetKernelArg(kernel.get(), at, sizeof(T), &a); }
+    template<typename T, typename... A> void put(int at, const T &a, const A &...rest)
+    { put(at, a); put(at + 1, rest...); }
+    void load();
+    void run();
+    Queue *queue;
+};
+"""
+    header = """
+#include <CL/cl.h>
+using Holder = std::unique_ptr<cl_kernel>;
+class Queue { public: void run(cl_kernel kernel, size_t items); };
+"""
+    running = """
+#include "queue.h"
+#include "task.h"
+Task::Task(const char *label, cl_program program, std::string entry, size_t items)
+    : label{label}, program{program}, entry{entry}, items{items} {}
+void Task::load() {
+    std::promise<Holder> promise;
+    promise.set_value(Holder{clCreateKernel(program, entry.c_str(), 0)});
+    kernel = promise.get_future().get();
+}
+void Task::run() { queue->run(kernel.get(), items); }
+"""
+    queue = """
+#include "queue.h"
+void run(cl_command_queue queue, cl_kernel kernel, size_t items) {
+    size_t group = 64;
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL);
+}
+void Queue::run(cl_kernel kernel, size_t items) { ::run(handle, kernel, items); }
+"""
+    engine = """
+#include "queue.h"
+#include "task.h"
+class Engine {
+    cl_program program;
+    size_t n;
+    Task doScale, doShift;
+public:
+    Engine(size_t rows);
+    void step(cl_mem a);
+};
+Engine::Engine(size_t rows) :
+    program(built("kernels.cl"s)),
+    n(rows),
+#define TASK(name, ...) name(#name, program, __VA_ARGS__)
+    TASK(doScale, "scale", 4096),
+    TASK(doShift, "shift", n / 2)
+#undef TASK
+{}
+void Engine::step(cl_mem a) { doScale(a, 7); doShift(a, 9); }
+cl_program built(std::string path) {
+    std::string text = read_all(path);
+    const char *p = text.c_str();
+    cl_program made = clCreateProgramWithSource(context, 1, &p, NULL, NULL);
+    clCompileProgram(made, 1, &device, "", 0, NULL, NULL, NULL, NULL);
+    return clLinkProgram(context, 1, &device, "", 1, &made, NULL, NULL, NULL);
+}
+int main() { Engine engine(2048); engine.step(memory); }
+"""
+    found = read(
+        tmp_path,
+        task_dot_h=task,
+        queue_dot_h=header,
+        task_dot_cpp=running,
+        queue_dot_cpp=queue,
+        main_dot_cpp=engine,
+    )
+    assert numbers(found["scale"]) == ([4096], [64])
+    assert numbers(found["shift"]) == ([1024], [64])
+    assert (found["scale"].arguments["n"].number, found["shift"].arguments["n"].number) == (7, 9)
+
+
+def test_objects_that_are_called_where_no_run_comes_launch_what_they_were_made_with(tmp_path: Path) -> None:
+    text = """
+#include <CL/cl.h>
+class Task {
+    cl_program program; const char *entry; size_t items;
+public:
+    Task(cl_program program, const char *entry, size_t items)
+        : program(program), entry(entry), items(items) { }
+    void operator()() {
+        cl_kernel kernel = clCreateKernel(program, entry, 0);
+        clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &items, NULL, 0, NULL, NULL);
+    }
+};
+class Engine { Task first, second; Engine(cl_program p); };
+Engine::Engine(cl_program p)
+    : first(p, "scale", 4096), second(p, "shift", 2048) { listen(first, second); }
+"""
+    found = read(tmp_path, main_dot_cpp=text)
+    assert {name: numbers(it)[0] for name, it in found.items()} == {"scale": [4096], "shift": [2048]}
+
+
+def test_kernels_behind_a_macro_that_is_given_the_group() -> None:
+    text = "KERNEL(64) turn(P(float) a, int n) { }\nkernel void other(global float *a) { }\n"
+    assert [(it.name, [each.name for each in it.parameters]) for it in kernels_in(text)] == [
+        ("turn", ["a", "n"]),
+        ("other", ["a"]),
+    ]

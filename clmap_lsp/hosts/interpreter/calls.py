@@ -9,8 +9,20 @@ from itertools import zip_longest
 from clmap_lsp.hosts.interpreter.flow import Flow
 from clmap_lsp.hosts.interpreter.state import MAX_MACRO_DEPTH, Frame, OutOfStepsError, opened_as
 from clmap_lsp.hosts.macros import Macro
+from clmap_lsp.hosts.project import CALL_OPERATOR
 from clmap_lsp.hosts.store import Store, join_values
-from clmap_lsp.hosts.tree import Block, Call, Expr, Function, Member, Name, Opaque, Parameter
+from clmap_lsp.hosts.tree import (
+    OUTERMOST,
+    Block,
+    Call,
+    Dereference,
+    Expr,
+    Function,
+    Member,
+    Name,
+    Opaque,
+    Parameter,
+)
 from clmap_lsp.hosts.values import (
     Alternatives,
     FileText,
@@ -131,7 +143,7 @@ class Interpreter(Flow):
     def _called(self, call: Call) -> Value:
         callee = call.function
         name = callee.name if isinstance(callee, (Name, Member)) else ""
-        macro = self.project.macro(name, self.path) if isinstance(callee, Name) else None
+        macro = self.project.macro(name, self.path, call.row) if isinstance(callee, Name) else None
         is_opencl = name.startswith("cl") and name in self.handlers  # Profilers put macros of the same name.
         if macro is not None and macro.parameters is not None and not is_opencl:
             return self._macro_call(call, macro)
@@ -170,6 +182,8 @@ class Interpreter(Flow):
         made = self._object(call, name, values) if not is_program(owner) else None
         if made is not None:  # A kernel may be called as a class is.
             return made
+        if len(values) == 1 and name and not self.path.endswith((".py", ".c")) and self.is_owner(name):
+            return values[0]
         special = self.handlers["unknown"](self, call, [owner or Null(), *values])
         return special if special is not None else RunTime(call.text or name)
 
@@ -302,6 +316,10 @@ class Interpreter(Flow):
         self, call: Call, callee: Expr, owner: Value | None, values: Sequence[Value]
     ) -> tuple[Function | None, Value | None]:
         """Return the project's function that is called, and the object that it is called for."""
+        held_at = self._object_called(callee)
+        if held_at is not None:
+            operators = self.project.functions(CALL_OPERATOR, self.path, self.objects[held_at])
+            return self.overload(operators, values), Pointer(held_at)
         match callee:
             case Name(name):
                 held = self.named(name) if self._is_local(name) else None
@@ -310,14 +328,14 @@ class Interpreter(Flow):
                 if isinstance(held, Pointer) and held.place in self.objects:
                     return self.method(self.objects[held.place], "__call__"), held
                 own = self.frame.this
-                if own is not None and self.frame.function.owner and not self.path.endswith(".py"):
+                is_global = callee.scope == OUTERMOST or self.path.endswith(".py")
+                if own is not None and self.frame.function.owner and not is_global:
                     method = self.overload(
                         self.project.functions(name, self.path, self.frame.function.owner), values
                     ) or self.method(self.frame.function.owner, name)
                     if method is not None:
                         return method, own
-                candidates = [it for it in self.project.functions(name, self.path) if not it.owner]
-                return self.overload(candidates, values), None
+                return self.overload(self.project.functions(name, self.path, ""), values), None
             case Member(_, name):
                 if isinstance(owner, Pointer):
                     cls = self.objects.get(owner.place) or self._class_of(owner.place)
@@ -333,6 +351,11 @@ class Interpreter(Flow):
                 if isinstance(held, Routine):
                     return self._held(held, values)
                 if isinstance(owner, RunTime):
+                    declared = self.place(callee.base)
+                    cls = self._class_of(declared) if declared is not None else ""
+                    if cls and not self.path.endswith(".py"):  # A pointer to an object that nobody made here.
+                        method = self.overload(self.project.functions(name, self.path, cls), values)
+                        return method or self.method(cls, name), Pointer(f"o:{cls}#")
                     # A kernel may be called as the method is that launches it.
                     running = self.frame.function
                     methods = [
@@ -346,6 +369,17 @@ class Interpreter(Flow):
             case _:
                 held = self.value(callee)
                 return self._held(held, values) if isinstance(held, Routine) else (None, None)
+
+    def _object_called(self, callee: Expr) -> str | None:
+        """Return where the object is whose `operator()` of C++ is called."""
+        if self.path.endswith((".py", ".c")) or not isinstance(callee, (Name, Member, Dereference)):
+            return None
+        place = self.place(callee)
+        held = self.store.get(place) if self.store is not None and place is not None else None
+        place = held.place if isinstance(held, Pointer) else place
+        cls = self.objects.get(place) if place is not None else None
+        is_called = cls is not None and self.project.functions(CALL_OPERATOR, self.path, cls)
+        return place if is_called else None
 
     def _of_base(self, name: str) -> Function | None:
         """Return the method that `super()` of Python gives."""

@@ -26,11 +26,16 @@ from clmap_lsp.hosts.tree import (
     Name,
     Parameter,
 )
-from clmap_lsp.hosts.values import Number, Pointer, RunTime, Text, Value, is_nameless, name_of, size_of
+from clmap_lsp.hosts.values import Null, Number, Pointer, RunTime, Text, Value, is_nameless, name_of, size_of
 from clmap_lsp.hosts.walking import nodes
 
 _LISTS = frozenset(("vector", "array", "list", "deque", "initializer_list"))
 """Collections whose elements a list of braces gives."""
+_POINTERS = frozenset(("unique_ptr", "shared_ptr"))
+_HANDLES = frozenset(
+    f"cl_{it}"
+    for it in ("kernel", "program", "mem", "context", "command_queue", "event", "device_id", "sampler")
+)
 
 
 class Objects(Names):
@@ -75,7 +80,10 @@ class Objects(Names):
             return
         if declare.value is not None:
             value = declare.value
-            if isinstance(value, Items) and not declare.is_pointer:
+            nothing = self._nothing(declare) if isinstance(value, Items) and not value.items else None
+            if nothing is not None:
+                self.put(place, nothing)
+            elif isinstance(value, Items) and not declare.is_pointer:
                 self._construct(place, declare, value.items)
             else:
                 result = self.value(value)
@@ -90,6 +98,17 @@ class Objects(Names):
             self._lasting(place, declare)
         else:
             self._construct(place, declare, declare.arguments)
+
+    def _nothing(self, declare: Declare) -> Value | None:
+        """Return what empty braces give a number, a pointer or a handle; None for an object."""
+        declared = self._resolved(declare.type)
+        if declare.is_pointer or self.is_owner(declared) or declared in _HANDLES:
+            return Null()
+        return Number(0) if size_of(declared) is not None else None
+
+    def is_owner(self, type_name: str) -> bool:
+        """Tell whether a type of C++ owns what its one value points to."""
+        return self._resolved(type_name).partition("<")[0].rpartition("::")[2] in _POINTERS
 
     def _initialise(self, name: str, arguments: Sequence[Expr]) -> None:
         """Give a field what an initialiser list says, or run the constructor of a base class."""
@@ -219,6 +238,7 @@ class Objects(Names):
         plain = tuple(it if isinstance(it, (Number, Text)) else RunTime("") for it in values)
         if plain not in known:
             known.append(plain)
+        self.project.constructed.setdefault(cls.name, {})[plain] = None
 
     def overload(self, functions: Sequence[Function], values: Sequence[Value]) -> Function | None:
         """Return the function of a name that arguments choose: by their types, then by their number."""
