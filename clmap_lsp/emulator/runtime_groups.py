@@ -368,8 +368,7 @@ def begin_group(s: Words) -> None:
     s[EPOCH_LOCAL] = s[PASSED]
     s[EPOCH_GLOBAL] = s[PASSED]
     s[EPOCH_IMAGE] = s[PASSED]
-    for item in range(s[ITEMS]):
-        begin_item(s, item)
+    begin_items(s)
     local = words(s[LOCAL_BASE])
     for index in range(s[LOCAL_BYTES] // 8):
         local[index] = 0
@@ -383,8 +382,27 @@ def begin_group(s: Words) -> None:
     s[RUNNING] = 0
 
 
-def begin_item(s: Words, item: int) -> None:
-    """Set one frame to the start of the kernel."""
+def begin_items(s: Words) -> None:
+    """Set every frame of the group to the start of the kernel."""
+    x = 0
+    y = 0
+    z = 0
+    for item in range(s[ITEMS]):
+        begin_item(s, item, x, y, z)
+        x += 1
+        if x == s[GROUP_SIZE]:
+            x = 0
+            y += 1
+            if y == s[GROUP_SIZE + 1]:
+                y = 0
+                z += 1
+
+
+def begin_item(s: Words, item: int, x: int, y: int, z: int) -> None:
+    """Set one frame to the start of the kernel; `x`, `y` and `z` are its local ids."""
+    global_x = s[GROUP_ID] * s[LOCAL_SIZE] + x
+    global_y = s[GROUP_ID + 1] * s[LOCAL_SIZE + 1] + y
+    global_z = s[GROUP_ID + 2] * s[LOCAL_SIZE + 2] + z
     frame = words(s[FRAMES] + item * s[FRAME_BYTES])
     frame[F_RESUME] = 0
     frame[F_STATUS] = RUNNABLE
@@ -394,16 +412,13 @@ def begin_item(s: Words, item: int) -> None:
     frame[F_MEMORY] = 0
     frame[F_RING] = s[RING] + item * s[RING_BYTES]
     frame[F_LINEAR] = item
-    rest = item
-    for d in range(3):
-        frame[F_LOCAL_ID + d] = rest % s[GROUP_SIZE + d]
-        rest = rest // s[GROUP_SIZE + d]
-        place = s[GROUP_ID + d] * s[LOCAL_SIZE + d] + frame[F_LOCAL_ID + d]
-        frame[F_GLOBAL_ID + d] = s[OFFSET + d] + place
-    z = frame[F_GLOBAL_ID + 2] - s[OFFSET + 2]
-    y = frame[F_GLOBAL_ID + 1] - s[OFFSET + 1]
-    x = frame[F_GLOBAL_ID] - s[OFFSET]
-    frame[F_GLOBAL_LINEAR] = (z * s[GLOBAL_SIZE + 1] + y) * s[GLOBAL_SIZE] + x
+    frame[F_LOCAL_ID] = x
+    frame[F_LOCAL_ID + 1] = y
+    frame[F_LOCAL_ID + 2] = z
+    frame[F_GLOBAL_ID] = s[OFFSET] + global_x
+    frame[F_GLOBAL_ID + 1] = s[OFFSET + 1] + global_y
+    frame[F_GLOBAL_ID + 2] = s[OFFSET + 2] + global_z
+    frame[F_GLOBAL_LINEAR] = (global_z * s[GLOBAL_SIZE + 1] + global_y) * s[GLOBAL_SIZE] + global_x
     start = s[INIT_OFFSET] // 8
     for index in range(s[INIT_BYTES] // 8):
         frame[start + index] = 0
