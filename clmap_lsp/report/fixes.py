@@ -63,10 +63,11 @@ def _fix(subject: Subject, verified: Verified, fix: Fix) -> dict[str, Any]:
 
 def predicted(before: Figures, after: Figures) -> dict[str, Any]:
     """Return what a rewrite changes, before and after."""
+    both = [it.totals for it in (before, after)]
     return {
         "time_ratio": time_ratio(before, after),
-        "sectors": [before.totals.sectors, after.totals.sectors],
-        "wavefronts": [before.totals.wavefronts, after.totals.wavefronts],
+        "sectors": [it.sectors if it.complete else None for it in both],
+        "wavefronts": [it.wavefronts if it.complete else None for it in both],
     }
 
 
@@ -75,6 +76,8 @@ def changed(before: Figures, after: Figures) -> str:
     parts = []
     if before.seconds is not None and after.seconds is not None:
         parts.append(f"predicted {seconds_text(before.seconds)} → {seconds_text(after.seconds)}")
+    if not (before.totals.complete and after.totals.complete):
+        return ", ".join([*parts, "traffic unknown"])
     for name, was, now in (
         ("sectors", before.totals.sectors, after.totals.sectors),
         ("cache lines", before.lines, after.lines),

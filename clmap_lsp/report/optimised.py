@@ -46,8 +46,8 @@ def _step(step: Step, measured: Measurement | None) -> dict[str, Any]:
         "predicted": {
             "seconds": step.figures.seconds,
             "bound": None if time is None else time.bound,
-            "sectors": totals.sectors,
-            "wavefronts": totals.wavefronts,
+            "sectors": totals.sectors if totals.complete else None,
+            "wavefronts": totals.wavefronts if totals.complete else None,
         },
         "measured": None if seconds is None else {"seconds": seconds},
     }
@@ -75,7 +75,10 @@ def _lines(subject: Subject, found: Found, measured: Measurement | None) -> Iter
         taken = None if measured is None else measured.of(step)
         if taken is not None and measured is not None:
             yield f"   {seconds_text(taken)} measured on {measured.device.get('name', 'the device')}"
-        yield f"   {totals.sectors:,} sectors, {totals.wavefronts:,} wavefronts"
+        if totals.complete:
+            yield f"   {totals.sectors:,} sectors, {totals.wavefronts:,} wavefronts"
+        else:
+            yield f"   traffic unknown{f': {step.figures.untimed}' if step.figures.untimed else ''}"
         if step.fix is not None and step.fix.assumptions:
             yield f"   assumes: {', '.join(step.fix.assumptions)}"
         if step.fix is not None and step.fix.host_change:

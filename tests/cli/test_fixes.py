@@ -169,6 +169,23 @@ def test_a_large_launch_with_counters_that_data_choose_is_tested_shrunk(tmp_path
     assert "bins has 256 elements" in done.stdout
 
 
+def test_traffic_that_is_not_counted_is_said_to_be_unknown(tmp_path: Path) -> None:
+    (tmp_path / "nearest.cl").write_text(
+        "// clmap: global=4096 local=64 n=4096 d=128\n"
+        "__kernel void nearest(__global const float *p, __global float *best, int n, int d) {\n"
+        "    int i = get_global_id(0);\n    float m = FLT_MAX;\n"
+        "    for (int j = 0; j < n; j++) {\n        if (j == i) continue;\n        float s = 0.0f;\n"
+        "        for (int k = 0; k < d; k++) { float t = p[i * d + k] - p[j * d + k]; s += t * t; }\n"
+        "        m = fmin(m, s);\n    }\n    best[i] = sqrt(m);\n}\n"
+    )
+    said = clmap("optimise", "nearest.cl", "--device", "nvidia-h200", cwd=tmp_path).stdout
+    assert "   traffic unknown: " in said and " 0 sectors" not in said
+    listed = clmap(
+        "optimise", "nearest.cl", "--device", "nvidia-h200", "--format", "json", cwd=tmp_path
+    ).stdout
+    assert json.loads(listed)["steps"][0]["predicted"]["sectors"] is None
+
+
 def test_why_no_time_decides_is_said(tmp_path: Path) -> None:
     (tmp_path / "blur.cl").write_text(
         "// clmap: global=256,256 local=16,16 w=256\n"
