@@ -88,7 +88,9 @@ def verify(
         figures_of(after_program, after_kernel, after_launch, subject.device),
     )
     if proposal.lowers_traffic and not gained[1].beats(gained[0]):
-        return Rejected(proposal, "it does not lower the traffic on this launch")
+        counted = all(it.totals.complete for it in gained)
+        why = "it does not lower the traffic" if counted else "it is not known to lower the traffic"
+        return Rejected(proposal, f"{why} on this launch")
     if gained[0].cost < proposal.least_gain * gained[1].cost:
         ratio = f"{gained[0].cost / max(gained[1].cost, 1):.2f} times less traffic"
         return Rejected(proposal, f"it brings {ratio}; less than {proposal.least_gain} times does not pay")

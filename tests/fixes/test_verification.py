@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import fix_kernels as kernels
 from fixing import SETTINGS, rejected, subject_of
 
 from clmap_lsp.findings import Edit
@@ -64,3 +65,11 @@ def test_where_text_is_after_edits():
                 assert after[now.start : now.end] == text[start:end]
     assert moved.is_new(Span("k.cl", 4, 6)) and not moved.is_new(Span("k.cl", 6, 9))
     assert moved.after(replace(edits[2].span, end=2)) == Span("other.cl", 0, 2)
+
+
+def test_what_was_not_counted_is_no_gain():
+    subject = subject_of(kernels.MATMUL)
+    known = baseline(subject, SETTINGS).figures
+    assert known is not None and known.totals.complete
+    unknown = replace(known, lines=0, totals=replace(known.totals, complete=False))
+    assert not unknown.beats(known) and replace(known, lines=0).beats(known)
