@@ -9,7 +9,9 @@ written as what it is in that iteration (the substitution of induction variables
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
@@ -51,6 +53,11 @@ _TAKEN = re.compile(rf"\s*(?:(?P<name>{_NAME})\s*--\s*(?:>\s*0)?|--\s*(?P<name2>
 _LESS_ONE = re.compile(r"(.*\w|.*\))\s*-\s*1", re.DOTALL)
 _SUM = re.compile(r"[\w\s+*()-]+")
 """A number of elements to step by."""
+_BASED = re.compile(
+    rf"[\w\s]+\*[\w\s]*?\b(?P<name>{_NAME})\s*=\s*(?P<base>{_NAME})\s*\+\s*(?P<offset>[\w\s+*()-]+?)\s*;",
+    re.DOTALL,
+)
+"""`__global const float *a = A + row * n;`"""
 _INDEX = re.compile(r"[\w\s+*/%.()\[\]-]+")
 """An index that something can be added to without parentheses."""
 
@@ -90,6 +97,15 @@ class _Counter:
     """The statement that sets it, which goes."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Based:
+    """A pointer that is declared as `base + offset`, and where."""
+
+    base: str
+    offset: str
+    node: Node
+
+
 class _CannotError(Exception):
     """The loop stays as it is."""
 
@@ -118,6 +134,7 @@ class _Reading:
         self.scope, self.loop, self.node = scope, loop, node
         self.head = node.head
         self.body = node.children[0]
+        self._pointers: dict[str, _Based | None] = {}
         self.set_here = [v.name for it in ir.walk((*loop.test, *loop.body, *loop.step)) if (v := _set_by(it))]
         parts = scope.shown[slice(*self.head)].split(";")
         if node.kind == "for" and len(parts) != 3:
@@ -136,7 +153,9 @@ class _Reading:
             raise _CannotError
         at = counter.name if counter.first == "0" else f"({counter.name} - {tight(counter.first)})"
         edits = [it for step in others for it in self._written(step, at)]
-        edits += [(start, end, f"{name}[{at}]") for start, end, name in walks]
+        edits += [(start, end, self._element(name, at)) for start, end, name in walks]
+        stepped = dict.fromkeys((*(it.name for it in others), *(name for *_, name in walks)))
+        edits += [(*self._line(based.node), "") for it in stepped if (based := self._based(it)) is not None]
         edits += [(*self._line(it.node), "") for it in others if it.node is not None]
         head = counter.head
         if head is None and self.node.kind == "for" and any(it.node is None for it in others):
@@ -162,7 +181,8 @@ class _Reading:
     def _small(self, step: _Step) -> Iterator[Assumption]:
         """Yield what must hold for a pointer's steps to be counted as `int`."""
         kind = self._type(step.name)
-        if step.by == "1" or not isinstance(kind, PointerType):
+        is_whole = step.by == "1" and self._based(step.name) is None
+        if is_whole or not isinstance(kind, PointerType):
             return
         for access in facts.accesses(self.scope.subject.analysis):
             inside = self.body.holds(access.span.start, access.span.end)
@@ -358,10 +378,14 @@ class _Reading:
     def _moved(self, place: int, name: str, moved: str) -> Iterator[tuple[int, int, str]]:
         """Yield the edits of one mention of a name that has moved on by so many elements."""
         shown, end = self.scope.shown, place + len(name)
+        based = self._based(name)
         subscript = self.scope.subscripts(end, 1)
         star = len(shown[:place].rstrip()) - 1
         if subscript is not None and _INDEX.fullmatch(shown[slice(*subscript[0])]):
             inside = shown[slice(*subscript[0])].strip()
+            if based is not None:
+                yield place, end, based.base
+                moved = f"{based.offset} + {moved}"
             yield (
                 (*subscript[0], moved) if inside == "0" else (subscript[0][0], subscript[0][0], f"{moved} + ")
             )
@@ -370,9 +394,51 @@ class _Reading:
             and shown[star] == "*"
             and shown[:star].rstrip()[-1:] in tuple("=+-*/(,{;<>&|?:[")
         ):
-            yield star, end, f"{name}[{moved}]"
+            yield star, end, self._element(name, moved)
         else:
-            yield place, end, f"({name} + {moved})"
+            own = name if based is None else f"{based.base} + {based.offset}"
+            yield place, end, f"({own} + {moved})"
+
+    def _element(self, name: str, moved: str) -> str:
+        """Return the element that a pointer is at which has moved on."""
+        based = self._based(name)
+        return f"{name}[{moved}]" if based is None else f"{based.base}[{based.offset} + {moved}]"
+
+    def _based(self, name: str) -> _Based | None:
+        """Return what a pointer is of that is declared for this loop alone; `None` for any other."""
+        if name not in self._pointers:
+            self._pointers[name] = self._read_base(name)
+        return self._pointers[name]
+
+    def _read_base(self, name: str) -> _Based | None:
+        block = self.scope.block_statement(self.node.start, self.node.end)
+        kind = self._type(name)
+        if block is None or not isinstance(kind, PointerType):
+            return None
+        for node in (it for it in block[0].children if it.end <= self.node.start and it.kind == "simple"):
+            found = _BASED.fullmatch(self.scope.shown, node.start, node.end)
+            if found is None or found["name"] != name:
+                continue
+            own = [it for it in self.scope.mentions(name) if not self.node.holds(it, it + 1)]
+            is_for_this = all(node.holds(it, it + 1) for it in own)
+            words = {found["base"], *re.findall(_NAME, found["offset"])}
+            if is_for_this and self._is_same(kind, found["base"]) and not words & self._changed:
+                return _Based(found["base"], found["offset"], node)
+        return None
+
+    def _is_same(self, kind: PointerType, base: str) -> bool:
+        """True if a parameter points to what a pointer points to."""
+        parameters = self.scope.subject.analysis.kernel.parameters
+        types = [it.type for it in parameters if it.name == base]
+        return any(isinstance(it, PointerType) and it.pointee == kind.pointee for it in types)
+
+    @cached_property
+    def _changed(self) -> set[str]:
+        """The names that the kernel sets more than once, or that are set in a loop."""
+        kernel = self.scope.subject.analysis.kernel
+        sets = Counter(v.name for it in ir.walk(kernel.body) if (v := _set_by(it)) is not None)
+        own = {it.name for it in kernel.parameters}
+        return {name for name, times in sets.items() if times > 1 or name in own} | set(self.set_here)
 
     def _walks(self, stepped: set[str]) -> Iterator[tuple[int, int, str]]:
         """Yield the places of `*a++`, which every iteration comes by once."""
