@@ -1,6 +1,6 @@
 """What is left of findings on public kernels that a person judged, and how many of those shown are worth it.
 
-    python -m benchmarks.labelled --repos DIR [--half open|closed] [--collected first|...|sixth]
+    python -m benchmarks.labelled --repos DIR [--half open|closed] [--collected first|...|seventh]
 
 DIR holds one tree a repository, `owner__name`, as `benchmarks.corpus --clone` makes it. The verdicts are in
 `tests/data/labelled_findings.json`; they were written down before the rules were changed for them, and only
@@ -25,6 +25,7 @@ from clmap_lsp.findings import Severity
 from clmap_lsp.rules import Selection
 
 LABELS = Path(__file__).parents[1] / "tests" / "data" / "labelled_findings.json"
+COLLECTED = ("first", "later", "third", "fourth", "fifth", "sixth", "seventh")
 VERDICTS = ("worth", "neutral", "misleading", "wrong")
 
 
@@ -72,7 +73,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--repos", type=Path, required=True)
     parser.add_argument("--half", choices=("open", "closed"))
-    parser.add_argument("--collected", choices=("first", "later", "third", "fourth", "fifth", "sixth"))
+    parser.add_argument("--collected", choices=COLLECTED)
     args = parser.parse_args()
     found: dict[Path, dict[tuple[str, int, str], str]] = {}
     walked: dict[Path, set[str]] = {}
@@ -87,7 +88,7 @@ def main() -> None:
         if root not in walked:
             walked[root] = set(kernel_files([str(root)], lambda _: False))
         before[label.severity, label.verdict] += 1
-        if label.collected in ("third", "fourth", "fifth", "sixth") and str(checked) not in walked[root]:
+        if label.collected in COLLECTED[2:] and str(checked) not in walked[root]:
             continue
         if checked not in found:
             found[checked] = shown(checked)

@@ -4,7 +4,8 @@
 
 Adds up the local memory of a work-group, arguments as the launch gives them. It reports what is over the
 device's limit (an error: the kernel cannot be launched), and what leaves so few work-groups on a compute unit
-that less than a quarter of its SIMD groups can be there, if local memory is what holds them down.
+that less than a quarter of its SIMD groups can be there, if local memory is what holds them down. Where the
+device's limit is not known, more than every device has is information.
 
 ## Why is this bad?
 
@@ -73,7 +74,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
 def _judge(kernel: KernelAnalysis, needed: int, device: DeviceModel) -> tuple[str, Severity] | None:
     from clmap_lsp.hierarchy.occupancy import residency
 
-    limit = device.limits.local_bytes_per_group
+    limit = device.limits.local_bytes_per_group if device.is_product else None
     if limit is not None and needed > limit:
         message = f"A work-group needs {needed} bytes of local memory; {device.id} has {limit}."
         return message, Severity.ERROR
@@ -81,7 +82,7 @@ def _judge(kernel: KernelAnalysis, needed: int, device: DeviceModel) -> tuple[st
         return (
             f"A work-group needs {needed} bytes of local memory; devices have at least {LEAST_LOCAL_BYTES}, "
             f"and {device.id}'s limit is not known."
-        ), Severity.WARNING
+        ), Severity.INFORMATION
     found = residency(kernel, device)
     if found.occupancy is None or found.occupancy >= LEAST_OCCUPANCY or "local memory" not in found.limit:
         return None
