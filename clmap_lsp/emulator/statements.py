@@ -340,16 +340,22 @@ class Statements:
         ctx = self.ctx
         fuel = ctx.builder.sub(ctx.builder.load(self.suspension.fuel, typ=I64), ir.Constant(I64, 1))
         ctx.builder.store(fuel, self.suspension.fuel)
-        empty = ctx.builder.icmp_signed("<", fuel, ir.Constant(I64, 0))
         if not ctx.options.trace:
-            with ctx.rarely(empty, "pause"):
+            with ctx.rarely(ctx.builder.icmp_signed("<", fuel, ir.Constant(I64, 0)), "pause"):
                 self.suspension.stop(OUT_OF_FUEL)
             return
+        # Looked at again on coming back: a turn with more accesses than are taken out would fill the ring.
+        limits = ctx.block("limits")
+        ctx.builder.branch(limits)
+        ctx.builder.position_at_end(limits)
+        fuel = ctx.builder.load(self.suspension.fuel, typ=I64)
+        empty = ctx.builder.icmp_signed("<", fuel, ir.Constant(I64, 0))
         entry = ctx.builder.load(self.memory.trace_place, typ=POINTER)
         full = ctx.builder.icmp_unsigned(">=", entry, self.suspension.ring_limit)
         with ctx.rarely(ctx.builder.or_(empty, full), "pause"):
             status = ctx.builder.select(full, ir.Constant(I64, RING_FULL), ir.Constant(I64, OUT_OF_FUEL))
             self.suspension.stop(status)
+            ctx.builder.branch(limits)
 
     def _switch(self, statement: Switch) -> None:
         ctx = self.ctx
