@@ -45,7 +45,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--budget", type=float, default=60.0, metavar="S", help="processor seconds a kernel")
     parser.add_argument("--only", default="")
     parser.add_argument("--fixtures", action="store_true", help="all fixtures, at their own small launches")
-    parser.add_argument("--timed", action="store_true", help="kernels of time_kernels/unseen_second.cl")
+    parser.add_argument(
+        "--timed", action="store_true", help="kernels of time_kernels/unseen_second.cl and unseen_optimise.cl"
+    )
     parser.add_argument("--most", type=int, metavar="N", help="versions of a case that are run")
     parser.add_argument("--seconds", type=float, default=6.0, help="that the rounds of a case may take")
     parser.add_argument("--first", default="", help="words of names that are run first, by commas")

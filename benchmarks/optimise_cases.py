@@ -538,8 +538,12 @@ def fixtures() -> tuple[Case, ...]:
 _LAUNCH = re.compile(r"^// time: (.*)$", re.MULTILINE)
 
 
-def timed(family: str = "unseen_second") -> tuple[Case, ...]:
-    """Return the kernels of a file of `time_kernels/`, each at its largest launch there."""
+def timed(*families: str) -> tuple[Case, ...]:
+    """Return the kernels of files of `time_kernels/`, of two by default, each at its largest launch there."""
+    return tuple(case for it in families or ("unseen_second", "unseen_optimise") for case in _timed(it))
+
+
+def _timed(family: str) -> list[Case]:
     path = f"benchmarks/time_kernels/{family}.cl"
     text = (Path(__file__).parent / "time_kernels" / f"{family}.cl").read_text(encoding="utf-8")
     found: dict[str, tuple[int, Case]] = {}
@@ -550,4 +554,4 @@ def timed(family: str = "unseen_second") -> tuple[Case, ...]:
         arguments = " ".join(f"{name}={value}" for name, value in words.items())
         if kernel not in found or found[kernel][0] < items:
             found[kernel] = items, Case(kernel, path, kernel, size, group, arguments)
-    return tuple(case for _, case in found.values())
+    return [case for _, case in found.values()]
