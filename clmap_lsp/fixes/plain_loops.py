@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
@@ -20,6 +19,7 @@ from clmap_lsp.fixes.assumptions import at_most
 from clmap_lsp.fixes.reductions import totals
 from clmap_lsp.fixes.scope import as_typed, tight
 from clmap_lsp.fixes.unused import line_of
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import PointerType, ScalarType, Type
 
@@ -432,7 +432,7 @@ class _Reading:
         types = [it.type for it in parameters if it.name == base]
         return any(isinstance(it, PointerType) and it.pointee == kind.pointee for it in types)
 
-    @cached_property
+    @lazy_property
     def _changed(self) -> set[str]:
         """The names that the kernel sets more than once, or that are set in a loop."""
         kernel = self.scope.subject.analysis.kernel
