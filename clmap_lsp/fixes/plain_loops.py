@@ -152,7 +152,8 @@ class _Reading:
         if counter.is_turned and (others or walks):
             raise _CannotError
         at = counter.name if counter.first == "0" else f"({counter.name} - {tight(counter.first)})"
-        edits = [it for step in others for it in self._written(step, at)]
+        counted = self._type(counter.name)
+        edits = [it for step in others for it in self._written(step, at, counted)]
         edits += [(start, end, self._element(name, at)) for start, end, name in walks]
         stepped = dict.fromkeys((*(it.name for it in others), *(name for *_, name in walks)))
         edits += [(*self._line(based.node), "") for it in stepped if (based := self._based(it)) is not None]
@@ -347,7 +348,7 @@ class _Reading:
 
     # --------------------------------------------------------------------------------- substitution
 
-    def _written(self, step: _Step, at: str) -> Iterator[tuple[int, int, str]]:
+    def _written(self, step: _Step, at: str, counted: Type | None) -> Iterator[tuple[int, int, str]]:
         """Yield what stands for a stepped name in an iteration, wherever the body mentions it."""
         if not self._is_stepped_only(step.name, 1) or not self._stays(step.by) or not self._stays(step.start):
             raise _CannotError
@@ -355,7 +356,8 @@ class _Reading:
         if step.start and not declares:
             raise _CannotError  # It keeps what the head sets.
         kind = self._type(step.name)
-        cast = f"({kind})" if isinstance(kind, ScalarType) and kind.bits == 64 else ""
+        is_wider = isinstance(kind, ScalarType) and (kind.bits == 64 or not kind.is_signed)
+        cast = f"({kind})" if is_wider and kind != counted else ""
         moved = at if step.by == "1" else f"{cast}{at} * {tight(step.by)}"
         for place in self.scope.mentions(step.name):
             if not self.body.start <= place < self.body.end or (

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit
-from clmap_lsp.fixes.assumptions import no_offset
+from clmap_lsp.fixes.assumptions import no_offset, other_order
 from clmap_lsp.fixes.edits import OverlapError, apply
 from clmap_lsp.fixes.ids import worked_out
 from clmap_lsp.fixes.index_names import written_out
@@ -159,8 +159,13 @@ def spelt_out(subject: Subject) -> SpeltOut | None:
     analysis = analyse_kernel(kernel, subject.launch, (), subject.device, program.constants)
     made = replace(subject, program=program, analysis=analysis, emulation=None)
     assumed = (no_offset(len(subject.launch.global_size)),) if ids else ()
-    assumed = (*assumed, *(it for loop in loops for it in loop.assumptions))
-    return SpeltOut(made, uses, assumed, any(it.reorders for it in loops))
+    reorders = any(it.reorders for it in loops)
+    assumed = (
+        *assumed,
+        *(it for loop in loops for it in loop.assumptions),
+        *((other_order(),) if reorders else ()),
+    )
+    return SpeltOut(made, uses, assumed, reorders)
 
 
 def _with(subject: Subject, uses: Sequence[Use]) -> str:

@@ -143,3 +143,13 @@ def test_steps_of_a_pointer_that_are_counted_as_int_are_an_assumption():
     }
     assert "B has fewer than 2^31 elements" in found["vectorise"]
     assert "A has fewer than 2^31 elements" in found["vectorise"]  # `A + row * N` is counted as `int`, too.
+
+
+@pytest.mark.parametrize("form", ["downwards", "downwards in its test", "a while downwards"])
+def test_a_loop_that_is_turned_round_is_never_safe(form: str):
+    """Its sum is taken in another order, which its last bits may show."""
+    before, loop = FORMS[form]
+    text = KERNEL.replace("BEFORE", f"float sum = 0.0f; {before}").replace("LOOP", loop)
+    found = {proof.proposal.kind: proof.proposal for proof, _ in all_offers(text)[1]}
+    assert "sums may be taken in another order" in [it.text for it in found["vectorise"].assumptions]
+    assert found["vectorise"].safety.value == "unsafe"
