@@ -62,8 +62,8 @@ def _stays(scope: Scope, loop: ir.Loop, name: str, node: Node) -> bool:
     own = [it.variable for it in statements if isinstance(it, ir.Declare) and it.variable.name == name]
     if len(own) != 1 or own[0].kind is not ir.VariableKind.REGISTER:
         return False
-    changed = Counter(v for it in statements if (v := _set_by(it)) is not None)
-    sets = [it for it in statements if _set_by(it) is own[0]]
+    changed = Counter(v for it in statements if (v := set_by(it)) is not None)
+    sets = [it for it in statements if set_by(it) is own[0]]
     if len(sets) != 1 or not isinstance(sets[0], ir.Assign) or not node.holds(*_span(sets[0])):
         return False
     value = sets[0].value
@@ -78,7 +78,8 @@ def _stays(scope: Scope, loop: ir.Loop, name: str, node: Node) -> bool:
     )
 
 
-def _set_by(statement: ir.Statement) -> ir.Variable | None:
+def set_by(statement: ir.Statement) -> ir.Variable | None:
+    """Return the variable that a statement sets, be it a temporary one."""
     return None if isinstance(statement, ir.Declare) else getattr(statement, "variable", None)
 
 

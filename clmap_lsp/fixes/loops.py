@@ -29,7 +29,8 @@ _NAME = r"(?P<name>[A-Za-z_]\w*)"
 _TEST = re.compile(rf"\s*{_NAME}\s*(?P<op><=|<|!=)\s*(?P<bound>[^=<>].*?)\s*", re.DOTALL)
 _REVERSED = re.compile(rf"\s*(?P<bound>[^=<>]*?[^=<>\s])\s*(?P<op>>=|>|!=)\s*{_NAME}\s*", re.DOTALL)
 _INCREMENT = re.compile(r"\s*(?:(\w+)\s*\+\+|\+\+\s*(\w+)|(\w+)\s*\+=\s*1|(\w+)\s*=\s*\4\s*\+\s*1)\s*")
-_LESS_ONE = re.compile(r"(.*\w|.*\))\s*-\s*1", re.DOTALL)
+LESS_ONE = re.compile(r"(.*\w|.*\))\s*-\s*1", re.DOTALL)
+"""`n - 1`: the last number below `n`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ def _bound(test: str, name: str) -> str | None:
         return None
     if found["op"] not in ("<=", ">="):
         return bound
-    less = _LESS_ONE.fullmatch(bound)
+    less = LESS_ONE.fullmatch(bound)
     return less[1] if less is not None else f"{bound} + 1"
 
 

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import at_most
+from clmap_lsp.fixes.index_names import set_by
+from clmap_lsp.fixes.loops import LESS_ONE
 from clmap_lsp.fixes.reductions import totals
 from clmap_lsp.fixes.scope import as_typed, tight
-from clmap_lsp.fixes.unused import line_of
+from clmap_lsp.fixes.unused import comma_parts, line_of
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import PointerType, ScalarType, Type
@@ -50,7 +52,6 @@ _DOWN = re.compile(
 )
 _TAKEN = re.compile(rf"\s*(?:(?P<name>{_NAME})\s*--\s*(?:>\s*0)?|--\s*(?P<name2>{_NAME})\s*>=\s*0)\s*")
 """`k--`, `k-- > 0` and `--k >= 0`: as many iterations as the counter says, numbered down to 0."""
-_LESS_ONE = re.compile(r"(.*\w|.*\))\s*-\s*1", re.DOTALL)
 _SUM = re.compile(r"[\w\s+*()-]+")
 """A number of elements to step by."""
 _BASED = re.compile(
@@ -87,8 +88,6 @@ class _Step:
 @dataclass(frozen=True, slots=True)
 class _Counter:
     name: str
-    declared: str
-    """Its type, if the head declares it; else it is empty."""
     first: str
     head: str | None
     """The new head of a `for`; `None`: as it is."""
@@ -135,7 +134,8 @@ class _Reading:
         self.head = node.head
         self.body = node.children[0]
         self._pointers: dict[str, _Based | None] = {}
-        self.set_here = [v.name for it in ir.walk((*loop.test, *loop.body, *loop.step)) if (v := _set_by(it))]
+        self._sets = [v for it in ir.walk((*loop.test, *loop.body, *loop.step)) if (v := _named(it))]
+        self.set_here = [it.name for it in self._sets]
         parts = scope.shown[slice(*self.head)].split(";")
         if node.kind == "for" and len(parts) != 3:
             raise _CannotError
@@ -192,8 +192,7 @@ class _Reading:
                 yield at_most(buffer, (1 << 31) - 1, f"{buffer} has fewer than 2^31 elements")
 
     def _type(self, name: str) -> Type | None:
-        found = (_set_by(it) for it in ir.walk((*self.loop.test, *self.loop.body, *self.loop.step)))
-        return next((it.type for it in found if it is not None and it.name == name), None)
+        return next((it.type for it in self._sets if it.name == name), None)
 
     # ---------------------------------------------------------------------------------------- steps
 
@@ -224,16 +223,16 @@ class _Reading:
                 step = self._step(text, node)
             except _CannotError:
                 break
-            if not self._is_stepped_only(step.name, 1):
+            if not self._is_stepped_only(step.name):
                 break  # A sum, or what the iteration has worked out.
             found.append(step)
         return found
 
-    def _is_stepped_only(self, name: str, times: int) -> bool:
+    def _is_stepped_only(self, name: str) -> bool:
         """True if nothing else in the loop sets a name, and nothing sees its last value."""
         places = self.scope.mentions(name)
         taken = any(self.scope.shown[:it].rstrip().endswith("&") for it in places)
-        return self.set_here.count(name) == times and not taken and not self._lives_on(name)
+        return self.set_here.count(name) == 1 and not taken and not self._lives_on(name)
 
     def _lives_on(self, name: str) -> bool:
         """True if a name is read after the loop, or by the next round of a loop around it."""
@@ -277,8 +276,8 @@ class _Reading:
             if up is not None and it.name in (up["name"], up["other"]) and it.up and it.by == "1":
                 others = [step for step in steps if step is not it]
                 if not others and it.node is not None:
-                    return _Counter(it.name, "", "0", None), []  # A `while` that is plain.
-                return _Counter(it.name, "", self._first(it.name)[0], None), others
+                    return _Counter(it.name, "0", None), []  # A `while` that is plain.
+                return _Counter(it.name, self._first(it.name)[0], None), others
             down = _DOWN.fullmatch(self.test)
             if down is not None and it.name in (down["name"], down["name2"]) and not it.up and it.by == "1":
                 low, op = down["low"] or down["low2"], down["op"] or down["op2"]
@@ -318,7 +317,7 @@ class _Reading:
             or self.set_here.count(name) != 1
         ):
             raise _CannotError
-        less = _LESS_ONE.fullmatch(first)
+        less = LESS_ONE.fullmatch(first)
         end = first if step is None else less[1].strip() if less is not None else f"{first} + 1"
         is_read = any(self.body.start <= it < self.body.end for it in self.scope.mentions(name))
         if is_read and (totals(self.scope, self.loop, name) is None or self._stores()):
@@ -329,7 +328,7 @@ class _Reading:
         head = f"{f'{declared} ' if declared else ''}{name} = {low}; {name} < {end}; {name}++"
         if step is not None and step.node is not None:
             raise _CannotError  # A `while` with its step in the body.
-        return _Counter(name, declared, low, head, is_read, before if goes else None)
+        return _Counter(name, low, head, is_read, before if goes else None)
 
     def _stores(self) -> bool:
         return any(isinstance(it, (ir.Store, ir.Atomic)) for it in ir.walk(self.loop.body))
@@ -350,7 +349,7 @@ class _Reading:
 
     def _written(self, step: _Step, at: str, counted: Type | None) -> Iterator[tuple[int, int, str]]:
         """Yield what stands for a stepped name in an iteration, wherever the body mentions it."""
-        if not self._is_stepped_only(step.name, 1) or not self._stays(step.by) or not self._stays(step.start):
+        if not self._is_stepped_only(step.name) or not self._stays(step.by) or not self._stays(step.start):
             raise _CannotError
         declares = any(self._declares(it, step.name) for it in _split(self.init))
         if step.start and not declares:
@@ -438,7 +437,7 @@ class _Reading:
     def _changed(self) -> set[str]:
         """The names that the kernel sets more than once, or that are set in a loop."""
         kernel = self.scope.subject.analysis.kernel
-        sets = Counter(v.name for it in ir.walk(kernel.body) if (v := _set_by(it)) is not None)
+        sets = Counter(v.name for it in ir.walk(kernel.body) if (v := _named(it)) is not None)
         own = {it.name for it in kernel.parameters}
         return {name for name, times in sets.items() if times > 1 or name in own} | set(self.set_here)
 
@@ -458,24 +457,18 @@ class _Reading:
                     or it[1] in stepped
                     or len(mentions) != 1
                     or self.scope.shown[:start].rstrip()[-1:] not in tuple("=+-*/(,{;<>")
-                    or not self._is_stepped_only(it[1], 1)
+                    or not self._is_stepped_only(it[1])
                 ):
                     raise _CannotError
                 yield start, node.begins + it.end(), it[1]
 
 
-def _set_by(statement: ir.Statement) -> ir.Variable | None:
-    found = None if isinstance(statement, ir.Declare) else getattr(statement, "variable", None)
+def _named(statement: ir.Statement) -> ir.Variable | None:
+    """Return the variable with a name that a statement sets."""
+    found = set_by(statement)
     return found if isinstance(found, ir.Variable) and not found.is_temporary else None
 
 
 def _split(text: str) -> list[str]:
-    """Return what commas part, parentheses and brackets apart."""
-    parts, depth = [""], 0
-    for it in text:
-        depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(it, 0)
-        if it == "," and not depth:
-            parts.append("")
-        else:
-            parts[-1] += it
-    return parts if text.strip() else []
+    """Return what commas part; nothing of an empty text."""
+    return comma_parts(text) if text.strip() else []

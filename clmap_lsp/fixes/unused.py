@@ -99,7 +99,7 @@ def _rest(
     """Return what is left of a declaration without its unused variables; `None` where all have a use."""
     whole, shown = texts
     found = _DECLARED.fullmatch(shown[node.start : node.end]) if node.kind == "simple" else None
-    parts = [] if found is None else _parts(found["variables"])
+    parts = [] if found is None else comma_parts(found["variables"])
     variables = [it for it in map(_VARIABLE.fullmatch, parts) if it is not None]
     if found is None or len(variables) < len(parts):
         return None
@@ -195,7 +195,9 @@ def _declarations(scope: Scope, proposal: Proposal) -> Iterator[tuple[tuple[str,
         if node.kind != "simple" or any(_meets(it, *line_of(scope, node)) for it in proposal.edits):
             continue
         found = _DECLARED.fullmatch(scope.shown[node.begins : node.end])
-        variables = [] if found is None else [_VARIABLE.fullmatch(it) for it in _parts(found["variables"])]
+        variables = (
+            [] if found is None else [_VARIABLE.fullmatch(it) for it in comma_parts(found["variables"])]
+        )
         names = tuple(it[1] for it in variables if it is not None)
         if not names or len(names) < len(variables) or in_macros.intersection(names):
             continue
@@ -216,7 +218,7 @@ def _meets(edit: Edit, start: int, end: int) -> bool:
     return edit.span.start < end and start < max(edit.span.end, edit.span.start + 1)
 
 
-def _parts(text: str) -> list[str]:
+def comma_parts(text: str) -> list[str]:
     """Return what commas outside of brackets separate."""
     parts, depth = [""], 0
     for char in text:
