@@ -112,6 +112,7 @@ def _code_points(text: str) -> list[int] | None:
 
 
 _TYPES = cindex.TypeKind
+_ARRAYS = (_TYPES.CONSTANTARRAY, _TYPES.INCOMPLETEARRAY, _TYPES.VARIABLEARRAY)
 _SCALARS = {
     "BOOL": "bool", "SCHAR": "char", "CHAR_S": "char", "UCHAR": "uchar", "SHORT": "short", "USHORT": "ushort",
     "INT": "int", "UINT": "uint", "LONG": "long", "ULONG": "ulong", "HALF": "half", "FLOAT": "float",
@@ -135,7 +136,7 @@ def described(type_: Any, *, is_outer: bool = True) -> str:
 def _described_base(kind: Any, is_outer: bool) -> str:
     if kind.kind is _TYPES.POINTER:
         return f"({described(kind.get_pointee(), is_outer=False)})*"
-    if kind.kind in (_TYPES.CONSTANTARRAY, _TYPES.INCOMPLETEARRAY, _TYPES.VARIABLEARRAY):
+    if kind.kind in _ARRAYS:
         length = kind.element_count if kind.kind is _TYPES.CONSTANTARRAY else ""
         return f"{described(kind.element_type, is_outer=is_outer)}[{length}]"
     if kind.kind.name in ("VECTOR", "EXTVECTOR"):
@@ -192,6 +193,9 @@ def _named(cursor: Any, spelled: str, offset: int, offsets: list[int] | None) ->
     file, target_offset = _file_location(place.location)
     at = offset if offsets is None else offsets[offset]
     type_ = "" if target.kind in (_KINDS.MACRO_DEFINITION, _KINDS.LABEL_STMT) else described(target.type)
+    if target.kind is _KINDS.PARM_DECL and target.type.get_canonical().kind in _ARRAYS:
+        element = target.type.get_canonical().element_type
+        type_ = f"({described(element, is_outer=False)})*"
     return Named(
         at,
         spelled,

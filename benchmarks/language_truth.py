@@ -49,7 +49,7 @@ def accepted_files(folders: Sequence[Path], limit: int) -> Iterator[tuple[Path, 
     n_found = 0
     for path in kernel_files(folders):
         text = path.read_bytes().decode("utf-8", "replace")
-        if "\r" in text or len(text) < 100:
+        if len(text) < 100:
             continue
         standard = accepted(path, text)
         if standard is not None:
@@ -64,7 +64,7 @@ def read(path: Path, text: str, standard: str) -> Index:
 
     def read_file(name: str) -> str | None:
         file = Path(name)
-        return file.read_text("utf-8", "replace") if file.is_file() else None
+        return file.read_bytes().decode("utf-8", "replace") if file.is_file() else None
 
     return read_index(text, str(path), BuildOptions(standard=standard), read_file=read_file)
 

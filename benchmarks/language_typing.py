@@ -1,7 +1,7 @@
 """Holds completion and first errors against what people wrote and what clang says.
 
-    python -m benchmarks.language_typing completion FOLDER… [--places 500]
-    python -m benchmarks.language_typing errors FOLDER… [--files 300]
+    python -m benchmarks.language_typing completion FOLDER… [--places 500] [--seed 20]
+    python -m benchmarks.language_typing errors FOLDER… [--files 300] [--seed 20]
 
 Completion: at random places where an identifier stands, the text behind its first two letters is cut off to
 the end of the line, and the identifier should be among the first five candidates. Errors: files that clang
@@ -21,12 +21,9 @@ from benchmarks.language_truth import accepted_files, read
 from clmap_lsp.index.complete import complete
 from clmap_lsp.source.ir import Severity
 
-SEED = 20
 
-
-def completion(folders: Sequence[Path], n_places: int, n_examples: int) -> None:
+def completion(folders: Sequence[Path], n_places: int, n_examples: int, chance: random.Random) -> None:
     """Print how often what was written is among the first candidates."""
-    chance = random.Random(SEED)
     ranks: Counter[str] = Counter()
     missed: list[str] = []
     n_done = 0
@@ -55,8 +52,10 @@ def completion(folders: Sequence[Path], n_places: int, n_examples: int) -> None:
 # ---------------------------------------------------------------------------------------------- mutations
 
 
-def _mutations(text: str, named: list[tuple[int, str]], chance: random.Random) -> list[tuple[str, str]]:
-    """Return texts with one error each: a token left out, a name misspelt."""
+def _mutations(
+    text: str, named: list[tuple[int, str]], called: list[tuple[int, str]], chance: random.Random
+) -> list[tuple[str, str]]:
+    """Return texts with one error each: a token left out, a name misspelt, a call with wrong arguments."""
     found: list[tuple[str, str]] = []
     for token in (";", ")", "}", "]"):
         places = [at for at, char in enumerate(text) if char == token and _is_code(text, at)]
@@ -71,7 +70,36 @@ def _mutations(text: str, named: list[tuple[int, str]], chance: random.Random) -
         if misspelt == name:
             misspelt = name[:place] + name[place + 1 :]
         found.append(("misspelt name", text[:at] + misspelt + text[at + len(name) :]))
+    calls = [it for at, name in called if (it := _arguments(text, at + len(name))) is not None]
+    if calls:
+        found.append(("wrong argument", _with_wrong_argument(text, *chance.choice(calls), chance)))
     return found
+
+
+def _arguments(text: str, at: int) -> tuple[int, int, int] | None:
+    """Return the places of the brackets of a call, and of its last comma (or first bracket) between them."""
+    opened = at + len(text[at:]) - len(text[at:].lstrip())
+    if not text.startswith("(", opened) or not _is_code(text, opened):
+        return None
+    depth, comma = 0, opened
+    for place in range(opened, len(text)):
+        char = text[place]
+        depth += (char in "([{") - (char in ")]}")
+        comma = place if char == "," and depth == 1 else comma
+        if depth == 0:
+            return (opened, place, comma) if text[opened + 1 : place].strip() else None
+    return None
+
+
+def _with_wrong_argument(text: str, opened: int, closed: int, comma: int, chance: random.Random) -> str:
+    """Leave the last argument out, put one more in, or pass a sampler for the last."""
+    match chance.randrange(3):
+        case 0:
+            return text[: max(comma, opened + 1)] + text[closed:]
+        case 1:
+            return f"{text[:closed]}, 0{text[closed:]}"
+        case _:
+            return f"{text[: comma + 1]} (sampler_t) 0{text[closed:]}"
 
 
 def _is_code(text: str, at: int) -> bool:
@@ -85,20 +113,21 @@ def _is_code(text: str, at: int) -> bool:
     return text.rfind("/*", 0, at) <= text.rfind("*/", 0, at)
 
 
-def errors(folders: Sequence[Path], n_files: int, n_examples: int) -> None:
+def errors(folders: Sequence[Path], n_files: int, n_examples: int, chance: random.Random) -> None:
     """Print how often our first error is within one line of clang's, by kind of mutation."""
-    chance = random.Random(SEED)
     good: Counter[str] = Counter()
     total: Counter[str] = Counter()
     missed: dict[str, list[str]] = {}
     for path, text, standard in accepted_files(folders, n_files):
         unit = parsed(path, text, standard)
+        uses = [it for it in identifiers(unit, path, text) if not it.is_declaration]
         named = [
             (it.offset, it.text)
-            for it in identifiers(unit, path, text)
-            if not it.is_declaration and it.kind in ("VAR_DECL", "PARM_DECL") and it.path == str(path)
+            for it in uses
+            if it.kind in ("VAR_DECL", "PARM_DECL") and it.path == str(path)
         ]
-        mutations = _mutations(text, named, chance)
+        called = [(it.offset, it.text) for it in uses if it.kind == "FUNCTION_DECL"]
+        mutations = _mutations(text, named, called, chance)
         if not mutations:
             continue
         kind, mutated = mutations[chance.randrange(len(mutations))]
@@ -133,11 +162,13 @@ def main() -> None:
     parser.add_argument("--places", type=int, default=500)
     parser.add_argument("--files", type=int, default=300)
     parser.add_argument("--examples", type=int, default=8)
+    parser.add_argument("--seed", type=int, default=20)
     arguments = parser.parse_args()
+    chance = random.Random(arguments.seed)
     if arguments.what == "completion":
-        completion(arguments.folders, arguments.places, arguments.examples)
+        completion(arguments.folders, arguments.places, arguments.examples, chance)
     else:
-        errors(arguments.folders, arguments.files, arguments.examples)
+        errors(arguments.folders, arguments.files, arguments.examples, chance)
 
 
 if __name__ == "__main__":

@@ -423,11 +423,11 @@ def _wanted(
         allowed = _SPACE_SETS.get(parameter.space or "", ())
         if space is not None and space not in allowed:
             return None
-        is_any = parameter.space == "any" or (
-            parameter.space == "readable" and space is not AddressSpace.CONSTANT
-        )
-        if has_generic and is_any:
-            space = AddressSpace.GENERIC
+    is_any = parameter.space == "any" or (
+        parameter.space == "readable" and space not in (None, AddressSpace.CONSTANT)
+    )
+    if has_generic and is_any:
+        space = AddressSpace.GENERIC
     return Qualified(Pointer(Qualified(plain.base, parameter.is_const, parameter.is_volatile, space=space)))
 
 

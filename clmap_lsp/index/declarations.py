@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from functools import lru_cache
 
 from clmap_lsp.dataclass import dataclass
@@ -54,6 +54,7 @@ from clmap_lsp.source.vocabulary import ACCESS_QUALIFIERS, ADDRESS_SPACES, ATTRI
 _TAG_KINDS = {"struct": Kind.STRUCT, "union": Kind.UNION, "enum": Kind.ENUM}
 _ENDS_ATTRIBUTE = frozenset({";", "{", "}", *KERNEL_WORDS, "void"})
 """What no attribute holds: its bracket is not closed."""
+_MAKES_VECTORS = frozenset({"vector_size", "ext_vector_type"})
 _SPACES = {it.value: it for it in AddressSpace}
 NO_KERNEL_PARAMETERS = frozenset({"bool", "size_t", "ptrdiff_t", "intptr_t", "uintptr_t", "event_t"})
 
@@ -145,7 +146,7 @@ class DeclarationParser(ExpressionParser):
         if is_pipe:
             base = UNKNOWN  # What is read from a pipe is not checked.
         found.has_type = base is not None
-        base = base if base is not None else UNKNOWN
+        base = _as_vector(base, found.attributes) if base is not None else UNKNOWN
         found.type = Qualified(
             base.base,
             base.is_const or "is_const" in quals,
@@ -228,10 +229,12 @@ class DeclarationParser(ExpressionParser):
             fix = Fix("Insert ')'", (Edit(stop, stop, ")"),))
             notes = ((opened, "to match this '('"),)
             self.issue("syntax-error", "expected ')'", token=stop, is_behind=True, fix=fix, notes=notes)
-        inside = self.texts[opened + 1 : stop]
+        start = opened + 1
+        inside = self.texts[start:stop]
         if inside[:1] == ["("] and inside[-1:] == [")"]:
             inside = inside[1:-1]
-        self.at = stop if stop < end else min(end + 1, self.n_tokens)
+            start += 1
+        behind = stop if stop < end else min(end + 1, self.n_tokens)
         found: list[tuple[str, str]] = []
         at = 0
         while at < len(inside):
@@ -239,17 +242,21 @@ class DeclarationParser(ExpressionParser):
             at += 1
             arguments = ""
             if inside[at : at + 1] == ["("]:
-                depth, start = 0, at
+                depth, bracket = 0, at
                 while at < len(inside):
                     depth += (inside[at] == "(") - (inside[at] == ")")
                     at += 1
                     if depth == 0:
                         break
-                arguments = " ".join(inside[start + 1 : at - 1]).replace(" ,", ",")
+                arguments = " ".join(inside[bracket + 1 : at - 1]).replace(" ,", ",")
+                if name in _MAKES_VECTORS:
+                    self.at = start + bracket + 1
+                    arguments = str(self.constant_expression().constant)
             if is_name(name):
                 found.append((name, arguments))
             while at < len(inside) and inside[at] == ",":
                 at += 1
+        self.at = behind
         return found
 
     # ---------------------------------------------------------------------------------- tags and bodies
@@ -464,6 +471,7 @@ class DeclarationParser(ExpressionParser):
         self._suffixes(found)
         while self.text in ATTRIBUTE_WORDS:
             found.attributes += self.attribute()
+        found.type = _as_vector(found.type, found.attributes)
         return found
 
     def _pointer(self, type_: Qualified, is_block: bool) -> Qualified:
@@ -921,6 +929,17 @@ def _sized(words: list[str]) -> Qualified:
         if word in words:
             return Qualified(SCALARS[f"{prefix}{word}"])
     return Qualified(SCALARS[f"{prefix}int"])
+
+
+def _as_vector(type_: Qualified, attributes: list[tuple[str, str]]) -> Qualified:
+    """Return the vector that GCC's and clang's attributes make of a scalar, else the type itself."""
+    element = base_of(type_)
+    for name, argument in attributes:
+        if name in _MAKES_VECTORS and isinstance(element, ScalarType):
+            n_lanes = int(argument) if argument.isdecimal() and len(argument) < 5 else 0
+            n_lanes //= element.size if name == "vector_size" and element.size else 1
+            return replace(type_, base=VectorType(element, n_lanes) if n_lanes else Unknown())
+    return type_
 
 
 def _aligned(attributes: list[tuple[str, str]]) -> int | None:

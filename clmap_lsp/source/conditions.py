@@ -165,6 +165,14 @@ def evaluate(tokens: list[Token]) -> tuple[Number, list[Token]]:
     return value, [tokens[at] for at in unknown]
 
 
+def evaluate_words(texts: tuple[str, ...]) -> Number:
+    """Return the value of an expression without names. Raises: BadConditionError."""
+    value, unknown = _evaluated(texts)
+    if unknown:
+        raise BadConditionError(f"`{texts[unknown[0]]}` is not known")
+    return value
+
+
 def _evaluated(texts: tuple[str, ...]) -> tuple[Number, list[int]]:
     parser = _Parser(texts)
     if not texts:

@@ -13,10 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.source.conditions import BadConditionError, evaluate_words
 from clmap_lsp.source.constants import integer_value
 from clmap_lsp.source.dialect import AUTO_TYPE
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.layout import Member, lay_out
+from clmap_lsp.source.lexer import words
 from clmap_lsp.source.lowering import Enumerator, Lowering, TypeName
 from clmap_lsp.source.typenames import NAMED_TYPES, SIZED_WORDS, sized_type
 from clmap_lsp.source.types import (
@@ -30,6 +32,7 @@ from clmap_lsp.source.types import (
     UINT,
     ULONG,
     USHORT,
+    VECTOR_LANES,
     VOID,
     AddressSpace,
     ArrayType,
@@ -255,16 +258,37 @@ def _attributes_behind(low: Lowering, node: Node) -> Sequence[Removed]:
 
 
 def _alignment(low: Lowering, attribute: Removed) -> int:
-    if not attribute.arguments:
-        return 16
-    text = attribute.arguments[0].strip()
-    if text.isdecimal():
-        # More than any alignment of hardware; without a bound a layout takes all memory.
-        return int(text) if len(text) < 10 else 1
-    if text.startswith("sizeof(") and text.endswith(")"):
-        found = find_type(low, text[7:-1].strip())
-        return found.size if found is not None else 1
-    return 1
+    return _attribute_value(low, attribute) if attribute.arguments else 16
+
+
+def _attribute_value(low: Lowering, attribute: Removed) -> int:
+    """Return the number in an attribute's brackets, 1 where it cannot be known."""
+    texts = words(attribute.arguments[0]) if attribute.arguments else []
+    while "sizeof" in texts:
+        at = texts.index("sizeof")
+        end = texts.index(")", at) if ")" in texts[at:] else len(texts)
+        type_ = find_type(low, " ".join(texts[at + 2 : end]))
+        if type_ is None:
+            return 1
+        texts[at : end + 1] = [str(type_.size)]
+    try:
+        value = evaluate_words(tuple(texts)).value
+    except BadConditionError:
+        return 1
+    # More than any alignment of hardware; without a bound a layout takes all memory.
+    return value if 0 < value < 10**9 else 1
+
+
+def _as_vector(low: Lowering, node: Node, name: str, type_: Type) -> Type:
+    """Return the vector that attributes of GCC and clang make of a typedef's scalar, else the type."""
+    for it in low.unit.tree.attributes_in(node.start_byte, node.end_byte):
+        if isinstance(type_, ScalarType) and it.word in ("vector_size", "ext_vector_type"):
+            n_lanes = _attribute_value(low, it) // (type_.size if it.word == "vector_size" else 1)
+            if n_lanes in VECTOR_LANES:
+                return VectorType(type_, n_lanes)
+            message = f"that `{name}` is a vector is not followed"
+            low.report("unsupported", Severity.INFORMATION, message, low.span(node))
+    return type_
 
 
 def _members(low: Lowering, node: Node) -> list[Member]:
@@ -458,8 +482,8 @@ def define_typedef(low: Lowering, node: Node) -> None:
         declared = declare(low, spec, declarator)
         if declared.name is None:
             continue
-        type_ = declared.type
         name = low.text(declared.name)
+        type_ = _as_vector(low, node, name, declared.type)
         if isinstance(type_, StructType) and "@" in type_.name:
             type_ = replace(type_, name=name)
         low.define(name, TypeName(_aligned(low, declarator, type_)))

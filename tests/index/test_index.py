@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from index_reading import index_of, named
 
 from clmap_lsp.index.model import Kind, Role
-from clmap_lsp.index.types import members_layout, spelled
+from clmap_lsp.index.types import layout, members_layout, spelled
 from clmap_lsp.source.ir import Severity
 
 KERNEL = """\
@@ -297,3 +297,16 @@ int last;"""
         before = [it for it in here if it.start <= offset]
         wanted = before[-1] if before and offset <= before[-1].end else None
         assert index.occurrence_at(offset) == wanted, offset
+
+
+def test_attributes_make_vectors_of_scalars():
+    index = index_of(
+        "typedef float triple __attribute__((vector_size(sizeof(float) * 3)));\n"
+        "typedef uchar __attribute__((ext_vector_type(8))) bytes;\n"
+        "typedef float odd __attribute__((ext_vector_type(LANES)));\n"
+        "void f(__global triple */*a*/a, bytes b, odd c)\n"
+        "{ float /*x*/x = a[0][1] + a[1].z + b.s7 + c[0]; float4 q __attribute__((aligned(32))); q.x = x; }\n"
+    )
+    assert not [it for it in index.issues if it.issue.severity is Severity.ERROR]
+    assert spelled(named(index, "a").symbol.type, is_canonical=True) == "__global float3 *"
+    assert layout(named(index, "a").symbol.type.base.pointee).size == 16

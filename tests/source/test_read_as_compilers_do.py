@@ -64,6 +64,9 @@ NODE = "struct Node { int left; int right; float w; }"
         ("struct __attribute__((packed)) Node { char c; float w; };", 5),
         ("struct Node { char c; float w; } __attribute__((packed));", 5),
         ("struct Node { char c; struct { int x; } __attribute__((aligned(8))) s; };", 16),
+        ("struct Node { char c; float w; } __attribute__((aligned(sizeof(float) * 8)));", 32),
+        ("typedef float v __attribute__((vector_size(sizeof(float) * 3)));\nstruct Node { v x; };", 16),
+        ("typedef __attribute__((ext_vector_type(1 << 3))) char v;\nstruct Node { v x; };", 8),
     ],
 )
 def test_attributes_belong_to_the_type_that_they_stand_at(text: str, size: int) -> None:
@@ -298,3 +301,11 @@ def test_files_that_a_host_puts_before_a_kernel() -> None:
     assert "store4 a[4:int*4]" in dump(program.kernels[0])
     missing = read_program(text, "k.cl", BuildOptions(prelude=("none.h",)), read_file={}.get)
     assert missing.problems[0].code == "missing-include"
+
+
+def test_vectors_that_opencl_has_not_are_named() -> None:
+    program = read(
+        "typedef char odd __attribute__((ext_vector_type(7)));\n"
+        "__kernel void k(__global odd *a) { a[0] = 1; }"
+    )
+    assert [it.message for it in program.problems] == ["that `odd` is a vector is not followed"]
