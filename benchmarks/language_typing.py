@@ -22,15 +22,17 @@ from clmap_lsp.index.complete import complete
 from clmap_lsp.source.ir import Severity
 
 
-def completion(folders: Sequence[Path], n_places: int, n_examples: int, chance: random.Random) -> None:
+def completion(
+    folders: Sequence[Path], n_places: int, per_file: int, n_examples: int, chance: random.Random
+) -> None:
     """Print how often what was written is among the first candidates."""
     ranks: Counter[str] = Counter()
     missed: list[str] = []
     n_done = 0
-    for path, text, standard in accepted_files(folders, n_places // 2):
+    for path, text, standard in accepted_files(folders, n_places):
         named = [it for it in identifiers(parsed(path, text, standard), path, text) if len(it.text) > 2]
         uses = [it for it in named if not it.is_declaration]
-        for it in chance.sample(uses, min(2, len(uses))):
+        for it in chance.sample(uses, min(per_file, len(uses))):
             line_end = text.find("\n", it.offset)
             cut = text[: it.offset + 2] + text[line_end if line_end >= 0 else len(text) :]
             index = read(path, cut, standard)
@@ -160,13 +162,14 @@ def main() -> None:
     parser.add_argument("what", choices=["completion", "errors"])
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--places", type=int, default=500)
+    parser.add_argument("--per-file", type=int, default=2, help="places in each file")
     parser.add_argument("--files", type=int, default=300)
     parser.add_argument("--examples", type=int, default=8)
     parser.add_argument("--seed", type=int, default=20)
     arguments = parser.parse_args()
     chance = random.Random(arguments.seed)
     if arguments.what == "completion":
-        completion(arguments.folders, arguments.places, arguments.examples, chance)
+        completion(arguments.folders, arguments.places, arguments.per_file, arguments.examples, chance)
     else:
         errors(arguments.folders, arguments.files, arguments.examples, chance)
 

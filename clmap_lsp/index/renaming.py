@@ -8,7 +8,7 @@ from clmap_lsp.index.cursor import KEYWORDS
 from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import Kind, Scope, Symbol, Unit
 from clmap_lsp.index.types import TYPE_NAMES
-from clmap_lsp.source.lexer import is_name
+from clmap_lsp.source.lexer import is_name, joined
 
 _FILE_SCOPE = (Kind.KERNEL, Kind.FUNCTION, Kind.TYPEDEF, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.ENUMERATOR)
 
@@ -30,9 +30,14 @@ def renamable(index: Index, offset: int) -> Occurrence:
         assert symbol.macro is not None
         if symbol.macro.name_span.path.startswith("<") or not symbol.macro.name_span.path:
             raise RenameError(f"`{symbol.name}` is defined by the build options: rename it there")
-    if not found.is_spelled:
+    if _is_pasted(index, found):
         raise RenameError(f"`{symbol.name}` is put together by `##` in a macro")
     return found
+
+
+def _is_pasted(index: Index, it: Occurrence) -> bool:
+    """Tell whether a name does not stand in the text, be it cut by the end of a line (`na\\⏎me`)."""
+    return not it.is_spelled and joined(index.files[it.path].text[it.start : it.end])[0] != it.symbol.name
 
 
 def rename(index: Index, symbol: Symbol, name: str) -> list[Occurrence]:
@@ -51,7 +56,7 @@ def rename(index: Index, symbol: Symbol, name: str) -> list[Occurrence]:
 
 def _check_macros(index: Index, symbol: Symbol, places: list[Occurrence]) -> None:
     for it in places:
-        if not it.is_spelled:
+        if _is_pasted(index, it):
             row = index.files[it.path].position(it.start).row
             raise RenameError(f"a macro in line {row} puts `{symbol.name}` together by `##`")
     meant: dict[tuple[str, int], set[Symbol]] = {}

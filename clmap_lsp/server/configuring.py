@@ -13,12 +13,11 @@ from clmap_lsp.index.complete import Candidate, Completion, Sort, matching, pref
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import Kind
 from clmap_lsp.rules.registry import all_rules
-from clmap_lsp.server.embedding import OPENCL_SUFFIXES
+from clmap_lsp.server.embedding import INCLUDED_SUFFIXES
 
 _COMMENT = re.compile(r"(?://|/\*)[ \t]*clmap:([^\r\n]*)\Z")
 _TABLE = re.compile(r"^[ \t]*\[([^\]\n]+)\]", re.MULTILINE)
 _INCLUDE = re.compile(r'[ \t]*#[ \t]*include[ \t]*(["<])([^">\n]*)\Z')
-_HEADERS = frozenset({".h", ".hpp", ".inc", ".def", *OPENCL_SUFFIXES})
 _CONTENTS = (
     ("zeros", "zeros(${1:n})"),
     ("iota", "iota(${1:n})"),
@@ -134,4 +133,8 @@ def _listed(folder: Path) -> list[Path]:
         entries = sorted(folder.iterdir())[:MAX_FILES]
     except OSError:
         return []
-    return [it for it in entries if not it.name.startswith(".") and (it.is_dir() or it.suffix in _HEADERS)]
+    return [
+        it
+        for it in entries
+        if not it.name.startswith(".") and (it.is_dir() or it.suffix in INCLUDED_SUFFIXES)
+    ]

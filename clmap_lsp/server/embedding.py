@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _OPENCL_LANGUAGES = frozenset({"opencl", "opencl-c", "ocl", "cl"})
 OPENCL_SUFFIXES = frozenset({".cl", ".ocl", ".clh", ".clc", ".opencl", ".clcpp"})
+INCLUDED_SUFFIXES = frozenset({".h", ".hpp", ".inc", ".def", *OPENCL_SUFFIXES})
+"""Of files that OpenCL C files include."""
 _HOST_LANGUAGES: dict[str, HostLanguage] = {
     "c": "c",
     "objective-c": "c",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,7 +13,7 @@ from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import Symbol
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.server.convert import Places
-from clmap_lsp.server.embedding import OPENCL_SUFFIXES
+from clmap_lsp.server.embedding import INCLUDED_SUFFIXES, OPENCL_SUFFIXES
 from clmap_lsp.server.shift import Shift
 from clmap_lsp.server.turns import Band, Urgency
 from clmap_lsp.source.span import Span
@@ -61,6 +62,7 @@ class Indexes:
         self._kept: dict[str, Indexed] = {}
         server.on_snapshot.append(self._analysed)
         self._files: dict[Path, tuple[float, BuildOptions, Index]] = {}
+        self._includes = Includes()
 
     async def of(self, uri: str) -> Indexed | None:
         """Return the index of a document's present text; `None` if it is closed or holds no kernels."""
@@ -138,10 +140,25 @@ class Indexes:
 
     async def workspace(self) -> list[Indexed]:
         """Return the indexes of the open documents, and of the OpenCL files of the workspace's folders."""
-        open_ones = [await self.of(it.uri) for it in self._server.documents]
-        found = [it for it in open_ones if it is not None]
+        found = await self._open()
         known = {it.document.path for it in found}
         return found + await self.work(Band.OPENED, lambda: self._on_disk(known))
+
+    async def reading(self, paths: Collection[str]) -> list[Indexed]:
+        """Return those of the workspace that read one of these files, by whatever includes."""
+        found = await self._open()
+        known = {it.document.path for it in found}
+
+        def others() -> list[Indexed]:
+            may_read = self._includes.leading_to(self.folders(), paths)
+            return self._on_disk(known, may_read)
+
+        found += await self.work(Band.OPENED, others)
+        return [it for it in found if not it.index.files.keys().isdisjoint(paths)]
+
+    async def _open(self) -> list[Indexed]:
+        found = [await self.of(it.uri) for it in self._server.documents]
+        return [it for it in found if it is not None]
 
     def folders(self) -> list[Path]:
         """Return the folders of the workspace."""
@@ -151,13 +168,15 @@ class Indexes:
         roots = list(workspace.folders) or [it for it in (workspace.root_uri,) if it]
         return [Path(path_of(it)) for it in roots]
 
-    def _on_disk(self, known: set[str]) -> list[Indexed]:
+    def _on_disk(self, known: Collection[str], wanted: Collection[Path] | None = None) -> list[Indexed]:
         from clmap_lsp.server.documents import Document
 
         found: list[Indexed] = []
         for root in self.folders():
             for path in opencl_files(root):
                 if str(path) in known or len(found) >= MAX_WORKSPACE_FILES:
+                    continue
+                if wanted is not None and path not in wanted:
                     continue
                 checkpoint()
                 document = Document(path.as_uri(), "opencl", 0, "", self._server.documents.encoding)
@@ -185,8 +204,41 @@ class Indexes:
         return index
 
 
-def opencl_files(folder: Path) -> Iterator[Path]:
-    """Yield the OpenCL files below a folder; links to folders are not followed."""
+class Includes:
+    """Which files of a workspace may include which, by the names that stand in quotes or angle brackets."""
+
+    def __init__(self) -> None:
+        self._named: dict[Path, tuple[float, frozenset[str]]] = {}
+
+    def leading_to(self, folders: Iterable[Path], paths: Collection[str]) -> set[Path]:
+        """Return the files that include one of these, or a file that does."""
+        waiting = {it for folder in folders for it in opencl_files(folder, INCLUDED_SUFFIXES)}
+        wanted = {PurePath(it).name for it in paths}
+        found: set[Path] = set()
+        while more := {it for it in waiting if not self._names(it).isdisjoint(wanted)}:
+            checkpoint()
+            found |= more
+            waiting -= more
+            wanted = {it.name for it in more}
+        return found
+
+    def _names(self, path: Path) -> frozenset[str]:
+        try:
+            changed = path.stat().st_mtime
+            kept = self._named.get(path)
+            if kept is None or kept[0] != changed:
+                kept = changed, frozenset(_QUOTED_FILE.findall(read_source(str(path))))
+                self._named[path] = kept
+        except (OSError, UnreadableError):
+            return frozenset()
+        return kept[1]
+
+
+_QUOTED_FILE = re.compile(r'(?:["<]|["<][^"<>\n]{0,300}[/\\])([^"<>/\\\s]{1,200})[">]')
+
+
+def opencl_files(folder: Path, suffixes: Collection[str] = OPENCL_SUFFIXES) -> Iterator[Path]:
+    """Yield the files below a folder with these suffixes; links to folders are not followed."""
     waiting = [folder]
     n_seen = 0
     while waiting and n_seen < 20 * MAX_WORKSPACE_FILES:
@@ -200,7 +252,7 @@ def opencl_files(folder: Path) -> Iterator[Path]:
                 continue
             if it.is_dir():
                 waiting.append(it)
-            elif it.suffix.lower() in OPENCL_SUFFIXES and it.stat().st_size <= MAX_WORKSPACE_BYTES:
+            elif it.suffix.lower() in suffixes and it.stat().st_size <= MAX_WORKSPACE_BYTES:
                 yield it
 
 

@@ -107,3 +107,12 @@ def test_the_signature_is_that_of_the_innermost_open_call(typed, shown):
         assert found is None
     else:
         assert (found.signatures[found.active_signature].text, found.active_parameter) == shown
+
+
+def test_a_name_that_the_end_of_a_line_cuts_is_renamed_whole():
+    text = "void f(void) { int alpha = 1; al\\\npha += 2; }\n"
+    index = index_of(text)
+    symbol = next(it for _, it in index.symbols() if it.name == "alpha")
+    for it in sorted(rename(index, symbol, "b"), key=lambda it: -it.start):
+        text = text[: it.start] + "b" + text[it.end :]
+    assert text == "void f(void) { int b = 1; b += 2; }\n"

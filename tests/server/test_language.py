@@ -420,3 +420,62 @@ float inner_(float x) { return x; }
     (call,) = session.request("callHierarchy/incomingCalls", {"item": item})
     assert call["from"]["name"] == "outer_"
     assert call["fromRanges"][0]["start"] == {"line": 2, "character": 40}
+
+
+SHARED = """\
+#define OFF base_off
+#define ARGS __global float *a, int n
+typedef struct { int px; } part;
+__kernel void inheader(__global part *p) { p->px = OFF_OR_0; }
+int helper(int v);
+"""
+USES_SHARED = """\
+#include "shared.h"
+__kernel void here(ARGS, int base_off) { a[OFF] = helper(n); part q; q.px = 2; }
+"""
+
+
+@pytest.fixture(scope="module")
+def sharing(session):
+    """A header with a kernel, read by an open file and, through another header, by a closed one."""
+    folder = session.folder / "sharing"
+    folder.mkdir()
+    (folder / "shared.h").write_text(SHARED)
+    (folder / "middle.h").write_text('#include "shared.h"\n')
+    closed = USES_SHARED.replace("shared.h", "middle.h").replace("here", "there")
+    (folder / "closed.cl").write_text(closed)
+    return session.open(SHARED, "sharing/shared.h"), session.open(USES_SHARED, "sharing/uses.cl")
+
+
+@pytest.mark.parametrize("needle", ["px; }", "helper(", "ARGS"])
+def test_uses_of_what_a_header_with_kernels_declares_are_found_in_files_that_are_closed(
+    session, sharing, needle
+):
+    params = {"uri": sharing[0], "text": SHARED, "context": {"includeDeclaration": False}}
+    found = starts(ask(session, "references", needle, **params))
+    assert {"uses.cl", "closed.cl"} <= {name for name, _ in found}
+    edit = ask(session, "rename", needle, uri=sharing[0], text=SHARED, newName="other")
+    assert {it.rsplit("/")[-1] for it in edit["changes"]} == {"shared.h", "uses.cl", "closed.cl"}
+
+
+def refusal(session, needle, uri, text):
+    session.client._next_id += 1
+    number = session.client._next_id
+    params = {"textDocument": {"uri": uri}, "position": at(text, needle), "newName": "other"}
+    session.client.send({"id": number, "method": "textDocument/rename", "params": params})
+    return session.wait(lambda it: it.get("id") == number and "method" not in it)["error"]["message"]
+
+
+def test_rename_is_refused_where_a_header_s_macro_means_something_else_in_another_file(session, sharing):
+    said = refusal(session, "base_off)", sharing[1], USES_SHARED)
+    assert "line 1 of `shared.h`" in said
+    assert "`closed.cl`" in said
+
+
+def test_parameters_that_a_shared_macro_declares_are_renamed_in_all_files(session, sharing):
+    edit = ask(session, "rename", "n);", uri=sharing[1], text=USES_SHARED, newName="count")
+    assert {it.rsplit("/")[-1]: len(its) for it, its in edit["changes"].items()} == {
+        "shared.h": 1,
+        "uses.cl": 1,
+        "closed.cl": 1,
+    }

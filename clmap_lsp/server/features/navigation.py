@@ -181,15 +181,13 @@ def _type_symbol(type_: Qualified | None) -> Symbol | None:
 
 
 async def occurring_in(server: ClmapServer, indexed: Indexed, symbol: Symbol) -> list[tuple[Indexed, Symbol]]:
-    """Return the files that name a symbol: this one, and others where a file that they share declares it."""
+    """Return the files that name a symbol: this one, and others that read a file which declares it."""
     found = [(indexed, symbol)]
-    is_shared = any(
-        span is not None and span.path != indexed.index.path
-        for span in map(indexed.index.typed_name_span, indexed.index.declarations(symbol))
-    )
-    if not is_shared and not _is_header(indexed):
+    spans = map(indexed.index.typed_name_span, indexed.index.declarations(symbol))
+    declaring = {it.path for it in spans if it is not None and not it.path.startswith("<")}
+    if declaring == {indexed.index.path} and not _is_seen_by_others(symbol):
         return found
-    for other in await server.indexes.workspace():
+    for other in await server.indexes.reading(declaring):
         if other.document.uri != indexed.document.uri:
             its = same_symbol(indexed.index, symbol, other.index)
             if its is not None:
@@ -197,9 +195,12 @@ async def occurring_in(server: ClmapServer, indexed: Indexed, symbol: Symbol) ->
     return found
 
 
-def _is_header(indexed: Indexed) -> bool:
-    """Tell whether a document is one that others include: it has no kernel."""
-    return all(it.kind is not Kind.KERNEL for _, it in indexed.index.symbols())
+def _is_seen_by_others(symbol: Symbol) -> bool:
+    """Tell whether a file that includes the declaration can name it: it is not within a function."""
+    around = symbol.parent
+    while around is not None and around.kind not in CALLABLE:
+        around = around.parent
+    return around is None and symbol.kind is not Kind.LABEL
 
 
 def _highlight(indexed: Indexed, it: Occurrence) -> lsp.DocumentHighlight:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -79,12 +80,35 @@ async def _places(server: ClmapServer, named: _Named, name: str) -> list[lsp.Loc
     def add(it: lsp.Location) -> None:
         found.setdefault((it.uri, it.range.start.line, it.range.start.character), it)
 
-    for other, symbol in await occurring_in(server, named.indexed, named.symbol):
+    occurring = await occurring_in(server, named.indexed, named.symbol)
+    for other, symbol in occurring:
         for it in rename(other.index, symbol, name):
             if it.path.startswith("<"):
                 raise RenameError(f"`{symbol.name}` is named in the build options: rename it there")
             add(other.places.location(Span(it.path, it.start, it.end)))
+    await _check_other_meanings(server, named, occurring)
     if named.symbol.kind is Kind.KERNEL:
         for location in await host_namings(server, named.indexed, named.symbol):
             add(location)
     return list(found.values())
+
+
+async def _check_other_meanings(
+    server: ClmapServer, named: _Named, occurring: list[tuple[Indexed, Symbol]]
+) -> None:
+    """Refuse to change a macro of a header whose text names something else in another file that reads it."""
+    own = named.indexed.index.path
+    spelled = {(it.path, it.start) for other, symbol in occurring for it in other.index.references(symbol)}
+    shared = {it for it in spelled if it[0] != own and not it[0].startswith("<")}
+    if not shared:
+        return
+    known = {other.document.uri: symbol.root for other, symbol in occurring}
+    for other in await server.indexes.reading({path for path, _ in shared}):
+        meant = known.get(other.document.uri)
+        for it in other.index.occurrences:
+            if (it.path, it.start) in shared and it.symbol.root is not meant:
+                row = other.index.files[it.path].position(it.start).row
+                raise RenameError(
+                    f"the macro in line {row} of `{PurePath(it.path).name}` names `{it.symbol.name}`, and in "
+                    f"`{PurePath(other.document.path).name}` it means another one"
+                )
