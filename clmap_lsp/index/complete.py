@@ -10,13 +10,14 @@ import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
+from pathlib import Path
 
 from clmap_lsp.dataclass import record
 from clmap_lsp.index import builtins
 from clmap_lsp.index.constants import constants
 from clmap_lsp.index.cursor import KEYWORDS, QUALIFIER_WORDS
 from clmap_lsp.index.index import Index, PlacedUnit
-from clmap_lsp.index.model import CALLABLE, Kind, Scope, Symbol
+from clmap_lsp.index.model import CALLABLE, Kind, Role, Scope, Symbol
 from clmap_lsp.index.types import (
     OF_2_0,
     TYPE_NAMES,
@@ -30,6 +31,7 @@ from clmap_lsp.index.types import (
     is_arithmetic,
     spelled,
 )
+from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 from clmap_lsp.source.predefined import predefined_text, version_of
 from clmap_lsp.source.types import VECTOR_LANES, VectorType
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
@@ -85,6 +87,7 @@ _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)\Z")
 _CONDITION = re.compile(r"[ \t]*#[ \t]*(?:if|elif|ifdef|ifndef|undef)\b[^\n]*\Z")
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b([^\n]*)\Z")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*((?:[\w()\s,]*,\s*)?)\w*\Z")
+_TAG = re.compile(r"\b(struct|union|enum)\s+\Z")
 _MEMBER = re.compile(r"(?:\.|->)\s*\Z")
 
 
@@ -139,7 +142,27 @@ def _by_context(index: Index, line: str, text: str, start: int) -> list[Candidat
         return list(_ATTRIBUTES)
     if (match := _MEMBER.search(text[max(0, start - 40) : start])) is not None:
         return _members(index, start - len(match[0]))
+    if (match := _TAG.search(text[max(0, start - 40) : start])) is not None:
+        return _tags(index, start, match[1])
     return None
+
+
+def _tags(index: Index, start: int, keyword: str) -> list[Candidate]:
+    """Return the structures, unions or enumerations in sight, those of the function first."""
+    token = index.token_at(start - 1)
+    placed = None if token is None else index.unit_at(token)
+    found: list[Symbol] = []
+    scopes = [] if placed is None or token is None else placed.unit.scopes
+    while placed is not None and token is not None and scopes:
+        inner = next((it for it in scopes if it.start < token - placed.start <= it.end), None)
+        found = [*(inner.tags if inner is not None else ()), *found]
+        scopes = [] if inner is None else inner.inner
+    found += index.scope.tags.values()
+    here = index.occurrence_at(start)
+    typed = here.symbol if here is not None and here.start == start and here.role & Role.DECLARES else None
+    kinds = {"struct": Kind.STRUCT, "union": Kind.UNION, "enum": Kind.ENUM}
+    known = [it for it in found if it.kind is kinds[keyword] and it is not typed]
+    return [Candidate(it.name, Sort.TYPE, keyword, symbol=it) for it in known]
 
 
 # ----------------------------------------------------------------------------------------------- members
@@ -210,14 +233,19 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
     for it in _words(prefix, version_of(index.read_as.language)):
         candidates.setdefault(it.label, it)
     is_local = {it.name for it in local}
+    unfinished = None if placed is None else _unfinished(index, placed, local, at)
     at_statement = _starts_statement(index, token)
     in_function = bool(
         placed is not None and any(scope.start <= at < scope.end for scope in placed.unit.scopes)
     )
     after_type = token is not None and index.texts[token] in _BEFORE_TYPES
     samplers = _sampler_order(index, token)
+    common = _common()
+    is_family = any(
+        prefix.startswith(it) or (it.startswith(prefix[:4]) and len(prefix) > 3) for it in _FAMILIES
+    )
 
-    def rank(it: Candidate) -> tuple[float, float, int, str]:
+    def rank(it: Candidate) -> tuple[float, float, int, tuple[str | int, ...]]:
         used = recent.get(it.label)
         if used is not None and used < _FAR:
             group = 0.0
@@ -228,7 +256,8 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
             group = 1.0
         else:
             group = _GROUPS.get(it.sort, 4.0)
-        if wanted is not None and it.type is not None and _fits(wanted, it):
+        is_conversion = it.label.startswith(_FAMILIES)
+        if wanted is not None and it.type is not None and _fits(wanted, it, exactly=is_conversion):
             group -= 0.5
         if it.sort is Sort.SNIPPET and not at_statement:
             group += 3.0
@@ -239,9 +268,13 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
         if it.sort is Sort.KEYWORD and at_statement:
             group -= 1.0
         if it.label in samplers:
-            return -1.0, float(samplers[it.label]), 0, it.label
-        common = _COMMON.get(it.label)
-        return group, used if used is not None else 1e6, common if common is not None else 99, it.label
+            return -1.0, float(samplers[it.label]), 0, ()
+        place = common.get(it.label, len(common))
+        if is_conversion and place == len(common) and not is_family:
+            group += 1.0
+        if it.label == unfinished:
+            group += 3.0
+        return group, used if used is not None else 1e6, place, _in_order(it.label)
 
     return sorted(candidates.values(), key=rank)
 
@@ -280,58 +313,25 @@ _GROUPS = {
     Sort.KEYWORD: 2.2,
     Sort.SNIPPET: 2.4,
 }
-_COMMON = {
-    name: at
-    for at, name in enumerate(
-        (
-            *(
-                "get_global_id",
-                "get_local_id",
-                "get_group_id",
-                "barrier",
-                "get_global_size",
-                "get_local_size",
-            ),
-            *("float", "int", "float4", "uint", "const", "return", "for", "if", "CLK_LOCAL_MEM_FENCE"),
-            *(
-                "get_num_groups",
-                "sqrt",
-                "min",
-                "max",
-                "fabs",
-                "clamp",
-                "mad",
-                "fma",
-                "convert_float4",
-                "convert_int",
-            ),
-            *(
-                "vload4",
-                "vstore4",
-                "float2",
-                "float3",
-                "unsigned",
-                "void",
-                "size_t",
-                "double",
-                "char",
-                "uchar",
-            ),
-            *(
-                "__global",
-                "__local",
-                "__kernel",
-                "__constant",
-                "CLK_GLOBAL_MEM_FENCE",
-                "atomic_add",
-                "atomic_inc",
-                "exp",
-                "pow",
-            ),
-        )
-    )
-}
-"""What kernels use most, of what nothing else ranks."""
+_FAMILIES = ("convert_", "as_")
+"""Built-ins of which there are hundreds; they come behind others until the name of their family is typed."""
+
+
+@cache
+def _common() -> dict[str, int]:
+    """Return the words that kernels use most, with their places in that order."""
+    text = safe_read(_COMMON_WORDS, limit=SETTINGS_BYTES, within=None).decode()
+    words = (word for line in text.splitlines() if not line.startswith("#") for word in line.split())
+    return {word: at for at, word in enumerate(words)}
+
+
+_COMMON_WORDS = Path(__file__).with_name("data") / "common.txt"
+_DIGITS = re.compile(r"(\d+)")
+
+
+def _in_order(label: str) -> tuple[str | int, ...]:
+    """Return what orders labels as people count: `float4` before `float16`."""
+    return tuple(int(it) if it.isdecimal() else it for it in _DIGITS.split(label))
 
 
 def _locals(placed: PlacedUnit, at: int) -> Iterator[Symbol]:
@@ -346,6 +346,14 @@ def _locals(placed: PlacedUnit, at: int) -> Iterator[Symbol]:
         scopes = inner.inner
     for scope in reversed(chain):
         yield from (it for it in reversed(scope.symbols) if it.token < at and it.name)
+
+
+def _unfinished(index: Index, placed: PlacedUnit, local: list[Symbol], at: int) -> str | None:
+    """Return the name of the variable whose own initialiser is being typed; it has no value yet."""
+    if not local or local[0].kind is not Kind.VARIABLE:
+        return None
+    texts = index.texts[placed.start + local[0].token : placed.start + at]
+    return local[0].name if "=" in texts and not {";", ",", "{"} & set(texts) else None
 
 
 def _file_names(index: Index, placed: PlacedUnit | None) -> dict[str, Symbol]:
@@ -402,11 +410,11 @@ def _wanted(placed: PlacedUnit, at: int) -> Qualified | None:
     return next((it.type for it in reversed(placed.unit.expected) if it.token == at), None)
 
 
-def _fits(wanted: Qualified, it: Candidate) -> bool:
+def _fits(wanted: Qualified, it: Candidate, *, exactly: bool) -> bool:
     assert it.type is not None
     a, b = base_of(wanted), base_of(it.type)
-    if isinstance(a, Unknown) or isinstance(b, Unknown):
-        return False
+    if exactly or isinstance(a, Unknown) or isinstance(b, Unknown):
+        return a == b
     return a == b or (is_arithmetic(a) and is_arithmetic(b)) or _same_pointer(a, b)
 
 
@@ -487,9 +495,16 @@ def _conversions(stem: str) -> tuple[Candidate, ...]:
     roundings = ("", "_rte", "_rtz", "_rtp", "_rtn")
     endings = [f"{it}{end}" for it in ("", "_sat") for end in roundings] if stem == "convert_" else [""]
     return tuple(
-        Candidate(f"{stem}{it}{end}", Sort.BUILTIN, f"{it} {stem}{it}{end}(x)", f"{stem}{it}{end}(${{1:x}})")
+        Candidate(
+            f"{stem}{it}{end}",
+            Sort.BUILTIN,
+            f"{it} {stem}{it}{end}(x)",
+            f"{stem}{it}{end}(${{1:x}})",
+            type=TYPE_NAMES[it],
+        )
         for end in endings
         for it in types
+        if "_sat" not in end or not it.startswith(("half", "float", "double"))
     )
 
 
@@ -498,7 +513,8 @@ def _keyword_candidates() -> tuple[Candidate, ...]:
     words = (
         it for it in KEYWORDS if not it.startswith("_") or (it.startswith("__") and not it.endswith("__"))
     )
-    return tuple(Candidate(it, Sort.KEYWORD) for it in sorted(words))
+    attribute = Candidate("__attribute__", Sort.KEYWORD, snippet="__attribute__(($1))")
+    return (attribute, *(Candidate(it, Sort.KEYWORD) for it in sorted(words) if it != "__attribute"))
 
 
 def _words(prefix: str, version: int) -> Iterator[Candidate]:

@@ -479,3 +479,32 @@ def test_parameters_that_a_shared_macro_declares_are_renamed_in_all_files(sessio
         "uses.cl": 1,
         "closed.cl": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("struct no", ["node"]),
+        ("enum ", ["kind"]),
+        ("sum = co", ["cos"]),
+        ("const int whole = as_in", ["as_int"]),
+        ("uchar narrow = convert_uchar_", ["convert_uchar_sat"]),
+        ("hal", ["half", "half2"]),
+        ("float summed = su", ["sum", "summed"]),
+        ("__at", ["__attribute__"]),
+    ],
+)
+def test_the_likeliest_candidates_come_first(session, typed, first):
+    tags = "struct node { int n; };\nenum kind { SMALL, LARGE };\n"
+    text = tags + KERNEL.replace("    barrier(CLK", f"    {typed}\n    barrier(CLK", 1)
+    uri = session.open(text, "likely.cl")
+    found = ask(session, "completion", f"    {typed}\n", inside=len(typed) + 4, uri=uri, text=text)
+    shown = [it["label"] for it in found["items"]]
+    assert [it for it in shown if it in first][: len(first)] == first
+    assert shown.index(first[0]) < 5
+    session.close(uri)
+
+
+def test_conversions_that_do_not_exist_are_not_offered(session):
+    _, items = labels(session, "sum = convert_float_")
+    assert {it["label"][len("convert_float") :] for it in items} == {"_rte", "_rtz", "_rtp", "_rtn"}
