@@ -148,7 +148,8 @@ def _described_base(kind: Any, is_outer: bool) -> str:
     if kind.kind.name in _SCALARS:
         return _SCALARS[kind.kind.name]
     if kind.kind is _TYPES.ATOMIC:
-        return described(kind.get_atomic_value_type()) if hasattr(kind, "get_atomic_value_type") else "atomic"
+        held = kind.spelling.rsplit("(", 1)[-1].rstrip(")")
+        return f"atomic_{'u' if held.startswith('unsigned') else ''}{held.split()[-1]}"
     if kind.kind in (_TYPES.RECORD, _TYPES.ENUM):
         name = kind.get_declaration().spelling
         return "unnamed" if "(" in name or not name else name

@@ -13,16 +13,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.clang_truth import HEADERS, Named, accepted, identifiers, parsed
+from benchmarks.clang_truth import HEADERS, accepted, identifiers, parsed
+from benchmarks.clang_truth import Named as Meant
 from clmap_lsp.index import builtins
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import Kind, Symbol
 from clmap_lsp.index.reading import read_index
 from clmap_lsp.index.types import (
+    ATOMICS,
     Array,
     Base,
     Enumeration,
     Function,
+    Named,
     Pointer,
     Qualified,
     Record,
@@ -71,6 +74,7 @@ def read(path: Path, text: str, standard: str) -> Index:
 
 def plain_type(type_: Qualified, *, is_outer: bool = True) -> str:
     """Return a type in the form of `clang_truth.described`."""
+    as_named = _kept_name(type_)
     type_ = canonical(type_)
     base = type_.base
     words = []
@@ -79,7 +83,18 @@ def plain_type(type_: Qualified, *, is_outer: bool = True) -> str:
         words += ["volatile"] if type_.is_volatile else []
         if type_.space not in (None, AddressSpace.PRIVATE):
             words += [type_.space.value] if type_.space is not None else []
-    return " ".join([*words, _plain_base(base, is_outer)])
+    return " ".join([*words, as_named or _plain_base(base, is_outer)])
+
+
+def _kept_name(type_: Qualified) -> str | None:
+    """Return the name of a type that clang keeps apart from what it holds: atomics, enumerations of 2.0."""
+    while isinstance(type_.base, Named):
+        if type_.base.name in ATOMICS:
+            return f"atomic_{type_.base.target}"
+        if type_.base.name in ("memory_order", "memory_scope"):
+            return type_.base.name
+        type_ = type_.base.target
+    return None
 
 
 def _plain_base(base: Base, is_outer: bool) -> str:
@@ -114,7 +129,7 @@ class Tally:
         self.examples.setdefault(question, []).append(example)
 
 
-def compare(path: Path, text: str, index: Index, named: list[Named], tally: Tally) -> None:
+def compare(path: Path, text: str, index: Index, named: list[Meant], tally: Tally) -> None:
     """Compare every identifier of a file."""
     groups: dict[tuple[str, int], set[int]] = {}
     for it in named:
@@ -136,7 +151,7 @@ def compare(path: Path, text: str, index: Index, named: list[Named], tally: Tall
     _compare_references(path, index, named, groups, tally)
 
 
-def _is_builtin(index: Index, it: Named) -> bool:
+def _is_builtin(index: Index, it: Meant) -> bool:
     """Clang declares built-ins at their first use."""
     known = builtins.find(it.text) is not None and it.kind == "FUNCTION_DECL" and not it.is_declaration
     return known and index.scope.get(False, it.text) is None
@@ -145,14 +160,14 @@ def _is_builtin(index: Index, it: Named) -> bool:
 _HEADER_PATHS = {str(it) for it in HEADERS}
 
 
-def _same_place(index: Index, path: str, start: int, it: Named) -> bool:
+def _same_place(index: Index, path: str, start: int, it: Meant) -> bool:
     if Path(path).resolve() != Path(it.path or "").resolve():
         return False
     text = index.files[path].text
     return len(text[:start].encode()) == it.target
 
 
-def _compare_type(symbol: Symbol, it: Named, tally: Tally, where: str) -> None:
+def _compare_type(symbol: Symbol, it: Meant, tally: Tally, where: str) -> None:
     if symbol.kind in (Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.LABEL, Kind.ENUMERATOR):
         return
     assert symbol.type is not None
@@ -161,7 +176,7 @@ def _compare_type(symbol: Symbol, it: Named, tally: Tally, where: str) -> None:
     tally.put(question, ours == it.type, f"{where}: {ours!r} for {it.type!r}")
 
 
-def _compare_builtin(index: Index, it: Named, tally: Tally, where: str) -> None:
+def _compare_builtin(index: Index, it: Meant, tally: Tally, where: str) -> None:
     if it.kind != "FUNCTION_DECL" or builtins.find(it.text) is None:
         return
     token = index.token_at(it.offset)
@@ -188,7 +203,7 @@ def _compare_builtin(index: Index, it: Named, tally: Tally, where: str) -> None:
 
 
 def _compare_references(
-    path: Path, index: Index, named: list[Named], groups: dict[tuple[str, int], set[int]], tally: Tally
+    path: Path, index: Index, named: list[Meant], groups: dict[tuple[str, int], set[int]], tally: Tally
 ) -> None:
     """Of each thing that is named, all places in the file must be the same."""
     known = {it.offset for it in named}

@@ -435,6 +435,8 @@ _WRITTEN_SPACES = frozenset(it.value for it in AddressSpace)
 
 
 def _plain(word: str, bound: Base | None, bases: Sequence[Base]) -> Qualified | None:
+    if word == "atomic":
+        return None if bound is None else TYPE_NAMES.get(f"atomic_{bound}")
     if word in _GENERIC:
         return None if bound is None else Qualified(bound)
     if (named := TYPE_NAMES.get(word)) is not None:
