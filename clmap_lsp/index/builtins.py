@@ -27,6 +27,7 @@ from clmap_lsp.index.types import (
     scalar_of,
     space_of,
     spelled,
+    unqualified,
     with_lanes,
 )
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
@@ -62,6 +63,25 @@ class Overload:
     result: Parameter
     parameters: tuple[Parameter, ...]
     is_variadic: bool
+
+    @property
+    def shown(self) -> str:
+        """Return the signature for a person: without the words for several address spaces."""
+        return _SPACES_TOGETHER.sub("", self.text)
+
+    @property
+    def spaces(self) -> str:
+        """Say where its pointers may point, if that is one of several address spaces."""
+        words = dict.fromkeys(_SPACES_TOGETHER.findall(self.text))
+        return ", ".join(_SPACES_SAID[it.strip()] for it in words)
+
+
+_SPACES_TOGETHER = re.compile(r"__(?:any|shared|readable) ")
+_SPACES_SAID = {
+    "__any": "global, local or private memory",
+    "__shared": "global or local memory",
+    "__readable": "any memory",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -437,6 +457,8 @@ _WRITTEN_SPACES = frozenset(it.value for it in AddressSpace)
 def _plain(word: str, bound: Base | None, bases: Sequence[Base]) -> Qualified | None:
     if word == "atomic":
         return None if bound is None else TYPE_NAMES.get(f"atomic_{bound}")
+    if word == "pointee":
+        return unqualified(bases[0].pointee) if isinstance(bases[0], Pointer) else None
     if word in _GENERIC:
         return None if bound is None else Qualified(bound)
     if (named := TYPE_NAMES.get(word)) is not None:

@@ -472,7 +472,7 @@ def _builtin_candidate(name: str) -> Candidate:
     assert found is not None
     first = found.overloads[0]
     names = [f"${{{at}:{it.name}}}" for at, it in enumerate(first.parameters, 1)]
-    return Candidate(name, Sort.BUILTIN, first.text, f"{name}({', '.join(names)})")
+    return Candidate(name, Sort.BUILTIN, first.shown, f"{name}({', '.join(names)})")
 
 
 @cache

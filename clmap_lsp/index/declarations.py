@@ -358,7 +358,8 @@ class DeclarationParser(ExpressionParser):
             self.at += 1
             return
         while True:
-            declared = self.declarator(specifiers.type)
+            is_unnamed = self.text == ":"
+            declared = Declarator(None, specifiers.type) if is_unnamed else self.declarator(specifiers.type)
             bits: int | None = None
             if self.accept(":"):
                 width = self.constant_expression().constant
@@ -366,6 +367,9 @@ class DeclarationParser(ExpressionParser):
             attributes = [*specifiers.attributes, *declared.attributes]
             while self.text in ATTRIBUTE_WORDS:
                 attributes += self.attribute()
+            if is_unnamed:
+                members.append(Symbol("", Kind.MEMBER, declared.type, start, start, self.at))
+                members[-1].bits = bits
             if declared.name is not None:
                 name = self.texts[declared.name]
                 if any(it.name == name for it in members):

@@ -12,6 +12,7 @@ from clmap_lsp.index.types import (
     TYPE_NAMES,
     Enumeration,
     Function,
+    Placed,
     Pointer,
     Qualified,
     Record,
@@ -99,24 +100,47 @@ def _record_text(type_: Qualified | None, symbol: Symbol) -> str:
     if base.members is None:
         return f"{head};"
     placed = members_layout(base)
-    offsets = {it: (offset, size) for it, offset, size in placed[0]} if placed else {}
+    places = {it.member: it for it in placed[0]} if placed else {}
     rows: list[str] = []
     end = 0
     for member in base.members[:_MAX_ITEMS]:
-        offset, size = offsets.get(member, (None, None))
-        if offset is not None and not base.is_union and offset > end:
-            rows.append(f"    // {offset - end} bytes of padding")
-        text = spelled(member.type, member.name) if member.type else member.name
+        place = places.get(member)
+        if place is not None and not base.is_union and place.offset > end:
+            rows.append(f"    // {place.offset - end} bytes of padding")
+        text = _member_text(member)
         bits = f" : {member.bits}" if member.bits is not None else ""
-        where = "" if offset is None else f"  // offset {offset}, size {size}"
-        rows.append(f"    {text}{bits};{where}")
-        if offset is not None and size is not None:
-            end = offset + size
+        rows.append(f"    {text}{bits};" + ("" if place is None else f"  // {_where(place)}"))
+        end = end if place is None else _end(place)
     if len(base.members) > _MAX_ITEMS:
         rows.append(f"    // and {len(base.members) - _MAX_ITEMS} more")
     if placed is not None and not base.is_union and placed[1].size > end:
         rows.append(f"    // {placed[1].size - end} bytes of padding")
     return "\n".join([f"{head} {{", *rows, "}"])
+
+
+def _member_text(member: Symbol) -> str:
+    base = base_of(member.type) if member.type is not None else None
+    if isinstance(base, Record) and not member.name and base.members is not None:
+        inner = "".join(f" {_member_text(it)};" for it in base.members[:_MAX_ITEMS])
+        return f"{base.keyword} {{{inner} }}"
+    return spelled(member.type, member.name) if member.type else member.name
+
+
+def _where(place: Placed) -> str:
+    """Say where a member stands."""
+    if place.bit is None:
+        return f"offset {place.offset}, size {place.size}"
+    byte, first = divmod(place.bit, 8)
+    last = first + (place.member.bits or 1) - 1
+    which = f"bit {last}" if last == first else f"bits {first} to {last}"
+    return f"offset {place.offset + byte}, {which}"
+
+
+def _end(place: Placed) -> int:
+    """Return the first byte behind a member."""
+    if place.bit is None:
+        return place.offset + place.size
+    return place.offset + (place.bit + (place.member.bits or 0) + 7) // 8
 
 
 def _facts(index: Index, symbol: Symbol, is_varying: bool | None) -> Iterator[str]:
@@ -160,8 +184,12 @@ def _member_facts(symbol: Symbol, parent: Symbol) -> Iterator[str]:
     if placed is None:
         yield f"member of `{base.keyword} {name}`"
         return
-    offset, size = next(((at, size) for it, at, size in placed[0] if it is symbol), (0, 0))
-    yield f"member of `{base.keyword} {name}`: offset {offset}, {size} of {placed[1].size} bytes"
+    place = next((it for it in placed[0] if it.member is symbol), None)
+    if place is not None and place.bit is not None:
+        yield f"member of `{base.keyword} {name}`: {_where(place)} of {placed[1].size} bytes"
+    elif place is not None:
+        where = f"offset {place.offset}, {place.size} of {placed[1].size} bytes"
+        yield f"member of `{base.keyword} {name}`: {where}"
 
 
 def number(value: float) -> str:
@@ -226,13 +254,39 @@ def describe_builtin(use: BuiltinUse) -> str | None:
     return None
 
 
+def describe_word(word: str) -> str | None:
+    """Say what a scalar type or a qualifier of OpenCL C is."""
+    if word in TYPE_NAMES and word != "void":
+        return describe_type(word)
+    said = _QUALIFIERS.get(word) or _QUALIFIERS.get(word.strip("_"))
+    return None if said is None else f"{code(word)}\n{said}"
+
+
+_QUALIFIERS = {
+    "kernel": "A function that a host launches over an NDRange; it returns nothing.",
+    "global": "The device's memory: every work-item of every launch sees it.",
+    "local": "Memory of one work-group, shared by its work-items for as long as the group runs.",
+    "constant": "Memory that is read only and the same for all work-items; initialised where it is declared.",
+    "private": "Memory of one work-item.",
+    "generic": "Global, local or private memory, known only as the kernel runs (OpenCL C 2.0).",
+    "read_only": "An image or pipe that the kernel only reads.",
+    "write_only": "An image or pipe that the kernel only writes.",
+    "read_write": "An image that the kernel reads and writes (OpenCL C 2.0).",
+    "restrict": "A promise: what this pointer points to is reached through no other while it is used.",
+    "const": "Not changed through this name.",
+    "volatile": "Read and written each time that the text says so.",
+}
+
+
 def describe_function(found: builtins.Builtin, call: str | None = None) -> str:
     """Say what a built-in function does, how exact it is, and since when there is one."""
-    shown = call or "\n".join(it.text for it in found.overloads[:6])
+    shown = call or "\n".join(it.shown for it in found.overloads[:6])
     lines = [code(shown), found.description]
     facts = [found.section]
     if found.accuracy is not None:
         facts.append(found.accuracy)
+    if found.overloads[0].spaces:
+        facts.append(found.overloads[0].spaces)
     if found.extension is not None:
         facts.append(f"extension `{found.extension}`")
     elif found.since > 1.0:

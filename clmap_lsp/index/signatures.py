@@ -73,7 +73,7 @@ def _of_builtin(builtin: builtins.Builtin, call: Call, active: int) -> Signature
     shown: list[Signature] = []
     chosen = 0
     for overload in builtin.overloads[:12]:
-        text = overload.text
+        text = overload.shown
         if best is not None and best.overload is overload:
             chosen = len(shown)
         shown.append(Signature(text, _parameters(text), builtin.description))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from weakref import ReferenceType, ref
 
 from clmap_lsp.dataclass import dataclass, record
+from clmap_lsp.source.layout import place_bits
 from clmap_lsp.source.types import (
     SCALARS,
     VECTOR_LANES,
@@ -335,24 +336,41 @@ def layout(type_: Qualified) -> Layout | None:
     return None
 
 
-def members_layout(base: Record) -> tuple[list[tuple[Symbol, int, int]], Layout] | None:
-    """Return each member with its offset and size, and the layout of the whole."""
+@record(frozen=True, slots=True)
+class Placed:
+    """A member with where it stands, in bytes; a bit-field stands at `bit` of the unit there."""
+
+    member: Symbol
+    offset: int
+    size: int
+    bit: int | None = None
+
+
+def members_layout(base: Record) -> tuple[list[Placed], Layout] | None:
+    """Return each member with its place, and the layout of the whole."""
     if base.members is None:
         return None
-    placed: list[tuple[Symbol, int, int]] = []
-    at = size = 0
+    placed: list[Placed] = []
+    at = end = 0  # in bits
     alignment = base.aligned or 1
     for member in base.members:
         inner = None if member.type is None else layout(member.type)
-        if inner is None or member.bits is not None:
+        if inner is None:
             return None
-        multiple = 1 if base.is_packed else max(inner.alignment, member.aligned or 1)
-        alignment = max(alignment, multiple)
-        at = 0 if base.is_union else -(-at // multiple) * multiple
-        placed.append((member, at, inner.size))
-        at += inner.size
-        size = max(size, at)
-    return placed, Layout(-(-size // alignment) * alignment, alignment)
+        multiple = max(1 if base.is_packed else inner.alignment, member.aligned or 1)
+        at = 0 if base.is_union else at
+        if member.bits is None:
+            offset = -(-at // (8 * multiple)) * multiple
+            placed.append(Placed(member, offset, inner.size))
+            at = 8 * (offset + inner.size)
+        else:
+            offset, bit, at = place_bits(inner.size, member.bits, at, is_packed=base.is_packed)
+            if member.name:
+                placed.append(Placed(member, offset, inner.size, bit))
+        if member.bits is None or member.name:
+            alignment = max(alignment, multiple)
+        end = max(end, at)
+    return placed, Layout(-(-end // (8 * alignment)) * alignment, alignment)
 
 
 # ----------------------------------------------------------------------------------------- built-in names

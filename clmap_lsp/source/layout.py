@@ -91,16 +91,25 @@ def _leaves(type_: Type, path: str, offset: int) -> Iterator[tuple[int, tuple[st
 
 
 def _place_bits(member: Member, position: int, is_packed: bool) -> tuple[Field, int]:
-    unit = max(member.type.size, 1) * 8
     bits = member.bits or 0
+    offset, first, end = place_bits(member.type.size, bits, position, is_packed=is_packed)
+    return Field(member.name, member.type, offset, first, member.bits or None), end
+
+
+def place_bits(size: int, bits: int, position: int, *, is_packed: bool) -> tuple[int, int, int]:
+    """Return where a bit-field of a type of `size` bytes stands that comes at a bit of its structure.
+
+    That is the byte of its unit, its first bit there, and the bit behind it.
+    """
+    unit = max(size, 1) * 8
     if bits == 0:
-        return Field(member.name, member.type, 0), _round_up(position, unit)
+        return 0, 0, _round_up(position, unit)
     if not is_packed and position // unit != (position + bits - 1) // unit:
         position = _round_up(position, unit)
     offset = position // unit * unit // 8
     if is_packed and position - offset * 8 + bits > unit:
         offset = position // 8
-    return Field(member.name, member.type, offset, position - offset * 8, bits), position + bits
+    return offset, position - offset * 8, position + bits
 
 
 def _round_up(value: int, multiple: int) -> int:

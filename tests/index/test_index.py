@@ -69,7 +69,7 @@ def test_layout_has_offsets_and_padding():
     index = index_of(KERNEL)
     record = named(index, "body_t").symbol.type.base
     placed, whole = members_layout(record)
-    assert [(it.name, offset, size) for it, offset, size in placed] == [
+    assert [(it.member.name, it.offset, it.size) for it in placed] == [
         ("place", 0, 16),
         ("n", 16, 4),
         ("tag", 20, 1),

@@ -179,6 +179,8 @@ def test_hover_says_what_a_name_is(session):
     assert "float clamp(float x, float minval, float maxval)" in said("clamp(")
     assert "expands to" in said("AT(k")
     assert "(k) * 16 + (gid)" in said("AT(k")
+    assert "32 bits" in said("int gid")
+    assert "one work-group" in said("__local float")
     assert "differs between work-items" in said("gid =")
     assert "same for the whole work-group" in said("k = 0")
     assert "Sums the points" in said("total(")
@@ -509,3 +511,32 @@ def test_conversions_that_do_not_exist_are_not_offered(session):
     _, items = labels(session, "sum = convert_float_")
     found = [it["label"] for it in items if it["label"].startswith("convert_float_")]
     assert sorted(found) == [f"convert_float_{it}" for it in ("rte", "rtn", "rtp", "rtz")]
+
+
+def test_hover_expands_macros_level_by_level_and_places_bit_fields(session):
+    text = """\
+#define DEEP(x) MID((x), TWO)
+#define MID(a, b) ((a) << (b))
+#define TWO 2
+struct flags { char tag; int low : 3; union { int whole; float part; }; int : 4; int high : 9; };
+__kernel void k(__global int *r, __global struct flags *f) { r[0] = DEEP(1) + f->high; }
+"""
+    uri = session.open(text, "levels.cl")
+
+    def said(needle):
+        return ask(session, "hover", needle, uri=uri, text=text)["contents"]["value"]
+
+    levels = ["MID((1), TWO)", "(((1)) << (2))"]
+    places = [said("DEEP(1)").index(f"\n{it}\n") for it in levels]
+    assert places == sorted(places)
+    shown = said("flags {")
+    assert "int low : 3;  // offset 1, bits 0 to 2" in shown
+    assert "union { int whole; float part; };  // offset 4, size 4" in shown
+    assert "offset 8, bits 4 to 12 of 12 bytes" in said("high; }\n")
+
+
+def test_signatures_of_built_ins_are_those_of_the_specification(session):
+    text = KERNEL.replace("    barrier(CLK", "    float4 q = vload4(0, values);\n    barrier(CLK")
+    uri = session.open(text, "shown.cl")
+    found = ask(session, "signatureHelp", "vload4(0, ", inside=10, uri=uri, text=text)
+    assert found["signatures"][0]["label"] == "scalar4 vload4(size_t offset, const scalar *p)"

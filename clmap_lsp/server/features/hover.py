@@ -9,7 +9,8 @@ from lsprotocol import types as lsp
 
 from clmap_lsp.escaping import markdown
 from clmap_lsp.hosts.uses import name_at
-from clmap_lsp.index.describe import code, describe, describe_builtin, expansion
+from clmap_lsp.index.describe import code, describe, describe_builtin, describe_word
+from clmap_lsp.index.macro_steps import steps
 from clmap_lsp.index.model import Kind, Role
 from clmap_lsp.index.uniformity import varying_symbols
 from clmap_lsp.server.app import feature
@@ -129,15 +130,22 @@ async def _kernel_named_at(
 
 def _builtin_named(index: Index, offset: int) -> tuple[str, int, int] | None:
     builtin = index.builtin_at(offset)
-    text = None if builtin is None else describe_builtin(builtin[1])
-    return None if builtin is None or text is None else (text, builtin[0].start, builtin[0].end)
+    if builtin is not None:
+        token, text = builtin[0], describe_builtin(builtin[1])
+    elif (at := index.token_at(offset)) is not None:
+        token = index.tokens[at]
+        text = describe_word(token.text) if token.use is None and token.end >= offset else None
+    else:
+        return None
+    return None if text is None else (text, token.start, token.end)
 
 
 def _expansion_text(index: Index, found: Occurrence) -> str:
-    expanded = expansion(index, found.path, found.start)
-    if expanded is None or (found.symbol.macro and expanded == found.symbol.macro.body):
+    expanded = steps(index, found)
+    if not expanded or (found.symbol.macro and expanded == [found.symbol.macro.body]):
         return ""
-    return f"\n\nexpands to\n{code(expanded)}"
+    levels = "\n\nthen\n".join(map(code, expanded))
+    return f"\n\nexpands to\n{levels}"
 
 
 def _text_at(server: ClmapServer, snapshot: Snapshot, offset: int) -> tuple[str, int, int] | None:
