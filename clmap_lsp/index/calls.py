@@ -31,7 +31,7 @@ from clmap_lsp.index.types import (
     spelled,
 )
 from clmap_lsp.source.ir import Severity
-from clmap_lsp.source.types import ScalarType
+from clmap_lsp.source.types import ScalarType, VectorType, lanes_of
 
 _ATOMICS_OF_64_BITS = frozenset({"cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"})
 
@@ -161,6 +161,7 @@ class CallParser(OperandParser, ABC):
         text = builtins.shown(builtin, found) if found is not None else None
         self.use_builtin(value.start, text, is_varying=builtin.is_varying)
         if found is not None:
+            self._check_conversion_call(name, value, found.result, arguments)
             self._written_through(found, arguments)
             self._needs_of(name, builtin, found, value.start)
             return Value(found.result, value.start, is_size=found.result == SIZE_T)
@@ -169,6 +170,21 @@ class CallParser(OperandParser, ABC):
         if known or len(arguments) < least or (most is not None and len(arguments) > most):
             self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
         return Value(UNKNOWN, value.start)
+
+    def _check_conversion_call(
+        self, name: str, value: Value, type_: Qualified, arguments: list[Value]
+    ) -> None:
+        """Report `as_float4(n)` of another size, and `convert_int4(n)` of another number of lanes."""
+        if not name.startswith(("as_", "convert_")) or len(arguments) != 1:
+            return
+        result, given = base_of(type_), base_of(decayed(arguments[0].type))
+        if not isinstance(result, ScalarType | VectorType) or not isinstance(given, ScalarType | VectorType):
+            return
+        if name.startswith("convert_") and lanes_of(result) != lanes_of(given):
+            self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
+        elif name.startswith("as_") and result.size != given.size:
+            said = f"invalid reinterpretation: sizes of '{result}' and '{given}' must match"
+            self.issue("wrong-arguments", said, token=value.start)
 
     def _needs_of(self, name: str, builtin: builtins.Builtin, found: builtins.Resolved, at: int) -> None:
         """Note the extension that a built-in function needs, of those that need a pragma."""

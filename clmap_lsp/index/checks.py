@@ -126,10 +126,9 @@ class Checks(Cursor):
                 said += "changes address space of pointer"
                 self.issue("address-space", said, token=at, fix=None)
         elif isinstance(target, VectorType) and isinstance(given, VectorType) and target != given:
-            if target.size != given.size or target.element.name == given.element.name:
-                said = f"invalid conversion between ext-vector type '{spelled(type_)}' and "
-                said += f"'{spelled(unqualified(operand.type))}'"
-                self.issue("wrong-vector", said, token=at)
+            said = f"invalid conversion between ext-vector type '{spelled(type_)}' and "
+            said += f"'{spelled(unqualified(operand.type))}'"
+            self.issue("wrong-vector", said, token=at)
         elif isinstance(given, Record) and (
             isinstance(target, VectorType | Pointer)
             or (isinstance(target, ScalarType) and target.kind is not ScalarKind.VOID)

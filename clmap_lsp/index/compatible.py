@@ -12,6 +12,7 @@ from clmap_lsp.index.types import (
     TYPE_NAMES,
     UNKNOWN,
     Array,
+    Base,
     Function,
     Pointer,
     Qualified,
@@ -197,7 +198,23 @@ def conversion_fault(target: Qualified, value: Value, action: str) -> tuple[str,
         return None
     if isinstance(b, VectorType) or (isinstance(b, Pointer) and scalar.is_float):
         return "wrong-type", _incompatible(target, given, action)
+    if isinstance(b, Pointer) and scalar.name != "bool" and not b.is_block:
+        return "wrong-type", _without_cast("pointer to integer", target, given, action)
     return None
+
+
+def _without_cast(between: str, target: Qualified, given: Qualified, action: str) -> str:
+    a, b = spelled(target), spelled(given)
+    match action:
+        case "passing":
+            which = f"passing '{b}' to parameter of type '{a}'"
+        case "initializing":
+            which = f"initializing '{a}' with an expression of type '{b}'"
+        case "returning":
+            which = f"returning '{b}' from a function with result type '{a}'"
+        case _:
+            which = f"assigning to '{a}' from '{b}'"
+    return f"incompatible {between} conversion {which}"
 
 
 def _incompatible(target: Qualified, given: Qualified, action: str) -> str:
@@ -215,7 +232,7 @@ def _incompatible(target: Qualified, given: Qualified, action: str) -> str:
 
 
 def _to_pointer(
-    target: Qualified, wanted: Pointer, given: Qualified, base: object, value: Value, action: str
+    target: Qualified, wanted: Pointer, given: Qualified, base: Base, value: Value, action: str
 ) -> tuple[str, str] | None:
     if isinstance(base, Pointer):
         if value.constant == 0 or base.is_block or wanted.is_block:
@@ -225,6 +242,8 @@ def _to_pointer(
         return "address-space", _changes_space(target, given, action)
     if isinstance(base, VectorType | Record) or (isinstance(base, ScalarType) and base.is_float):
         return "wrong-type", _incompatible(target, given, action)
+    if is_integer(base) and value.constant != 0:
+        return "wrong-type", _without_cast("integer to pointer", target, given, action)
     return None
 
 

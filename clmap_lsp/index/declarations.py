@@ -48,7 +48,7 @@ from clmap_lsp.index.types import (
 )
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
-from clmap_lsp.source.types import SCALARS, AddressSpace, ScalarKind, ScalarType, VectorType
+from clmap_lsp.source.types import SCALARS, AddressSpace, OpaqueType, ScalarKind, ScalarType, VectorType
 from clmap_lsp.source.vocabulary import ACCESS_QUALIFIERS, ADDRESS_SPACES, ATTRIBUTE_WORDS, KERNEL_WORDS
 
 _TAG_KINDS = {"struct": Kind.STRUCT, "union": Kind.UNION, "enum": Kind.ENUM}
@@ -143,6 +143,8 @@ class DeclarationParser(ExpressionParser):
             self.at += 1
         if sizes:
             base = _sized(sizes)
+            if (wrong := _wrong_sizes(sizes)) is not None:
+                self.issue("wrong-type", wrong, token=self.at - 1)
         if is_pipe:
             base = UNKNOWN  # What is read from a pipe is not checked.
         found.has_type = base is not None
@@ -401,6 +403,7 @@ class DeclarationParser(ExpressionParser):
         opened = self.at
         self.at += 1
         value: int | float | None = 0
+        names: set[str] = set()
         while self.text and self.text != "}":
             if not self.is_name():
                 raise self.fail("expected identifier")
@@ -410,6 +413,9 @@ class DeclarationParser(ExpressionParser):
                 value = self.constant_expression().constant
             item = Symbol(self.texts[at], Kind.ENUMERATOR, INT, at, at, self.at, value=value)
             item.parent = symbol
+            if item.name in names:
+                self.issue("redefinition", f"redefinition of enumerator '{item.name}'", token=at)
+            names.add(item.name)
             self.declare(item)
             value = None if value is None else value + 1
             if self.accept(","):
@@ -517,8 +523,7 @@ class DeclarationParser(ExpressionParser):
             if self.text == "]":
                 lengths.append(None)
             else:
-                size = self.assignment().constant
-                lengths.append(size if isinstance(size, int) else None)
+                lengths.append(self._length(found))
             self.expect("]", opened)
         for length in reversed(lengths):
             found.type = Qualified(Array(found.type, length))
@@ -528,6 +533,19 @@ class DeclarationParser(ExpressionParser):
             types = tuple(unqualified(it.type or UNKNOWN) for it in parameters)
             found.parameters = parameters
             found.type = Qualified(Function(found.type, types, is_variadic, has_prototype))
+
+    def _length(self, found: Declarator) -> int | None:
+        """Read how many elements an array has."""
+        at, mark = self.at, len(self.reads)
+        size = self.assignment().constant
+        named = "" if found.name is None else self.texts[found.name]
+        if isinstance(size, int) and size < 0:
+            said = f"'{named}' declared as an array with a negative size"
+            self.issue("wrong-type", said, token=at)
+            return None
+        if size is None and any(map(_changes, self.reads[mark:])) and self.function is not None:
+            self.issue("wrong-type", "variable length arrays are not supported in OpenCL", token=found.name)
+        return size if isinstance(size, int) else None
 
     def _parameters(self) -> tuple[list[Symbol], bool, bool]:
         """Read a list of parameters with its brackets."""
@@ -659,6 +677,8 @@ class DeclarationParser(ExpressionParser):
                 if element is not None:
                     self.unit.expected.append(Expected(self.at, element))
                 self.assignment()
+            if isinstance(base, VectorType) and at == base.lanes and not self.is_cpp:
+                self.issue("wrong-vector", "excess elements in vector initializer", token=self.at - 1)
             at += 1
             most = max(most, at)
             if not self.accept(","):
@@ -807,6 +827,9 @@ class DeclarationParser(ExpressionParser):
                 "local-initialised", "'__local' variable cannot have an initializer", token=symbol.token
             )
         found = self.initializer(type_, symbol.token)
+        is_constant = space_of(type_) is AddressSpace.CONSTANT and not self.is_cpp
+        if is_constant and isinstance(found, Value) and found.constant is None and not found.is_pointed:
+            self._check_constant(found, self.reads[mark:])
         self.unit.flow.append((symbol, (*self.reads[mark:], *self.controls)))
         if isinstance(found, Value):
             if isinstance(base_of(type_), ScalarType) and is_const(type_):
@@ -817,6 +840,12 @@ class DeclarationParser(ExpressionParser):
         if isinstance(found, int) and isinstance(base, Array) and base.length is None:
             symbol.type = Qualified(Array(base.element, found))
 
+    def _check_constant(self, value: Value, reads: list[Symbol | None]) -> None:
+        """Report what gives a variable of constant memory its value as the kernel runs."""
+        if any(map(_changes, reads)):
+            said = "initializer element is not a compile-time constant"
+            self.issue("wrong-type", said, token=value.start)
+
     def _wrote_at(self, symbol: Symbol) -> None:
         self.use(symbol.token, symbol, Role.WRITES)
 
@@ -824,6 +853,8 @@ class DeclarationParser(ExpressionParser):
         if self.scopes:
             ordinary, _, _ = self.scopes[-1]
             before = ordinary.get(symbol.name)
+            if before is None and len(self.scopes) == 2:  # A body may not declare its parameters anew.
+                before = self.scopes[0][0].get(symbol.name)
             if before is not None and before.kind is not Kind.FUNCTION and symbol.storage != "extern":
                 same = before.type == symbol.type
                 said = f"redefinition of '{symbol.name}'"
@@ -869,6 +900,15 @@ class DeclarationParser(ExpressionParser):
             return
         if self.function is None:
             return
+        if isinstance(base, OpaqueType) and base.is_image:
+            said = f"type '{spelled(type_)}' can only be used as a function parameter in OpenCL"
+            self.issue("wrong-type", said, token=symbol.token)
+        if specifiers.storage in ("static", "register", "auto") and self.version < 200:
+            said = f"OpenCL C version {self.version / 100:.1f} does not support the '{specifiers.storage}' "
+            said += "storage class specifier"
+            if specifiers.storage == "static":
+                said = "variables in function scope cannot be declared static"
+            self.issue("until-2.0", said, token=symbol.token)
         if space is AddressSpace.LOCAL and self.function.kind is not Kind.KERNEL:
             said = "non-kernel function variable cannot be declared in local address space"
             self.issue("address-space", said, token=symbol.token)
@@ -891,6 +931,11 @@ def _near_word(text: str) -> str | None:
 def is_void(base: object) -> bool:
     """Tell whether a base is `void`."""
     return isinstance(base, ScalarType) and base.kind is ScalarKind.VOID
+
+
+def _changes(it: Symbol | None) -> bool:
+    """Tell whether what was read is a variable that no constant expression may hold."""
+    return it is not None and it.kind in (Kind.VARIABLE, Kind.PARAMETER) and not is_const(it.type or UNKNOWN)
 
 
 def _is_unknown(type_: Qualified) -> bool:
@@ -921,6 +966,21 @@ def _element_of(base: object, at: int) -> Qualified | None:
             return Qualified(element)
         case _:
             return None
+
+
+def _wrong_sizes(words: list[str]) -> str | None:
+    """Say what is wrong with a list such as `unsigned float` or `int int`; `None` where nothing is."""
+    for word in ("int", "char", "double", "float", "half", "signed", "unsigned", "short"):
+        if words.count(word) > 1:
+            return f"cannot combine with previous '{word}' declaration specifier"
+    if words.count("long") > 2:
+        return "cannot combine with previous 'long long' declaration specifier"
+    kinds = [it for it in words if it in ("int", "char", "double", "float", "half")]
+    if len(kinds) > 1:
+        return f"cannot combine with previous '{kinds[0]}' declaration specifier"
+    if kinds and kinds[0] in ("float", "half", "double") and {"signed", "unsigned"} & set(words):
+        return f"'{kinds[0]}' cannot be signed or unsigned"
+    return None
 
 
 def _sized(words: list[str]) -> Qualified:

@@ -199,6 +199,9 @@ class ExpressionParser(PostfixParser, ABC):
                 return Value(unqualified(operand.type), at)
             case "!":
                 lanes = base_of(operand.type)
+                if isinstance(lanes, Record):
+                    said = f"invalid argument type '{spelled(operand.type)}' to unary expression"
+                    self.issue("invalid-operands", said, token=at)
                 type_ = _truth(lanes) if isinstance(lanes, VectorType) else INT
                 constant = None if operand.constant is None else int(not operand.constant)
                 return Value(type_, at, constant=constant)

@@ -22,7 +22,7 @@ from clmap_lsp.index.model import (
     Symbol,
 )
 from clmap_lsp.index.names import nearest
-from clmap_lsp.index.operators import AFTER_OPERAND, NUMBER, literal
+from clmap_lsp.index.operators import AFTER_OPERAND, NUMBER, literal, number_fault
 from clmap_lsp.index.types import (
     INT,
     SIZE_T,
@@ -72,6 +72,8 @@ class OperandParser(Checks, ABC):
         if NUMBER.match(text):
             self.at += 1
             type_, number = literal(text)
+            if (wrong := number_fault(text)) is not None:
+                self.issue("wrong-number", wrong, token=at)
             return Value(type_, at, constant=number)
         if text == "(":
             return self._parenthesised(at)

@@ -131,6 +131,31 @@ def literal(text: str) -> tuple[Qualified, int | float | None]:
     return _integer_type(value, suffix, is_decimal=not digits.startswith("0")), value
 
 
+_INTEGER = re.compile(r"(?i)(?:0x[\da-f]+|0b[01]+|\d+)(?:u(?:ll?)?|ll?u?)?\Z")
+_REAL = re.compile(
+    r"(?i)(?:(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+|0x(?:[\da-f]+\.?[\da-f]*|\.[\da-f]+)p[-+]?\d+)[fhl]?\Z"
+)
+_DIGITS = re.compile(r"(?i)0x[\da-f.]*(?:p[-+]?\d*)?|0b\d*|\d*\.?\d*(?:e[-+]?\d+)?")
+
+
+@lru_cache(maxsize=4096)
+def number_fault(text: str) -> str | None:
+    """Say what is wrong with a number as written; `None` where nothing is."""
+    if _INTEGER.match(text):
+        octal = re.match(r"0(\d+)", text)
+        bad = next((it for it in octal[1] if it in "89"), None) if octal is not None else None
+        return None if bad is None else f"invalid digit '{bad}' in octal constant"
+    if _REAL.match(text):
+        return None
+    if text[:2] in ("0b", "0B") and (bad := next((it for it in text[2:] if it in "23456789"), None)):
+        return f"invalid digit '{bad}' in binary constant"
+    match = _DIGITS.match(text)
+    digits = match[0] if match is not None else ""
+    kind = "floating" if "." in digits or "e" in digits.lower().removeprefix("0x") else "integer"
+    suffix = text[len(digits) :] or text[1:]
+    return f"invalid suffix '{suffix}' on {kind} constant"
+
+
 def _integer_type(value: int, suffix: str, *, is_decimal: bool) -> Qualified:
     if "u" in suffix:
         return ULONG if "l" in suffix or value >> 32 else UINT

@@ -38,6 +38,8 @@ from clmap_lsp.source.lexer import is_name
 from clmap_lsp.source.places import lane_numbers
 from clmap_lsp.source.types import ScalarType, VectorType
 
+_HALVES = frozenset({"lo", "hi", "even", "odd"})
+
 
 class PostfixParser(CallParser, ABC):
     """Reads operands with what follows them."""
@@ -125,10 +127,11 @@ class PostfixParser(CallParser, ABC):
         name_at, name = self.at, self.text
         self.at += 1
         found = self._selected(base, name, name_at, type_)
+        repeats = isinstance(base, VectorType) and name not in _HALVES and len(set(name)) < len(name)
         return Value(
             found,
             value.start,
-            is_lvalue=value.is_lvalue or is_pointed,
+            is_lvalue=(value.is_lvalue or is_pointed) and not repeats,
             root=value.root,
             use=value.use,
             is_pointed=is_pointed,
@@ -160,6 +163,10 @@ class PostfixParser(CallParser, ABC):
                 self.issue("wrong-member", said, token=at - 1)
             case VectorType(element=element, lanes=lanes):
                 chosen = lane_numbers(name, lanes)
+                if len(chosen) in (5, 6, 7) or len(chosen) > 16:
+                    said = f"vector component access has invalid length {len(chosen)}."
+                    self.issue("wrong-member", f"{said}  Supported: 1,2,3,4,8,16.", token=at)
+                    return UNKNOWN
                 if chosen:
                     self.use_builtin(at, type_=with_lanes(element, len(chosen)))
                     outer = canonical(type_)

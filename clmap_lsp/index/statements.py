@@ -30,6 +30,7 @@ from clmap_lsp.index.types import (
     Unknown,
     base_of,
     decayed,
+    is_integer,
     space_of,
     spelled,
 )
@@ -55,11 +56,23 @@ def read_unit(texts: list[str], scope: FileScope, options: BuildOptions) -> Unit
     return parser.unit
 
 
+class _Around:
+    """A loop or a `switch`, with its labels."""
+
+    __slots__ = ("cases", "word")
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        self.cases: set[int | float | str] = set()
+
+
 class UnitParser(DeclarationParser):
     """Reads top-level declarations and function bodies."""
 
     labels: dict[str, Symbol]
     gotos: list[tuple[str, int]]
+    around: list[_Around]
+    """The loops and `switch`es around a statement."""
 
     def run(self) -> None:
         """Read all of the tokens."""
@@ -174,7 +187,7 @@ class UnitParser(DeclarationParser):
         if symbol.kind is Kind.KERNEL:
             self._check_kernel(symbol, specifiers)
         self.function = symbol
-        self.labels, self.gotos = {}, []
+        self.labels, self.gotos, self.around = {}, [], []
         scope = self.open_scope()
         scope.start = declared.opening
         self._declare_parameters(symbol)
@@ -321,6 +334,7 @@ class UnitParser(DeclarationParser):
         """Read a statement; behind a syntax error go on with the next one."""
         before = self.at
         scopes, depth, controls = len(self.scopes), self.depth, len(self.controls)
+        around = len(self.around)
         try:
             return self.statement()
         except SyntaxFaultError:
@@ -328,6 +342,7 @@ class UnitParser(DeclarationParser):
                 self.close_scope()
             self.depth = depth
             del self.controls[controls:]
+            del self.around[around:]
             self._recover(before)
             return False
 
@@ -448,11 +463,12 @@ class UnitParser(DeclarationParser):
         base = base_of(value.type)
         if not isinstance(base, Unknown) and not isinstance(base, Pointer | Array):
             scalar = isinstance(base, ScalarType) and not is_void(base)
-            if not scalar and type(base).__name__ != "Enumeration":
+            if not scalar and type(base).__name__ != "Enumeration" and word != "switch":
                 said = "statement requires expression of scalar type"
-                if word == "switch":
-                    said = "statement requires expression of integer type"
                 self.issue("wrong-type", f"{said} ('{spelled(value.type)}' invalid)", token=opened - 1)
+        if word == "switch" and not isinstance(base, Unknown) and not is_integer(base):
+            said = f"statement requires expression of integer type ('{spelled(value.type)}' invalid)"
+            self.issue("wrong-type", said, token=opened - 1)
         return value
 
     def _if(self) -> bool:
@@ -464,18 +480,22 @@ class UnitParser(DeclarationParser):
         ends = self._body("if")
         other = False
         if self.accept("else"):
-            other = self._body("else")
+            other = self._body("if")
         del self.controls[controls:]
         return ends and other
 
-    def _body(self, _word: str) -> bool:
+    def _body(self, word: str) -> bool:
         """Read the statement that a keyword rules, in a scope of its own."""
         if self.text in ("}", ""):
             raise self.fail("expected statement")
         self.open_scope()
+        if word != "if":
+            self.around.append(_Around(word))
         try:
             return self.statement()
         finally:
+            if word != "if":
+                self.around.pop()
             self.close_scope()
 
     def _while(self) -> bool:
@@ -561,11 +581,22 @@ class UnitParser(DeclarationParser):
         return ends and "default" in inside and not _breaks(inside, of_switch=True)
 
     def _case(self) -> bool:
+        at = self.at
         self.at += 1
-        if self.texts[self.at - 1] == "case":
-            self.constant_expression()
+        switch = next((it for it in reversed(self.around) if it.word == "switch"), None)
+        if switch is None:
+            self.issue("misplaced", f"'{self.texts[at]}' statement not in switch statement", token=at)
+        value: int | float | str | None = "default"
+        if self.texts[at] == "case":
+            value = self.constant_expression().constant
             if self.accept("..."):
                 self.constant_expression()
+                value = None
+        if switch is not None and value is not None:
+            if value in switch.cases:
+                said = "multiple default labels in one switch" if value == "default" else ""
+                self.issue("redefinition", said or f"duplicate case value '{value}'", token=at)
+            switch.cases.add(value)
         if not self.accept(":"):
             fix = Fix("Insert ':'", (Edit(self.at, self.at, ":"),))
             word = self.texts[self.at - 1] if self.texts[self.at - 1] == "default" else "case"
@@ -601,6 +632,10 @@ class UnitParser(DeclarationParser):
 
     def _break(self) -> bool:
         word = self.text
+        if word == "break" and not self.around:
+            self.issue("misplaced", "'break' statement not in loop or switch statement")
+        elif word == "continue" and all(it.word == "switch" for it in self.around):
+            self.issue("misplaced", "'continue' statement not in loop statement")
         self.at += 1
         self.expect_semicolon(f"after {word} statement")
         return True

@@ -127,12 +127,14 @@ class RuleContext:
 def refused_of(program: Program, index: Index, *, is_standard_open: bool = False) -> list[PlacedIssue]:
     """Return what a compiler would refuse a program for, where all of its text is known.
 
-    Where nobody says which OpenCL C it is written in, pointers may be generic.
+    Where nobody says which OpenCL C it is written in, it may be 2.0: pointers are generic there.
     """
     if hides_its_names(program) or is_part(program, index):
         return []
     found = errors(index)
-    return [it for it in found if not (is_standard_open and _meets_where_generic(it))]
+    if not is_standard_open:
+        return found
+    return [it for it in found if it.issue.code != "until-2.0" and not _meets_where_generic(it)]
 
 
 def _meets_where_generic(it: PlacedIssue) -> bool:

@@ -20,7 +20,7 @@ CASES = {
     "if n) o[0] = 1;": "2:4 error: expected '(' after 'if'",
     "for (int i = 0; i < n i++) o[i] = 1;": "2:23 error: expected ';' in 'for' statement specifier",
     "return\n": "4:1 error: expected expression",
-    "n = 1; continue\n": "2:16 error: expected ';' after continue statement",
+    "while (n) { n = 1; continue\n}": "2:28 error: expected ';' after continue statement",
     "o[0] = ;": "2:8 error: expected expression",
     "barrier(CLK_LOCAL_MEM_FENCE)\n": "2:29 error: expected ';' after expression",
     "int total = 0; o[0] = totl;": "2:23 error: use of undeclared identifier 'totl'; did you mean 'total'?",
@@ -51,7 +51,76 @@ CASES = {
     "__global void *p = o; *p = 1;": "2:26 error: incomplete type '__global void' is not assignable",
     "__global void *p = o; p[0] = 1;": "2:28 error: incomplete type '__global void' is not assignable",
     "__global void *p = o; n = *p;": "2:25 error: assigning to 'int' from incompatible type 'void'",
+    "break;": "2:1 error: 'break' statement not in loop or switch statement",
+    "continue;": "2:1 error: 'continue' statement not in loop statement",
+    "switch (n) { case 1: continue; }": "2:22 error: 'continue' statement not in loop statement",
+    "case 1: n = 1;": "2:1 error: 'case' statement not in switch statement",
+    "default: n = 1;": "2:1 error: 'default' statement not in switch statement",
+    "switch (n) { case 1: case 1: break; }": "2:22 error: duplicate case value '1'",
+    "switch (n) { default: default: n = 1; }": "2:23 error: multiple default labels in one switch",
+    "switch (o) { }": "2:1 error: statement requires expression of integer type ('__global float *' invalid)",
+    "switch (1.5f) { }": "2:1 error: statement requires expression of integer type ('float' invalid)",
+    "int n = 1;": "2:5 error: redefinition of 'n'",
+    "int a[n];": "2:5 error: variable length arrays are not supported in OpenCL",
+    "int a[-1];": "2:7 error: 'a' declared as an array with a negative size",
+    "enum { X, X } e; n = X;": "2:11 error: redefinition of enumerator 'X'",
+    "float4 v = {1, 2, 3, 4, 5};": "2:25 error: excess elements in vector initializer",
+    "float4 v; v.xx = (float2)(1);": "2:16 error: expression is not assignable",
+    "float8 v; n = v.s01234;": (
+        "2:17 error: vector component access has invalid length 5.  Supported: 1,2,3,4,8,16."
+    ),
+    "int int x;": "2:5 error: cannot combine with previous 'int' declaration specifier",
+    "unsigned float x;": "2:10 error: 'float' cannot be signed or unsigned",
+    "long long long x;": "2:11 error: cannot combine with previous 'long long' declaration specifier",
+    "static int x;": "2:12 error: variables in function scope cannot be declared static",
+    "register int x = 1;": (
+        "2:14 error: OpenCL C version 1.2 does not support the 'register' storage class specifier"
+    ),
+    "image2d_t x;": "2:11 error: type 'image2d_t' can only be used as a function parameter in OpenCL",
+    "__constant int c = n;": "2:20 error: initializer element is not a compile-time constant",
+    "int *p = n;": (
+        "2:6 error: incompatible integer to pointer conversion initializing 'int *' with an "
+        "expression of type 'int'"
+    ),
+    "n = o;": (
+        "2:3 error: incompatible pointer to integer conversion assigning to 'int' from '__global float *'"
+    ),
+    "o = 1;": (
+        "2:3 error: incompatible integer to pointer conversion assigning to '__global float *' from 'int'"
+    ),
+    "float4 v = as_float4(n);": (
+        "2:12 error: invalid reinterpretation: sizes of 'float4' and 'int' must match"
+    ),
+    "int2 v = convert_int2(n);": "2:10 error: no matching function for call to 'convert_int2'",
+    "float4 f; uint4 u = (uint4)f;": (
+        "2:21 error: invalid conversion between ext-vector type 'uint4' and 'float4'"
+    ),
+    "n = 08;": "2:5 error: invalid digit '8' in octal constant",
+    "n = 0b12;": "2:5 error: invalid digit '2' in binary constant",
+    "n = 1.2.3f;": "2:5 error: invalid suffix '.3f' on floating constant",
+    "n = 12q;": "2:5 error: invalid suffix 'q' on integer constant",
+    "n = 0x;": "2:5 error: invalid suffix 'x' on integer constant",
+    "o[0] = 1f;": "2:8 error: invalid suffix 'f' on integer constant",
 }
+
+
+RIGHT = (
+    "for (;;) { if (n) break; else continue; }",
+    "while (n) switch (n) { case 1: continue; case 'a': break; default: n = 0x1Fu + 0b11 + 017 + 1ull; }",
+    "o[0] = 1.f + .5f + 1e3f + 0x1p-3f;",
+    "int a[sizeof(float) * 2]; a[0] = 1; { int n = 1; o[n] = a[0]; }",
+    "enum { N = 4 }; const int m = 4; int a[N], b[m]; a[0] = b[0] = m;",
+    "__global float *p = 0; __local float *q = NULL; bool t = o; if (p && q && t) n = t;",
+    "float3 v = 1; v.lo = v.yx; v.hi = (float2)(1, 2); v.odd = v.xx; o[0] = v.x;",
+    "uint4 u = as_uint4((float4)(1)); float3 t = as_float3(u); n = as_int((short2)(1)); o[n] = t.x;",
+    "unsigned long int a = 1; long long unsigned b = a; short int c = b; signed char d = c; o[d] = 1;",
+    "uchar4 c = convert_uchar4(HOSTS_OWN(n)); uint4 u = as_uint4(HOSTS_OWN(n)); o[c.x] = u.x;",
+)
+
+
+@pytest.mark.parametrize("body", RIGHT)
+def test_what_is_right_is_no_error(body):
+    assert [it for it in messages(f"{HEAD}{body}\n}}\n") if " error: " in it] == []
 
 
 @pytest.mark.parametrize("body", CASES)
