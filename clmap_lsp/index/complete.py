@@ -222,6 +222,7 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
     at = -1 if placed is None or token is None else token - placed.start + 1
     local = [] if placed is None else list(_locals(placed, at))
     recent = _recent(index, start, placed, token)
+    elsewhere = set(index.texts)
     wanted = None if placed is None else _wanted(placed, at)
     candidates: dict[str, Candidate] = {}
     for symbol in local:
@@ -247,6 +248,8 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
 
     def rank(it: Candidate) -> tuple[float, float, int, tuple[str | int, ...]]:
         used = recent.get(it.label)
+        if used is None and it.label in elsewhere:
+            used = _FAR
         if used is not None and used < _FAR:
             group = 0.0
         elif it.label in is_local:
@@ -276,7 +279,8 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
             group += 3.0
         return group, used if used is not None else 1e6, place, _in_order(it.label)
 
-    return sorted(candidates.values(), key=rank)
+    # What does not fit the letters typed so far is most of it, and need not be put in order.
+    return sorted(matching(candidates.values(), prefix), key=rank)
 
 
 _SAMPLER_WORDS = (
@@ -387,7 +391,7 @@ def _call(name: str, symbol: Symbol) -> str:
 
 
 def _recent(index: Index, start: int, placed: PlacedUnit | None, token: int | None) -> dict[str, float]:
-    """Return how long ago each name was used: in tokens within the function, far away elsewhere."""
+    """Return how long ago each name was used, in tokens within the function."""
     found: dict[str, float] = {}
     texts = index.texts
     if placed is not None and token is not None:
@@ -400,8 +404,6 @@ def _recent(index: Index, start: int, placed: PlacedUnit | None, token: int | No
             distance = abs(start - macro_token.start) / 4
             if distance < found.get(symbol.name, _FAR):
                 found[symbol.name] = distance
-    for text in texts:
-        found.setdefault(text, _FAR)
     return found
 
 

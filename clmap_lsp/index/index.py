@@ -140,12 +140,14 @@ class Index:
     @lazy_property
     def _typed(self) -> tuple[list[int], list[int]]:
         """Where the tokens of this file start that are typed in it, and their numbers."""
-        path = self.path
-        pairs = sorted(
-            (token.start, at)
-            for at, token in enumerate(self.tokens)
-            if token.path == path and (token.use is None or token.use.path == path)
-        )
+        own = self.path
+        # Taking tokens apart is twice as fast as asking for their fields, and this is done at each key.
+        pairs = [
+            (start, at)
+            for at, (_, start, _, _, path, use, _) in enumerate(self.tokens)
+            if path == own and (use is None or use.path == own)
+        ]
+        pairs.sort()
         return [it[0] for it in pairs], [it[1] for it in pairs]
 
     def token_at(self, offset: int) -> int | None:
