@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clmap_lsp.dataclass import record
 from clmap_lsp.index import builtins
-from clmap_lsp.index.index import Index, Occurrence
+from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import Kind, Role, Symbol
 from clmap_lsp.index.types import (
     TYPE_NAMES,
@@ -59,9 +59,13 @@ def meanings(index: Index) -> list[Meaning]:
     """Return what the names of the file mean, in order and without overlaps."""
     varying = varying_symbols(index)
     found: dict[int, Meaning] = {}
+    said: dict[tuple[Symbol, Role], tuple[str, ...]] = {}  # Most names are used many times in one way.
     for it in index.occurrences:
         if it.path == index.path and it.is_spelled:
-            found[it.start] = _named(it, varying)
+            words = said.get((it.symbol, it.role))
+            if words is None:
+                words = said[it.symbol, it.role] = _modifiers(it.symbol, it.role, varying)
+            found[it.start] = Meaning(it.start, it.end, _KINDS[it.symbol.kind], words)
     for token, use in index.builtin_uses:
         if token.path == index.path and token.use is None and token.start not in found:
             meaning = _builtin(token.start, token.end, use.name, use.is_varying)
@@ -71,11 +75,10 @@ def meanings(index: Index) -> list[Meaning]:
     return list(_with_inactive(index, ordered))
 
 
-def _named(it: Occurrence, varying: frozenset[Symbol]) -> Meaning:
-    symbol = it.symbol
+def _modifiers(symbol: Symbol, role: Role, varying: frozenset[Symbol]) -> tuple[str, ...]:
     words: list[str] = []
-    if it.role & Role.DECLARES:
-        words.append("definition" if it.role & Role.DEFINES else "declaration")
+    if role & Role.DECLARES:
+        words.append("definition" if role & Role.DEFINES else "declaration")
     if symbol.kind is Kind.KERNEL:
         words.append("kernel")
     if symbol.kind in (Kind.VARIABLE, Kind.PARAMETER) and symbol.type is not None:
@@ -83,7 +86,7 @@ def _named(it: Occurrence, varying: frozenset[Symbol]) -> Meaning:
         if is_const(symbol.type):
             words.append("readonly")
         words.append("workItemDependent" if symbol in varying else "uniform")
-    return Meaning(it.start, it.end, _KINDS[symbol.kind], tuple(words))
+    return tuple(words)
 
 
 def _space(symbol: Symbol) -> str:
