@@ -171,7 +171,11 @@ class Index:
         return self._occurring(self.units, self.macros, self.macro_uses)
 
     def _occurring(
-        self, units: Iterable[PlacedUnit], macros: Iterable[Symbol], uses: Iterable[tuple[Token, Symbol]]
+        self,
+        units: Iterable[PlacedUnit],
+        macros: Iterable[Symbol],
+        uses: Iterable[tuple[Token, Symbol]],
+        offset: int | None = None,
     ) -> list[Occurrence]:
         found: dict[tuple[str, int], Occurrence] = {}
         for placed in units:
@@ -180,6 +184,8 @@ class Index:
                 if not use.symbol.name:
                     continue
                 token = self.tokens[start + use.token]
+                if offset is not None and not token.start <= offset <= token.end:
+                    continue
                 made = token.use
                 key = token.path, token.start
                 before = found.get(key)
@@ -225,7 +231,7 @@ class Index:
         return here[at] if at >= 0 and offset <= here[at].end else None
 
     def _near(self, offset: int) -> list[Occurrence]:
-        """Return places in the file that name symbols, at least those of the declarations around an offset.
+        """Return places in the file that name symbols, at least those that an offset lies in.
 
         While a person types, asking for all of them would cost more than all else that an answer needs.
         """
@@ -239,7 +245,7 @@ class Index:
             uses = [
                 it for it in self.macro_uses if it[0].path == self.path and it[0].start <= offset <= it[0].end
             ]
-            found = self._occurring(units, (), uses)
+            found = self._occurring(units, (), uses, offset)
         return [it for it in found if it.path == self.path]
 
     def _may_hold(self, placed: PlacedUnit, offset: int) -> bool:
