@@ -294,6 +294,7 @@ _GENERIC: dict[str, Callable[[Base], bool]] = {
     "gentype": lambda it: _number(it, _NUMBERS, _ALL_LANES),
     "gentypev": lambda it: _number(it, _NUMBERS, (2, 4, 8, 16)),
     "gentypeg": lambda it: _number(it, _FLOATS, (1, 2, 3, 4)),
+    "floatgeng": lambda it: _number(it, _FLOATS, (1, 2, 3, 4), "float"),
     "scalar": lambda it: _number(it, _NUMBERS, (1,)),
     "scalari": lambda it: _number(it, _INTEGERS, (1,)),
     "scalarf": lambda it: _number(it, _FLOATS, (1,)),
@@ -302,7 +303,13 @@ _GENERIC: dict[str, Callable[[Base], bool]] = {
 }
 """The generic types that an argument binds, and what they take."""
 
-_DEFAULTS = {"gentypef": "float", "floatgen": "float", "gentypeg": "float", "uintgen": "uint"}
+_DEFAULTS = {
+    "gentypef": "float",
+    "floatgen": "float",
+    "gentypeg": "float",
+    "floatgeng": "float",
+    "uintgen": "uint",
+}
 """What a scalar argument of another kind is converted to; `int` elsewhere."""
 
 _LOOSE: dict[str, Callable[[Base], bool]] = {
@@ -371,6 +378,59 @@ def resolve(
             if best is None or found.score > best.score:
                 best = found
     return best
+
+
+def is_ambiguous(builtin: Builtin, arguments: Sequence[Qualified]) -> bool:
+    """Tell whether a call with numbers fits several overloads, none better than all others.
+
+    So it is for a compiler, which has an overload for each type: `min(1, 2.0f)`, `sqrt(2)`. Source: ISO/IEC
+    14882:2017, 16.3.3 (best viable function) and 16.3.3.2.2 (ranking), which clang follows for these.
+    """
+    bases = [base_of(it) for it in arguments]
+    if not bases or not all(isinstance(it, ScalarType) and it.bits for it in bases):
+        return False
+    return _is_ambiguous(builtin.name, tuple(it.name for it in bases if isinstance(it, ScalarType)))
+
+
+@lru_cache(maxsize=4096)
+def _is_ambiguous(name: str, given: tuple[str, ...]) -> bool:
+    builtin = find(name)
+    assert builtin is not None
+    wanted = {it for overload in builtin.overloads for it in _scalar_signatures(overload, len(given))}
+    ranks = [tuple(map(_rank, given, it)) for it in wanted]
+    return len(ranks) > 1 and not any(
+        all(one is other or _is_better(one, other) for other in ranks) for one in ranks
+    )
+
+
+def _scalar_signatures(overload: Overload, count: int) -> Iterator[tuple[str, ...]]:
+    """Yield the types of an overload's parameters for each scalar that its generic type stands for."""
+    parameters = overload.parameters
+    if len(parameters) != count or overload.is_variadic or any(it.is_pointer for it in parameters):
+        return
+    generic = next((it.word for it in parameters if it.word in _GENERIC), None)
+    if any(it.word != generic and it.word not in TYPE_NAMES for it in parameters):
+        return
+    bounds: list[ScalarType | None] = [None]
+    if generic is not None:
+        bounds = [it for it in SCALARS.values() if _GENERIC[generic](it)]
+    for bound in bounds:
+        types = [_plain(it.word, bound, ()) for it in parameters]
+        names = [base.name for it in types if it and isinstance(base := base_of(it), ScalarType)]
+        if len(names) == count:
+            yield tuple(names)
+
+
+def _rank(given: str, wanted: str) -> int:
+    """Return how far a number is from a parameter: the same, promoted, converted."""
+    if given == wanted:
+        return 0
+    is_promoted = wanted == "int" and given in ("bool", "char", "uchar", "short", "ushort")
+    return 1 if is_promoted or (given, wanted) in (("float", "double"), ("half", "float")) else 2
+
+
+def _is_better(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
 
 
 def arity(builtin: Builtin) -> tuple[int, int | None]:

@@ -162,6 +162,8 @@ class CallParser(OperandParser, ABC):
         self.use_builtin(value.start, text, is_varying=builtin.is_varying)
         if found is not None:
             self._check_conversion_call(name, value, found.result, arguments)
+            if builtins.is_ambiguous(builtin, types):
+                self.issue("ambiguous", f"call to '{name}' is ambiguous", Severity.WARNING, token=value.start)
             self._written_through(found, arguments)
             self._needs_of(name, builtin, found, value.start)
             return Value(found.result, value.start, is_size=found.result == SIZE_T)

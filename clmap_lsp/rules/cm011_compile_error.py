@@ -47,6 +47,9 @@ def check(context: RuleContext) -> Iterator[Finding]:
     for it in context.refused():
         if it.issue.code != "syntax-error" and context.index is not None:
             yield from_issue(RULE, context.index, it)
+    for it in context.ambiguous():
+        said = f"{it.issue.message}: several overloads fit alike, and compilers made of clang refuse it"
+        yield RULE.finding(it.span, said, severity=Severity.WARNING)
     generic = context.needs_generic()
     if generic and context.index is not None:
         more = f" ({len(generic)} such places)" if len(generic) > 1 else ""

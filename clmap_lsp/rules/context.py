@@ -102,6 +102,12 @@ class RuleContext:
             return []
         return refused_of(self.program, self.index, is_standard_open=self.is_standard_open)
 
+    def ambiguous(self) -> list[PlacedIssue]:
+        """Return the calls that several overloads of compilers fit alike; some compilers take one of them."""
+        if self.index is None or hides_its_names(self.program) or is_part(self.program, self.index):
+            return []
+        return [it for it in self.index.issues if it.issue.code == "ambiguous"]
+
     def needs_generic(self) -> list[PlacedIssue]:
         """Return the pointers that only meet where they are generic, as in OpenCL C 2.0 and 3.0."""
         if self.index is None or not self.is_standard_open or hides_its_names(self.program):

@@ -104,6 +104,16 @@ CASES = {
 }
 
 
+AMBIGUOUS = ("n = min(n, 2u)", "o[0] = sqrt(n)", "o[0] = clamp(1.0f, 0, 1)", "o[0] = atan2(n, 1)")
+CLEAR = ("n = min(n, 'a')", "o[0] = pow(o[0], 2)", "o[0] = fast_length(n)", "o[0] = max((float2)(1), 0.0f).x")
+
+
+@pytest.mark.parametrize("body", AMBIGUOUS + CLEAR)
+def test_calls_that_fit_several_overloads_alike_are_told(body):
+    found = [it for it in messages(f"{HEAD}{body};\n}}\n") if "is ambiguous" in it]
+    assert len(found) == (body in AMBIGUOUS)
+
+
 RIGHT = (
     "for (;;) { if (n) break; else continue; }",
     "while (n) switch (n) { case 1: continue; case 'a': break; default: n = 0x1Fu + 0b11 + 017 + 1ull; }",
