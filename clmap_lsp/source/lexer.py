@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable
 from itertools import islice
 from operator import itemgetter
@@ -84,6 +85,7 @@ _CONTINUATION = re.compile(SPLICE)
 _GLUED = re.compile(r"\\(?<=\S\\)[ \t]*(?:\r\n|\n|\r)\S")  # `re` finds the one character fastest.
 _NOT_A_LINE_END = re.compile(rf"{SPLICE}|{COMMENT}")
 _WORDS = re.compile(rf"{GAP}{_ANY}")
+_NOT_CODE = re.compile(rf"{COMMENT}|{STRING}|{CHARACTER}")
 _NAME = re.compile(_WORD)
 _ONLY_GAP = re.compile(GAP)
 
@@ -105,6 +107,18 @@ def name_at(text: str, at: int) -> str | None:
     """Return the text of the token behind `at`, where a token ends, if it is a name."""
     match = _NAME.match(text, gap_end(text, at))
     return None if match is None else match[0]
+
+
+def open_comment(text: str) -> int | None:
+    """Return where a comment starts that nothing ends."""
+    at = text.rfind("/*")
+    if at < 0 or text.find("*/", at + 2) >= 0:
+        return None
+    last = deque(_NOT_CODE.finditer(text), maxlen=1)
+    found = last.pop() if last else None
+    if found is None or found.end() < len(text) or found[0].endswith("*/", 2):
+        return None
+    return found.start() if found[0].startswith("/*") else None
 
 
 def gap_end(text: str, at: int) -> int:

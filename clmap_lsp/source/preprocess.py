@@ -16,7 +16,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.condition_words import condition_words, is_defined
 from clmap_lsp.source.conditions import BadConditionError, DivisionByZeroError, evaluate
 from clmap_lsp.source.ir import Problem, Severity
-from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, is_name, text_of
+from clmap_lsp.source.lexer import NEW_LINE, SPACE, Token, is_name, open_comment, text_of
 from clmap_lsp.source.macros import Expander, Macro, TooManyTokensError, define
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.outline import Item, State, outline
@@ -640,6 +640,9 @@ class _FileReader:
             )
             if group.inactive_from is not None:
                 self.inactive(group.inactive_from, len(self.text))
+        opened = open_comment(self.text)
+        if opened is not None:
+            self.owner.problem("open-comment", "unterminated /* comment", Span(self.path, opened, opened + 2))
 
     def kept(self, items: list[Item]) -> list[Piece]:
         """Return the items of an included file without the definitions that nothing needs."""

@@ -432,3 +432,20 @@ def test_tables_that_are_included_with_other_macros_are_read_each_time() -> None
     found = preprocess(text, "k.cl", BuildOptions(), {"t.h": "X(a) X(b) X(c)\n" * 20}.get)
     assert not found.problems
     assert len(found.tokens) == 50 * 60 * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("int x; /* y", 7),
+        ("/* a */ int x; /* y /* z", 15),
+        ("/*/ int x;", 0),
+        ("#if 0\n/* y\n", 6),
+        ("int x; // /* y", None),
+        ('__constant char s[] = "/*";', None),
+        ("/**/ int x; /* y */", None),
+    ],
+)
+def test_a_comment_that_nothing_ends_is_told_where_it_starts(text, at):
+    found = [it for it in preprocess(text, "k.cl", BuildOptions()).problems if it.code == "open-comment"]
+    assert [it.span.start for it in found] == ([] if at is None else [at])
