@@ -28,7 +28,7 @@ PLAIN = frozenset({"qualify-pointers"})
 AWKWARD = "awkward: "
 DEVICE = "nvidia-h200"
 """One whose times are known: on others nothing is offered that is a matter of time."""
-MEMBERS = 2
+MEMBERS = 5
 """Launches of the family that each fix is run on natively, besides its own."""
 SECONDS_A_FILE = 150
 """Of processor time, so that a busy machine gives the figures of an idle one; of the clock ten times that."""
@@ -49,6 +49,10 @@ class Figures:
     runs: int = 0
     wrong: list[str] = field(default_factory=list)
     uncompiled: list[str] = field(default_factory=list)
+    uncompared: list[str] = field(default_factory=list)
+    """Fixes that were run beside the original on no launch, and why."""
+    undefined: list[str] = field(default_factory=list)
+    """Launches on which the original itself gave no defined result."""
     crashed: str = ""
     origin: str = ""
     """Where its launch came from."""
@@ -71,6 +75,7 @@ def main() -> int:
     if args.awkward is not None:
         texts = [(f"{AWKWARD}{name}", text) for name, text in awkward.kernels() if args.awkward in name]
         texts = texts[args.skip :]
+        texts = texts if args.half is None else texts[args.half :: 2]
     else:
         texts = list(_own(args.own))[args.skip :] if args.own else list(_public(args.folders, args.half))
     defines = tuple((it.partition("=")[0], it.partition("=")[2] or "1") for it in args.defines)
@@ -97,7 +102,7 @@ def _print(found: Sequence[Figures]) -> None:
     fixes, safe = sum(len(it.fixes) for it in found), sum(it.safe for it in found)
     print(f"{fixes} fixes beyond const and restrict, {safe} safe")
     print(f"{sum(it.runs for it in found)} native comparisons")
-    for what in ("wrong", "uncompiled"):
+    for what in ("wrong", "uncompiled", "uncompared", "undefined"):
         mine = [(it, text) for it in found for text in getattr(it, what)]
         print(f"{what}: {len(mine)}")
         for it, text in mine[:20]:
@@ -172,8 +177,6 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
     for kernel in opened.analysis.kernels:
         if kernel.launch is None:
             continue
-        if name.startswith(AWKWARD) and kernel is not opened.analysis.kernels[0]:
-            continue
         sender.send(kernel.name)
         codes = sorted({it.code for it in findings if it.kernel == kernel.name} & MEMORY)
         subject, limits = opened.subject(kernel), opened.emulation_settings()
@@ -239,10 +242,35 @@ def _cases(trials: Any, verified: Any) -> Iterator[Any]:
     proposal = verified.proposal
     tested = set(verified.tested_on)
     home = trials.home_for(proposal.assumptions)
+    whole = _of_whole_numbers(trials.subject, home)
     family = [it for it in trials.members_for(proposal.assumptions) if it.text in tested - {home.text}]
     step = max(1, len(family) // MEMBERS)
-    yield from (home, *family[::step][:MEMBERS])
-    yield from _named(trials)
+    yield from (home, *([whole] if whole else []), *family[::step][:MEMBERS])
+    if trials.subject.analysis.name == _first_of(trials.subject):
+        yield from _named(trials)
+
+
+def _first_of(subject: Any) -> str:
+    return str(next(iter(subject.program.kernels)).name)
+
+
+def _of_whole_numbers(subject: Any, home: Any) -> Any:
+    """Return a launch whose floats are small integers, of which sums are exact in any order."""
+    from dataclasses import replace
+
+    from clmap_lsp.fixes.family import Member
+    from clmap_lsp.launch.model import BufferArgument, Fill
+
+    arguments = dict(home.case.launch.arguments)
+    for parameter in subject.analysis.kernel.parameters:
+        mine = arguments.get(parameter.name)
+        floats = str(getattr(parameter.type, "pointee", "")).rstrip("0123456789") in ("float", "double")
+        if floats and isinstance(mine, BufferArgument) and mine.fill in (Fill.RANDOM, Fill.ZEROS):
+            arguments[parameter.name] = BufferArgument(Fill.FORMULA, mine.count, text="(i*37)%7-3")
+    launch = replace(home.case.launch, arguments=arguments)
+    if launch == home.case.launch:
+        return None
+    return Member(replace(home.case, launch=launch), f"{home.text}, whole numbers")
 
 
 def _named(trials: Any) -> Iterator[Any]:
@@ -276,115 +304,57 @@ def _named(trials: Any) -> Iterator[Any]:
 
 
 def _natively(figures: Figures, trials: Any, verified: Any) -> None:
+    """Run a fix beside its original on launches of the family: compared, or why not."""
+    from benchmarks import natively
     from clmap_lsp.fixes.edits import apply
 
     proposal, subject = verified.proposal, trials.subject
     after = apply(subject.text, proposal.edits, subject.path)
+    runs, why = figures.runs, "no launch fulfils what it assumes"
     for member in _cases(trials, verified):
         case = member.case
         if not all(it.holds(case) for it in proposal.assumptions):
             continue
         if proposal.relaunch is not None and len(case.launch.global_size) != len(subject.launch.global_size):
             continue  # What the host must change is said of as many dimensions as the launch at hand has.
-        relaunched = proposal.launched(case.launch)
+        one = _original(subject, member)
+        if isinstance(one, str):
+            why = f"the original does not build or run: {one}"
+            continue
+        if one.undefined:
+            why = f"the original is not defined on {member.text}: {one.undefined}"
+            figures.undefined.append(why)
+            continue
+        what = f"{proposal.title} ({proposal.safety.value}) on {member.text}"
         try:
-            one = _run(subject.text, subject, case, case.launch)
-        except Exception:  # The original does not build here, or takes images: nothing to compare with.
-            return
-        try:
-            other = proposal.restored(case.launch, _bytes_of(_run(after, subject, case, relaunched)))
+            other = natively.outcome(after, subject, case, proposal.launched(case.launch))
+            restored = proposal.restored(case.launch, other.buffers)
         except Exception as error:
-            figures.uncompiled.append(f"{proposal.title} on {member.text}: {str(error)[:200]}")
+            figures.uncompiled.append(f"{what}: {str(error)[:200]}")
             return
         figures.runs += 1
-        differs = _differs(one, other, subject, proposal.reorders_sums)
-        if differs:
-            figures.wrong.append(f"{proposal.title} ({proposal.safety.value}) on {member.text}: {differs}")
+        kernel, reordered = subject.analysis.kernel, proposal.reorders_sums
+        wrong = other.undefined or natively.differs(one.buffers, restored, kernel, reordered=reordered)
+        if wrong:
+            figures.wrong.append(f"{what}: {wrong}")
+    if figures.runs == runs:
+        figures.uncompared.append(f"{proposal.title}: {why}")
 
 
-_CONTEXT: list[Any] = []
+_ORIGINALS: dict[tuple[str, str], Any] = {}
 
 
-def _context() -> Any:
-    import pyopencl as cl
+def _original(subject: Any, member: Any) -> Any:
+    """Return what the original gives on a launch, run once for all fixes, or why it does not run."""
+    from benchmarks import natively
 
-    if not _CONTEXT:
-        device = next(it for p in cl.get_platforms() if "Portable" in p.name for it in p.get_devices())
-        _CONTEXT.append(cl.Context([device]))
-    return _CONTEXT[0]
-
-
-def _run(text: str, subject: Any, case: Any, launch: Any) -> dict[str, Any]:
-    """Return the bytes of all buffers after a launch; a rewrite may have other parameters."""
-    import numpy as np
-    import pyopencl as cl
-
-    from clmap_lsp.launch.contents import buffer_contents, scalar_bytes
-    from clmap_lsp.launch.model import BufferArgument, LocalArgument, ScalarArgument
-    from clmap_lsp.source.types import PointerType
-
-    options = [f"-cl-std={case.options.language}", *(f"-D{n}={v}" for n, v in case.options.defines)]
-    folder = str(Path(subject.path).parent)
-    program = cl.Program(_context(), text).build([*options, "-I", folder])
-    run = cl.Kernel(program, subject.analysis.name)
-    queue = cl.CommandQueue(_context())
-    buffers: dict[str, Any] = {}
-    same = {b: a for a, b in case.shared}
-    kernel = subject.analysis.kernel
-    if text != subject.text:
-        kernel = subject.read(text).kernel(subject.analysis.name)
-    for at, parameter in enumerate(kernel.parameters):
-        argument = launch.arguments[parameter.name]
-        match argument:
-            case BufferArgument() if not isinstance(parameter.type, PointerType):
-                raise NotImplementedError("an image, which is no buffer")
-            case BufferArgument():
-                if parameter.name in same:
-                    run.set_arg(at, buffers[same[parameter.name]][0])
-                    continue
-                data = buffer_contents(argument, parameter.type)
-                flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-                buffers[parameter.name] = (cl.Buffer(_context(), flags, hostbuf=data), data)
-                run.set_arg(at, buffers[parameter.name][0])
-            case LocalArgument(count=count):
-                run.set_arg(at, cl.LocalMemory(count * parameter.type.pointee.size))
-            case ScalarArgument():
-                run.set_arg(at, np.frombuffer(scalar_bytes(argument, parameter.type), np.uint8))
-    offset = launch.global_offset or None
-    cl.enqueue_nd_range_kernel(queue, run, launch.global_size, launch.local_size, offset)
-    found = {}
-    for name, (buffer, data) in buffers.items():
-        found[name] = np.empty_like(data)
-        cl.enqueue_copy(queue, found[name], buffer)
-    queue.finish()
-    return found
-
-
-def _bytes_of(buffers: dict[str, Any]) -> dict[str, Any]:
-    import numpy as np
-
-    return {name: it.view(np.uint8).reshape(-1) for name, it in buffers.items()}
-
-
-def _differs(one: dict[str, Any], other: dict[str, Any], subject: Any, reorders: bool) -> str:
-    """Return the first buffer that differs: element by element, floats within 1e-4 and what cancels."""
-    import numpy as np
-
-    types = {it.name: str(it.type.pointee) for it in subject.analysis.kernel.parameters if it.name in one}
-    for name, mine in one.items():
-        theirs = other[name][: mine.size]
-        if mine.tobytes() == theirs.tobytes():
-            continue
-        kind = {"float": np.float32, "double": np.float64}.get(types[name].rstrip("0123456789"))
-        if kind is None:
-            return name
-        a, b = mine.view(kind).astype(np.float64), theirs.view(kind).astype(np.float64)
-        scale = float(np.median(np.abs(a[np.isfinite(a)]))) if np.isfinite(a).any() else 1.0
-        # Compilers contract a*b+c where they see it, and not where a register stands between.
-        if not np.allclose(a, b, rtol=1e-4 if reorders else 1e-5, atol=1e-5 * scale, equal_nan=True):
-            at = int(np.argmax(~np.isclose(a, b, rtol=1e-4, atol=1e-5 * scale, equal_nan=True)))
-            return f"{name}[{at}]: {a[at]:g} and {b[at]:g}"
-    return ""
+    key = subject.analysis.name, f"{member.text}: {member.case}"
+    if key not in _ORIGINALS:
+        try:
+            _ORIGINALS[key] = natively.outcome(subject.text, subject, member.case, member.case.launch)
+        except Exception as error:
+            _ORIGINALS[key] = str(error)[:200] or type(error).__name__
+    return _ORIGINALS[key]
 
 
 # ------------------------------------------------------------------------------------------- our own kernels
