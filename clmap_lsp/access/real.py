@@ -76,12 +76,17 @@ class Real:
         return _FUNCTIONS[self.operation](*values)
 
     def to_int(self, evaluator: Evaluator) -> Any:
-        """Return its value rounded towards zero; raises `OverflowError` for a number that has none."""
+        """Return its value rounded towards zero; raises `OverflowError` for a number that has none.
+
+        In an array such numbers become arbitrary ones: C leaves them undefined, and conditions may leave
+        their work-items out.
+        """
         import numpy as np
 
-        value = np.trunc(self.evaluate(evaluator))
-        if np.ndim(value):
-            return np.asarray(value, dtype=np.int64)
+        with np.errstate(all="ignore"):
+            value = np.trunc(self.evaluate(evaluator))
+            if np.ndim(value):
+                return np.asarray(value, dtype=np.int64)
         if not np.isfinite(value):
             raise OverflowError("not finite")
         return int(value)

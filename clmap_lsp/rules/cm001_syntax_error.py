@@ -54,7 +54,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
 
     Where its structure was not found, undefined names may be the cause: one place, as information.
     """
-    refused = context.refused()
+    refused = context.refused
     codes = _DIRECTIVES if refused else RULE.problems
     yield from (from_problem(RULE, it) for it in syntax_problems(context.program, codes))
     lines: set[tuple[str, int]] = set()

@@ -55,7 +55,7 @@ RULE = RuleMeta("CM003", "undefined-name", Severity.HINT, problems=("undefined-n
 
 def check(context: RuleContext) -> Iterator[Finding]:
     """Yield one finding about all names of a file that had to be guessed, at the first of them."""
-    refused = {it.issue.name for it in context.refused()}
+    refused = {it.issue.name for it in context.refused}
     names = {name: it for name, it in undefined_names(context.program).items() if name not in refused}
     if not names or hides_its_names(context.program):
         return

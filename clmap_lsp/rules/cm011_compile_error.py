@@ -44,7 +44,7 @@ RULE = RuleMeta("CM011", "compile-error", Severity.ERROR, scope=Scope.FILE)
 
 def check(context: RuleContext) -> Iterator[Finding]:
     """Yield the errors of names and types."""
-    for it in context.refused():
+    for it in context.refused:
         if it.issue.code != "syntax-error" and context.index is not None:
             yield from_issue(RULE, context.index, it)
     for it in context.ambiguous():

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp import defaults
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.verdict import edits, errors
+from clmap_lsp.lazy import lazy_property
 from clmap_lsp.rules.causes import hides_its_names
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def is_switched_off(kernel: KernelAnalysis, device: DeviceModel) -> bool:
     return guesses_a_size(kernel) and active_part(kernel, device) < ACTIVE_FROM
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RuleContext:
     """One file with everything that is known about it.
 
@@ -96,17 +97,19 @@ class RuleContext:
             for access in kernel.accesses:
                 yield kernel, access
 
+    @lazy_property
     def refused(self) -> list[PlacedIssue]:
-        """Return what a compiler would refuse, unless a file that is not found may be the reason."""
+        """What a compiler would refuse, unless a file that is not found may be the reason."""
         if self.index is None:
             return []
         return refused_of(self.program, self.index, is_standard_open=self.is_standard_open)
 
     def ambiguous(self) -> list[PlacedIssue]:
         """Return the calls that several overloads of compilers fit alike; some compilers take one of them."""
-        if self.index is None or hides_its_names(self.program) or is_part(self.program, self.index):
+        found = [] if self.index is None else [it for it in self.index.issues if it.issue.code == "ambiguous"]
+        if self.index is None or not found or hides_its_names(self.program):
             return []
-        return [it for it in self.index.issues if it.issue.code == "ambiguous"]
+        return [] if is_part(self.program, self.index) else found
 
     def needs_generic(self) -> list[PlacedIssue]:
         """Return the pointers that only meet where they are generic, as in OpenCL C 2.0 and 3.0."""
@@ -116,13 +119,14 @@ class RuleContext:
 
     def problems(self, rule: RuleMeta) -> Iterator[Problem]:
         """Yield the source problems that a rule reports, but none that follow from a compiler's error."""
-        found = (it for it in self.program.problems if it.code in rule.problems)
-        refused = self.refused()
+        found = [it for it in self.program.problems if it.code in rule.problems]
+        refused = self.refused if found else []
         if self.index is None or not refused:
             yield from found
             return
         places = {(it.span.path, it.span.start) for it in refused}
-        hurt = [self.index.cover(it.unit.start, it.unit.end) for it in refused]
+        units = dict.fromkeys((it.unit.start, it.unit.end) for it in refused)
+        hurt = [self.index.cover(start, end) for start, end in units]
         for it in found:
             is_same = it.code == "syntax-error" or (it.span.path, it.span.start) in places
             is_inside = it.code in FOLLOWING and any(_is_within(it.span, span) for span in hurt)
@@ -150,7 +154,12 @@ def _meets_where_generic(it: PlacedIssue) -> bool:
     return is_pointer and "__private " in said and "__constant" not in said
 
 
-_BEFORE = re.compile(r"(?<!\w)([A-Za-z_]\w*)[ \t]*$")
+_NAME = re.compile(r"\w+")
+_BEFORE = re.compile(r"(?<!\w)[A-Za-z_]\w*$")
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def is_part(program: Program, index: Index) -> bool:
@@ -162,11 +171,15 @@ def is_part(program: Program, index: Index) -> bool:
         return False
     defined = {it.name for it in index.macros}
     for it in index.issues:
+        if it.issue.code != "syntax-error":
+            continue
         text = index.files[it.span.path].text if it.span.path in index.files else ""
-        own = re.match(r"\w+", text[it.span.start : it.span.end])
-        before = _BEFORE.search(text[max(it.span.start - 80, 0) : it.span.start])
-        names = [found[0].strip() for found in (own, before) if found is not None]
-        if it.issue.code == "syntax-error" and any(name.isupper() and name not in defined for name in names):
+        own = _NAME.match(text, it.span.start, it.span.end)
+        before = text[max(it.span.start - 80, 0) : it.span.start].rstrip(" \t")
+        names = [own[0]] if own is not None else []
+        if _is_word(before[-1:]) and (found := _BEFORE.search(before)) is not None:
+            names.append(found[0])
+        if any(name.isupper() and name not in defined for name in names):
             return True
     return False
 

@@ -38,6 +38,7 @@ from clmap_lsp.source.lowering import Lowering, Memory, ObjectValue, pointer_to
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import (
     INT,
+    LONG,
     UCHAR,
     UINT,
     ULONG,
@@ -57,8 +58,6 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 Path = tuple["int | Field", ...]
-MAX_OBJECT_BYTES = 64 << 20
-"""Program-scope objects beyond this have no bytes here; devices give constants far less room."""
 _MANY = 16
 """Stores that are written one by one; more zeros become a loop, more constants a copy."""
 
@@ -290,14 +289,16 @@ def zero_fill(low: Lowering, base: Expression, type_: Type, span: Span) -> None:
             unit = candidate
             break
     pointer = PointerCast(base, pointer_to(unit, base), span)
-    counter = low.temporary(INT, span)
-    low.emit(Assign(counter, Constant(0, INT, span), span))
+    turns = type_.size // unit.size
+    counting = INT if turns < 1 << 31 else LONG
+    counter = low.temporary(counting, span)
+    low.emit(Assign(counter, Constant(0, counting, span), span))
     index = Read(counter, span)
     body = Store(
         low.site(), offset(pointer, index, span), zero_of(unit, span), unit.size, unit.alignment, span
     )
-    step = Assign(counter, binary(BinaryOp.ADD, index, Constant(1, INT, span), span), span)
-    test = Compare(CompareOp.LT, index, Constant(type_.size // unit.size, INT, span), INT, span)
+    step = Assign(counter, binary(BinaryOp.ADD, index, Constant(1, counting, span), span), span)
+    test = Compare(CompareOp.LT, index, Constant(turns, counting, span), INT, span)
     low.emit(Loop((), test, (body,), (step,), True, span))
 
 
@@ -350,10 +351,7 @@ def constant_bytes(
     """Return the little-endian bytes of an initialised object, `None` if a part is no constant.
 
     Addresses of program-scope objects are no constants, unless there is a list to note them in.
-    Objects over `MAX_OBJECT_BYTES` have no bytes either: a few characters of source must not take all memory.
     """
-    if type_.size > MAX_OBJECT_BYTES:
-        return None
     return _bytes_of(low, type_, [(leaf, _constant_leaf(low, leaf)) for leaf in found.leaves], addresses)
 
 
@@ -369,6 +367,9 @@ def _bytes_of(
     leaves: Sequence[tuple[Leaf, Expression | ObjectValue | bytes]],
     addresses: Addresses | None = None,
 ) -> bytes | None:
+    """Return an object's bytes, `None` if a part is no constant or the unit has no room for it."""
+    if not low.unit.has_room(type_.size):
+        return None
     data = bytearray(type_.size)
     for leaf, value in leaves:
         at = _byte_offset(type_, leaf.path)

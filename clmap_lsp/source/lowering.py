@@ -166,6 +166,10 @@ class Reported:
 T = TypeVar("T")
 
 
+_MAX_OBJECT_BYTES = 64 << 20
+"""Of all initialised objects of a unit."""
+
+
 @dataclass(slots=True)
 class Unit:
     """What a translation unit declares, gathered in the order of the text."""
@@ -179,6 +183,18 @@ class Unit:
     guesses: dict[str, Guess] = field(default_factory=dict)
     n_unnamed: int = 0
     """Structs without a tag so far."""
+    object_bytes: int = 0
+    """The bytes of initialised objects so far."""
+
+    def has_room(self, size: int) -> bool:
+        """Tell whether the bytes of one more object may be kept, and count them.
+
+        A few characters of source, `int a[16777216] = {1}`, must not take all memory.
+        """
+        if self.object_bytes + size > _MAX_OBJECT_BYTES:
+            return False
+        self.object_bytes += size
+        return True
 
     @property
     def has_generic_space(self) -> bool:

@@ -13,7 +13,6 @@ from clmap_lsp.source.declarations import Declared, declare, define_typedef, nam
 from clmap_lsp.source.dialect import AUTO_TYPE
 from clmap_lsp.source.expressions import discard, named_children, whole_object
 from clmap_lsp.source.initializers import (
-    MAX_OBJECT_BYTES,
     Addresses,
     Plan,
     constant_bytes,
@@ -274,7 +273,7 @@ def program_variable(low: Lowering, declared: Declared, initializer: Node | None
     symbol = Object(variable, space, is_const, "volatile" in declared.words)
     data: bytes | None = None
     addresses: Addresses = []
-    if "extern" not in declared.words and type_.size <= MAX_OBJECT_BYTES:
+    if found is None and "extern" not in declared.words and low.unit.has_room(type_.size):
         data = bytes(type_.size)
     if found is not None:
         with low.nested():

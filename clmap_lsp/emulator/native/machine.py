@@ -28,13 +28,14 @@ from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.reading import safe_read
 
 _LOCK = threading.RLock()
-_PIPELINE = 4
+_PIPELINE = 5
 """Raised whenever the passes change."""
 _COMPILING_MIB = 1024
 """LLVM ends its process where it gets no memory. What is compiled is bounded by its size: 440,000 characters
 of loops in loops took 507 MB, most texts of that size a tenth."""
-_LARGE_TEXT = 400_000
-"""Characters of IR: about 10 000 instructions."""
+_LARGE_TEXT = 300_000
+"""Characters of IR, about 7 500 instructions. Up to here the better code generator takes 1.5 s at most;
+400,000 characters of loops in loops took 6.5 s."""
 _HUGE_TEXT = 600_000
 """From here on variables stay in memory: the time to promote them and to give out registers grows with the
 square of the text, and so many values that live at once have overrun the stack."""
