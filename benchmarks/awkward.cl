@@ -475,7 +475,7 @@ __kernel void grown(__global const float *restrict a, __global const float *rest
 // clmap: global=64,64 local=16,16 n=64 d=64 a=random(n*d) b=random(n*d) c=random(n*n)
 // also: n=50 d=33
 // also: n=64 d=1
-__kernel void distance(__global const float *restrict a, __global const float *restrict b,
+__kernel void distances(__global const float *restrict a, __global const float *restrict b,
                        __global float *restrict c, const int n, const int d)
 {
     const int col = get_global_id(0), row = get_global_id(1);
@@ -715,8 +715,8 @@ __kernel void divides(__global const int *a, __global const int *d, __global int
         y[i] += a[i * 16 + k] / d[i];
 }
 //// no turns, no buffer
-// clmap: global=64 local=64 n=16 m=64 a=random(1024) d=random(m) y=random(64)
-// also: n=0 m=1
+// clmap: global=64 local=64 n=16 a=random(1024) d=random(64) y=random(64)
+// also: n=0 d=random(1)
 __kernel void none(__global const float *restrict a, __global const float *restrict d,
                    __global float *restrict y, const int n)
 {
@@ -2021,7 +2021,7 @@ __kernel void named_twice(__global const float *restrict a, __global const float
     c[y * 128 + x] = sum;
 }
 //// named loads: negative zero and infinities
-// clmap: global=128,64 local=16,16 n=17 a=formula(2176,i%13==5?INFINITY:-0.0) b=random(2176,1) c=zeros(8192)
+// clmap: global=128,64 local=16,16 n=17 a=formula(2176,(1-abs(i%13-5))*1e39) b=random(2176,1) c=zeros(8192)
 __kernel void named_inf(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
 {
     const int x = get_global_id(0), y = get_global_id(1);
@@ -3474,4 +3474,1317 @@ __kernel void sw(__global int *a, int d)
     case 1: { int x = a[p]; int y = a[p + d]; a[p] = y; a[p + d] = x; break; }
     default: ;
     }
+}
+//// heads: the bound is read anew and counted down by the body
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+// also: n=1
+__kernel void shrinking(__global const float *restrict a, __global float *restrict y, int n)
+{
+    const int i = get_global_id(0), w = n;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s += a[i * w + k];
+        if (k % 3 == 2)
+            n--;
+    }
+    y[i] = s + n;
+}
+//// heads: the counter is stepped through its address
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=25
+__kernel void by_address(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        int *p = &k;
+        s += a[i * n + k];
+        if ((i & 1) && k == 3)
+            *p = 7;
+    }
+    y[i] = s;
+}
+//// heads: the counter goes to a helper that steps it
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=5
+int advance(int *k)
+{
+    *k += *k % 2;
+    return *k;
+}
+__kernel void helped(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += k < n - 2 ? a[i * n + advance(&k)] : 1.0f;
+    y[i] = s;
+}
+//// heads: the test steps
+// clmap: global=64 local=32 n=24 a=random(64*n+64) y=zeros(64)
+// also: n=1
+// also: n=0
+__kernel void test_steps(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    int k = -1;
+    while (++k < n)
+        s += a[i * n + k];
+    y[i] = s + k;
+}
+//// heads: two pointers and a count, all stepped in the test
+// clmap: global=64 local=32 n=24 a=random(64*n) b=random(n) y=zeros(64)
+// also: n=7
+__kernel void pointers(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                       int n)
+{
+    const int i = get_global_id(0);
+    __global const float *p = a + i * n, *q = b;
+    float s = 0.0f;
+    while (n--)
+        s += *p++ * *q++;
+    y[i] = s + (q - b);
+}
+//// heads: unsigned and down past nought
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=1
+__kernel void past_nought(__global const float *restrict a, __global float *restrict y, const uint n)
+{
+    const uint i = get_global_id(0);
+    float s = 0.0f;
+    for (uint k = n - 1; k < n; k--)
+        s = s * 0.5f + a[i * n + k];
+    y[i] = s;
+}
+//// heads: a short counter over a row as long as it can count
+// clmap: global=32 local=32 n=40000 a=random(40000) y=zeros(32)
+// also: n=32767
+__kernel void short_counter(__global const char *restrict a, __global int *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (ushort k = 0; k < n; k++)
+        s += a[k] * (i + 1);
+    y[i] = s;
+}
+//// heads: an unsigned char that wraps in its index
+// clmap: global=64 local=32 n=40 a=random(256*64) y=zeros(64)
+// also: n=255
+// also: n=0
+__kernel void wrapping(__global const int *restrict a, __global int *restrict y, const int n)
+{
+    const uchar i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        s += a[(uchar)(i * 5 + k) * 64 + i];
+    y[i] = s;
+}
+//// heads: floats count
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=3
+__kernel void float_counter(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (float k = 0.0f; k < n; k += 1.0f)
+        s += a[i * n + (int)k] * k;
+    y[i] = s;
+}
+//// heads: the step is an argument
+// clmap: global=64 local=32 n=24 d=1 a=random(64*n) y=zeros(64)
+// also: d=5
+// also: d=24
+// also: n=23 d=2
+__kernel void stepped(__global const float *restrict a, __global float *restrict y, const int n, const int d)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    int last = -1;
+    for (int k = 0; k < n; k += d) {
+        s += a[i * n + k];
+        last = k;
+    }
+    y[i] = s + last;
+}
+//// heads: the start is behind the end
+// clmap: global=64 local=32 n=24 from=0 a=random(64*n) y=zeros(64)
+// also: from=30
+// also: from=23
+// also: from=5 n=13
+__kernel void from_there(__global const float *restrict a, __global float *restrict y, const int n, const int from)
+{
+    const int i = get_global_id(0);
+    float s = 1.0f;
+    for (int k = from; k < n; ++k)
+        s += a[i * n + k];
+    y[i] = s;
+}
+//// heads: a switch that goes on
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=5
+__kernel void switched(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        switch (k & 3) {
+        case 0: continue;
+        case 1: s += a[i * n + k];
+        case 2: s *= 0.5f; break;
+        default: s -= a[i * n + k];
+        }
+    }
+    y[i] = s;
+}
+//// heads: left by a jump out of a switch
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=5
+__kernel void found(__global const float *restrict a, __global int *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    int at = -1;
+    for (int k = 0; k < n && at < 0; k++)
+        if (a[i * n + k] > 0.9f)
+            at = k;
+    y[i] = at;
+}
+//// heads: a sum that the next turn's address needs
+// clmap: global=64 local=32 n=24 a=formula(64*n,(i*7)%24) y=zeros(64)
+// also: n=24 a=formula(64*n,(i*5+3)%24)
+__kernel void chased(__global const int *restrict a, __global int *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0, at = 0;
+    for (int k = 0; k < n; k++) {
+        at = a[i * n + at];
+        s += at;
+    }
+    y[i] = s;
+}
+//// types: long rows in int columns
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+__kernel void long_rows(__global const float *restrict a, __global float *restrict y, const long n)
+{
+    const size_t i = get_global_id(0);
+    double s = 0.0;
+    for (long k = 0; k < n; k++)
+        s += a[(ulong)i * n + k];
+    y[i] = (float)s;
+}
+//// types: a char sum that overflows
+// clmap: global=64 local=32 n=40 a=formula(64*n,i*37%251) y=zeros(64)
+// also: n=39
+__kernel void char_sum(__global const uchar *restrict a, __global uchar *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    uchar s = 200;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k];
+    y[i] = s;
+}
+//// types: an unsigned difference that is a guard
+// clmap: global=64 local=32 n=60 a=random(128) y=zeros(128)
+// also: n=3
+// also: n=0
+__kernel void unsigned_guard(__global const float *restrict a, __global float *restrict y, const uint n)
+{
+    const uint i = get_global_id(0);
+    if (i - 3u < n - 3u)
+        y[i] = a[i - 3u < 100u ? i : 0u] + 1.0f;
+}
+//// types: halves that are read and stored
+// clmap: global=64 local=32 n=24 a=formula(64*n,i%100) y=zeros(64)
+// also: n=21
+__kernel void halves(__global const half *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += vload_half(i * n + k, a);
+    y[i] = s;
+}
+//// types: integers that a float sum rounds
+// clmap: global=64 local=32 n=24 a=formula(64*n,i*1048583%16777259) y=zeros(64)
+// also: n=23
+__kernel void rounded(__global const int *restrict a, __global int *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        s += (float)a[i * n + k] * 0.5f;
+    y[i] = s;
+}
+//// types: a union over what is loaded
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=22
+typedef union { float f; uint u; uchar4 c; } word;
+__kernel void by_union(__global const float *restrict a, __global uint *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    uint s = 0;
+    for (int k = 0; k < n; k++) {
+        word w;
+        w.f = a[i * n + k];
+        s = s * 31 + w.u + w.c.y;
+    }
+    y[i] = s;
+}
+//// types: vectors of which lanes are stored by swizzle
+// clmap: global=64 local=32 n=12 a=random(64*n) y=random(64)
+// also: n=11
+__kernel void swizzled(__global const float4 *restrict a, __global float4 *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float4 s = (float4)(0.0f);
+    for (int k = 0; k < n; k++)
+        s.xy += a[i * n + k].zw;
+    y[i].wx = s.xy;
+    y[i].lo.y = s.y;
+}
+//// types: vectors at odd places of a scalar buffer
+// clmap: global=64 local=32 e=1 a=random(260) y=zeros(260)
+// also: e=0
+// also: e=3
+__kernel void odd_places(__global const float *restrict a, __global float *restrict y, const int e)
+{
+    const int i = get_global_id(0);
+    const float x = a[4 * i + e], z = a[4 * i + e + 1], u = a[4 * i + e + 2], v = a[4 * i + e + 3];
+    y[4 * i + e] = x + z;
+    y[4 * i + e + 1] = x - z;
+    y[4 * i + e + 2] = u + v;
+    y[4 * i + e + 3] = u - v;
+}
+//// types: an index of size_t that wraps below nought
+// clmap: global=64 local=32 n=64 a=random(64*n) y=zeros(64*n)
+// also: n=7
+__kernel void below(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const size_t i = get_global_id(0);
+    for (int k = 0; k < n; k++) {
+        const size_t left = i - 1;
+        y[i * n + k] = a[(left < 64 ? left : 63) * n + k];
+    }
+}
+//// aliases: in place, one row on
+// clmap: global=64 local=32 n=24 a=random(65*n) b=random(65*n)
+// also: n=23
+__kernel void row_on(__global float *a, __global float *b, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] + (k > 0 ? b[i * n + k - 1] : 0.0f);
+}
+//// aliases: the result is the vector that is multiplied
+// clmap: global=64 local=64 n=24 a=random(64*n) x=random(64) y=random(64)
+// also: n=23
+__kernel void multiplied(__global const float *a, __global const float *x, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k] * x[k];
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    y[i] = s;
+}
+//// aliases: one buffer as floats and as bits
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64*n)
+// also: n=5
+__kernel void as_bits(__global float *a, __global uint *y, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++) {
+        y[i * n + k] = as_uint(a[i * n + k]) + k;
+        a[i * n + k] += 1.0f;
+    }
+}
+//// aliases: a sum in memory that may be one of its terms
+// clmap: global=64 local=32 n=24 a=random(64*n) y=random(64*n)
+// also: n=23
+// also: same=a:y
+__kernel void own_term(__global float *a, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        y[i * n] += a[i * n + k];
+}
+//// aliases: two elements exchanged through one pointer
+// clmap: global=64 local=32 a=random(128) b=random(128)
+// also: same=a:b
+__kernel void exchanged_pair(__global float *a, __global float *b)
+{
+    const int i = get_global_id(0);
+    const float x = a[2 * i];
+    b[2 * i + 1] = x;
+    b[2 * i] = a[2 * i + 1];
+}
+//// names: every one that a tile may invent
+// clmap: global=64,32 local=16,8 n=48 a=random(32*n) b=random(n*64) y=zeros(2048)
+// also: n=45
+#define tile_a n
+#define TILE 3
+#define lid0 1
+#define k0 2
+__kernel void inventive(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                        const int n)
+{
+    const int col = get_global_id(0), row = get_global_id(1);
+    const int a_tile = 5, b_tile = 6, x = 1, tile = TILE, sum = k0, t = 4, i = 2, j = 3, l = 1, lx = 0, ly = 0;
+    float s = a_tile + b_tile + x + tile + sum + t + i + j + l + lx + ly + lid0;
+    for (int k = 0; k < n; k++)
+        s += a[row * tile_a + k] * b[k * 64 + col];
+    y[row * 64 + col] = s;
+}
+//// names: inner scopes that hide the counter
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+__kernel void hidden(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        const float v = a[i * n + k];
+        {
+            const int k = 3, n = 2;
+            s += v * k + n;
+        }
+        for (int i = 0; i < 2; i++)
+            s += i * v;
+    }
+    y[i] = s;
+}
+//// names: a macro named as the element's member
+// clmap: global=64 local=32 n=12 a=random(64*n) out=zeros(64)
+// also: n=11
+#define s0 y
+#define x0 x
+__kernel void lanes(__global const float4 *restrict a, __global float *restrict out, const int n)
+{
+    const int i = get_global_id(0);
+    float t = 0.0f;
+    for (int k = 0; k < n; k++)
+        t += a[i * n + k].s0 - a[i * n + k].x;
+    out[i] = t;
+}
+//// local: one array in two phases, columns then rows
+// clmap: global=64,16 local=16,16 a=random(1024) y=zeros(1024)
+// also: local=8,8
+__kernel void phases(__global const float *restrict a, __global float *restrict y)
+{
+    __local float s[16][16];
+    const int x = get_local_id(0), z = get_local_id(1), g = get_global_id(1) * 64 + get_global_id(0);
+    s[z][x] = a[g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int w = get_local_size(0);
+    float t = 0.0f;
+    for (int k = 0; k < w; k++)
+        t += s[x][k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    ((__local float *)s)[z * w + x] = t;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[g] = ((__local float *)s)[x * w + z] + a[g];
+}
+//// local: half of an array is floats, half of it counts
+// clmap: global=64 local=32 a=random(64) y=zeros(64)
+// also: local=16
+__kernel void two_halves(__global const float *restrict a, __global float *restrict y)
+{
+    __local float s[64];
+    __local int *count = (__local int *)(s + 32);
+    const int l = get_local_id(0), i = get_global_id(0);
+    s[l] = a[i];
+    count[l] = l * 2;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int n = get_local_size(0);
+    y[i] = s[(l * 2) % n] + count[(l * 4) % n];
+}
+//// local: the tile of a transpose that is summed as well
+// clmap: global=64,64 local=16,16 a=random(4096) y=zeros(4096)
+// also: global=64,32
+__kernel void summed_tile(__global const float *restrict a, __global float *restrict y)
+{
+    __local float t[16][16];
+    const int x = get_local_id(0), z = get_local_id(1);
+    t[z][x] = a[get_global_id(1) * 64 + get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float s = t[x][z];
+    for (int k = 0; k < 16; k += 2)
+        s += t[z][k] - t[k][x];
+    y[(get_group_id(0) * 16 + z) * 64 % 4096 + get_group_id(1) * 16 + x] = s;
+}
+//// local: filled as vectors, read as scalars with a stride
+// clmap: global=64 local=32 a=random(256) y=zeros(64)
+// also: local=16
+__kernel void as_vectors(__global const float4 *restrict a, __global float *restrict y)
+{
+    __local float s[128];
+    const int l = get_local_id(0), i = get_global_id(0);
+    vstore4(a[i], l, s);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[i] = s[4 * l] + s[4 * l + 3] * s[(4 * l + 4) % (4 * get_local_size(0))];
+}
+//// guards: a variable that is set again before the store
+// clmap: global=64,64 local=16,16 n=60 a=random(3600) y=zeros(3600)
+// also: n=64 a=random(4096) y=zeros(4096)
+// also: n=1
+__kernel void again(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int r = get_global_id(0), c = get_global_id(1);
+    int ok = r < n && c < n;
+    float v = ok ? a[r * n + c] : 0.0f;
+    ok = ok && v > 0.5f;
+    if (ok)
+        y[r * n + c] = v;
+}
+//// guards: a return behind a barrier
+// clmap: global=64 local=32 n=60 w=16 a=random(64*w) y=zeros(64)
+// also: n=33
+// also: n=64
+__kernel void late_return(__global const float *restrict a, __global float *restrict y, const int n, const int w)
+{
+    __local float s[32];
+    const int i = get_global_id(0), l = get_local_id(0);
+    s[l] = i < n ? a[i * w] : 0.0f;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (i >= n)
+        return;
+    float t = s[(l + 1) % get_local_size(0)];
+    for (int k = 0; k < w; k++)
+        t += a[i * w + k];
+    y[i] = t;
+}
+//// guards: only even rows, and a tail
+// clmap: global=64,32 local=16,8 n=64 h=30 a=random(n*h) y=zeros(n*h)
+// also: n=61 h=29
+// also: n=64 h=1
+__kernel void even_rows(__global const float *restrict a, __global float *restrict y, const int n, const int h)
+{
+    const int r = get_global_id(1), c = get_global_id(0);
+    if (r % 2 || r >= h || c >= n)
+        return;
+    float s = a[r * n + c];
+    if (r + 1 < h)
+        s += a[(r + 1) * n + c];
+    if (r >= 2)
+        s -= a[(r - 2) * n + c];
+    y[r * n + c] = s;
+}
+//// launches: offsets in a stencil of exact length
+// clmap: global=62,30 local=31,15 w=64 h=32 a=random(w*h) y=zeros(w*h)
+// also: offset=1,1
+// also: offset=2,2
+__kernel void with_offset(__global const float *restrict a, __global float *restrict y, const int w, const int h)
+{
+    const int x = get_global_id(0), z = get_global_id(1);
+    if (x < 1 || z < 1 || x > w - 2 || z > h - 2)
+        return;
+    y[z * w + x] = 0.25f * (a[z * w + x - 1] + a[z * w + x + 1] + a[(z - 1) * w + x] + a[(z + 1) * w + x]);
+}
+//// launches: three dimensions, of which one is one wide
+// clmap: global=1,32,16 local=1,8,8 w=32 h=16 a=random(512) y=zeros(512)
+// also: global=2,32,16 local=2,8,8
+__kernel void one_wide(__global const float *restrict a, __global float *restrict y, const int w, const int h)
+{
+    const int x = get_global_id(1), z = get_global_id(2);
+    if (get_global_id(0) == 0)
+        y[x * h + z] = a[x * h + z] * 2.0f;
+}
+//// launches: an offset behind which a row of a product begins
+// clmap: global=32,32 local=8,8 n=40 a=random(n*n) b=random(n*n) y=zeros(n*n)
+// also: offset=8,8
+// also: offset=3,0
+__kernel void offset_product(__global const float *restrict a, __global const float *restrict b,
+                             __global float *restrict y, const int n)
+{
+    const int c = get_global_id(0), r = get_global_id(1);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[r * n + k] * b[k * n + c];
+    y[r * n + c] = s;
+}
+//// values: zeros with signs
+// clmap: global=64 local=32 n=24 a=formula(64*n,-0.0) y=random(64)
+// also: n=23
+// also: a=formula(64*n,(i%2)*-0.0)
+__kernel void signed_zeros(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = -0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k];
+    y[i] = s;
+}
+//// values: the least, with what is no number among them
+// clmap: global=64 local=32 n=24 a=formula(64*n,min(1e999*min(1,i%5),i%7-3)) y=random(64)
+// also: n=23
+__kernel void least(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = a[i * n];
+    for (int k = 1; k < n; k++)
+        s = a[i * n + k] < s ? a[i * n + k] : s;
+    y[i] = s;
+}
+//// values: fmin of zeros with signs and of no numbers
+// clmap: global=64 local=32 n=24 a=formula(64*n,min(1e999*min(1,i%5),i%7-3)) y=random(64)
+// also: n=23
+__kernel void fleast(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = INFINITY;
+    for (int k = 0; k < n; k++)
+        s = fmin(s, a[i * n + k]);
+    y[i] = s;
+}
+//// values: denormals multiplied
+// clmap: global=64,32 local=16,8 n=24 a=formula(32*n,1.0e-39*(i%9)) b=formula(n*64,i%5) y=zeros(2048)
+// also: n=23
+__kernel void denormals(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                        const int n)
+{
+    const int c = get_global_id(0), r = get_global_id(1);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[r * n + k] * b[k * 64 + c];
+    y[r * 64 + c] = s;
+}
+//// values: infinity in the border of a product
+// clmap: global=64,32 local=16,8 n=24 a=formula(32*n,max(1.0,1e39*(i%24-22))) b=formula(n*64,i%5+1) y=zeros(2048)
+// also: n=23
+__kernel void infinite(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                       const int n)
+{
+    const int c = get_global_id(0), r = get_global_id(1);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[r * n + k] * b[k * 64 + c];
+    y[r * 64 + c] = s;
+}
+//// atomics: a sum beside a row, by results that are used
+// clmap: global=64 local=32 n=24 a=formula(64*n,i%11) y=zeros(64) total=zeros(4)
+// also: n=23
+__kernel void beside(__global const int *restrict a, __global int *restrict y, __global int *total, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++) {
+        s += a[i * n + k];
+        if (a[i * n + k] == 3)
+            atomic_inc(total + 1);
+        atomic_max(&total[2], a[i * n + k] * k);
+    }
+    y[i] = s;
+    atomic_add(total, s);
+}
+//// atomics: bins by the sum of two bytes
+// clmap: global=256 local=32 a=formula(256,i*37%251) b=formula(256,i*11%256) h=zeros(512)
+// also: global=224
+__kernel void bins(__global const uchar *a, __global const uchar *b, __global uint *h)
+{
+    const int i = get_global_id(0);
+    atomic_inc(&h[a[i] + b[i]]);
+    atomic_add(&h[(uchar)(a[i] + b[i])], 2u);
+}
+//// macros: an access with a side effect
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+#define NEXT(p) (*(p)++)
+#define AT(r, c) a[(r) * n + (c)]
+__kernel void next(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    __global const float *p = a + i * n;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += NEXT(p) * AT(i, n - 1 - k);
+    y[i] = s;
+}
+//// macros: a loop that a macro opens
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+#define EACH(v, m) for (int v = 0, v##_end = (m); v < v##_end; v++)
+__kernel void each(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    EACH(k, n) s += a[i * n + k];
+    EACH(k, n - 1) { s -= a[i * n + k + 1] * k; }
+    y[i] = s;
+}
+//// helpers: one that is handed the row and returns early
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+float upto(__global const float *row, int n, float most)
+{
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (s > most)
+            return s;
+        s += row[k];
+    }
+    return s;
+}
+__kernel void handed(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    y[i] = upto(a + i * n, n, 4.0f) + upto(&a[i * n], n / 2, 1.0e9f);
+}
+//// volatile: a row that is read twice
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+__kernel void twice(volatile __global const float *a, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k] - a[i * n + k] * 0.5f;
+    y[i] = s;
+}
+//// printf: in a loop that could be turned
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=3
+__kernel void talks(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = n - 1; k >= 0; k--) {
+        s += a[i * n + k];
+        if (s < -1.0e30f)
+            printf("%d %f\n", k, s);
+    }
+    y[i] = s;
+}
+//// strides: from the end by threes
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=25
+// also: n=2
+__kernel void by_threes(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = n - 1; k >= 0; k -= 3)
+        s += a[i * n + k] * (k + 1);
+    y[i] = s;
+}
+//// strides: negative by an argument
+// clmap: global=64 local=32 n=24 d=-1 a=random(64*n) y=zeros(64)
+// also: d=1
+// also: d=-2 n=12
+__kernel void negative(__global const float *restrict a, __global float *restrict y, const int n, const int d)
+{
+    const int i = get_global_id(0);
+    __global const float *p = d < 0 ? a + 64 * n - 1 : a;
+    float s = 0.0f;
+    for (int k = 0; k < n / 2; k++)
+        s += p[(i * n / 2 + k) * d];
+    y[i] = s;
+}
+//// do: a row at least once, left from inside
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=1
+__kernel void at_least(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    int k = 0;
+    do {
+        if (k == 5) continue;
+        s += a[i * n + k];
+    } while (++k < n && s < 6.0f);
+    y[i] = s + k;
+}
+//// samplers: a constant table beside the rows
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+__constant float table[4] = {0.5f, 1.0f, -0.0f, 2.0f};
+__constant sampler_t smp = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+__kernel void tabled(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k] * table[(i + k) & 3];
+    y[i] = s;
+}
+//// data: a sum of one's own under a condition of the data
+// clmap: global=256 local=64 n=64 a=formula(256*64,1) b=random(4) y=zeros(256)
+// also: a=formula(256*64,i*37%5-2)
+__kernel void own_sums(__global const int *restrict a, __global const int *restrict b, __global int *restrict y,
+                       const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        if (a[i * n + k] > 0)
+            s += b[0];
+    y[i] = s;
+}
+//// data: a sum of one's own that an atomic adds up if it is large
+// clmap: global=256 local=64 n=64 a=formula(256*64,1) b=formula(4,1) y=zeros(4)
+// also: a=formula(256*64,i*37%5-2)
+// also: a=formula(256*64,(i//64)%3-1)
+__kernel void large_sums(__global const int *restrict a, __global const int *restrict b, __global int *y, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        if (a[i * n + k] > 0)
+            s += b[0];
+    if (s > 20)
+        atomic_add(y, s);
+}
+//// data: the row's length shrinks with what is read
+// clmap: global=64 local=32 n=32 a=random(2048) y=zeros(2048)
+// also: a=formula(2048,i*37%41*1.0e29)
+__kernel void shrinks(__global const float *restrict a, __global float *restrict y, int n)
+{
+    const int i = get_global_id(0), w = n;
+    for (int k = 0; k < n; k++) {
+        y[i * w + k] = a[i * w + k];
+        if (a[i * w + k] > 3.0e30f)
+            n--;
+    }
+}
+//// data: left at a mark
+// clmap: global=64 local=32 n=32 a=random(2048) b=random(32) y=zeros(64)
+// also: a=formula(2048,i*37%41*1.0e29)
+__kernel void marked(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                     const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (a[i * n + k] > 3.0e30f)
+            break;
+        s += b[k];
+    }
+    y[i] = s;
+}
+//// data: set back at a mark
+// clmap: global=64 local=32 n=32 a=random(2048) b=random(32) y=zeros(64)
+// also: a=formula(2048,i*37%41*1.0e29)
+__kernel void set_back(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                       const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (a[i * n + k] > 3.0e30f)
+            s = 0.0f;
+        s += a[i * n + k] > 1.0f ? 1.0f : b[k];
+    }
+    y[i] = s;
+}
+//// data: the first of the greatest
+// clmap: global=64 local=32 n=32 a=random(2048) id=iota(32) y=zeros(64) at=zeros(64)
+// also: a=formula(2048,3)
+// also: a=formula(2048,-i%5)
+// also: a=formula(2048,i%7) id=formula(32,31-i)
+__kernel void first_greatest(__global const float *restrict a, __global const int *restrict id,
+                             __global float *restrict y, __global int *restrict at, const int n)
+{
+    const int i = get_global_id(0);
+    float best = a[i * n];
+    int where = id[0];
+    for (int k = 1; k < n; k++)
+        if (a[i * n + k] > best) {
+            best = a[i * n + k];
+            where = id[k];
+        }
+    y[i] = best;
+    at[i] = where;
+}
+//// data: rows scattered to where numbers say
+// clmap: global=64 local=32 n=32 id=iota(32) a=random(2048) y=zeros(2048)
+// also: id=formula(32,5)
+// also: id=formula(32,31-i)
+// also: id=formula(32,i//2)
+__kernel void scattered(__global const int *restrict id, __global const float *restrict a, __global float *restrict y,
+                        const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        y[i * n + id[k]] = a[i * n + k];
+}
+//// data: what is kept from turn to turn where a flag says so
+// clmap: global=64 local=32 n=32 m=formula(32,1) a=random(2048) y=zeros(2048)
+// also: m=formula(32,0)
+// also: m=formula(32,i%2)
+__kernel void kept(__global const int *restrict m, __global const float *restrict a, __global float *restrict y,
+                   const int n)
+{
+    const int i = get_global_id(0);
+    float v = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (m[k])
+            v = a[i * n + k];
+        y[i * n + k] = v;
+    }
+}
+//// data: the table is changed where a flag says so
+// clmap: global=64 local=32 n=32 m=formula(2048,0) a=random(2048) t=random(2048) y=zeros(64)
+// also: m=formula(2048,max(0,1-i%3))
+// also: m=formula(2048,1)
+__kernel void changed(__global const int *restrict m, __global const float *restrict a, __global float *restrict t,
+                      __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (m[i * n + k])
+            t[i * n] = a[i * n + k];
+        s += t[i * n];
+    }
+    y[i] = s;
+}
+//// data: rows as long as another buffer says
+// clmap: global=64 local=32 w=32 len=formula(64,32) a=random(2048) y=zeros(64)
+// also: len=formula(64,i%33)
+// also: len=formula(64,0)
+// also: len=formula(64,-i)
+__kernel void lengths(__global const int *restrict len, __global const float *restrict a, __global float *restrict y,
+                      const int w)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < len[i]; k++)
+        s += a[i * w + k];
+    y[i] = s;
+}
+//// data: one length for all, in memory
+// clmap: global=64 local=32 w=32 len=formula(4,32) a=random(2048) b=random(2048) y=zeros(64)
+// also: len=formula(4,3)
+// also: len=formula(4,0)
+// also: len=formula(4,-3)
+__kernel void one_length(__global const int *restrict len, __global const float *restrict a,
+                         __global const float *restrict b, __global float *restrict y, const int w)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < *len; k++)
+        s += a[i * w + k] * b[k];
+    y[i] = s;
+}
+//// data: one length for all that the loop may change
+// clmap: global=32 local=32 w=32 len=formula(4,32) a=random(1024) y=zeros(32)
+// also: a=formula(1024,i*37%41*1.0e29)
+__kernel void length_changed(__global int *len, __global const float *a, __global float *y, const int w)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < len[0]; k++) {
+        s += a[k * w];
+        if (a[k * w] > 3.0e30f && i == 0 && get_global_size(0) == 1)
+            len[0] = k;
+    }
+    y[i] = s;
+}
+//// data: local elements of others where a flag says so
+// clmap: global=64 local=32 m=formula(64,0) a=random(64) y=zeros(64)
+// also: m=formula(64,1)
+// also: m=formula(64,i%2)
+__kernel void others(__global const int *restrict m, __global const float *restrict a, __global float *restrict y)
+{
+    __local float s[32];
+    const int l = get_local_id(0), i = get_global_id(0);
+    s[l] = a[i];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[i] = s[m[i] ? 31 - l : l];
+}
+//// data: a row of the tile by what is read
+// clmap: global=32,32 local=16,16 m=formula(32,0) a=random(1024) y=zeros(1024)
+// also: m=formula(32,i%3)
+__kernel void tile_row(__global const int *restrict m, __global const float *restrict a, __global float *restrict y)
+{
+    __local float s[16][16];
+    const int x = get_local_id(0), z = get_local_id(1), g = get_global_id(1) * 32 + get_global_id(0);
+    s[z][x] = a[g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[g] = s[x][(z + m[get_global_id(0)]) % 16];
+}
+//// data: a product of which some rows are left out
+// clmap: global=48,48 local=16,16 n=48 m=formula(48,1) a=random(n*n) b=random(n*n) y=random(n*n)
+// also: m=formula(48,i%2)
+// also: m=formula(48,0)
+__kernel void left_out(__global const int *restrict m, __global const float *restrict a, __global const float *restrict b,
+                       __global float *restrict y, const int n)
+{
+    const int c = get_global_id(0), r = get_global_id(1);
+    float s = 0.0f;
+    if (m[r]) {
+        for (int k = 0; k < n; k++)
+            s += a[r * n + k] * b[k * n + c];
+        y[r * n + c] = s;
+    }
+}
+//// data: a product of which some terms are left out
+// clmap: global=48,48 local=16,16 n=48 m=formula(48,1) a=random(n*n) b=random(n*n) y=random(n*n)
+// also: m=formula(48,i%2)
+// also: m=formula(48,0) n=45
+__kernel void terms_out(__global const int *restrict m, __global const float *restrict a,
+                        __global const float *restrict b, __global float *restrict y, const int n)
+{
+    const int c = get_global_id(0), r = get_global_id(1);
+    if (c >= n || r >= n)
+        return;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (!m[k])
+            continue;
+        s += a[r * n + k] * b[k * n + c];
+    }
+    y[r * n + c] = s;
+}
+//// data: bins past the end are not counted
+// clmap: global=1024 local=64 a=formula(1024,i%64) h=zeros(64)
+// also: a=formula(1024,i*7%100-10)
+// also: a=formula(1024,i*2654435761)
+__kernel void bins_inside(__global const uint *a, __global uint *h)
+{
+    const uint v = a[get_global_id(0)];
+    if (v < 64u)
+        atomic_inc(&h[v]);
+}
+//// data: bins that may be read again
+// clmap: global=1024 local=64 a=formula(1024,i%64) h=zeros(64) full=zeros(4)
+// also: a=formula(1024,5)
+__kernel void bins_full(__global const uint *a, __global uint *h, __global uint *full)
+{
+    const uint v = a[get_global_id(0)] & 63u;
+    const uint before = atomic_inc(&h[v]);
+    if (before == 16u)
+        atomic_inc(full);
+}
+//// data: a clamped id and the id itself
+// clmap: global=64 local=32 n=40 a=random(64*n) b=random(64*n) y=zeros(64)
+// also: n=64
+// also: n=3
+__kernel void clamped(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                      const int n)
+{
+    int i = get_global_id(0);
+    const int j = get_global_id(0);
+    if (i >= n)
+        i = n - 1;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k] - b[get_global_id(0) * n + k];
+    y[j] = s;
+}
+//// data: chunks with a state that data set
+// clmap: global=64 local=32 n=32 a=formula(2048,1) y=zeros(2048)
+// also: a=formula(2048,i%5-2)
+__kernel void state(__global const int *restrict a, __global int *restrict y, const int n)
+{
+    const int first = get_global_id(0) * n;
+    int open = 0;
+    for (int k = first; k < first + n; k++) {
+        if (a[k] < 0)
+            open = 1;
+        y[k] = open ? -a[k] : a[k];
+    }
+}
+//// data: elements that return
+// clmap: global=4096 local=64 n=4000 a=formula(4096,1) y=zeros(4096)
+// also: a=formula(4096,i%5-2)
+// also: n=1
+__kernel void returning(__global const int *restrict a, __global int *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    if (i >= n)
+        return;
+    if (a[i] < 0)
+        return;
+    y[i] = a[i] + 1;
+}
+//// data: neighbours in place where a flag says so
+// clmap: global=64,32 local=16,8 w=64 h=32 m=formula(2048,0) a=random(w*h) b=random(w*h)
+// also: m=formula(2048,i%2)
+// also: m=formula(2048,1) same=a:b
+__kernel void neighbours(__global const int *m, __global const float *a, __global float *b, const int w, const int h)
+{
+    const int x = get_global_id(0), y = get_global_id(1), at = y * w + x;
+    float s = a[at];
+    if (m[at] && x > 0 && y > 0 && x + 1 < w && y + 1 < h && a != b)
+        s += a[at - 1] + a[at + 1] + a[at - w] + a[at + w];
+    b[at] = s;
+}
+//// data: pairs of which one is left alone
+// clmap: global=64 local=32 m=formula(64,1) a=random(128) y=random(128)
+// also: m=formula(64,i%2)
+// also: m=formula(64,0)
+__kernel void half_pairs(__global const int *restrict m, __global const float *restrict a, __global float *restrict y)
+{
+    const int i = get_global_id(0);
+    y[2 * i] = a[2 * i] + a[2 * i + 1];
+    if (m[i])
+        y[2 * i + 1] = a[2 * i] - a[2 * i + 1];
+}
+//// data: columns that are summed until one is nought
+// clmap: global=64 local=32 n=32 a=random(64*n) y=zeros(64)
+// also: a=formula(64*n,i*13%17)
+__kernel void until_nought(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int c = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n && a[k * 64 + c] != 0.0f; k++)
+        s += a[k * 64 + c];
+    y[c] = s;
+}
+//// data: a tree that adds where a flag says so
+// clmap: global=256 local=64 m=formula(64,1) a=random(256) y=zeros(4)
+// also: m=formula(64,i%2)
+// also: m=formula(64,max(0,5-i))
+__kernel void flagged_tree(__global const int *restrict m, __global const float *restrict a, __global float *restrict y)
+{
+    __local float s[64];
+    const int l = get_local_id(0);
+    s[l] = a[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 1; d < get_local_size(0); d *= 2) {
+        if (l % (2 * d) == 0 && m[l])
+            s[l] += s[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        y[get_group_id(0)] = s[0];
+}
+//// data: a counter that is stepped before the access
+// clmap: global=64 local=32 n=32 m=formula(2200,1) b=formula(4,1) y=zeros(64)
+// also: m=formula(2200,i%5-2)
+__kernel void early(__global const int *restrict m, __global const int *restrict b, __global int *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0, k = 0;
+    while (k < n) {
+        k++;
+        if (m[i * n + k - 1] > 0)
+            s += b[0];
+    }
+    y[i] = s;
+}
+//// data: sums that atomics add up, all of them or some
+// clmap: global=256 local=64 n=64 a=formula(256*64,1) b=formula(4,1) y=zeros(8)
+// also: a=formula(256*64,i*37%5-2)
+// also: a=formula(256*64,(i//64)%3-1)
+__kernel void all_sums(__global const int *restrict a, __global const int *restrict b, __global int *y, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        if (a[i * n + k] > 0)
+            s += b[0];
+    atomic_add(y, s);
+}
+//// data: sums that some work-items add up
+// clmap: global=256 local=64 n=64 a=formula(256*64,1) b=formula(4,1) y=zeros(8)
+// also: a=formula(256*64,i*37%5-2)
+// also: a=formula(256*64,(i//64)%3-1)
+__kernel void some_sums(__global const int *restrict a, __global const int *restrict b, __global int *y, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        if (a[i * n + k] > 0)
+            s += b[0];
+    if (i % 3)
+        atomic_add(y + i % 2, s);
+}
+//// macros: the counter under another name in chunks
+// clmap: global=64 local=32 n=16 a=formula(1024,1) b=zeros(1024)
+// also: a=formula(1024,i)
+#define K k
+#define MINE i
+__kernel void turn_named(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] * K;
+}
+//// macros: the id under another name in chunks
+// clmap: global=64 local=32 n=16 a=formula(1024,1) b=zeros(1024)
+// also: n=8
+#define MINE i
+__kernel void id_named(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        b[i * n + k] = a[i * n + k] + MINE % 2;
+}
+//// macros: the counter under another name in a row
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+#define K k
+__kernel void row_named(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    int k = 7;
+    float s = K;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k] * K;
+    y[i] = s + K;
+}
+//// macros: a sum under another name
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+#define SO_FAR s
+__kernel void so_far(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f, t = 0.0f;
+    for (int k = 0; k < n; k++) {
+        s += a[i * n + k];
+        t += SO_FAR;
+    }
+    y[i] = t;
+}
+//// macros: a step under another name
+// clmap: global=64 local=32 n=24 m=formula(64*n,1) b=formula(4,2) y=zeros(64)
+// also: m=formula(64*n,i%3-1)
+#define AT p
+#define ON p++
+__kernel void step_named(__global const int *restrict m, __global const int *restrict b, __global int *restrict y,
+                         const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0, p = i * n;
+    for (int k = 0; k < n; k++) {
+        if (m[AT] > 0)
+            s += b[0];
+        ON;
+    }
+    y[i] = s + AT - i * n;
+}
+//// macros: a pointer under another name
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+#define NOW p
+__kernel void now(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    __global const float *p = a + i * n;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++, p++)
+        s += *p + NOW[0];
+    y[i] = s;
+}
+//// macros: counting down under another name
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+#define LEFT k
+__kernel void down_named(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    int k = n;
+    while (k--)
+        s += a[i * n + LEFT] * LEFT;
+    y[i] = s + LEFT;
+}
+//// macros: an id that is stored in another place by a macro
+// clmap: global=64,64 local=16,16 n=64 a=random(4096) y=zeros(4096)
+// also: n=50
+#define R r
+#define C c
+__kernel void placed(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int r = get_global_id(0), c = get_global_id(1);
+    if (R < n && C < n)
+        y[r * n + c] = a[R * n + C] + R - 2 * C;
+}
+//// macros: pairs under a macro that steps between
+// clmap: global=64 local=32 a=random(130) y=zeros(64)
+#define I i
+__kernel void pair_steps(__global const float *restrict a, __global float *restrict y)
+{
+    int i = 2 * get_global_id(0);
+    const float u = a[I];
+    I++;
+    const float v = a[i];
+    y[i / 2] = u - v;
+}
+//// macros: a local element under another name
+// clmap: global=64,16 local=16,16 a=random(1024) y=zeros(1024)
+#define T s[x][z]
+#define U s[z]
+__kernel void local_named(__global const float *restrict a, __global float *restrict y)
+{
+    __local float s[16][16];
+    const int x = get_local_id(0), z = get_local_id(1), g = get_global_id(1) * 64 + get_global_id(0);
+    s[z][x] = a[g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[g] = T + U[x];
+}
+//// names: a clamped id that is named before
+// clmap: global=64,32 local=16,8 w=60 h=30 a=random(w*h) b=random(64*32) y=zeros(64*32)
+// also: w=64 h=32
+// also: w=1 h=1
+__kernel void clamped_pair(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                           const int w, const int h)
+{
+    int c = get_global_id(0), r = get_global_id(1);
+    const float own = b[get_global_id(1) * 64 + get_global_id(0)];
+    c = min(c, w - 1);
+    r = min(r, h - 1);
+    y[get_global_id(1) * 64 + get_global_id(0)] = own + a[r * w + c] + b[get_global_id(0) * 32 + get_global_id(1)];
+}
+//// names: an id of a helper's argument that is set
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+float of_row(__global const float *a, int i, int n)
+{
+    float s = 0.0f;
+    i *= n;
+    for (int k = 0; k < n; k++)
+        s += a[i + k];
+    return s;
+}
+__kernel void arguments(__global const float *restrict a, __global float *restrict y, int n)
+{
+    int i = get_global_id(0);
+    const float s = of_row(a, i, n);
+    n = n / 2;
+    y[i] = s + of_row(a, i, n);
+}
+//// names: a width that is set between two loops
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+__kernel void narrower(__global const float *restrict a, __global float *restrict y, int n)
+{
+    const int i = get_global_id(0), w = n;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[i * w + k];
+    n /= 2;
+    for (int k = 0; k < n; k++)
+        s -= a[i * w + k] * 0.5f;
+    y[i] = s;
+}
+//// local: a tile whose second use is by another pitch
+// clmap: global=64,16 local=16,16 a=random(1024) y=zeros(1024)
+__kernel void pitches(__global const float *restrict a, __global float *restrict y)
+{
+    __local float s[256];
+    const int x = get_local_id(0), z = get_local_id(1), g = get_global_id(1) * 64 + get_global_id(0);
+    s[z * 16 + x] = a[g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const float v = s[x * 16 + z];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    s[(z * 16 + x) ^ 1] = v;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[g] = s[x * 16 + z] + s[(z / 2) * 32 + x];
+}
+//// local: filled in one order, cleared in another
+// clmap: global=128 local=32 a=random(128*32) y=zeros(128*32)
+__kernel void cleared(__global const float *restrict a, __global float *restrict y)
+{
+    __local float s[32][32];
+    const int l = get_local_id(0), first = get_group_id(0) * 1024;
+    for (int k = 0; k < 32; k++)
+        s[l][k] = a[first + l * 32 + k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int k = 0; k < 32; k++)
+        y[first + k * 32 + l] = s[l][k] + s[k][l];
 }

@@ -54,6 +54,7 @@ class Figures:
     undefined: list[str] = field(default_factory=list)
     """Launches on which the original itself gave no defined result."""
     crashed: str = ""
+    no_launch: str = ""
     origin: str = ""
     """Where its launch came from."""
     declined: list[str] = field(default_factory=list)
@@ -98,7 +99,12 @@ def main() -> int:
 def _print(found: Sequence[Figures]) -> None:
     memory = [it for it in found if it.findings]
     fixed = [it for it in memory if it.fixes]
-    print(f"\n{len(found)} kernels; {len(memory)} with a memory finding, {len(fixed)} of these with a fix")
+    launched = [it for it in found if not it.no_launch]
+    without = [it for it in found if it.no_launch]
+    print(f"\n{len(without)} kernels without a launch")
+    for it in without[:20]:
+        print(f"  {it.file}: {it.kernel}: {it.no_launch[:200]}")
+    print(f"{len(launched)} kernels; {len(memory)} with a memory finding, {len(fixed)} of these with a fix")
     fixes, safe = sum(len(it.fixes) for it in found), sum(it.safe for it in found)
     print(f"{fixes} fixes beyond const and restrict, {safe} safe")
     print(f"{sum(it.runs for it in found)} native comparisons")
@@ -176,6 +182,7 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
     findings = opened.findings(Selection.of(settings.rules.select, settings.rules.ignore))
     for kernel in opened.analysis.kernels:
         if kernel.launch is None:
+            sender.send(Figures(name, kernel.name, no_launch="; ".join(map(str, kernel.launch_problems))))
             continue
         sender.send(kernel.name)
         codes = sorted({it.code for it in findings if it.kernel == kernel.name} & MEMORY)
@@ -186,7 +193,7 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
 
 def _kernel(name: str, subject: Any, settings: Any, codes: list[str], count_only: bool) -> Figures:
     from clmap_lsp.fixes.defined import on_defined_launch
-    from clmap_lsp.fixes.offer import NOTHING, faulty, survey
+    from clmap_lsp.fixes.offer import NOTHING, survey
     from clmap_lsp.fixes.trials import Trials
     from clmap_lsp.fixes.verification import baseline
     from clmap_lsp.launch.problem import LaunchError
@@ -198,7 +205,7 @@ def _kernel(name: str, subject: Any, settings: Any, codes: list[str], count_only
     except LaunchError as error:
         figures.declined.append(f"launch: {error}")
         return figures
-    if faulty(subject):  # What it does there natively may be to crash.
+    if subject.emulation is not None and subject.emulation.faults:  # What it does natively may be to crash.
         subject = on_defined_launch(subject, settings) or subject
     trials = Trials(subject, settings)
     offered = set()
