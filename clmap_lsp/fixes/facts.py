@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.analyse import analyse
 from clmap_lsp.access.polynomial import (
     LANE_QUERIES,
+    Carried,
     Indirect,
+    LoopSymbol,
     Op,
     Operation,
     Polynomial,
@@ -17,6 +21,7 @@ from clmap_lsp.access.polynomial import (
     WorkItemSymbol,
 )
 from clmap_lsp.access.records import Direction
+from clmap_lsp.access.wording import NameTable
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, VectorType
 
@@ -30,15 +35,61 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4)
 def _on_every_launch(kernel: ir.Kernel) -> tuple[Access, ...]:
-    return analyse(kernel).accesses
+    found = analyse(kernel).accesses
+    sets = Counter(set_names(kernel.body))
+    names = NameTable()
+    names.update((atom, it) for atom, it in (found[0].names.items() if found else ()) if sets[it] <= 1)
+    return tuple(replace(it, names=names) for it in found)
+
+
+def set_names(block: Iterable[ir.Statement]) -> Iterator[str]:
+    """Yield the name of a variable that has one wherever a block sets it."""
+    for it in ir.walk(tuple(block)):
+        variable = None if isinstance(it, ir.Declare) else getattr(it, "variable", None)
+        if isinstance(variable, ir.Variable) and not variable.is_temporary:
+            yield variable.name
 
 
 def accesses(analysis: KernelAnalysis) -> tuple[Access, ...]:
     """Return the accesses of a kernel as they are on every launch, in the order of the source.
 
     Those of the analysis itself are sharpened by the launch's values; what they show may not hold on another.
+    A variable that is set twice names nothing: what it holds depends on the place.
     """
     return _on_every_launch(analysis.kernel)
+
+
+def tests_first(subject: Subject, symbol: LoopSymbol) -> bool:
+    """True if a loop makes no turn where its number of turns is not positive: it is no `do` loop."""
+    loops = (it for it in ir.walk(subject.analysis.kernel.body) if isinstance(it, ir.Loop))
+    return any(it.span == symbol.span and it.tests_first for it in loops)
+
+
+def variables_read(statements: Iterable[ir.Statement]) -> set[ir.Variable]:
+    """Return the variables that statements read, those inside of them left aside."""
+    return {
+        it.variable
+        for statement in statements
+        for expression in ir.expressions(statement)
+        for it in ir.nodes(expression)
+        if isinstance(it, ir.Read)
+    }
+
+
+def stepped_before(kernel: ir.Kernel, access: Access) -> bool:
+    """True if a variable by which an access's index goes has left what it was at the head of its loop."""
+    spans = {it.span for it in access.loops}
+    around = [it for it in ir.walk(kernel.body) if isinstance(it, ir.Loop) and it.span in spans]
+    for leaf in access.index.leaves:
+        if not isinstance(leaf, (LoopSymbol, Carried)):
+            continue
+        for loop in around:
+            if isinstance(leaf, LoopSymbol) and leaf.span != loop.span:
+                continue
+            before = (it for it in ir.walk(loop.body) if it.span.start < access.span.start)
+            if leaf.name in {*set_names(loop.test), *set_names(before)}:
+                return True
+    return False
 
 
 def extended(launch: Launch) -> tuple[int, ...]:

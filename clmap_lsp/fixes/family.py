@@ -336,8 +336,8 @@ class _Family:
             arguments = dict(base.arguments)
             for parameter in self.kernel.parameters:
                 mine = arguments.get(parameter.name)
-                if not isinstance(mine, BufferArgument) or parameter.name in self.indexing or mine.sides:
-                    continue
+                if not isinstance(mine, BufferArgument) or parameter.name in self.addressing or mine.sides:
+                    continue  # What decides on branches only takes others.
                 fill = _data_of(parameter, mine, formulas)
                 if fill is not None:
                     arguments[parameter.name] = fill

@@ -73,7 +73,10 @@ class CountingLoop:
 
 
 def counting_loops(scope: Scope) -> Iterator[CountingLoop]:
-    """Yield the loops of a kernel that count up by 1 and are left only by their test."""
+    """Yield the loops of a kernel that count up by 1 and are left only by their test.
+
+    Whoever writes one for another turn replaces its counter, which no macro may then mention.
+    """
     for statement in ir.walk(scope.subject.analysis.kernel.body):
         if isinstance(statement, ir.Loop) and as_typed(statement.span, scope.subject.path):
             symbol = _symbol(scope, statement)
@@ -85,7 +88,7 @@ def counting_loops(scope: Scope) -> Iterator[CountingLoop]:
                 found = _for(scope, node, statement, symbol)
             elif node.kind == "while":
                 found = _while(scope, node, statement, symbol)
-            if found is not None:
+            if found is not None and found.name not in scope.hidden(statement):
                 yield found
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.findings import Edit, Fix
-from clmap_lsp.fixes import gain
+from clmap_lsp.fixes import facts, gain
 from clmap_lsp.fixes.callers import Use, use_of
-from clmap_lsp.fixes.defined import on_better_launch
+from clmap_lsp.fixes.defined import on_better_launch, on_defined_launch
 from clmap_lsp.fixes.kinds import group_shape
 from clmap_lsp.fixes.macros import general
 from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
@@ -123,10 +123,25 @@ def _proposals(
 
 
 def _may_be_made(subject: Subject, proposal: Proposal, use: Use) -> bool:
-    """True if no edit takes in directives, nor parameters that a declaration repeats."""
+    """True if no edit takes in directives, nor parameters that a declaration repeats or the kernel sets."""
     if use is Use.DECLARED and _of_parameters(subject, proposal):
         return False
+    if any(_says_more_often(subject, it, name) for name in _set_parameters(subject) for it in proposal.edits):
+        return False
     return not any(_CONDITION.search(subject.text, it.span.start, it.span.end) for it in proposal.edits)
+
+
+def _set_parameters(subject: Subject) -> set[str]:
+    """Return the parameters whose names stand for other values as well: the kernel sets them."""
+    kernel = subject.analysis.kernel
+    return {it.name for it in kernel.parameters} & set(facts.set_names(kernel.body))
+
+
+def _says_more_often(subject: Subject, edit: Edit, name: str) -> bool:
+    """True if an edit puts in a name where none was: what it stands for there nobody has looked at."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    before = subject.text[edit.span.start : edit.span.end]
+    return len(word.findall(edit.text)) > len(word.findall(before))
 
 
 def _of_parameters(subject: Subject, proposal: Proposal) -> bool:
@@ -211,7 +226,7 @@ def _outcomes(subject: Subject, settings: EmulationSettings) -> Iterator[Verifie
     races on all, what cures it is looked for on the one with the fewest races.
     """
     if not faulty(subject):
-        yield from _tried(subject, settings, lambda _: None)
+        yield from _tried(_that_is_stored(subject, settings), settings, lambda _: None)
         return
     other = on_better_launch(subject, settings)
     if other is not None and not faulty(other):
@@ -220,6 +235,17 @@ def _outcomes(subject: Subject, settings: EmulationSettings) -> Iterator[Verifie
         return
     cure = "the kernel's results are undefined on this launch: cure that first, or give another launch"
     yield from _tried(other or subject, settings, lambda it: cure if it.cures is None else None)
+
+
+def _that_is_stored(subject: Subject, settings: EmulationSettings) -> Subject:
+    """Return the subject on a launch nearby on which it reads only what was stored, if there is one.
+
+    It may read more and make nothing of it, so that its own launch will do.
+    """
+    faults = () if subject.emulation is None else subject.emulation.faults
+    if any(it.kind is FaultKind.UNINITIALISED_READ for it in faults):
+        return on_defined_launch(subject, settings) or subject
+    return subject
 
 
 def _tried(

@@ -151,6 +151,10 @@ class _Reading:
             return None
         if counter.is_turned and (others or walks):
             raise _CannotError
+        if self.scope.hidden(self.loop) & {*(it.name for it in others), *(name for *_, name in walks)}:
+            raise _CannotError
+        if any(it.name in re.findall(_NAME, self.test) for it in others):
+            raise _CannotError  # The test follows a step that is written out.
         at = counter.name if counter.first == "0" else f"({counter.name} - {tight(counter.first)})"
         counted = self._type(counter.name)
         edits = [it for step in others for it in self._written(step, at, counted)]

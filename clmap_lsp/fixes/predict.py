@@ -57,7 +57,10 @@ def rewritten(subject: Subject, edits: Iterable[Edit]) -> Program | str:
     program = subject.read(text)
     known = {it.message for it in subject.program.problems}
     new = [it for it in program.problems if it.severity is Severity.ERROR and it.message not in known]
-    return new[0].message if new else program
+    if new:
+        return new[0].message
+    guessed = {it.name for it in program.guesses} - {it.name for it in subject.program.guesses}
+    return f"nothing declares `{min(guessed)}`" if guessed else program
 
 
 def predicted(subject: Subject, edits: Iterable[Edit], launch: Launch | None = None) -> Figures | None:

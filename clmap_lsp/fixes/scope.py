@@ -255,6 +255,17 @@ class Scope:
         text = self.shown[start : self.body.end]
         return [start + it.start() for it in _WORD.finditer(text) if it.group() == name]
 
+    def hidden(self, loop: ir.Loop) -> frozenset[str]:
+        """Return the variables that a loop reads where its text does not mention them: macros do."""
+        return frozenset(
+            node.variable.name
+            for statement in ir.walk((*loop.test, *loop.body, *loop.step))
+            for expression in ir.expressions(statement)
+            for node in ir.nodes(expression)
+            if isinstance(node, ir.Read) and not node.variable.is_temporary
+            if node.variable.name not in self.words(node.span.start, node.span.end)
+        )
+
     def subscripts(self, at: int, count: int) -> tuple[tuple[int, int], ...] | None:
         """Return the insides of the `[…][…]` that follow an offset."""
         found = []

@@ -38,6 +38,10 @@ LED_ASTRAY = (
     "do: chunks of a tiled product",
     "pairs: stored before the other is loaded",
     "pairs: a choice in the index",
+    "data: a sum of one's own under a condition of the data",
+    "data: sums that some work-items add up",
+    "data: the row's length shrinks with what is read",
+    "a do-while over a row",
 )
 """Those that a rewrite got wrong, or could have; `benchmarks.fix_native --awkward` runs all natively."""
 

@@ -153,3 +153,29 @@ def test_a_given_launch_keeps_its_races():
     subject = baseline(subject_of(text, device=DEVICE), SETTINGS)
     assert faulty(subject)
     assert all(proof.launch == subject.launch for proof, _ in survey(subject, SETTINGS).offers)
+
+
+BLOCKS = """\
+__kernel void blocks(__global const float *table, __global const float *a, __global float *y,
+                     __local float *half_done, const uint width, const uint block)
+{
+    const uint i = get_local_id(0), j = get_local_id(1);
+    float s = 0.0f;
+    for (uint k = 0; k < block; k++)
+        s += table[k * block + i] * a[(get_group_id(1) * block + k) * width + get_group_id(0) * block + j];
+    half_done[j * block + i] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    s = 0.0f;
+    for (uint k = 0; k < block; k++)
+        s += half_done[i * block + k] * table[k * block + j];
+    y[get_global_id(1) * width + get_global_id(0)] = s;
+}
+"""
+"""With blocks wider than work-groups it reads local elements that nobody stored."""
+
+
+def test_a_launch_on_which_only_stored_elements_are_read_is_taken_instead():
+    found = survey(baseline(subject_of(BLOCKS), SETTINGS), SETTINGS)
+    assert found.offers
+    for proof, _ in found.offers:
+        assert str(proof.launch.arguments["block"]) == str(proof.launch.local_size[0])

@@ -558,9 +558,9 @@ def test_without_a_sweep_the_traffic_alone_is_promised(device: str):
 
 
 def test_a_sum_for_each_chunk_is_not_reordered():
-    """Striding would add up other elements: the proposal is made, and the emulator rejects it."""
+    """Striding would add up other elements, whatever they are on this launch."""
     text = kernels.CHUNK_SUM.replace("id * 20", "id * n").replace("n=18", "n=20")
-    assert len(proposed(text, "stride-order")) == 1
+    assert proposed(text, "stride-order") == []
     assert offered(text, "stride-order") == []
 
 

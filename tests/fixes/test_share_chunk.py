@@ -96,7 +96,7 @@ REFUSED = {
     .replace(LOOP, "{ mine[k] = 2; atomic_inc(&here[mine[k] & 31]); }"),
     "some work-items only": COUNTED.replace("    for (uint k", "    if (lid < 5)\n    for (uint k"),
     "its own number of turns": COUNTED.replace("k < per; k++", "k < per - lid % 2; k++"),
-    "another meaning of a name": COUNTED.replace("int bin = 0;", "int bin = 0, lid = 3;"),
+    "another meaning of a name": COUNTED.replace("int bin = 0;", "int bin = 0, per = 3;"),
     "read behind the loop": MAPPED.replace("    for", "    float last = b[id * n + first];\n    for"),
     "kept for its neighbour": MAPPED.replace("* scale;", "* scale + b[id * n + k];"),
 }  # fmt: skip

@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.polynomial import LANE_QUERIES, Polynomial, global_id, local_id, varies_in_group
+from clmap_lsp.access.polynomial import Polynomial, global_id, local_id, varies_in_group
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.alike import Known, always
 from clmap_lsp.fixes.assumptions import overlaps
 from clmap_lsp.fixes.kinds.local_counts import is_used
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
@@ -26,7 +27,6 @@ from clmap_lsp.source.types import AddressSpace, ScalarType
 
 if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
-    from clmap_lsp.source.span import Span
 
 KIND = "share-chunk"
 NEEDS = (
@@ -90,7 +90,7 @@ def _chunk(scope: Scope, loop: CountingLoop) -> _Chunk | None:
     trip = loop.symbol.trip
     if trip is None or varies_in_group(trip) or not loop.from_zero or loop.increment is not None:
         return None
-    if not any(it is loop.statement for it in _always(scope.subject.analysis.kernel.body)):
+    if not any(it is loop.statement for it in always(scope.subject.analysis.kernel.body)):
         return None
     inside = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
     found: list[Access] = []
@@ -107,14 +107,6 @@ def _chunk(scope: Scope, loop: CountingLoop) -> _Chunk | None:
         return None
     rest = facts.unwrapped(found[0].index) - Polynomial.of(loop.symbol) - Polynomial.of(global_id(0)) * trip
     return _Chunk(loop, rest, tuple(found), *named)
-
-
-def _always(block: ir.Block) -> Iterator[ir.Statement]:
-    """Yield the statements that every work-item makes."""
-    for statement in block:
-        yield statement
-        if isinstance(statement, ir.Scope):
-            yield from _always(statement.body)
 
 
 def _named(
@@ -173,59 +165,8 @@ def _is_any_order(scope: Scope, chunk: _Chunk) -> bool:
     outside = [it.variable for it in statements if isinstance(it, (ir.Assign, ir.Load))]
     if any(it not in own and it.name != chunk.loop.name for it in outside):
         return False
-    known = _Known(scope, chunk, own)
-    return known.knows_only_its_element(statements) and _stores_apart(scope, chunk, statements, own)
-
-
-@dataclass(frozen=True, slots=True)
-class _Known:
-    """What an iteration reads besides its element."""
-
-    scope: Scope
-    chunk: _Chunk
-    own: set[ir.Variable]
-
-    def knows_only_its_element(self, statements: list[ir.Statement]) -> bool:
-        """True if nothing in the iterations but the texts of the element tells work-items apart."""
-        step = {it.span for it in self.chunk.loop.statement.step}
-        return all(
-            self._is_shared(node, ())
-            for statement in statements
-            if statement.span not in step
-            for expression in ir.expressions(statement)
-            for node in ir.nodes(expression)
-            if not self._says_which(node.span)
-        )
-
-    def _says_which(self, span: Span) -> bool:
-        typed = as_typed(span, self.scope.subject.path)
-        return typed and any(a <= span.start and span.end <= b for a, b in self.chunk.texts)
-
-    def _is_shared(self, node: ir.Expression, seen: tuple[ir.Variable, ...]) -> bool:
-        """True if a value is the same for all work-items of a group, or the iteration's own."""
-        match node:
-            case ir.WorkItem(query=query):
-                return query not in LANE_QUERIES
-            case ir.ObjectAddress(variable=variable):
-                shared = (ir.VariableKind.LOCAL_OBJECT, ir.VariableKind.CONSTANT_OBJECT)
-                return variable in self.own or variable.kind in shared
-            case ir.Read(variable=variable):
-                if variable in self.own:
-                    return True
-                return variable not in seen and self._is_set_alike(variable, seen)
-            case _:
-                return True
-
-    def _is_set_alike(self, variable: ir.Variable, seen: tuple[ir.Variable, ...]) -> bool:
-        """True if a variable is set once, or a parameter never, and alike for all work-items of a group."""
-        body = self.scope.subject.analysis.kernel.body
-        sets = [it for it in ir.walk(body) if getattr(it, "variable", None) is variable]
-        values = [it.value for it in sets if isinstance(it, ir.Assign)]
-        if len(values) != (variable.kind is not ir.VariableKind.PARAMETER):
-            return False
-        return all(isinstance(it, (ir.Assign, ir.Declare)) for it in sets) and all(
-            self._is_shared(it, (*seen, variable)) for value in values for it in ir.nodes(value)
-        )
+    known = Known(scope, chunk.texts, frozenset(own))
+    return known.knows_only_its_element(chunk.loop.statement) and _stores_apart(scope, chunk, statements, own)
 
 
 def _stores_apart(scope: Scope, chunk: _Chunk, statements: list[ir.Statement], own: set[ir.Variable]) -> bool:

@@ -28,6 +28,7 @@ from clmap_lsp.access.polynomial import (
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.alike import Known, always
 from clmap_lsp.fixes.assumptions import Assumption, multiple, no_offset, other_order, overlaps
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
@@ -157,6 +158,12 @@ def _sums(scope: Scope, divided: _Divided) -> bool:
 def _strided(scope: Scope, loop: CountingLoop, divided: _Divided) -> Proposal | None:
     """Let all work-items walk side by side."""
     if not _independent(loop.statement) or any(it.volatile for it in divided.accesses):
+        return None
+    texts = tuple((it.span.start, it.span.end) for it in divided.accesses) if loop.from_zero else ()
+    element = "" if loop.from_zero else loop.name
+    if not _added_up_by_all(scope, loop.statement):
+        return None
+    if not _is_anyones(scope, loop.statement, element, texts):
         return None
     sweep = _resplit(scope, divided, side_by_side=True)
     if sweep is not None and sweep.gain <= 1:
@@ -298,6 +305,54 @@ def _independent(loop: ir.Loop) -> bool:
     return not any(_read_besides(loop, it) for it in sums if not it.is_temporary)
 
 
+def _is_anyones(scope: Scope, loop: ir.Loop, element: str, texts: tuple[tuple[int, int], ...] = ()) -> bool:
+    """True if every work-item makes the loop, and its iterations know their element only.
+
+    Args:
+        element: the loop's variable, where it is the element.
+        texts: where else it is said which element it is.
+    """
+    kernel = scope.subject.analysis.kernel
+    if not any(it is loop for it in always(kernel.body)) or any(
+        isinstance(it, ir.Return) for it in ir.walk(kernel.body)
+    ):
+        return False
+    own = {
+        variable
+        for it in ir.walk((*loop.body, *loop.step))
+        if isinstance(variable := getattr(it, "variable", None), ir.Variable)
+        and (
+            variable.is_temporary or not isinstance(it, ir.Assign) or variable.name == element or _is_sum(it)
+        )
+    }
+    return Known(scope, texts, frozenset(own), in_launch=True).knows_only_its_element(loop)
+
+
+def _added_up_by_all(scope: Scope, loop: ir.Loop) -> bool:
+    """True if a work-item's own sums only go to atomics that add them up: it has other elements then."""
+    everything = tuple(ir.walk(scope.subject.analysis.kernel.body))
+    inside = {it.variable for it in ir.walk(loop.body) if isinstance(it, ir.Declare)}
+    sums = {it.variable for it in ir.walk(loop.body) if isinstance(it, ir.Assign)} - inside
+    within = {id(it) for it in ir.walk((*loop.test, *loop.body, *loop.step))}
+    return not any(
+        facts.variables_read((it,)) & sums and not _only_adds(scope, it, everything)
+        for it in everything
+        if id(it) not in within
+    )
+
+
+def _only_adds(scope: Scope, statement: ir.Statement, everything: Sequence[ir.Statement]) -> bool:
+    """True for an atomic by which all work-items add a variable to one element, and learn nothing."""
+    if not isinstance(statement, ir.Atomic) or statement.variable in facts.variables_read(everything):
+        return False
+    access = scope.general[statement.site]
+    return (
+        statement.op in (ir.AtomicOp.ADD, ir.AtomicOp.SUB)
+        and isinstance(ir.unconverted(statement.operands[0]), ir.Read)
+        and not (access.guard or access.loops or varies_in_launch(access.index))
+    )
+
+
 def _read_besides(loop: ir.Loop, variable: ir.Variable) -> bool:
     """True if a loop reads a sum otherwise than to add to it: what it is in a turn depends on the order."""
     for statement in ir.walk((*loop.test, *loop.body, *loop.step)):
@@ -348,6 +403,8 @@ def _chunks(scope: Scope, divided: _Divided) -> Proposal | None:
         return None
     sweep = _resplit(scope, divided, side_by_side=False)
     if sweep is None or sweep.gain <= 1 or not _independent(statement):
+        return None
+    if not _added_up_by_all(scope, statement) or not _is_anyones(scope, statement, head["name"]):
         return None
     edits = _chunk_edits(scope, node, head)
     if edits is None:

@@ -268,7 +268,7 @@ def _row_counts(scope: Scope, width: Polynomial, accesses: Sequence[Access]) -> 
     found: list[Polynomial] = []
     for access in accesses:
         row = _taken_apart(access.index, _Shape(ONE, width, None)).row
-        found += (bound for it, bound in _bounds(access) if it == row)
+        found += (bound for it, bound in _bounds(scope, access) if it == row)
         for atom in row.atoms:
             if isinstance(atom, LoopSymbol) and atom.trip is not None:
                 found.append(row - Polynomial.of(atom) + atom.trip)
@@ -318,9 +318,10 @@ def _divided(index: Polynomial, by: Polynomial) -> tuple[Polynomial, Polynomial]
     return Polynomial(quotient), Polynomial(rest)
 
 
-def _bounds(access: Access) -> Iterator[tuple[Polynomial, Polynomial]]:
+def _bounds(scope: Scope, access: Access) -> Iterator[tuple[Polynomial, Polynomial]]:
     """Yield (value, bound) of the conditions around an access, of loops too, that say `value < bound`."""
-    turns = (it.condition for it in access.loops if it.condition is not None)
+    tested = (it for it in access.loops if facts.tests_first(scope.subject, it))
+    turns = (it.condition for it in tested if it.condition is not None)
     for condition in facts.conjuncts((*access.guard, *turns)):
         match condition.atom:
             case Operation(op=Op.LT, operands=(left, right)):
@@ -363,6 +364,8 @@ def _spaced(text: str, like: str) -> str:
 
 def _index(scope: Scope, access: Access, shape: _Shape, part: _Part) -> str | None:
     """Return the index of the element's new place, from its row and column."""
+    if facts.stepped_before(scope.subject.analysis.kernel, access):
+        return None
     names = dict(scope.names_at(access.span.start, access.names))
     for atom, name in access.names.items():
         if isinstance(atom, (LoopSymbol, Carried)):
@@ -409,7 +412,7 @@ def _not_negative(scope: Scope, access: Access, value: Polynomial) -> Assumption
     """Return the assumption that a value is not negative; `None` where that is known."""
     if _known(scope).is_non_negative(value):
         return None
-    for low, high in _bounds(access):  # -1 < x + 1 says that x + 2 is not negative.
+    for low, high in _bounds(scope, access):  # -1 < x + 1 says that x + 2 is not negative.
         same = high - high.offset == value - value.offset
         if same and low.value is not None and low.value + 1 + value.offset - high.offset >= 0:
             return None
@@ -423,10 +426,10 @@ def _not_negative(scope: Scope, access: Access, value: Polynomial) -> Assumption
 
 def _below(scope: Scope, access: Access, value: Polynomial, bound: Polynomial) -> Assumption | None:
     """Return the assumption that a value stays below a bound; `None` where that is known."""
-    if (value, bound) in tuple(_bounds(access)):
+    if (value, bound) in tuple(_bounds(scope, access)):
         return None
     atom = value.atom
-    if isinstance(atom, LoopSymbol) and atom.trip == bound:
+    if isinstance(atom, LoopSymbol) and atom.trip == bound and facts.tests_first(scope.subject, atom):
         return None
     if (
         isinstance(atom, WorkItemSymbol)

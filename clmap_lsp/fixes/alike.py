@@ -1,0 +1,77 @@
+"""What an iteration knows besides its element: whether it matters which work-item makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from clmap_lsp.access.polynomial import GROUP_QUERIES, LANE_QUERIES
+from clmap_lsp.dataclass import dataclass
+from clmap_lsp.fixes.scope import as_typed
+from clmap_lsp.source import ir
+
+if TYPE_CHECKING:
+    from clmap_lsp.fixes.scope import Scope
+    from clmap_lsp.source.span import Span
+
+
+def always(block: ir.Block) -> Iterator[ir.Statement]:
+    """Yield the statements that every work-item makes."""
+    for statement in block:
+        yield statement
+        if isinstance(statement, ir.Scope):
+            yield from always(statement.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the iterations of a loop read besides the texts that say which element is theirs."""
+
+    scope: Scope
+    texts: tuple[tuple[int, int], ...]
+    own: frozenset[ir.Variable]
+    """Variables of an iteration."""
+    in_launch: bool = False
+    """Work-items of all groups change places, not of one group only."""
+
+    def knows_only_its_element(self, loop: ir.Loop) -> bool:
+        """True if nothing in the iterations but the texts of the element tells work-items apart."""
+        step = {it.span for it in loop.step}
+        return all(
+            self._is_shared(node, ())
+            for statement in ir.walk(loop.body)
+            if statement.span not in step
+            for expression in ir.expressions(statement)
+            for node in ir.nodes(expression)
+            if not self._says_which(node.span)
+        )
+
+    def _says_which(self, span: Span) -> bool:
+        typed = as_typed(span, self.scope.subject.path)
+        return typed and any(a <= span.start and span.end <= b for a, b in self.texts)
+
+    def _is_shared(self, node: ir.Expression, seen: tuple[ir.Variable, ...]) -> bool:
+        """True if a value is the same for all that change places, or the iteration's own."""
+        match node:
+            case ir.WorkItem(query=query):
+                return query not in LANE_QUERIES and not (self.in_launch and query in GROUP_QUERIES)
+            case ir.ObjectAddress(variable=variable):
+                is_local = variable.kind is ir.VariableKind.LOCAL_OBJECT and not self.in_launch
+                return variable in self.own or is_local or variable.kind is ir.VariableKind.CONSTANT_OBJECT
+            case ir.Read(variable=variable):
+                if variable in self.own:
+                    return True
+                return variable not in seen and self._is_set_alike(variable, seen)
+            case _:
+                return True
+
+    def _is_set_alike(self, variable: ir.Variable, seen: tuple[ir.Variable, ...]) -> bool:
+        """True if a variable is set once, or a parameter never, and alike for all that change places."""
+        body = self.scope.subject.analysis.kernel.body
+        sets = [it for it in ir.walk(body) if getattr(it, "variable", None) is variable]
+        values = [it.value for it in sets if isinstance(it, ir.Assign)]
+        if len(values) != (variable.kind is not ir.VariableKind.PARAMETER):
+            return False
+        return all(isinstance(it, (ir.Assign, ir.Declare)) for it in sets) and all(
+            self._is_shared(it, (*seen, variable)) for value in values for it in ir.nodes(value)
+        )
