@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fixing import DEVICE, SETTINGS, subject_of
 
+from clmap_lsp.config import Settings
+from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.fixes.offer import faulty, survey
 from clmap_lsp.fixes.verification import baseline
+from clmap_lsp.workbench import Workbench
 
 PAIRED = """\
 __kernel void up(__global float *data, __global float *sums)
@@ -179,3 +184,41 @@ def test_a_launch_on_which_only_stored_elements_are_read_is_taken_instead():
     assert found.offers
     for proof, _ in found.offers:
         assert str(proof.launch.arguments["block"]) == str(proof.launch.local_size[0])
+
+
+SPARSE = """\
+__kernel void scanned(__global const float *in, __global float *out, __local float *s, const uint length,
+                      const uint apart)
+{
+    const int l = get_local_id(0), n = get_local_size(0);
+    int at = get_group_id(0);
+    at = apart * (2 * (at * n + l) + 1) - 1;
+    if (at < length)
+        s[2 * l] = in[at];
+    if (at + apart < length)
+        s[2 * l + 1] = in[at + apart];
+    int d = 1;
+    for (int pairs = length >> 1; pairs > 0; pairs >>= 1, d <<= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (l < pairs)
+            s[d * (2 * l + 2) - 1] += s[d * (2 * l + 1) - 1];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (at < length)
+        out[at] = s[2 * l];
+    if (at + apart < length)
+        out[at + apart] = s[2 * l + 1];
+}
+"""
+"""All groups of a guess but one handle elements that are not there; of one element none makes the loop."""
+
+
+def test_an_access_that_a_launch_never_makes_counts_as_none():
+    opened = Workbench().open_text("k.cl", SPARSE, replace(Settings(), device="nvidia-h200"))
+    (kernel,) = opened.analysis.kernels
+    settings = opened.emulation_settings()
+    subject = baseline(opened.subject(kernel), settings)
+    assert subject.emulation is not None
+    assert FaultKind.UNINITIALISED_READ in {it.kind for it in subject.emulation.faults}
+    found = survey(subject, settings)
+    assert "pad-local" in {proof.proposal.kind for proof, _ in found.offers}
