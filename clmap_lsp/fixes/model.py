@@ -144,6 +144,8 @@ class Proposal:
     """The way back: gives the original's buffers from the rewritten one's."""
     together: tuple[Companion, ...] = ()
     """Other kernels of the file that the same edits rewrite."""
+    in_place: bool = False
+    """Its edits say again what stands there, and nothing else: names mean what they meant."""
     refused: str = ""
     """Why it cannot be made although the kernel asks for it; it is never offered then."""
 

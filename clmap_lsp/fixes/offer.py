@@ -126,7 +126,8 @@ def _may_be_made(subject: Subject, proposal: Proposal, use: Use) -> bool:
     """True if no edit takes in directives, nor parameters that a declaration repeats or the kernel sets."""
     if use is Use.DECLARED and _of_parameters(subject, proposal):
         return False
-    if any(_says_more_often(subject, it, name) for name in _set_parameters(subject) for it in proposal.edits):
+    changing = () if proposal.in_place else _set_parameters(subject)
+    if any(_says_more_often(subject, it, name) for name in changing for it in proposal.edits):
         return False
     return not any(_CONDITION.search(subject.text, it.span.start, it.span.end) for it in proposal.edits)
 

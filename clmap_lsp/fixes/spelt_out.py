@@ -78,7 +78,8 @@ class SpeltOut:
             return None
         assumed = tuple(dict.fromkeys((*proposal.assumptions, *self.assumptions)))
         reorders = proposal.reorders_sums or self.reorders_sums
-        return replace(proposal, edits=(*others, *edits), assumptions=assumed, reorders_sums=reorders)
+        made = (*others, *edits)
+        return replace(proposal, edits=made, assumptions=assumed, reorders_sums=reorders, in_place=False)
 
     def _edits(self, edits: Sequence[Edit]) -> Iterator[Edit]:
         path, text = self.subject.path, self.subject.text

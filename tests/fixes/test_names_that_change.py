@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 from fixing import SETTINGS, offered, proposed, subject_of
+from natively import all_of, natively_the_same
 
 from benchmarks import awkward
 from clmap_lsp.findings import Edit
 from clmap_lsp.fixes import facts
+from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.predict import rewritten
+from clmap_lsp.fixes.spelt_out import SpeltOut
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.source.span import Span
 
@@ -161,3 +164,47 @@ def test_the_first_round_of_a_do_loop_is_made_before_the_test():
     text = dict(awkward.kernels())["a do-while over a row"]
     ((_, made),) = proposed(text, "transpose-buffer")
     assert "k < n" in {it.text for it in made.assumptions}
+
+
+MERGED = """\
+// clmap: global=512 local=128 d=128 up=1 keys=random(1024)
+__kernel __attribute__((reqd_work_group_size(128, 1, 1)))
+void merged(__global uint *keys, uint d, const uint up)
+{
+    __local uint s[256];
+    const uint l = get_local_id(0), first = 256 * get_group_id(0);
+    s[l] = keys[first + l];
+    s[l + 128] = keys[first + l + 128];
+    for (; d > 0; d >>= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint at = 2 * l - (l & (d - 1));
+        const uint low = s[at], high = s[at + d];
+        if ((low > high) == up) {
+            s[at] = high;
+            s[at + d] = low;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    keys[first + l] = s[l];
+    keys[first + l + 128] = s[l + 128];
+}
+"""
+"""A step of a bitonic sort: the distance of the pairs is an argument, which the kernel halves."""
+
+
+def test_an_index_is_written_again_where_it_stands_whatever_changes_in_it():
+    texts = [after for after, _ in offered(MERGED, "pad-local")]
+    assert any("s[at + d + ((at + d) >> 5)] = low;" in it for it in texts)
+    assert any("s[(at + d) ^ ((at + d) >> 5 & 31)] = low;" in it for it in texts)
+    subject, found = all_of(MERGED, "pad-local")
+    trials = Trials(subject, SETTINGS)
+    for proposal in found:
+        natively_the_same(subject, proposal, trials)
+
+
+def test_an_index_that_something_was_spelt_out_in_is_not_what_stands_there():
+    subject = subject_of(MERGED)
+    made = Proposal("pad-local", "", (Edit(Span(subject.path, 0, 0), ""),), in_place=True)
+    typed = SpeltOut(subject, ()).typed(made)
+    assert typed is not None
+    assert not typed.in_place

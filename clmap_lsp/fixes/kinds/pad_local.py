@@ -98,6 +98,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
                     ("CM201",),
                     candidate.assumptions,
                     sites=frozenset(it.site for it in array.accesses),
+                    in_place=True,
                     **_asked(candidate),
                 )
 
