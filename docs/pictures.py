@@ -71,26 +71,34 @@ def _traffic() -> str:
     return standalone(html_charts.traffic("ladder", f"Sectors of global memory: {words}", "sectors", bars))
 
 
-def _speed() -> str:
-    """Return what fixes do to the naive matrix multiply, and the search for them, N = 2048, as measured
-    (`benchmarks/ladder.py`, `benchmarks/optimise.py`)."""
-    steps = next(it for it in _results("ladder")["ladders"] if it["name"] == "matmul, any fix")["steps"]
-    best = next(it for it in _results("optimise")["cases"] if it["name"] == "matmul")["versions"][1]
+def speeds() -> list[tuple[str, int]]:
+    """Return (label, GFLOP/s) of the naive matrix multiply, N = 2048, of fixes to it and of the search for
+    them, as measured (`benchmarks/ladder.py`, `benchmarks/optimise.py`).
+    """
+    steps = next(it for it in results("ladder")["ladders"] if it["name"] == "matmul, any fix")["steps"]
+    best = next(it for it in results("optimise")["cases"] if it["name"] == "matmul")["versions"][1]
     rates = [round(it["gflops"]) for it in steps if not it["alone"]][:3]
     rates.append(round(2 * 2048**3 / best["milliseconds"] / 1e6))
     labels = ("naive matrix multiply", "dimensions swapped", "and loaded by vectors", "clmap-lsp optimise")
+    return list(zip(labels, rates, strict=True))
+
+
+def _speed() -> str:
+    """Return the speeds as bars."""
+    bars = speeds()
+    most = max(rate for _, rate in bars)
     rows = "".join(
-        _speed_row(20 + 44 * at, label, rate, rate / max(rates))
-        for at, (label, rate) in enumerate(zip(labels, rates, strict=True))
+        _speed_row(20 + 44 * at, label, rate, rate / most) for at, (label, rate) in enumerate(bars)
     )
-    said = "; ".join(f"{label} {rate:,} GFLOP/s" for label, rate in zip(labels, rates, strict=True))
+    said = "; ".join(f"{label} {rate:,} GFLOP/s" for label, rate in bars)
     return standalone(
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 720 196" role="img" '
         f'aria-label="On an NVIDIA H200: {said}">{rows}</svg>'
     )
 
 
-def _results(name: str) -> dict[str, Any]:
+def results(name: str) -> dict[str, Any]:
+    """Return what a benchmark wrote down on the H200."""
     path = ROOT / "benchmarks" / "results" / f"{name}_h200.json"
     found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return found
