@@ -30,8 +30,8 @@ DEVICE = "nvidia-h200"
 """One whose times are known: on others nothing is offered that is a matter of time."""
 MEMBERS = 5
 """Launches of the family that each fix is run on natively, besides its own."""
-SECONDS_A_FILE = 150
-"""Of processor time, so that a busy machine gives the figures of an idle one; of the clock ten times that."""
+SECONDS_A_FILE = 400
+"""Of processor time, so that a busy machine gives an idle one's figures; of the clock five times that."""
 
 
 @dataclass
@@ -140,7 +140,7 @@ def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...], count_onl
     child = context.Process(target=_file, args=(name, text, defines, sender, count_only))
     child.start()
     found: list[Figures] = []
-    end = time.monotonic() + 10 * SECONDS_A_FILE
+    end = time.monotonic() + 5 * SECONDS_A_FILE
     current, done = "", False
     while time.monotonic() < end:
         if receiver.poll(0.2):
@@ -159,7 +159,7 @@ def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...], count_onl
             break
     if not done:
         child.join(1)
-        why = f"no end after {10 * SECONDS_A_FILE} s" if child.is_alive() else f"exit code {child.exitcode}"
+        why = f"no end after {5 * SECONDS_A_FILE} s" if child.is_alive() else f"exit code {child.exitcode}"
         found.append(Figures(name, current, crashed=why))
     child.kill()
     child.join()

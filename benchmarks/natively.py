@@ -7,7 +7,7 @@ two versions which do the same sums in the same order agree bit for bit.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -21,6 +21,7 @@ from clmap_lsp.fixes.model import Subject
 from clmap_lsp.launch.contents import buffer_contents, scalar_bytes
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch, LocalArgument, ScalarArgument
 from clmap_lsp.source.ir import Kernel
+from clmap_lsp.source.scan import Role
 from clmap_lsp.source.types import PointerType
 
 Buffers = Mapping[str, NDArray[np.uint8]]
@@ -34,6 +35,7 @@ REORDERED = 1e-4
 CANCELLED = 1e-5
 """Of the median magnitude of a buffer, for elements of reordered sums that cancel."""
 _FLOATS = {"half": np.float16, "float": np.float32, "double": np.float64}
+_DEFINABLE = {it.value for it in (Role.TYPE, Role.VECTOR_TYPE, Role.CONSTANT, Role.QUALIFIER, Role.ATTRIBUTE)}
 _FILL_LOCAL = """
 kernel void fill_local(local uint *all, const uint n, const uint value, global uint *sink)
 {
@@ -63,7 +65,7 @@ def outcome(text: str, subject: Subject, case: Case, launch: Launch) -> Outcome:
         kernel = found
     options = (
         f"-cl-std={case.options.language}",
-        *(f"-D{n}={v}" for n, v in case.options.defines),
+        *(f"-D{n}={v}" for n, v in (*case.options.defines, *_guessed(subject, case))),
         *("-I", str(Path(subject.path).parent)),
     )
     program = _built(text, options)
@@ -73,6 +75,14 @@ def outcome(text: str, subject: Subject, case: Case, launch: Launch) -> Outcome:
             return Outcome(one.buffers, undefined)
     reason = differs(one.buffers, other.buffers, kernel)
     return Outcome(one.buffers, f"two runs differ: {reason}" if reason else "")
+
+
+def _guessed(subject: Subject, case: Case) -> Iterator[tuple[str, str]]:
+    """Yield the names that nothing defines, as they are read: the host defines them."""
+    known = dict(case.options.defines)
+    for it in subject.read(subject.text, case.options).guesses:
+        if it.role in _DEFINABLE and it.name not in known:
+            yield it.name, it.value or ""
 
 
 @cache
