@@ -4788,3 +4788,407 @@ __kernel void cleared(__global const float *restrict a, __global float *restrict
     for (int k = 0; k < 32; k++)
         y[first + k * 32 + l] = s[l][k] + s[k][l];
 }
+//// phases: a merge whose distance is an argument that halves
+// clmap: global=512 local=128 d=128 up=1 keys=random(1024)
+// also: up=0
+// also: d=64
+// also: d=1
+__kernel __attribute__((reqd_work_group_size(128, 1, 1)))
+void merged(__global uint *keys, uint d, const uint up)
+{
+    __local uint s[256];
+    const uint l = get_local_id(0), first = 256 * get_group_id(0);
+    s[l] = keys[first + l];
+    s[l + 128] = keys[first + l + 128];
+    for (; d > 0; d >>= 1) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        const uint at = 2 * l - (l & (d - 1));
+        const uint low = s[at], high = s[at + d];
+        if ((low > high) == up) {
+            s[at] = high;
+            s[at + d] = low;
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    keys[first + l] = s[l];
+    keys[first + l + 128] = s[l + 128];
+}
+//// phases: the pitch of a flat tile is an argument that the kernel makes odd
+// clmap: global=64,16 local=16,16 pitch=16 a=random(1024) y=zeros(1024)
+// also: local=8,8
+// also: pitch=18
+__kernel void odd_pitch(__global const float *restrict a, __global float *restrict y, int pitch)
+{
+    __local float s[320];
+    const int x = get_local_id(0), z = get_local_id(1), g = get_global_id(1) * 64 + get_global_id(0);
+    s[x * pitch + z] = a[g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const float mine = s[z * pitch + x];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    pitch += 1;
+    s[x * pitch + z] = mine;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[g] = s[x * pitch + z] + s[z * pitch + x];
+}
+//// phases: one row of local memory is counts, then their sums
+// clmap: global=256 local=64 keys=formula(256,i*37%16) out=zeros(256) ends=zeros(16)
+// also: global=192
+// also: local=32
+__kernel void placed(__global const uint *restrict keys, __global uint *restrict out, __global uint *restrict ends)
+{
+    __local uint s[32];
+    const uint l = get_local_id(0), i = get_global_id(0);
+    if (l < 32)
+        s[l] = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    atomic_inc(&s[keys[i]]);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l == 0)
+        for (uint k = 1; k < 16; k++)
+            s[k] += s[k - 1];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[i] = s[keys[i]] - (keys[i] ? s[keys[i] - 1] : 0);
+    if (l < 16 && get_group_id(0) == 0)
+        ends[l] = s[l];
+}
+//// phases: half of the tile is kept from the chunk before
+// clmap: global=64 local=32 n=4 a=random(64*4+64) y=zeros(64*4)
+// also: n=3
+__kernel void kept_half(__global const float *a, __global float *y, const int n)
+{
+    __local float s[2][32];
+    const int l = get_local_id(0), first = get_group_id(0) * 32 * n;
+    s[0][l] = a[first + l];
+    for (int k = 0; k < n; k++) {
+        s[(k + 1) & 1][l] = a[first + (k + 1) * 32 + l];
+        barrier(CLK_LOCAL_MEM_FENCE);
+        y[first + k * 32 + l] = s[k & 1][31 - l] + s[(k + 1) & 1][l];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+}
+//// phases: an asynchronous copy of a row that is then walked
+// clmap: global=64 local=16 n=48 a=random(4*n) y=zeros(64)
+// also: n=47
+// also: local=32
+__kernel void copied(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    __local float s[64];
+    const int l = get_local_id(0), i = get_global_id(0);
+    event_t done = async_work_group_copy(s, a + get_group_id(0) * n, (size_t)n, 0);
+    wait_group_events(1, &done);
+    float t = 0.0f;
+    for (int k = 0; k < n; k++)
+        t += s[(k + l) % n] * a[get_group_id(0) * n + k];
+    y[i] = t;
+}
+//// phases: a barrier under a flag that all share
+// clmap: global=128 local=32 flag=1 n=20 a=random(128*n) y=zeros(128)
+// also: flag=0
+// also: n=21
+__kernel void under_flag(__global const float *restrict a, __global float *restrict y, const int n, const int flag)
+{
+    __local float s[32];
+    const int l = get_local_id(0), i = get_global_id(0), w = get_local_size(0);
+    float t = 0.0f;
+    for (int k = 0; k < n; k++) {
+        t += a[i * n + k];
+        if (flag) {
+            s[l] = t;
+            barrier(CLK_LOCAL_MEM_FENCE);
+            t += s[w - 1 - l] * 0.5f;
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+    }
+    y[i] = t;
+}
+//// launches: a volume whose sides all differ, turned round twice
+// clmap: global=24,16,8 local=8,8,1 w=24 h=16 d=8 a=random(w*h*d) y=zeros(w*h*d)
+// also: global=20,12,6 local=4,4,2 w=19 h=11 d=5
+// also: global=24,16,8 local=8,2,4
+__kernel void turned(__global const float *restrict a, __global float *restrict y, const int w, const int h,
+                     const int d)
+{
+    const int x = get_global_id(0), z = get_global_id(1), p = get_global_id(2);
+    if (x < w && z < h && p < d)
+        y[(x * h + z) * d + p] = a[(p * h + z) * w + x];
+}
+//// launches: planes by the last id, of which the guard names two only
+// clmap: global=16,16,4 local=16,4,1 n=16 a=random(4*n*n) y=zeros(4*n*n)
+// also: n=15
+// also: global=16,16,3
+__kernel void named_two(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int r = get_global_id(0), c = get_global_id(1);
+    const size_t plane = get_global_id(2) * n * n;
+    if (r >= n || c >= n)
+        return;
+    float s = a[plane + r * n + c];
+    for (int k = 0; k < n; k++)
+        s += a[plane + r * n + k];
+    y[plane + r * n + c] = s;
+}
+//// launches: an offset in the second dimension only, with sizes of the launch in the index
+// clmap: global=32,16 local=8,8 a=random(32*48) y=zeros(32*48)
+// also: offset=0,3
+// also: offset=0,32
+__kernel void sized(__global const float *restrict a, __global float *restrict y)
+{
+    const size_t r = get_global_id(0), c = get_global_id(1) - get_global_offset(1);
+    const size_t w = get_global_size(1);
+    y[r * w + c] = a[r * w + c] + (float)get_global_offset(1);
+}
+//// launches: groups count, and the last one is told by their number
+// clmap: global=128 local=32 n=10 a=random(128*n) y=zeros(128) last=zeros(1)
+// also: global=96
+// also: local=16
+// also: n=11
+__kernel void last_group(__global const int *restrict a, __global int *restrict y, __global int *last, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        s += a[i * n + k] >> (k & 3);
+    y[i] = s;
+    if (get_group_id(0) == get_num_groups(0) - 1 && get_local_id(0) == 0)
+        *last = (int)get_num_groups(0);
+}
+//// launches: more work-items than rows, and each walks on by the size of the launch
+// clmap: global=32 local=16 n=50 m=9 a=random(n*m) y=zeros(n)
+// also: global=64
+// also: n=33 m=8
+__kernel void walks_on(__global const float *restrict a, __global float *restrict y, const int n, const int m)
+{
+    for (int r = get_global_id(0); r < n; r += get_global_size(0)) {
+        float s = 0.0f;
+        for (int k = 0; k < m; k++)
+            s += a[r * m + k];
+        y[r] = s;
+    }
+}
+//// aliases: a row is scaled by what its last element was
+// clmap: global=32 local=16 n=20 a=random(32*n) y=random(32*n)
+// also: same=a:y
+// also: n=19
+__kernel void scaled_by_last(__global const float *a, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        y[i * n + k] = a[i * n + k] * a[i * n + n - 1];
+}
+//// aliases: three buffers, of which the host passes two as one
+// clmap: global=16,16 local=8,8 n=16 a=random(n*n) b=random(n*n) c=random(n*n)
+// also: same=a:b
+// also: n=15
+__kernel void three(__global const float *a, __global const float *b, __global float *c, const int n)
+{
+    const int x = get_global_id(0), z = get_global_id(1);
+    if (x >= n || z >= n)
+        return;
+    float s = c[x * n + z];
+    for (int k = 0; k < n; k++)
+        s += a[x * n + k] * b[k * n + z];
+    c[x * n + z] = s;
+}
+//// aliases: bytes and words of one buffer
+// clmap: global=64 local=32 n=16 a=formula(64*16,i*37%251) y=zeros(64*4)
+// also: n=12
+__kernel void bytes_of(__global const uchar *a, __global uint *y, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n / 4; k++) {
+        const uint word = ((__global const uint *)a)[i * (n / 4) + k];
+        y[i * (n / 4) + k] = word + a[i * n + 4 * k] + (a[i * n + 4 * k + 3] << 24);
+    }
+}
+//// types: an index of 16 bits that wraps in the row
+// clmap: global=96 local=32 n=700 a=formula(65536,i%251) y=zeros(96)
+// also: n=699
+__kernel void short_index(__global const uint *restrict a, __global uint *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    uint s = 0;
+    for (int k = 0; k < 16; k++)
+        s += a[(ushort)(i * n + k)];
+    y[i] = s;
+}
+//// types: a row index by mul24 of numbers that need more
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64)
+// also: n=23
+__kernel void by_mul24(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += a[mad24(i & 0x00ffffff, n, k)];
+    y[i] = s;
+}
+//// types: bytes that are stored as signed and read as unsigned
+// clmap: global=128 local=32 n=16 a=formula(128*16,i*53%256) y=zeros(128*16)
+// also: n=15
+__kernel void signs(__global const uchar *restrict a, __global char *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        y[i * n + k] = (char)(a[i * n + k] - 128) >> 1;
+}
+//// types: halves stored by vectors at rows of odd length
+// clmap: global=32 local=16 n=21 a=random(32*n) y=zeros(32*n)
+// also: n=20
+__kernel void stored_halves(__global const float *restrict a, __global half *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        vstore_half_rte(a[i * n + k] * 3.0f, i * n + k, y);
+}
+//// types: a 64-bit sum of 32-bit products
+// clmap: global=64 local=32 n=24 a=formula(64*n,i*2654435761%4294967296-2147483648) b=formula(n,i*40503-1000000) y=zeros(64)
+// also: n=22
+__kernel void wide_sums(__global const int *restrict a, __global const int *restrict b, __global long *restrict y,
+                        const int n)
+{
+    const int i = get_global_id(0);
+    long s = 0;
+    for (int k = 0; k < n; k++)
+        s += (long)a[i * n + k] * b[k] + (a[i * n + k] ^ (int)s);
+    y[i] = s;
+}
+//// types: vectors of two whose lanes are exchanged in the store
+// clmap: global=64,8 local=16,4 w=64 a=random(64*8) y=zeros(64*8)
+// also: w=65 global=64,7 local=16,7
+__kernel void exchanged(__global const float2 *restrict a, __global float2 *restrict y, const int w)
+{
+    const int r = get_global_id(1), c = get_global_id(0);
+    if (r * w + c < 512)
+        y[r * w + c].yx = a[r * w + c] + (float2)(1.0f, -1.0f);
+}
+//// macros: an element of a tile that takes its pitch from another macro
+// clmap: global=32,32 local=16,16 n=32 a=random(n*n) y=zeros(n*n)
+// also: -DSIDE=8 local=8,8
+#ifndef SIDE
+#define SIDE 16
+#endif
+#define PITCH SIDE
+#define TILE(r, c) tile[(r) * PITCH + (c)]
+__kernel void through_macros(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    __local float tile[SIDE * PITCH];
+    const int x = get_local_id(0), z = get_local_id(1);
+    const int gx = get_group_id(0) * SIDE, gz = get_group_id(1) * SIDE;
+    TILE(z, x) = a[(gz + z) * n + gx + x];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    y[(gx + z) * n + gz + x] = TILE(x, z);
+}
+//// macros: a loop and its element, both by token pasting
+// clmap: global=64 local=32 n=20 a_row=random(64*n) y_row=zeros(64*n)
+// also: n=18
+#define ROW(name) name##_row[i * n + k]
+#define EACH(v, m) for (int v = 0; v < (m); ++v)
+__kernel void pasted(__global const float *restrict a_row, __global float *restrict y_row, const int n)
+{
+    const int i = get_global_id(0);
+    EACH (k, n)
+        ROW(y) = ROW(a) * ROW(a);
+}
+//// macros: a choice between maximum and minimum that the build makes
+// clmap: global=64 local=32 n=33 a=random(64*n) y=zeros(64)
+// also: -DLEAST
+// also: n=32
+#ifdef LEAST
+#define BETTER(p, q) ((p) < (q) ? (p) : (q))
+#define WORST INFINITY
+#else
+#define BETTER(p, q) ((p) > (q) ? (p) : (q))
+#define WORST (-INFINITY)
+#endif
+__kernel void extremes(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = WORST;
+    for (int k = 0; k < n; k++)
+        s = BETTER(s, a[i * n + k]);
+    y[i] = s;
+}
+//// continue: terms of a row that are left out
+// clmap: global=64 local=32 n=24 a=random(64*n) b=random(n) y=zeros(64)
+// also: n=23
+__kernel void left_out(__global const float *restrict a, __global const float *restrict b, __global float *restrict y,
+                       const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        if (k == i % n)
+            continue;
+        s += a[i * n + k] * b[k];
+    }
+    y[i] = s / a[i * n + i % n];
+}
+//// continue: counted before it is left out
+// clmap: global=64 local=32 n=24 a=random(64*n) y=zeros(64) z=zeros(64)
+// also: n=22
+__kernel void counted_out(__global const float *restrict a, __global float *restrict y, __global int *restrict z,
+                          const int n)
+{
+    const int i = get_global_id(0);
+    int c = 0;
+    float s = 0.0f;
+    for (int k = 0; k < n; k++) {
+        const float v = a[i * n + k];
+        c += v < 0.5f;
+        if (c & 1)
+            continue;
+        s += v;
+    }
+    y[i] = s;
+    z[i] = c;
+}
+//// arrays: four sums of a work-item by a place that turns
+// clmap: global=64 local=32 n=30 a=random(64*n) y=zeros(256)
+// also: n=29
+__kernel void four_sums(__global const float *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s[4] = {0.0f};
+    for (int k = 0; k < n; k++)
+        s[k & 3] += a[i * n + k];
+    for (int k = 0; k < 4; k++)
+        y[i * 4 + k] = s[(k + i) & 3];
+}
+//// arrays: a table of the program that rows are looked up in
+// clmap: global=64 local=32 n=24 a=formula(64*n,i*7%8) y=zeros(64)
+// also: n=21
+__constant float weights[8] = {1.0f, -2.0f, 0.5f, 4.0f, -8.0f, 0.25f, 3.0f, 7.0f};
+__kernel void looked_up(__global const uchar *restrict a, __global float *restrict y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0.0f;
+    for (int k = 0; k < n; k++)
+        s += weights[a[i * n + k]] * weights[k & 7];
+    y[i] = s;
+}
+//// wraps: a torus whose sides are no powers of two
+// clmap: global=24,20 local=8,4 w=24 h=20 a=random(w*h) y=zeros(w*h)
+// also: global=21,15 local=7,5 w=21 h=15
+__kernel void torus(__global const float *restrict a, __global float *restrict y, const int w, const int h)
+{
+    const int r = get_global_id(0), c = get_global_id(1);
+    float s = 0.0f;
+    for (int p = -1; p <= 1; p++)
+        for (int q = -1; q <= 1; q++)
+            s += a[((c + q + h) % h) * w + (r + p + w) % w];
+    if (r < w && c < h)
+        y[c * w + r] = s;
+}
+//// wraps: a scan of several elements a work-item whose last group is short
+// clmap: global=64 local=32 n=250 a=formula(n,i*7%13) y=zeros(n)
+// also: n=256
+// also: n=129
+__kernel void short_last(__global const int *restrict a, __global int *restrict y, const int n)
+{
+    const int first = get_global_id(0) * 4;
+    int s = 0;
+    for (int k = 0; k < 4 && first + k < n; k++) {
+        s += a[first + k];
+        y[first + k] = s;
+    }
+}
