@@ -14,6 +14,7 @@ from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from clmap_lsp.report.analysis_json import AnalysedFile
+    from clmap_lsp.sources import UnreadableError
     from clmap_lsp.workbench import Workbench
 
 _EXAMPLES = """\
@@ -59,6 +60,7 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyse and print. Errors in the sources are part of the result; unreadable files are not."""
     from clmap_lsp.commands.files import kernel_files
+    from clmap_lsp.commands.launch_tables import check_launch_tables
     from clmap_lsp.report import analysis_json, analysis_text
     from clmap_lsp.workbench import Workbench, device_of
 
@@ -68,9 +70,13 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("--work-items names loops of C functions; give --loops too")
     settings = SettingsSource(args)
     paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
+    texts = {args.stdin_filename or "<stdin>" if it == "-" else it: _text(args, it) for it in paths}
+    check_launch_tables(
+        settings, {path: "" if isinstance(it, Exception) else it for path, it in texts.items()}
+    )
     device = device_of(settings.for_path(Path(paths[0]) if paths[0] != "-" else Path.cwd())).id
     workbench = Workbench()  # One for all files: host code is read once.
-    files = [_analysed(args, settings, workbench, it) for it in paths]
+    files = [_analysed(args, settings, workbench, path, it) for path, it in texts.items()]
     if args.kernel is not None and not any(it.analysis and it.analysis.kernels for it in files):
         raise UsageError(_no_kernel(args.kernel, files))
     if args.loops and not any(it.error or (it.analysis and it.analysis.kernels) for it in files):
@@ -84,17 +90,26 @@ def run(args: argparse.Namespace) -> int:
     return 2 if errors else 0
 
 
-def _analysed(
-    args: argparse.Namespace, source: SettingsSource, workbench: Workbench, path: str
-) -> AnalysedFile:
-    from clmap_lsp.report.analysis_json import AnalysedFile
+def _text(args: argparse.Namespace, path: str) -> str | UnreadableError:
     from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
 
-    name = args.stdin_filename or "<stdin>" if path == "-" else path
     try:
-        text = read_standard_input(name) if path == "-" else read_source(path)
+        return read_standard_input(args.stdin_filename or "<stdin>") if path == "-" else read_source(path)
     except UnreadableError as error:
-        return AnalysedFile(name, None, None, str(error))
+        return error
+
+
+def _analysed(
+    args: argparse.Namespace,
+    source: SettingsSource,
+    workbench: Workbench,
+    name: str,
+    text: str | UnreadableError,
+) -> AnalysedFile:
+    from clmap_lsp.report.analysis_json import AnalysedFile
+
+    if not isinstance(text, str):
+        return AnalysedFile(name, None, None, str(text))
     opened = open_file(workbench, args, source.for_path(Path(name)), name, text)
     nests = None
     if args.loops:

@@ -159,6 +159,7 @@ def _check_once(args: argparse.Namespace) -> int:
 def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
     from clmap_lsp.commands.checking import CheckJob
     from clmap_lsp.commands.files import kernel_files
+    from clmap_lsp.commands.launch_tables import check_launch_tables
     from clmap_lsp.workbench.workbench import device_of, selection_of
 
     def excluded(path: Path) -> bool:
@@ -172,11 +173,12 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
         paths = list(texts)
     if args.kernel is not None:
         _check_kernel(args.kernel, paths, texts)
-    _check_launch_tables(source, paths, texts)
+    name_of = {"-": args.stdin_filename or "<stdin>"}
+    check_launch_tables(source, {name_of.get(it, it): texts.get(it) for it in paths})
     selections: dict[object, Selection] = {}
     jobs = []
     for path in paths:
-        name = args.stdin_filename or "<stdin>" if path == "-" else path
+        name = name_of.get(path, path)
         settings = source.for_path(Path(name))
         device_of(settings)
         emulate = settings.emulate.enabled if args.emulate is None else args.emulate
@@ -239,27 +241,6 @@ def _check_kernel(name: str, paths: Sequence[str], texts: Mapping[str, str | Non
     near = nearest(name, known)
     hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(dict.fromkeys(known)) or 'none'}"
     raise UsageError(f"--kernel {name}: no file that is checked has it; {hint}")
-
-
-def _check_launch_tables(
-    source: SettingsSource, paths: Sequence[str], texts: Mapping[str, str | None]
-) -> None:
-    """Raise UsageError for a `[launch.NAME]` table that no kernel is meant by: it is mistyped."""
-    from clmap_lsp.sources import UnreadableError, read_source
-    from clmap_lsp.workbench.unmatched import launches_without_kernel
-
-    configured: dict[str, tuple[Settings, list[str]]] = {}
-    for path in paths:
-        settings = source.for_path(Path(path))
-        if settings.launches and settings.path is not None:
-            try:
-                text = texts.get(path) or read_source(path)
-            except UnreadableError:
-                text = ""
-            configured.setdefault(settings.path, (settings, []))[1].append(text)
-    for name, (settings, read) in configured.items():
-        for it in launches_without_kernel(settings, read):
-            raise UsageError(f"{Path(name).parent / it.place}: {it.key}: {it.reason}")
 
 
 def _recorded_sources(path: str) -> dict[str, str | None]:

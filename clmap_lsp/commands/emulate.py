@@ -105,6 +105,7 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Emulate and print; 1 if the kernel has faults."""
+    from clmap_lsp.commands.launch_tables import check_launch_tables
     from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
 
     name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
@@ -112,7 +113,9 @@ def run(args: argparse.Namespace) -> int:
         text = read_standard_input(name) if args.path == "-" else read_source(args.path)
     except UnreadableError as error:
         raise UsageError(str(error)) from None
-    settings = SettingsSource(args).for_path(Path(name))
+    source = SettingsSource(args)
+    settings = source.for_path(Path(name))
+    check_launch_tables(source, {name: text})
 
     def work() -> dict[str, object]:
         return _emulated(args, settings, name, text)

@@ -32,6 +32,7 @@ def printed_of(
 
     Raises: UsageError if there is no such file, kernel or launch, or kernels are not run here.
     """
+    from clmap_lsp.commands.launch_tables import check_launch_tables
     from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
 
     name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
@@ -39,7 +40,9 @@ def printed_of(
         text = read_standard_input(name) if args.path == "-" else read_source(args.path)
     except UnreadableError as error:
         raise UsageError(str(error)) from None
-    settings = SettingsSource(args).for_path(Path(name))
+    source = SettingsSource(args)
+    settings = source.for_path(Path(name))
+    check_launch_tables(source, {name: text})
 
     def answered() -> dict[str, object]:
         return {"text": work(*_asked(args, settings, name, text)), "code": 0}

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.clmap_command import assert_usage_error, clmap
 
+ROOT = Path(__file__).parents[2]
 KERNEL = """\
 // clmap: N=128
 __kernel void mm(__global float *a, int N, int M)
@@ -77,9 +78,34 @@ def test_tables_that_match_nothing_are_told(folder: Path) -> None:
     assert "[[override]] paths = ['old/*.cl']" in said
 
 
-def test_a_mistyped_launch_table_is_an_error_of_check(folder: Path) -> None:
+_ONE = ("src/mm.cl", "--kernel", "mm")
+READERS = {
+    "check": ("check", "."),
+    "check of standard input": ("check", "-", "--stdin-filename", "src/mm.cl"),
+    "analyze": ("analyze", "src"),
+    "analyze of standard input": ("analyze", "-", "--stdin-filename", "src/mm.cl"),
+    "emulate": ("emulate", *_ONE),
+    "fixes": ("fixes", *_ONE),
+    "optimise": ("optimise", *_ONE),
+    "report": ("report", "src", "-o", "report.html"),
+}
+
+
+@pytest.mark.parametrize("arguments", READERS.values(), ids=list(READERS))
+def test_a_mistyped_launch_table_is_an_error_of_what_reads_it(
+    folder: Path, arguments: tuple[str, ...]
+) -> None:
     (folder / "clmap.toml").write_text(CONFIG + "[launch.mmm]\nglobal = 64\n")
-    assert_usage_error(clmap("check", ".", cwd=folder), "clmap.toml:6", "[launch.mmm]", 'did you mean "mm"?')
+    text = (folder / "src" / "mm.cl").read_text()
+    done = clmap(*arguments, cwd=folder, stdin=text)
+    assert_usage_error(done, "clmap.toml:6", "[launch.mmm]", 'did you mean "mm"?')
+
+
+def test_every_command_that_takes_launches_is_among_those_that_refuse_mistyped_ones() -> None:
+    modules = (ROOT / "clmap_lsp" / "commands").glob("*.py")
+    takes = {it.stem for it in modules if "    add_launch_options(parser)" in it.read_text(encoding="utf-8")}
+    # `config --show` lists what matches nothing, with the rest.
+    assert takes - {"config"} == {it[0] for it in READERS.values()}
 
 
 def test_a_table_for_a_kernel_that_is_not_checked_now_is_none(folder: Path) -> None:
