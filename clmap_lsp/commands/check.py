@@ -23,7 +23,6 @@ from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
     from clmap_lsp.commands.checking import CheckJob
-    from clmap_lsp.config import Settings
     from clmap_lsp.report.model import CheckReport
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.worker.forked import Terms
