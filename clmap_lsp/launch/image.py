@@ -112,12 +112,16 @@ def asks_sampler(it: ir.ImageRead | ir.ImageWrite) -> bool:
 def given_flags(sampler: ir.Expression, launch: Launch | None) -> int | None:
     """Return the flags of a sampler that the program spells or the launch gives; `None`: ask its variable."""
     if isinstance(sampler, ir.Constant):
-        return int(sampler.value)
+        return _whole(sampler.value)
     if launch is None or not isinstance(sampler, ir.Read) or sampler.variable.name in launch.inferred:
         return None
     argument = launch.arguments.get(sampler.variable.name)
     is_given = sampler.variable.kind is ir.VariableKind.PARAMETER and isinstance(argument, ScalarArgument)
-    return int(argument.values[0]) if is_given and isinstance(argument, ScalarArgument) else None
+    return _whole(argument.values[0]) if is_given and isinstance(argument, ScalarArgument) else None
+
+
+def _whole(value: int | float) -> int | None:
+    return int(value) if math.isfinite(value) else None
 
 
 def texels(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -190,6 +191,8 @@ def _fitted(parameter: Variable, argument: Argument) -> Argument:
 
     Raises: LaunchError.
     """
+    if isinstance(argument, ScalarArgument):
+        _check_numbers(parameter, argument.values)
     match parameter.type, argument:
         case PointerType(space=AddressSpace.LOCAL), LocalArgument():
             return argument
@@ -228,6 +231,19 @@ def _fitted(parameter: Variable, argument: Argument) -> Argument:
             )
         case _:
             raise LaunchError(f"`{parameter.name}` is a {parameter.type}", f"write {parameter.name}=1")
+
+
+def _check_numbers(parameter: Variable, values: Sequence[int | float]) -> None:
+    """Refuse what no integer can be: C leaves open what becomes of it. Raises: LaunchError."""
+    kind = parameter.type.element if isinstance(parameter.type, VectorType) else parameter.type
+    is_sampler = isinstance(kind, OpaqueType) and not kind.is_image
+    if not (is_sampler or (isinstance(kind, ScalarType) and not kind.is_float)):
+        return
+    for value in values:
+        if isinstance(value, float) and not (math.isfinite(value) and (value.is_integer() or not is_sampler)):
+            raise LaunchError(
+                f"`{parameter.name}` ({parameter.type}) cannot be {value:g}", "write a whole number"
+            )
 
 
 def _struct(name: str, struct: StructType, argument: MembersArgument) -> ScalarArgument:

@@ -32,6 +32,8 @@ from clmap_lsp.source.types import (
 _TYPES = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float", "double")
 _WORD = re.compile(r"<[^\n<>]*>|[^\s<]+")
 _MAX_BYTES = 1 << 32
+_MAX_SHOWN = 40
+"""Characters of a number that messages quote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,11 +263,16 @@ def _values(given: SimArgument, scalar: ScalarType, count: int) -> tuple[int | f
 
 def _number(text: str, scalar: ScalarType, given: SimArgument) -> int | float:
     try:
-        if not scalar.is_float:
-            return int(text, 16 if "hex" in given.flags else 10)
-        return float(text)
+        value = float(text) if scalar.is_float else int(text, 16 if "hex" in given.flags else 10)
     except ValueError as error:
-        raise LaunchError(f"`{text}` is no {scalar.name}") from error
+        raise LaunchError(f"`{_short(text)}` is no {scalar.name}") from error
+    if isinstance(value, int) and value.bit_length() > 8 * scalar.size:
+        raise LaunchError(f"`{_short(text)}` is beyond a {scalar.name}")
+    return value
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."
 
 
 def _range(given: SimArgument, scalar: ScalarType, count: int) -> tuple[int | float, int | float]:

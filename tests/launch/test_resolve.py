@@ -97,6 +97,13 @@ def test_options_win_over_comments() -> None:
     assert launch.origin is Origin.GIVEN
 
 
+@pytest.mark.parametrize(("value", "shown"), [("1.5", "1.5"), ("nan", "nan"), ("-1e999", "-inf")])
+def test_a_sampler_takes_whole_numbers(value: str, shown: str) -> None:
+    text = "__kernel void k(read_only image2d_t i, sampler_t s, __global float4 *a) {}"
+    assert f"cannot be {shown}" in refused(text, PartialLaunch(arguments={"s": value}, source="x")).cause
+    assert resolved(text, PartialLaunch(arguments={"s": "16"})).arguments["s"] == ScalarArgument((16,))
+
+
 def test_pinning_a_launch_gives_it_back() -> None:
     launch = resolved(MATMUL)
     again = resolved(as_comment(launch) + "\n" + MATMUL)
@@ -111,6 +118,7 @@ def test_pinning_a_launch_gives_it_back() -> None:
         (PartialLaunch(arguments={"M": "3"}, source="x"), "no parameter `M`"),
         (PartialLaunch(arguments={"A": "3"}, source="x"), "`A` is a buffer"),
         (PartialLaunch(arguments={"N": "zeros(3)"}, source="x"), "`N` is a int"),
+        (PartialLaunch(arguments={"N": "1e999"}, source="x"), "`N` (int) cannot be inf"),
         (PartialLaunch(arguments={"A": "random(K)"}, source="x"), "`K`"),
         (PartialLaunch(local_size=(1024, 1024), source="x"), "too large"),
     ],

@@ -92,6 +92,8 @@ def test_a_file_becomes_a_launch() -> None:
         (("range=0:0.5:7.5", "range=0:0.5:7.5 fill=1"), "initialisers"),
         (("fill=-1", "fil=-1"), "`fil=-1`"),
         (("<size=4> 42", "<size=4> forty"), "`forty`"),
+        (("<size=4> 42", "<size=4> 4294967296"), "beyond a int"),
+        (("<size=4> 42", "<size=4 hex> " + "1" * 5000), "beyond a int"),
         (("<size=4 noinit>", ""), "7 arguments for the 8 parameters"),
         (("4 1 1\n", "4 1 1\n17\n"), "`17` comes before"),
     ],
