@@ -47,7 +47,7 @@ def _cost(it: SiteCount, device: DeviceModel) -> SiteCost:
     requests, least, ideal = it.requests or 0, it.least_per_request or 0, it.ideal_units
     if ideal is not None and it.unit == "wavefronts":
         floors = [_uniform_wavefronts(size, it.op, device) for size in it.pieces]
-        if least >= max(floors):
+        if floors and least >= max(floors):  # None where nothing of what is loaded is used.
             ideal = max(ideal, requests // len(floors) * sum(floors))
     return SiteCost(
         instructions=requests,

@@ -74,11 +74,16 @@ class UnitParser(DeclarationParser):
     around: list[_Around]
     """The loops and `switch`es around a statement."""
 
+    def _enter(self) -> None:
+        """Forget what stands around statements: a function begins, or an expression outside of all."""
+        self.labels, self.gotos, self.around = {}, [], []
+
     def run(self) -> None:
         """Read all of the tokens."""
         while self.at < self.n_tokens:
             before = self.at
             self.scopes.clear()
+            self._enter()
             try:
                 self._external()
             except SyntaxFaultError:
@@ -187,7 +192,7 @@ class UnitParser(DeclarationParser):
         if symbol.kind is Kind.KERNEL:
             self._check_kernel(symbol, specifiers)
         self.function = symbol
-        self.labels, self.gotos, self.around = {}, [], []
+        self._enter()
         scope = self.open_scope()
         scope.start = declared.opening
         self._declare_parameters(symbol)
