@@ -22,7 +22,7 @@ from clmap_lsp.sandbox.usage import cpu_seconds
 from fuzz.targets import DRIVERS, Driver
 
 HANG_S = 5.0
-"""CPU seconds after which an input counts as a hang."""
+"""CPU seconds that one reading of an input may take before it counts as a hang."""
 KILL_S = 30.0
 """Processor seconds after which an input's process is ended."""
 STUCK_S = 900.0
@@ -126,7 +126,7 @@ def _cases(pipe: Connection, name: str, seed: int, first: int, cpu_s: float, max
         before = time.process_time()
         failure = failure_of(driver, data)
         used = time.process_time() - before
-        if used > HANG_S and not failure:
+        if used > HANG_S * driver.readings and not failure:
             failure = f"hang: {name}"
         now = time.process_time()
         pipe.send((number, now - last, failure))

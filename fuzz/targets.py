@@ -24,6 +24,8 @@ class Driver:
     name: str
     make: Callable[[random.Random], bytes]
     target: Callable[[bytes], None]
+    readings: int = 1
+    """How often the target reads its input: as it is, edited, afresh. Each has the time that one may take."""
 
 
 class InternalError(AssertionError):
@@ -309,8 +311,8 @@ DRIVERS = {
     it.name: it
     for it in (
         Driver("preprocessor", _texts("preprocessor", corpus.kernels), _preprocessor),
-        Driver("parser", _texts("parser", corpus.kernels), _parser),
-        Driver("lowering", _texts("lowering", corpus.kernels), _lowering),
+        Driver("parser", _texts("parser", corpus.kernels), _parser, readings=3),
+        Driver("lowering", _texts("lowering", corpus.kernels), _lowering, readings=2),
         Driver("analyser", _texts("analyser", corpus.kernels), _analyser),
         Driver("opening", _texts("opening", corpus.kernels), _opening),
         Driver("jit", _texts("jit", corpus.short_kernels), _jit),

@@ -44,7 +44,7 @@ from clmap_lsp.source.rewrite import EXPRESSIONS, Rewriter
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace, PointerType, StructType, Type
 
-BUDGET = 35_000
+BUDGET = 25_000
 """Statements of a kernel after which further calls are not inlined."""
 
 

@@ -39,7 +39,7 @@ _PYTHON = (".py", ".pyi")
 """Suffixes of files whose strings may have single quotes."""
 MAX_ERROR_DIRECTIVES = 16
 """`#error`s of one file that are got around: each costs a reading."""
-_CHARACTERS_A_STEP = 10
+_CHARACTERS_A_STEP = 20
 _MAX_STEPS = 200_000
 """Of the parser, a hundred operations each. Programs take 0.02 a character, also with errors; its recovery
 tries ever more ways where nothing fits for long, and eight thousand undefined names on end took seconds."""

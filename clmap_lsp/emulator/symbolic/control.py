@@ -35,6 +35,8 @@ class Budget:
     mask_cells: int = 1 << 12
     """Up to so many elements, a mask over groups and lanes is taken to cost less than splitting a box; with
     0, boxes are always split, and loops as well."""
+    whole: int = 500_000
+    """All of it together, as `Spending.whole` has it; three seconds. Public files take 251,791."""
     work: int = 1 << 17
     """What launches that are compared with one may cost together, as `Spending.work` has it; a second."""
     sampled_groups: int = 16
@@ -52,6 +54,8 @@ class Spending:
     turns: int = 0
     boxes: int = 0
     statements: int = 0
+    arrays: int = 0
+    """Arrays that expressions gave, of whatever size."""
     accesses: int = 0
     """Accesses whose addresses were counted, in each box and turn anew."""
 
@@ -69,11 +73,20 @@ class Spending:
             or self.statements > budget.statements
         )
 
+    def _check_whole(self) -> None:
+        if self.whole > self.budget.whole:
+            raise OverBudgetError("too much work of too many kinds", by_size=False)
+
     @property
     def work(self) -> int:
         """All of it together, in statements run one by one: each took some six microseconds."""
         arrays = self.computed // 1_600 + self.cells // 50
         return self.statements + 20 * self.accesses + 30 * self.patterns + 8 * self.boxes + arrays
+
+    @property
+    def whole(self) -> int:
+        """The work, and what each array costs however small it is."""
+        return self.work + 3 * self.arrays
 
     def step(self) -> None:
         """Note a statement that is run. Raises: OverBudgetError."""
@@ -87,6 +100,7 @@ class Spending:
         """Note what another count spent, whatever it comes to."""
         self.cells += other.cells
         self.computed += other.computed
+        self.arrays += other.arrays
         self.patterns += other.patterns
         self.turns += other.turns
         self.boxes += other.boxes
@@ -96,6 +110,7 @@ class Spending:
     def compute(self, cells: int) -> None:
         """Note the elements of an array that an expression gives. Raises: OverBudgetError."""
         self.computed += cells
+        self.arrays += 1
         if self.computed > self.budget.computed_cells:
             raise OverBudgetError("values that differ along too many loops, too many times")
 
@@ -117,6 +132,7 @@ class Spending:
                 f"loops of more than {self.budget.turns} iterations that differ from each other",
                 by_size=False,
             )
+        self._check_whole()
         if self.boxes > self.budget.boxes:
             raise OverBudgetError(f"more than {self.budget.boxes} kinds of work-groups")
 
