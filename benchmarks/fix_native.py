@@ -69,6 +69,7 @@ def main() -> int:
     parser.add_argument("--awkward", nargs="?", const="", help="only those whose name contains a text")
     parser.add_argument("--half", type=int, choices=(0, 1), help="every other file of each folder")
     parser.add_argument("--count-only", action="store_true", help="what is on offer; run nothing natively")
+    parser.add_argument("--memory-only", action="store_true", help="only kernels with a memory finding")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after so many")
     parser.add_argument("-D", dest="defines", action="append", default=[])
@@ -81,11 +82,12 @@ def main() -> int:
         texts = list(_own(args.own))[args.skip :] if args.own else list(_public(args.folders, args.half))
     defines = tuple((it.partition("=")[0], it.partition("=")[2] or "1") for it in args.defines)
     found: list[Figures] = []
+    asked = Asked(args.count_only, args.memory_only)
     end = time.monotonic() + args.seconds
     for name, text in texts:
         if time.monotonic() > end:
             break
-        mine = _apart(name, text, defines, args.count_only)
+        mine = _apart(name, text, defines, asked)
         found += mine
         for it in mine:
             for problem in (*it.wrong, *it.uncompiled, *([it.crashed] if it.crashed else [])):
@@ -133,11 +135,19 @@ def _public(folders: Sequence[Path], half: int | None) -> Iterator[tuple[str, st
             yield str(path), path.read_text(errors="replace")
 
 
-def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...], count_only: bool) -> list[Figures]:
+@dataclass(frozen=True)
+class Asked:
+    """What is left out."""
+
+    count_only: bool = False
+    memory_only: bool = False
+
+
+def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...], asked: Asked) -> list[Figures]:
     """Run one file in a process of its own."""
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=_file, args=(name, text, defines, sender, count_only))
+    child = context.Process(target=_file, args=(name, text, defines, sender, asked))
     child.start()
     found: list[Figures] = []
     end = time.monotonic() + 5 * SECONDS_A_FILE
@@ -166,7 +176,7 @@ def _apart(name: str, text: str, defines: tuple[tuple[str, str], ...], count_onl
     return found
 
 
-def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: Any, count_only: bool) -> None:
+def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: Any, asked: Asked) -> None:
     import resource
     from dataclasses import replace
 
@@ -186,8 +196,11 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
             continue
         sender.send(kernel.name)
         codes = sorted({it.code for it in findings if it.kernel == kernel.name} & MEMORY)
+        if asked.memory_only and not codes:
+            sender.send(Figures(name, kernel.name, origin=kernel.launch.origin.value))
+            continue
         subject, limits = opened.subject(kernel), opened.emulation_settings()
-        sender.send(_kernel(name, subject, limits, codes, count_only))
+        sender.send(_kernel(name, subject, limits, codes, asked.count_only))
     sender.send(None)
 
 
