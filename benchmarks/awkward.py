@@ -1,4 +1,4 @@
-"""Kernels that lead rewrites astray (`awkward.cl`): some careless rewrite of each is wrong on another launch.
+"""Kernels on which careless rewrites are wrong on other launches (`awkward.cl`, `styles.cl`).
 
 A text has one launch comment, or none where the launch is to be guessed, and lines that begin with `//
 also:` for launches on which it is defined too: what differs from the comment, `same=a:b` where the host
@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _LAUNCH = re.compile(r"^// clmap: (.*)$", re.MULTILINE)
-_FILE = Path(__file__).with_suffix(".cl")
+_FILES = (Path(__file__).with_suffix(".cl"), Path(__file__).with_name("styles.cl"))
+"""Kernels that were made to lead rewrites astray, and kernels as people write them in many fields."""
 _ALSO = re.compile(r"^// also: (.*)$", re.MULTILINE)
 
 
@@ -51,7 +52,7 @@ def others(text: str) -> Iterator[Other]:
 
 def kernels() -> Iterator[tuple[str, str]]:
     """Yield each kernel's name and text."""
-    for text in _FILE.read_text(encoding="utf-8").split("//// "):
+    for text in "".join(it.read_text(encoding="utf-8") for it in _FILES).split("//// "):
         if not text:
             continue
         name, _, rest = text.partition("\n")

@@ -49,6 +49,8 @@ class Figures:
     runs: int = 0
     wrong: list[str] = field(default_factory=list)
     uncompiled: list[str] = field(default_factory=list)
+    warned: list[str] = field(default_factory=list)
+    """New warnings of `clang -Wall -Wextra`."""
     uncompared: list[str] = field(default_factory=list)
     """Fixes that were run beside the original on no launch, and why."""
     undefined: list[str] = field(default_factory=list)
@@ -110,7 +112,7 @@ def _print(found: Sequence[Figures]) -> None:
     fixes, safe = sum(len(it.fixes) for it in found), sum(it.safe for it in found)
     print(f"{fixes} fixes beyond const and restrict, {safe} safe")
     print(f"{sum(it.runs for it in found)} native comparisons")
-    for what in ("wrong", "uncompiled", "uncompared", "undefined"):
+    for what in ("wrong", "uncompiled", "warned", "uncompared", "undefined"):
         mine = [(it, text) for it in found for text in getattr(it, what)]
         print(f"{what}: {len(mine)}")
         for it, text in mine[:20]:
@@ -325,11 +327,12 @@ def _named(trials: Any) -> Iterator[Any]:
 
 def _natively(figures: Figures, trials: Any, verified: Any) -> None:
     """Run a fix beside its original on launches of the family: compared, or why not."""
-    from benchmarks import natively
+    from benchmarks import clang, natively
     from clmap_lsp.fixes.edits import apply
 
     proposal, subject = verified.proposal, trials.subject
     after = apply(subject.text, proposal.edits, subject.path)
+    figures.warned += [f"{proposal.title}: {it}" for it in clang.new_warnings(subject, after)]
     runs, why = figures.runs, "no launch fulfils what it assumes"
     for member in _cases(trials, verified):
         case = member.case
@@ -337,6 +340,10 @@ def _natively(figures: Figures, trials: Any, verified: Any) -> None:
             continue
         if proposal.relaunch is not None and len(case.launch.global_size) != len(subject.launch.global_size):
             continue  # What the host must change is said of as many dimensions as the launch at hand has.
+        kernel = subject.read(subject.text, case.options).kernel(subject.analysis.name)
+        types = [it.type for it in subject.analysis.kernel.parameters]
+        if proposal.moves_data and [it.type for it in kernel.parameters] != types:
+            continue  # How data move is said of elements as they are in the build at hand.
         one = _original(subject, member)
         if isinstance(one, str):
             why = f"the original does not build or run: {one}"
@@ -353,7 +360,7 @@ def _natively(figures: Figures, trials: Any, verified: Any) -> None:
             figures.uncompiled.append(f"{what}: {str(error)[:200]}")
             return
         figures.runs += 1
-        kernel, reordered = subject.analysis.kernel, proposal.reorders_sums
+        reordered = proposal.reorders_sums
         wrong = other.undefined or natively.differs(one.buffers, restored, kernel, reordered=reordered)
         if wrong:
             figures.wrong.append(f"{what}: {wrong}")

@@ -163,17 +163,26 @@ class _LoopReader:
         return result
 
     def _late_condition(self, head: _State) -> Polynomial:
-        """The condition of a `do` loop, over the values at the head of the turn that it lets begin."""
+        """The condition of a `do` loop, over the values at the head of the turn that it lets begin.
+
+        A test that steps (`++k < n`) has stepped by then: it is read at the end of the turn before.
+        """
         reader = self.reader
         reader.quiet += 1
-        tested = reader.block(self.shape.test, head.copy())
+        outer, reader.nest = reader.nest, (*reader.nest, self.turn)
+        steps = any(not it.is_temporary for it in reader.flow.assigned_in(self.shape.test))
+        ended: _State | None = head.copy()
+        if steps:
+            ended, _ = self._one_turn(head.copy())
+        tested = None if ended is None else reader.block(self.shape.test, ended)
         result = ONE
         if tested is not None:
             reader.expressions.environment = tested.environment
             result = self._condition()
+        reader.nest = outer
         reader.quiet -= 1
         reader.expressions.environment = head.environment
-        return result
+        return algebra.substitute(result, {self.turn: poly(self.turn) - ONE}, self.facts) if steps else result
 
     def _described(self, condition: Polynomial) -> tuple[LoopSymbol, tuple[Polynomial, ...]]:
         """Return the loop's symbol with all that is known, and the conditions that guard its body."""

@@ -19,6 +19,7 @@ from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit
 from clmap_lsp.fixes.assumptions import no_offset, other_order
+from clmap_lsp.fixes.do_loops import while_loops
 from clmap_lsp.fixes.edits import OverlapError, apply
 from clmap_lsp.fixes.ids import worked_out
 from clmap_lsp.fixes.index_names import written_out
@@ -194,7 +195,7 @@ def _loops(subject: Subject, uses: Sequence[Use]) -> Iterator[PlainLoop]:
     """Yield the loops to write the plain way, each wholly or not at all."""
     scope = Scope.of(subject)
     taken = list(uses)
-    for loop in plain_loops(scope) if scope is not None else ():
+    for loop in (*while_loops(scope), *plain_loops(scope)) if scope is not None else ():
         edits = [Use(*it) for it in loop.edits]
         if not any(_meet(it, other) for it in edits for other in taken):
             taken += edits

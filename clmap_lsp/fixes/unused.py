@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes.edits import OverlapError, apply
 from clmap_lsp.fixes.outline import masked, outline
 from clmap_lsp.fixes.scope import EFFECT
@@ -44,15 +45,37 @@ def without_unused(scope: Scope, proposal: Proposal) -> Proposal:
     except OverlapError:
         return proposal  # It is rejected for that where it is verified.
     declared = list(_declarations(scope, proposal))
-    removed: dict[int, Edit] = {}
+    idle: set[_Part] = set()
     while True:
-        found = [it for names, it in declared if it.start not in removed and _unused(scope, left, names, it)]
-        if not found:
+        parts = (part for _, them in declared for part in them if part not in idle)
+        found = next((it for it in parts if left[it.name] == it.words[it.name] < it.mentions), None)
+        if found is None:
             break
-        for node in found:
-            removed[node.start] = scope.replaced(*line_of(scope, node), "")
-            left -= _words(scope, node)
-    return replace(proposal, edits=(*proposal.edits, *removed.values())) if removed else proposal
+        idle.add(found)
+        left -= found.words
+    removed = tuple(_without(scope, node, parts, idle) for node, parts in declared if idle & {*parts})
+    return replace(proposal, edits=(*proposal.edits, *removed)) if removed else proposal
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One variable of a declaration, with its value."""
+
+    name: str
+    start: int
+    end: int
+    words: Counter[str] = field(compare=False)
+    mentions: int
+    """In the kernel as typed."""
+
+
+def _without(scope: Scope, node: Node, parts: Sequence[_Part], idle: set[_Part]) -> Edit:
+    """Return the edit that takes variables out of a declaration, all of it where none is left."""
+    kept = [it for it in parts if it not in idle]
+    if not kept:
+        return scope.replaced(*line_of(scope, node), "")
+    text = ",".join(scope.text[it.start : it.end] for it in kept).strip()
+    return scope.replaced(parts[0].start, parts[-1].end, text)
 
 
 def pruned(scope: Scope, text: str) -> str:
@@ -178,31 +201,31 @@ def _grown(edit: Edit) -> int:
     return len(edit.text) - (edit.span.end - edit.span.start)
 
 
-def _words(scope: Scope, node: Node) -> Counter[str]:
-    return Counter(_WORD.findall(scope.shown[node.start : node.end]))
-
-
-def _unused(scope: Scope, left: Counter[str], names: tuple[str, ...], node: Node) -> bool:
-    """True if a declaration alone names its variables, which it was not before."""
-    own = _words(scope, node)
-    return all(left[it] == own[it] < len(scope.mentions(it)) for it in names)
-
-
-def _declarations(scope: Scope, proposal: Proposal) -> Iterator[tuple[tuple[str, ...], Node]]:
+def _declarations(scope: Scope, proposal: Proposal) -> Iterator[tuple[Node, tuple[_Part, ...]]]:
     """Yield the variables of each declaration that does nothing besides, and that no edit touches."""
     in_macros = _named_by_macros(scope)
     for node in scope.body.walk():
         if node.kind != "simple" or any(_meets(it, *line_of(scope, node)) for it in proposal.edits):
             continue
-        found = _DECLARED.fullmatch(scope.shown[node.begins : node.end])
-        variables = (
-            [] if found is None else [_VARIABLE.fullmatch(it) for it in comma_parts(found["variables"])]
-        )
-        names = tuple(it[1] for it in variables if it is not None)
-        if not names or len(names) < len(variables) or in_macros.intersection(names):
-            continue
-        if _is_pure(scope, node, names):
-            yield names, node
+        parts = tuple(_parts(scope, node))
+        names = tuple(it.name for it in parts)
+        if names and not in_macros.intersection(names) and _is_pure(scope, node, names):
+            yield node, parts
+
+
+def _parts(scope: Scope, node: Node) -> Iterator[_Part]:
+    """Yield the variables of a declaration; none of any other statement."""
+    found = _DECLARED.fullmatch(scope.shown[node.begins : node.end])
+    texts = [] if found is None else comma_parts(found["variables"])
+    variables = [_VARIABLE.fullmatch(it) for it in texts]
+    if found is None or None in variables:
+        return
+    at = node.begins + found.start("variables")
+    for text, variable in zip(texts, variables, strict=True):
+        assert variable is not None, "each was looked at"
+        name = variable[1]
+        yield _Part(name, at, at + len(text), Counter(_WORD.findall(text)), len(scope.mentions(name)))
+        at += len(text) + 1
 
 
 def _named_by_macros(scope: Scope) -> frozenset[str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import BufferResult, EmulationResult, FaultKind
-from clmap_lsp.fixes import gain
+from clmap_lsp.fixes import facts, gain
 from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.compiling import new_error
 from clmap_lsp.fixes.edits import OverlapError, Relocation, apply
@@ -15,6 +15,7 @@ from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
 from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.source.ir import walk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.family import Member
     from clmap_lsp.fixes.model import Figures
     from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.program import Program
 
 RELATIVE_TOLERANCE = 1e-4
@@ -78,6 +80,8 @@ def verify(
     after_kernel = after_program.kernel(kernel.name)
     if after_kernel is None:
         return Rejected(proposal, "the rewritten kernel cannot be read")
+    if (idle := _without_use(kernel, after_kernel)) is not None:
+        return Rejected(proposal, f"the parameter `{idle}` would have no use left")
     launch = subject.launch
     here = Case(launch, subject.options)
     if (missed := next((it for it in proposal.assumptions if not it.holds(here)), None)) is not None:
@@ -110,6 +114,13 @@ def verify(
         return followed
     tested_on += followed
     return Verified(proposal, launch, after_launch, *gained, compared, tested_on)
+
+
+def _without_use(before: Kernel, after: Kernel) -> str | None:
+    """Return the first parameter that the original alone uses: hosts must pass it, and compilers warn."""
+    used = {it.name for it in facts.variables_read(walk(before.body))}
+    left = {it.name for it in facts.variables_read(walk(after.body))}
+    return next((it.name for it in after.parameters if it.name in used - left), None)
 
 
 def _together(
