@@ -138,7 +138,7 @@ def _described_base(kind: Any, is_outer: bool) -> str:
         return f"({described(kind.get_pointee(), is_outer=False)})*"
     if kind.kind in _ARRAYS:
         length = kind.element_count if kind.kind is _TYPES.CONSTANTARRAY else ""
-        return f"{described(kind.element_type, is_outer=is_outer)}[{length}]"
+        return f"{_element(kind, is_outer=is_outer)}[{length}]"
     if kind.kind.name in ("VECTOR", "EXTVECTOR"):
         return f"{_SCALARS[kind.element_type.kind.name]}{kind.element_count}"
     if kind.kind is _TYPES.FUNCTIONPROTO:
@@ -153,7 +153,18 @@ def _described_base(kind: Any, is_outer: bool) -> str:
     if kind.kind in (_TYPES.RECORD, _TYPES.ENUM):
         name = kind.get_declaration().spelling
         return "unnamed" if "(" in name or not name else name
+    if " pipe " in f" {kind.spelling} ":
+        return "pipe " + str(kind.spelling).rsplit("pipe ", 1)[-1]
     return str(kind.spelling.split()[-1])
+
+
+def _element(array: Any, *, is_outer: bool) -> str:
+    """Describe an array's element; clang keeps the qualifiers of a canonical array's elements on the array."""
+    element = described(array.element_type, is_outer=is_outer)
+    words = element.split()
+    own = ["const"] if array.is_const_qualified() and "const" not in words[:1] else []
+    own += ["volatile"] if array.is_volatile_qualified() and "volatile" not in words[:2] else []
+    return element if is_outer else " ".join([*own, element])
 
 
 _KINDS = cindex.CursorKind
@@ -195,8 +206,7 @@ def _named(cursor: Any, spelled: str, offset: int, offsets: list[int] | None) ->
     at = offset if offsets is None else offsets[offset]
     type_ = "" if target.kind in (_KINDS.MACRO_DEFINITION, _KINDS.LABEL_STMT) else described(target.type)
     if target.kind is _KINDS.PARM_DECL and target.type.get_canonical().kind in _ARRAYS:
-        element = target.type.get_canonical().element_type
-        type_ = f"({described(element, is_outer=False)})*"
+        type_ = f"({_element(target.type.get_canonical(), is_outer=False)})*"
     return Named(
         at,
         spelled,

@@ -29,6 +29,7 @@ from clmap_lsp.index.types import (
     Pointer,
     Qualified,
     Record,
+    Unknown,
     canonical,
 )
 from clmap_lsp.source.ir import Severity
@@ -108,6 +109,8 @@ def _plain_base(base: Base, is_outer: bool) -> str:
             return f"{plain_type(result)} ({listed})"
         case Record(name=name, alias=alias) | Enumeration(name=name, alias=alias):
             return name or alias or "unnamed"
+        case Unknown(name=name):
+            return name
         case _:
             return str(base)
 

@@ -299,6 +299,7 @@ _GENERIC: dict[str, Callable[[Base], bool]] = {
     "scalari": lambda it: _number(it, _INTEGERS, (1,)),
     "scalarf": lambda it: _number(it, _FLOATS, (1,)),
     "scalarg": lambda it: _number(it, _NUMBERS, (1,)),
+    "groupg": lambda it: _number(it, _NUMBERS, (1,), "int uint long ulong half float double"),
     "atomic": lambda it: _number(it, _NUMBERS, (1,)),
 }
 """The generic types that an argument binds, and what they take."""

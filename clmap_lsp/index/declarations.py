@@ -146,7 +146,8 @@ class DeclarationParser(ExpressionParser):
             if (wrong := _wrong_sizes(sizes)) is not None:
                 self.issue("wrong-type", wrong, token=self.at - 1)
         if is_pipe:
-            base = UNKNOWN  # What is read from a pipe is not checked.
+            # What is read from a pipe is not checked.
+            base = Qualified(Unknown(f"pipe {base}" if base is not None else "pipe"))
         found.has_type = base is not None
         base = _as_vector(base, found.attributes) if base is not None else UNKNOWN
         found.type = Qualified(

@@ -29,6 +29,16 @@ def test_a_call_finds_its_overload():
     assert builtins.find("convert_uchar5") is None
 
 
+@pytest.mark.parametrize(
+    ("given", "type_"), [("char", "int"), ("ushort", "int"), ("uint", "uint"), ("long", "long")]
+)
+def test_functions_of_a_group_take_small_integers_as_ints(given, type_):
+    reduce = builtins.find("work_group_reduce_add")
+    assert builtins.shown(reduce, builtins.resolve(reduce, [TYPE_NAMES[given]])) == (
+        f"{type_} work_group_reduce_add({type_} x)"
+    )
+
+
 def test_every_entry_has_a_text_and_signatures_that_read():
     for name in builtins.names():
         found = builtins.find(name)

@@ -311,6 +311,8 @@ int count(read_only pipe int p);
     index = read_index(text, "k.cl")
     assert index.read_as.standard == "CL2.0"
     assert not index.issues
+    shown = [str(index.occurrence_at(text.index(it)).symbol.type) for it in ("in,", "out)", "p);")]
+    assert shown == ["__read_only pipe int", "__write_only pipe float4", "__read_only pipe int"]
     assert not read_index("int f(int pipe) { return pipe * 2; }\n", "k.cl").issues
 
 
