@@ -159,7 +159,7 @@ def _described_base(kind: Any, is_outer: bool) -> str:
 
 
 def _element(array: Any, *, is_outer: bool) -> str:
-    """Describe an array's element; clang keeps the qualifiers of a canonical array's elements on the array."""
+    """Describe an array's element; clang has its qualifiers on the array of a canonical type."""
     element = described(array.element_type, is_outer=is_outer)
     words = element.split()
     own = ["const"] if array.is_const_qualified() and "const" not in words[:1] else []

@@ -66,14 +66,38 @@ class Overload:
 
     @property
     def shown(self) -> str:
-        """Return the signature for a person: without the words for several address spaces."""
-        return _SPACES_TOGETHER.sub("", self.text)
+        """Return the signature for a person: in the specification's words for types, not in the table's."""
+        return _TABLE_WORD.sub(_spoken, _SPACES_TOGETHER.sub("", self.text))
 
     @property
     def spaces(self) -> str:
         """Say where its pointers may point, if that is one of several address spaces."""
         words = dict.fromkeys(_SPACES_TOGETHER.findall(self.text))
         return ", ".join(_SPACES_SAID[it.strip()] for it in words)
+
+
+_SPOKEN = {
+    **dict.fromkeys(("gentypef", "gentypei", "gentypeg", "gentypev", "int32gen", "signedgen"), "gentype"),
+    **dict.fromkeys(
+        ("scalar", "scalari", "scalarf", "scalarg", "groupg", "shuffled", "pointee", "wide"), "gentype"
+    ),
+    **dict.fromkeys(("imagef", "imagew", "imaged", "anyimage"), "image"),
+    **{it: f"{it[:-3]}n" for it in ("floatgen", "doublegen", "halfgen", "uintgen", "ulonggen", "ushortgen")},
+    "floatgeng": "floatn",
+    "element": "sgentype",
+    "plain": "C",
+    "atomic": "A",
+    "truth": "intn",
+    "coordf": "floatn",
+    "coordi": "intn",
+    "lanemask": "ugentype",
+}
+"""The specification's words for what the table tells apart."""
+_TABLE_WORD = re.compile(r"\b(?:scalar(\d+)|[a-z]+\d*[a-z]*)\b(?=[ *]+\w)")
+
+
+def _spoken(word: re.Match[str]) -> str:
+    return f"gentype{word[1]}" if word[1] else _SPOKEN.get(word[0], word[0])
 
 
 _SPACES_TOGETHER = re.compile(r"__(?:any|shared|readable) ")
@@ -579,11 +603,37 @@ def _pointer_fit(target: Pointer, base: Base) -> float | None:
     return None
 
 
+_COORDINATES = {"image1d_t": "", "image1d_buffer_t": "", "image1d_array_t": "2", "image2d_t": "2"}
+_COORDINATES |= {
+    "image2d_depth_t": "2",
+    "image2d_array_t": "4",
+    "image2d_array_depth_t": "4",
+    "image3d_t": "4",
+}
+
+
+def _spoken_word(parameter: Parameter, image: OpaqueType | None) -> str:
+    """Return a parameter that no argument stands for yet; coordinates follow from the image."""
+    word = _SPOKEN.get(parameter.word, parameter.word)
+    if parameter.word in ("coordf", "coordi") and image is not None and image.name in _COORDINATES:
+        word = f"{word[:-1]}{_COORDINATES[image.name]}"
+    return f"{word} {parameter.name}"
+
+
+def is_bound(found: Resolved, arguments: Sequence[Qualified]) -> bool:
+    """Tell whether the first arguments alone say what the generic type of the overload is."""
+    generic = [at for at, it in enumerate(found.overload.parameters) if it.word in _GENERIC]
+    known = (at for at, it in enumerate(arguments) if not isinstance(base_of(decayed(it)), Unknown))
+    return not generic or bool(set(generic) & set(known))
+
+
 def shown(builtin: Builtin, found: Resolved) -> str:
     """Return the signature of a call with its real types."""
+    image = next((base for it in found.parameters if isinstance(base := base_of(it), OpaqueType)), None)
+    words = [_spoken_word(it, image) for it in found.overload.parameters]
     parameters = [
-        spelled(type_, parameter.name)
-        for type_, parameter in zip(found.parameters, found.overload.parameters, strict=False)
+        word if isinstance(base_of(type_), Unknown) else spelled(type_, parameter.name)
+        for type_, parameter, word in zip(found.parameters, found.overload.parameters, words, strict=False)
     ]
     if found.overload.is_variadic:
         parameters.append("...")

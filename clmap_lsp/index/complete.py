@@ -7,19 +7,29 @@ what the file uses elsewhere, then the rest; what has the wanted type before wha
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from enum import Enum
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 
-from clmap_lsp.dataclass import record
+from clmap_lsp.dataclass import dataclass, record
 from clmap_lsp.index import builtins
+from clmap_lsp.index.candidates import (
+    ATTRIBUTES,
+    DIRECTIVES,
+    SNIPPETS,
+    Candidate,
+    Sort,
+    pragmas,
+    predefined,
+    words,
+)
 from clmap_lsp.index.constants import constants
-from clmap_lsp.index.cursor import KEYWORDS, QUALIFIER_WORDS
+from clmap_lsp.index.cursor import QUALIFIER_WORDS
 from clmap_lsp.index.index import Index, PlacedUnit
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Scope, Symbol
+from clmap_lsp.index.place import can_begin, is_code
 from clmap_lsp.index.types import (
-    OF_2_0,
     TYPE_NAMES,
     Base,
     Function,
@@ -32,44 +42,12 @@ from clmap_lsp.index.types import (
     spelled,
 )
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
-from clmap_lsp.source.predefined import predefined_text, version_of
-from clmap_lsp.source.types import VECTOR_LANES, VectorType
+from clmap_lsp.source.predefined import version_of
+from clmap_lsp.source.types import VectorType
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
 
 LIMIT = 120
 """Candidates that are given at once; the editor asks again when more letters are typed."""
-
-
-class Sort(Enum):
-    """What a candidate is."""
-
-    VARIABLE = "variable"
-    PARAMETER = "parameter"
-    FUNCTION = "function"
-    KERNEL = "kernel"
-    BUILTIN = "built-in function"
-    MEMBER = "member"
-    TYPE = "type"
-    MACRO = "macro"
-    CONSTANT = "constant"
-    KEYWORD = "keyword"
-    SNIPPET = "snippet"
-    FILE = "file"
-    KEY = "key"
-
-
-@record(frozen=True, slots=True)
-class Candidate:
-    """One thing that can be typed. `snippet` has `$1` where the cursor goes, if it is more than the label."""
-
-    label: str
-    sort: Sort
-    detail: str = ""
-    snippet: str | None = None
-    symbol: Symbol | None = None
-    type: Qualified | None = None
-    text: str = ""
-    """What it is about, where it is no symbol and not built in."""
 
 
 @record(frozen=True, slots=True)
@@ -88,6 +66,7 @@ _CONDITION = re.compile(r"[ \t]*#[ \t]*(?:if|elif|ifdef|ifndef|undef)\b[^\n]*\Z"
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b([^\n]*)\Z")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*((?:[\w()\s,]*,\s*)?)\w*\Z")
 _TAG = re.compile(r"\b(struct|union|enum)\s+\Z")
+_GOTO = re.compile(r"\bgoto\s+\Z")
 _MEMBER = re.compile(r"(?:\.|->)\s*\Z")
 
 
@@ -105,7 +84,7 @@ def complete(index: Index, offset: int) -> Completion:
     start = prefix_start(text, offset)
     prefix = text[start:offset]
     line = text[text.rfind("\n", 0, offset) + 1 : start]
-    if _in_comment_or_string(line) or _in_block_comment(text, start) or text[start:offset][:1].isdigit():
+    if not is_code(text, offset):
         return Completion(start, offset, ())
     found = _by_context(index, line, text, start)
     if found is None:
@@ -114,37 +93,37 @@ def complete(index: Index, offset: int) -> Completion:
     return Completion(start, offset, tuple(chosen[:LIMIT]), len(chosen) > LIMIT or not prefix)
 
 
-def _in_comment_or_string(line: str) -> bool:
-    bare = re.sub(r'"(?:[^"\\]|\\.)*"', "", line)
-    return "//" in bare or bare.count('"') % 2 == 1
-
-
-def _in_block_comment(text: str, at: int) -> bool:
-    opened = text.rfind("/*", 0, at)
-    return opened >= 0 and text.find("*/", opened, at) < 0
-
-
 def _by_context(index: Index, line: str, text: str, start: int) -> list[Candidate] | None:
     """Return the candidates where the text before says what may stand here; else `None`."""
     if (match := _PRAGMA.match(line)) is not None:
-        return _pragmas(match[1])
+        return pragmas(match[1])
     if _DIRECTIVE.match(line):
-        return [Candidate(it, Sort.KEYWORD) for it in _DIRECTIVES]
+        return [Candidate(it, Sort.KEYWORD) for it in DIRECTIVES]
     if _CONDITION.match(line):
         own = _macros(index, start)
         return [
             Candidate("defined", Sort.KEYWORD, snippet="defined($1)"),
             *own,
-            *_predefined(index.options.language),
+            *predefined(index.options.language),
         ]
     attribute = _ATTRIBUTE.search(text[max(0, start - 200) : start])
     if attribute is not None and attribute[1].count("(") == attribute[1].count(")"):
-        return list(_ATTRIBUTES)
+        return list(ATTRIBUTES)
     if (match := _MEMBER.search(text[max(0, start - 40) : start])) is not None:
         return _members(index, start - len(match[0]))
     if (match := _TAG.search(text[max(0, start - 40) : start])) is not None:
         return _tags(index, start, match[1])
+    if _GOTO.search(text[max(0, start - 40) : start]):
+        return _labels(index, start)
     return None
+
+
+def _labels(index: Index, start: int) -> list[Candidate]:
+    """Return the labels of the function."""
+    token = index.token_at(start - 1)
+    placed = None if token is None else index.unit_at(token)
+    symbols = [] if placed is None else placed.unit.symbols
+    return [Candidate(it.name, Sort.KEY, "label", symbol=it) for it in symbols if it.kind is Kind.LABEL]
 
 
 def _tags(index: Index, start: int, keyword: str) -> list[Candidate]:
@@ -221,66 +200,137 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
     placed = None if token is None else index.unit_at(token)
     at = -1 if placed is None or token is None else token - placed.start + 1
     local = [] if placed is None else list(_locals(placed, at))
-    recent = _recent(index, start, placed, token)
-    elsewhere = set(index.texts)
-    wanted = None if placed is None else _wanted(placed, at)
     candidates: dict[str, Candidate] = {}
     for symbol in local:
         candidates[symbol.name] = _of_symbol(symbol)
-    for name, symbol in _file_names(index, placed).items():
+    for name, symbol in index.scope.ordinary.items():  # Those that only follow are offered too.
         candidates.setdefault(name, _of_symbol(symbol))
     for it in _macros(index, start):
         candidates.setdefault(it.label, it)
-    for it in _words(prefix, version_of(index.read_as.language)):
+    for it in words(prefix, version_of(index.read_as.language)):
         candidates.setdefault(it.label, it)
-    is_local = {it.name for it in local}
-    unfinished = None if placed is None else _unfinished(index, placed, local, at)
-    at_statement = _starts_statement(index, token)
-    in_function = bool(
-        placed is not None and any(scope.start <= at < scope.end for scope in placed.unit.scopes)
+    candidates.pop(_only_here(index, start), None)
+    before = None if token is None else index.texts[token]
+    in_function = placed is not None and any(it.start <= at < it.end for it in placed.unit.scopes)
+    order = _Order(
+        prefix=prefix,
+        recent=_recent(index, start, placed, token),
+        elsewhere=frozenset(index.texts),
+        local=frozenset(it.name for it in local),
+        unfinished=None if placed is None else _unfinished(index, placed, local, at),
+        wanted=None if placed is None else _wanted(placed, at),
+        at_statement=token is None or _ends_statement(index.texts, token),
+        in_function=in_function,
+        after_type=before in _BEFORE_TYPES,
+        is_case=before == "case",
+        samplers=_sampler_order(index, token),
     )
-    after_type = token is not None and index.texts[token] in _BEFORE_TYPES
-    samplers = _sampler_order(index, token)
-    common = _common()
-    is_family = any(
-        prefix.startswith(it) or (it.startswith(prefix[:4]) and len(prefix) > 3) for it in _FAMILIES
-    )
+    # What does not fit the letters typed so far is most of it, and need not be put in order.
+    found = [
+        it
+        for it in matching(candidates.values(), prefix)
+        if it.sort is not Sort.KEYWORD or can_begin(it.label, before, in_function=in_function)
+    ]
+    return sorted(found, key=order.rank)
 
-    def rank(it: Candidate) -> tuple[float, float, int, tuple[str | int, ...]]:
-        used = recent.get(it.label)
-        if used is None and it.label in elsewhere:
+
+@dataclass(slots=True)
+class _Order:
+    """What puts names in order at a place."""
+
+    prefix: str
+    recent: dict[str, float]
+    elsewhere: frozenset[str]
+    local: frozenset[str]
+    unfinished: str | None
+    wanted: Qualified | None
+    at_statement: bool
+    in_function: bool
+    after_type: bool
+    is_case: bool
+    samplers: dict[str, int]
+    is_family: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        typed = self.prefix
+        self.is_family = any(
+            typed.startswith(it) or (it.startswith(typed[:4]) and len(typed) > 3) for it in _FAMILIES
+        )
+
+    def rank(self, it: Candidate) -> tuple[float, float, int, tuple[str | int, ...]]:
+        """Return what sorts candidates, the likeliest first."""
+        if it.label in self.samplers:
+            return -1.0, float(self.samplers[it.label]), 0, ()
+        group, used = self._seen(it)
+        is_conversion = it.label.startswith(_FAMILIES)
+        if self.wanted is not None and it.type is not None and _fits(self.wanted, it, exactly=is_conversion):
+            group -= 0.5
+        place = _common().get(it.label, len(_common()))
+        if is_conversion and place == len(_common()) and not self.is_family:
+            group += 1.0
+        if it.label == self.unfinished:
+            group += 3.0
+        return self._by_sort(it, group), used, place, _in_order(it.label)
+
+    def _seen(self, it: Candidate) -> tuple[float, float]:
+        """Return the group of a candidate by where it is declared or used, and how long ago that was."""
+        if not self.prefix and self.at_statement and not self.in_function and it.symbol is None:
+            # What other declarations say tells nothing of the next one.
+            return (2.2 if it.sort is Sort.KEYWORD else 2.7 if it.sort is Sort.TYPE else 4.0), 0.0
+        used = self.recent.get(it.label)
+        if used is None and it.label in self.elsewhere:
             used = _FAR
         if used is not None and used < _FAR:
-            group = 0.0
-        elif it.label in is_local:
-            group = 0.0
-            used = 4.0
-        elif used is not None:
-            group = 1.0
-        else:
-            group = _GROUPS.get(it.sort, 4.0)
-        is_conversion = it.label.startswith(_FAMILIES)
-        if wanted is not None and it.type is not None and _fits(wanted, it, exactly=is_conversion):
-            group -= 0.5
-        if it.sort is Sort.SNIPPET and not at_statement:
-            group += 3.0
-        if it.sort is Sort.TYPE and (after_type or not in_function):
-            group -= 1.5
-        if it.sort is Sort.TYPE and at_statement and in_function:
-            group -= 0.6
-        if it.sort is Sort.KEYWORD and at_statement:
-            group -= 1.0
-        if it.label in samplers:
-            return -1.0, float(samplers[it.label]), 0, ()
-        place = common.get(it.label, len(common))
-        if is_conversion and place == len(common) and not is_family:
-            group += 1.0
-        if it.label == unfinished:
-            group += 3.0
-        return group, used if used is not None else 1e6, place, _in_order(it.label)
+            return 0.0, used
+        if it.label in self.local:
+            return 0.0, 4.0
+        if used is not None:
+            return 1.0, used
+        return _GROUPS.get(it.sort, 4.0), 1e6
 
-    # What does not fit the letters typed so far is most of it, and need not be put in order.
-    return sorted(matching(candidates.values(), prefix), key=rank)
+    def _by_sort(self, it: Candidate, group: float) -> float:
+        """Return the group with what may begin at this place moved up, and what may not moved down."""
+        sort = it.sort
+        if sort is Sort.SNIPPET and not self.at_statement:
+            group += 3.0
+        if sort is Sort.TYPE and (self.after_type or not self.in_function):
+            group -= 1.5
+        if sort is Sort.TYPE and self.at_statement and self.in_function and self.prefix:
+            group -= 0.6
+        if sort is Sort.KEYWORD and self.at_statement:
+            group -= 1.0
+        if not self.prefix and self.in_function and it.symbol is None and sort in _WORDS_OF_THE_LANGUAGE:
+            group = _GROUPS[Sort.BUILTIN]
+        if self.is_case and (it.symbol is None or sort not in (Sort.CONSTANT, Sort.MACRO)):
+            group += 3.0
+        if self.at_statement and not self.in_function and sort not in _AT_FILE_LEVEL:
+            group += 3.0
+        return group
+
+
+def _only_here(index: Index, start: int) -> str:
+    """Return the name that is being typed if it stands nowhere else; it need not be offered."""
+    token = index.token_at(start)
+    if token is None or index.tokens[token].start != start or index.tokens[token].path != index.path:
+        return ""
+    name = index.texts[token]
+    is_macro = any(it.name == name for it in index.macros)
+    return name if index.texts.count(name) == 1 and not is_macro else ""
+
+
+def _ends_statement(texts: Sequence[str], token: int) -> bool:
+    """Tell whether a statement may start behind a token."""
+    text = texts[token]
+    if text != ":":
+        return text in _BEFORE_STATEMENTS or text.startswith("#")
+    while token > 0 and texts[token] not in _BEFORE_STATEMENTS and texts[token] != "?":
+        token -= 1
+    return texts[token] != "?"  # Else it is a label's, or that of a `case`.
+
+
+_BEFORE_STATEMENTS = frozenset({";", "{", "}", ")", "else"})
+_WORDS_OF_THE_LANGUAGE = frozenset({Sort.KEYWORD, Sort.TYPE, Sort.CONSTANT})
+_AT_FILE_LEVEL = frozenset({Sort.KEYWORD, Sort.TYPE, Sort.SNIPPET, Sort.MACRO})
 
 
 _SAMPLER_WORDS = (
@@ -360,12 +410,6 @@ def _unfinished(index: Index, placed: PlacedUnit, local: list[Symbol], at: int) 
     return local[0].name if "=" in texts and not {";", ",", "{"} & set(texts) else None
 
 
-def _file_names(index: Index, placed: PlacedUnit | None) -> dict[str, Symbol]:
-    """Return the names of the file's scope; those that only follow are offered too."""
-    del placed
-    return index.scope.ordinary
-
-
 def _of_symbol(symbol: Symbol) -> Candidate:
     type_ = symbol.type
     match symbol.kind:
@@ -426,14 +470,6 @@ def _same_pointer(a: Base, b: Base) -> bool:
     return base_of(a.pointee) == base_of(b.pointee)
 
 
-def _starts_statement(index: Index, token: int | None) -> bool:
-    return (
-        token is None
-        or index.texts[token] in (";", "{", "}", ")", "else")
-        or index.texts[token].startswith("#")
-    )
-
-
 def _macros(index: Index, start: int) -> list[Candidate]:
     found: dict[str, Candidate] = {}
     for symbol in index.macros:
@@ -447,181 +483,6 @@ def _macros(index: Index, start: int) -> list[Candidate]:
             snippet = f"{macro.name}({', '.join(names)})"
         found[macro.name] = Candidate(macro.name, Sort.MACRO, macro.body[:60], snippet, symbol)
     return list(found.values())
-
-
-# --------------------------------------------------------------------------------------- words and tables
-
-
-@cache
-def _predefined(standard: str) -> tuple[Candidate, ...]:
-    """Return the macros that compilers define."""
-    lines = predefined_text(standard).splitlines()
-    pairs = sorted((it.partition(" ") for it in lines), key=lambda it: it[0] not in _OFTEN_ASKED)
-    return tuple(Candidate(name, Sort.MACRO, value) for name, _, value in pairs)
-
-
-_OFTEN_ASKED = frozenset({"cl_khr_fp64", "cl_khr_fp16", "__OPENCL_VERSION__", "__OPENCL_C_VERSION__"})
-"""Predefined macros that conditions ask about most."""
-
-
-@cache
-def _builtin_candidates() -> tuple[Candidate, ...]:
-    return tuple(_builtin_candidate(it) for it in builtins.names())
-
-
-def _builtin_candidate(name: str) -> Candidate:
-    found = builtins.find(name)
-    assert found is not None
-    first = found.overloads[0]
-    names = [f"${{{at}:{it.name}}}" for at, it in enumerate(first.parameters, 1)]
-    return Candidate(name, Sort.BUILTIN, first.shown, f"{name}({', '.join(names)})")
-
-
-@cache
-def _type_candidates() -> tuple[Candidate, ...]:
-    return tuple(Candidate(it, Sort.TYPE, "OpenCL C 2.0" if it in OF_2_0 else "") for it in TYPE_NAMES)
-
-
-@cache
-def _constant_candidates() -> tuple[Candidate, ...]:
-    found = constants().values()
-    null = Candidate("NULL", Sort.CONSTANT, "the null pointer")
-    return (null, *(Candidate(it.name, Sort.CONSTANT, spelled(it.type), type=it.type) for it in found))
-
-
-@cache
-def _conversions(stem: str) -> tuple[Candidate, ...]:
-    """Return `convert_T` and its variants, or `as_T`, for every type."""
-    scalars = ("char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "half", "float", "double")
-    types = [*scalars, *(f"{it}{lanes}" for it in scalars for lanes in VECTOR_LANES)]
-    roundings = ("", "_rte", "_rtz", "_rtp", "_rtn")
-    endings = [f"{it}{end}" for it in ("", "_sat") for end in roundings] if stem == "convert_" else [""]
-    return tuple(
-        Candidate(
-            f"{stem}{it}{end}",
-            Sort.BUILTIN,
-            f"{it} {stem}{it}{end}(x)",
-            f"{stem}{it}{end}(${{1:x}})",
-            type=TYPE_NAMES[it],
-        )
-        for end in endings
-        for it in types
-        if "_sat" not in end or not it.startswith(("half", "float", "double"))
-    )
-
-
-@cache
-def _keyword_candidates() -> tuple[Candidate, ...]:
-    words = (
-        it for it in KEYWORDS if not it.startswith("_") or (it.startswith("__") and not it.endswith("__"))
-    )
-    attribute = Candidate("__attribute__", Sort.KEYWORD, snippet="__attribute__(($1))")
-    return (attribute, *(Candidate(it, Sort.KEYWORD) for it in sorted(words) if it != "__attribute"))
-
-
-def _words(prefix: str, version: int) -> Iterator[Candidate]:
-    """Yield what OpenCL C itself has; the large families only where their first letters are typed."""
-    yield from SNIPPETS
-    for it in _builtin_candidates():
-        found = builtins.find(it.label)
-        if found is not None and (found.since <= 1.2 or version >= 200 or found.extension):
-            yield it
-    yield from (it for it in _type_candidates() if version >= 200 or it.label not in OF_2_0)
-    yield from _constant_candidates()
-    yield from _keyword_candidates()
-    lower = prefix.lower()
-    if lower and "convert_".startswith(lower[:8]):
-        yield from _conversions("convert_")
-    if lower and "as_".startswith(lower[:3]):
-        yield from _conversions("as_")
-
-
-SNIPPETS = (
-    Candidate(
-        "kernel function",
-        Sort.SNIPPET,
-        "a kernel with one buffer",
-        "__kernel void ${1:name}(__global ${2:float} *${3:data}, const ${4:uint} ${5:n})\n{\n"
-        "    const size_t ${6:i} = get_global_id(0);\n    if (${6:i} >= ${5:n})\n        return;\n    $0\n}",
-    ),
-    Candidate(
-        "for loop",
-        Sort.SNIPPET,
-        "count up",
-        "for (int ${1:i} = 0; ${1:i} < ${2:n}; ${1:i}++) {\n    $0\n}",
-    ),
-    Candidate("barrier local", Sort.SNIPPET, "wait for the work-group", "barrier(CLK_LOCAL_MEM_FENCE);$0"),
-    Candidate(
-        "local tile",
-        Sort.SNIPPET,
-        "an array in local memory",
-        "__local ${1:float} ${2:tile}[${3:16}][${4:16 + 1}];$0",
-    ),
-)
-_DIRECTIVES = (
-    *(
-        "define",
-        "include",
-        "ifdef",
-        "ifndef",
-        "if",
-        "elif",
-        "else",
-        "endif",
-        "undef",
-        "pragma",
-        "error",
-        "line",
-    ),
-)
-_EXTENSIONS = (
-    *("cl_khr_fp64", "cl_khr_fp16", "cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics"),
-    *("cl_khr_global_int32_base_atomics", "cl_khr_local_int32_base_atomics", "cl_khr_byte_addressable_store"),
-    *("cl_khr_3d_image_writes", "cl_khr_subgroups", "cl_khr_mipmap_image", "cl_khr_gl_msaa_sharing"),
-    *(
-        "cl_khr_subgroup_shuffle",
-        "cl_khr_subgroup_ballot",
-        "cl_khr_integer_dot_product",
-        "cl_intel_subgroups",
-    ),
-    *("cl_amd_media_ops", "cl_amd_printf", "all"),
-)
-
-
-def _pragmas(line: str) -> list[Candidate]:
-    words = line.split()
-    if words[:2] == ["OPENCL", "EXTENSION"]:
-        if ":" in line:
-            return [Candidate(it, Sort.KEYWORD) for it in ("enable", "disable")]
-        return [Candidate(it, Sort.KEY, "extension", f"{it} : enable") for it in _EXTENSIONS]
-    if words[:1] == ["OPENCL"]:
-        return [
-            Candidate("EXTENSION", Sort.KEYWORD),
-            Candidate("FP_CONTRACT", Sort.KEYWORD, snippet="FP_CONTRACT ${1|ON,OFF,DEFAULT|}"),
-        ]
-    return [
-        Candidate("OPENCL", Sort.KEYWORD, snippet="OPENCL EXTENSION ${1:cl_khr_fp64} : enable"),
-        Candidate("unroll", Sort.KEYWORD),
-        Candidate("once", Sort.KEYWORD),
-    ]
-
-
-_ATTRIBUTES = (
-    Candidate(
-        "reqd_work_group_size", Sort.KEY, "attribute", "reqd_work_group_size(${1:16}, ${2:16}, ${3:1})"
-    ),
-    Candidate(
-        "work_group_size_hint", Sort.KEY, "attribute", "work_group_size_hint(${1:16}, ${2:16}, ${3:1})"
-    ),
-    Candidate("vec_type_hint", Sort.KEY, "attribute", "vec_type_hint(${1:float4})"),
-    Candidate("intel_reqd_sub_group_size", Sort.KEY, "attribute", "intel_reqd_sub_group_size(${1:16})"),
-    Candidate("aligned", Sort.KEY, "attribute", "aligned(${1:16})"),
-    Candidate("packed", Sort.KEY, "attribute"),
-    Candidate("always_inline", Sort.KEY, "attribute"),
-    Candidate("opencl_unroll_hint", Sort.KEY, "attribute", "opencl_unroll_hint(${1:4})"),
-    Candidate("overloadable", Sort.KEY, "attribute"),
-    Candidate("endian", Sort.KEY, "attribute", "endian(${1|host,device|})"),
-)
 
 
 # ----------------------------------------------------------------------------------------------- matching

@@ -22,7 +22,7 @@ from clmap_lsp.index.cursor import (
     SyntaxFaultError,
 )
 from clmap_lsp.index.expressions import ExpressionParser
-from clmap_lsp.index.model import Edit, Expected, Fix, Kind, Role, Symbol
+from clmap_lsp.index.model import Edit, Expected, Fix, Kind, MemberAccess, Role, Symbol
 from clmap_lsp.index.names import nearest
 from clmap_lsp.index.types import (
     DOUBLE,
@@ -32,6 +32,7 @@ from clmap_lsp.index.types import (
     TYPE_NAMES,
     UNKNOWN,
     Array,
+    Base,
     Enumeration,
     Function,
     Named,
@@ -668,7 +669,7 @@ class DeclarationParser(ExpressionParser):
                 at = int(index) if index is not None else at
                 element = _element_of(base, at)
                 self.accept("=")
-            elif self.text == "." and is_name(self.texts[self.at + 1]):
+            elif self.text == ".":
                 element, at = self._designated(base, at)
             if self.text == "{":
                 self.initializer_list(element or UNKNOWN)
@@ -687,9 +688,12 @@ class DeclarationParser(ExpressionParser):
         self.expect("}", opened)
         return most
 
-    def _designated(self, base: object, at: int) -> tuple[Qualified | None, int]:
+    def _designated(self, base: Base, at: int) -> tuple[Qualified | None, int]:
+        self.unit.members.append(MemberAccess(self.at, Qualified(base), is_arrow=False))
         self.at += 1
         name = self.text
+        if not is_name(name):
+            raise self.fail("expected a field designator, such as '.field = 4'")
         found: Qualified | None = None
         if isinstance(base, Record) and base.members is not None:
             for index, member in enumerate(base.members):

@@ -280,7 +280,7 @@ _QUALIFIERS = {
 
 def describe_function(found: builtins.Builtin, call: str | None = None) -> str:
     """Say what a built-in function does, how exact it is, and since when there is one."""
-    shown = call or "\n".join(it.shown for it in found.overloads[:6])
+    shown = call or "\n".join([*dict.fromkeys(it.shown for it in found.overloads)][:6])
     lines = [code(shown), found.description]
     facts = [found.section]
     if found.accuracy is not None:

@@ -70,17 +70,20 @@ def _call_at(index: Index, offset: int) -> tuple[Call, int] | None:
 def _of_builtin(builtin: builtins.Builtin, call: Call, active: int) -> Signatures:
     known = [it for it in call.arguments if it is not None]
     best = _best(builtin, known, active)
-    shown: list[Signature] = []
-    chosen = 0
+    if best is None and active < len(known):
+        known = known[:active]  # What follows the place may belong to the next line.
+        best = _best(builtin, known, active)
+    is_known = best is not None and bool(known) and builtins.is_bound(best, known)
+    shown: dict[str, int] = {}
+    chosen: str | None = None
     for overload in builtin.overloads[:12]:
-        text = overload.shown
-        if best is not None and best.overload is overload:
-            chosen = len(shown)
-        shown.append(Signature(text, _parameters(text), builtin.description))
-    if best is None:
-        fitting = (at for at, it in enumerate(builtin.overloads[:12]) if len(it.parameters) > active)
-        chosen = next(fitting, 0)
-    return Signatures(tuple(shown), chosen, active)
+        is_best = best is not None and best.overload is overload
+        text = builtins.shown(builtin, best) if best is not None and is_best and is_known else overload.shown
+        if is_best or (best is None and chosen is None and len(overload.parameters) > active):
+            chosen = text
+        shown.setdefault(text, len(shown))
+    signatures = tuple(Signature(it, _parameters(it), builtin.description) for it in shown)
+    return Signatures(signatures, shown.get(chosen or "", 0), active)
 
 
 def _best(builtin: builtins.Builtin, known: list[Qualified], active: int) -> builtins.Resolved | None:

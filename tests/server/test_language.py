@@ -193,8 +193,40 @@ def test_signatures_follow_the_arguments(session):
     assert found["signatures"][0]["label"] == "float weight(float x, int k)"
     assert found["activeParameter"] == 1
     found = ask(session, "signatureHelp", "clamp(sum, ", inside=11, uri=uri, text=text)
-    assert found["signatures"][found["activeSignature"]]["label"].startswith("gentype")
+    shown = found["signatures"][found["activeSignature"]]["label"]
+    assert shown == "float clamp(float x, float minval, float maxval)"
     assert found["activeParameter"] == 1
+
+
+@pytest.mark.parametrize(
+    ("call", "shown", "parameter"),
+    [
+        ("clamp(", "gentype clamp(gentype x, gentype minval, gentype maxval)", "gentype x"),
+        (
+            "clamp(points[0].place, min(1.0f, 2.0f), ",
+            "float4 clamp(float4 x, float minval, float maxval)",
+            None,
+        ),
+        ("min(gid, ", "int min(int x, int y)", "int y"),
+        ("vload4(", "gentype4 vload4(size_t offset, const gentype *p)", "size_t offset"),
+        (
+            "read_imagef(image, smp, ",
+            "float4 read_imagef(image2d_t image, sampler_t sampler, float2 coord)",
+            None,
+        ),
+        ("AT(weight(sum, ", "float weight(float x, int k)", "int k"),
+    ],
+)
+def test_signatures_say_the_types_that_the_arguments_so_far_give(session, call, shown, parameter):
+    text = KERNEL.replace("    barrier(CLK", f"    {call};\n    barrier(CLK")
+    text = text.replace("const int count)", "const int count, read_only image2d_t image, sampler_t smp)")
+    uri = session.open(text, "so_far.cl")
+    found = ask(session, "signatureHelp", f"    {call};", inside=len(call) + 4, uri=uri, text=text)
+    signature = found["signatures"][found["activeSignature"]]
+    assert signature["label"] == shown
+    start, end = signature["parameters"][found["activeParameter"]]["label"]
+    assert parameter is None or shown[start:end] == parameter
+    session.close(uri)
 
 
 def labels(session, typed, before="    barrier(CLK"):
@@ -398,7 +430,8 @@ def test_a_call_that_is_being_typed_shows_the_overload_of_its_first_arguments(se
     text = KERNEL.replace("    barrier(CLK", "    clamp(1.0f, )\n    barrier(CLK")
     uri = session.open(text, "typed.cl")
     found = ask(session, "signatureHelp", "clamp(1.0f, ", inside=12, uri=uri, text=text)
-    assert found["signatures"][found["activeSignature"]]["label"].startswith("gentypef clamp(gentypef x")
+    shown = found["signatures"][found["activeSignature"]]["label"]
+    assert shown == "float clamp(float x, float minval, float maxval)"
     assert found["activeParameter"] == 1
 
 
@@ -494,16 +527,49 @@ def test_parameters_that_a_shared_macro_declares_are_renamed_in_all_files(sessio
         ("hal", ["half", "half2"]),
         ("float summed = su", ["sum", "summed"]),
         ("__at", ["__attribute__"]),
+        ("return ", ["sum", "gid"]),
+        ("switch (k) { case ", ["LARGE"]),
+        ("goto ", ["again"]),
+        ("struct node made = { .", ["n"]),
+        ("", ["sum", "float"]),
     ],
 )
 def test_the_likeliest_candidates_come_first(session, typed, first):
     tags = "struct node { int n; };\nenum kind { SMALL, LARGE };\n"
-    text = tags + KERNEL.replace("    barrier(CLK", f"    {typed}\n    barrier(CLK", 1)
+    text = tags + KERNEL.replace("    barrier(CLK", f"again:\n    {typed}\n    barrier(CLK", 1)
     uri = session.open(text, "likely.cl")
     found = ask(session, "completion", f"    {typed}\n", inside=len(typed) + 4, uri=uri, text=text)
     shown = [it["label"] for it in found["items"]]
     assert [it for it in shown if it in first][: len(first)] == first
     assert shown.index(first[0]) < 5
+    session.close(uri)
+
+
+@pytest.mark.parametrize(
+    "typed", ["'su", "sum = 2.0f", "sum = 0x1f", 'printf("su', "// su", "/* su", "/* a */ // su", "sum = .5e"]
+)
+def test_nothing_is_offered_where_no_name_can_stand(session, typed):
+    _, items = labels(session, typed)
+    assert items == []
+
+
+@pytest.mark.parametrize("before", ["// kernels/*.cl", 'printf("/*");', "char c = '\"';"])
+def test_what_only_looks_like_a_comment_or_a_string_hides_nothing(session, before):
+    _, items = labels(session, f"{before}\n    su")
+    assert "sum" in [it["label"] for it in items[:5]]
+
+
+@pytest.mark.parametrize(("typed", "never"), [("return ", "return"), ("sum = ", "for"), ("i", "__kernel")])
+def test_words_that_cannot_stand_at_a_place_are_not_offered(session, typed, never):
+    _, items = labels(session, typed)
+    assert never not in [it["label"] for it in items]
+
+
+def test_a_name_that_is_just_being_typed_is_not_offered(session):
+    text = f"{KERNEL}__ker"
+    uri = session.open(text, "end.cl")
+    found = ask(session, "completion", "__ker", nth=1, inside=5, uri=uri, text=text)
+    assert [it["label"] for it in found["items"]] == ["__kernel"]
     session.close(uri)
 
 
@@ -539,4 +605,4 @@ def test_signatures_of_built_ins_are_those_of_the_specification(session):
     text = KERNEL.replace("    barrier(CLK", "    float4 q = vload4(0, values);\n    barrier(CLK")
     uri = session.open(text, "shown.cl")
     found = ask(session, "signatureHelp", "vload4(0, ", inside=10, uri=uri, text=text)
-    assert found["signatures"][0]["label"] == "scalar4 vload4(size_t offset, const scalar *p)"
+    assert found["signatures"][0]["label"] == "float4 vload4(size_t offset, const __global float *p)"

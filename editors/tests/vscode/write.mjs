@@ -67,7 +67,7 @@ async function signature() {
   const hints = page.locator(".parameter-hints-widget.visible");
   await hints.waitFor();
   const text = await hints.innerText();
-  me.check("signature help shows the overload of floats", /gentypef clamp\(/.test(text), text);
+  me.check("signature help shows the overload of floats", /float clamp\(float x/.test(text), text);
   await page.waitForTimeout(500);
   await me.shot("signature");
   await page.keyboard.press("Escape");
