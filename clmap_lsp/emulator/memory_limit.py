@@ -36,6 +36,8 @@ def limited(mib: int) -> Iterator[None]:
         return
     import resource
 
+    import numpy.random  # noqa: F401  NumPy loads it when it is first asked for: not where there is no room left.
+
     data, resident = held
     own = resident // _MIB
     if own > _OVERHEAD_MIB:  # Somebody's program that uses this as a library: what it holds is its own.

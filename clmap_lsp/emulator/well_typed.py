@@ -67,7 +67,9 @@ def is_value(kind: Type) -> bool:
     """True for what a register can hold."""
     if isinstance(kind, ScalarType):
         return kind.kind is not ScalarKind.VOID
-    return isinstance(kind, VectorType | PointerType | OpaqueType | UnknownType)
+    if isinstance(kind, VectorType):
+        return is_number(kind.element)  # `vstore2` through a `void *` makes vectors of nothing.
+    return isinstance(kind, PointerType | OpaqueType | UnknownType)
 
 
 def is_number(kind: Type) -> bool:
@@ -284,12 +286,16 @@ def _assign(it: ir.Assign) -> bool:
 
 def _load(it: ir.Load) -> bool:
     kind = it.variable.type
-    return _is_pointer(it.pointer.type) and is_value(kind) and it.size in (_bytes(kind), kind.size)
+    return _is_pointer(it.pointer.type) and _moves(kind, it.size)
 
 
 def _store(it: ir.Store) -> bool:
-    kind = it.value.type
-    return _is_pointer(it.pointer.type) and is_value(kind) and it.size in (_bytes(kind), kind.size)
+    return _is_pointer(it.pointer.type) and _moves(it.value.type, it.size)
+
+
+def _moves(kind: Type, size: int) -> bool:
+    """True if an access of so many bytes moves such a value. One of none would pass every check of bounds."""
+    return size > 0 and is_value(kind) and size in (_bytes(kind), kind.size)
 
 
 def _copy(it: ir.CopyObject) -> bool:

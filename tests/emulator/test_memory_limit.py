@@ -57,6 +57,23 @@ with limited(300):
     subprocess.run([sys.executable, "-c", program], check=True)
 
 
+def test_random_numbers_are_there_where_no_library_can_be_loaded_any_more() -> None:
+    """NumPy loads their module when it is first asked for: an `ImportError` beside large machine code."""
+    program = """
+import numpy as np
+from clmap_lsp.emulator.memory_limit import limited
+kept = []
+with limited(160):
+    try:
+        while True:
+            kept.append(bytearray(1 << 16))
+    except MemoryError:
+        kept.pop()
+    np.random.default_rng
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def emulated_in_150_mib(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     """Emulate a launch that needs more, though all its addresses follow from the source."""
     (folder / "k.cl").write_text(

@@ -37,6 +37,19 @@ def test_arithmetic_on_arrays_has_a_budget():
     assert "loops" in found.bail.reason
 
 
+def test_what_is_sampled_because_all_of_it_costs_too_much_has_the_rest_of_the_budget():
+    """Sixteen work-groups of a filter whose rows differ cost as much again as the launch given up."""
+    body = """int x = get_global_id(0), y = get_global_id(1);
+        for (int j = 0; j < 4000; j++) for (int i = 0; i < 300; i++)
+            a[((y * 7 + j) * 259 + (x * 7 ^ i)) & 63] = j;"""
+    budget, spent = Budget(), Spending(Budget())
+    program = read_program(f"__kernel void k(__global int *a) {{ {body} }}", "kernel.cl")
+    launch = Launch("k", (256, 256), (16, 16), {"a": BufferArgument(Fill.ZEROS, 64)})
+    found = count(program.kernels[0], launch, DEVICE, budget=budget, shared=spent)
+    assert found.bail is not None
+    assert budget.whole < spent.whole < budget.whole * 1.25
+
+
 @pytest.mark.parametrize("join", [both, either])
 def test_masks_along_many_loops_are_given_up(join):
     """Two of 64 Ki elements made one of four gigabytes."""

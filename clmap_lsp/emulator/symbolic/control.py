@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.span import Span
 
@@ -35,8 +37,8 @@ class Budget:
     mask_cells: int = 1 << 12
     """Up to so many elements, a mask over groups and lanes is taken to cost less than splitting a box; with
     0, boxes are always split, and loops as well."""
-    whole: int = 500_000
-    """All of it together, as `Spending.whole` has it; three seconds. Public files take 251,791."""
+    whole: int = 220_000
+    """All of it together, as `Spending.whole` has it; two seconds. Public files take 251,791."""
     work: int = 1 << 17
     """What launches that are compared with one may cost together, as `Spending.work` has it; a second."""
     sampled_groups: int = 16
@@ -85,8 +87,8 @@ class Spending:
 
     @property
     def whole(self) -> int:
-        """The work, and what each array costs however small it is."""
-        return self.work + 3 * self.arrays
+        """The work, what each array costs however small, and each turn of a loop that is run by itself."""
+        return self.work + 3 * self.arrays + 20 * self.turns
 
     def step(self) -> None:
         """Note a statement that is run. Raises: OverBudgetError."""
@@ -95,6 +97,11 @@ class Spending:
             raise OverBudgetError(
                 f"more than {self.budget.statements:,} statements that are run one by one", by_size=False
             )
+
+    def for_a_sample(self) -> Spending:
+        """Return what may be spent on some of the work-groups where this was not enough for all."""
+        whole = self.budget.whole
+        return Spending(replace(self.budget, whole=max(whole - self.whole, whole // 5)))
 
     def add(self, other: Spending) -> None:
         """Note what another count spent, whatever it comes to."""

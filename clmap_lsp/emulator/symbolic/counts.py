@@ -167,7 +167,7 @@ def _count(
     except OverBudgetError as error:
         if not error.by_size:
             return SymbolicResult({}, {}, Bail(error.reason, kernel.name_span))
-        again = Spending(spending.budget)
+        again = spending.for_a_sample()
         try:
             return _count_sample(kernel, launch, device, again, constants, error.reason)
         finally:
