@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from clmap_lsp.source import ir
+from clmap_lsp.source.exposed import exposed_by_turn
 from clmap_lsp.source.ir import Block, Expression, Statement, Variable
 
 _NOTHING: Final[frozenset[Variable]] = frozenset()
@@ -54,88 +55,10 @@ class Flow:
         """Return the registers that a turn of the loop reads from the turn before."""
         known = self._carried.get(id(loop))
         if known is None:
-            known = self._carried[id(loop)] = self._carried_by(loop)
+            found = exposed_by_turn(loop, _written, self.reads)
+            known = self._carried[id(loop)] = self.assigned(loop).intersection(found)
             self._kept.append(loop)
         return known
-
-    def _carried_by(self, loop: ir.Loop) -> frozenset[Variable]:
-        exposed: set[Variable] = set()
-        written: set[Variable] = set()
-        if loop.tests_first:
-            self._expose(loop.test, exposed, written)
-            self._expose_expression(loop.condition, exposed, written)
-        self._expose(loop.body, exposed, written)
-        self._expose(loop.step, exposed, written)
-        if not loop.tests_first:
-            self._expose(loop.test, exposed, written)
-            self._expose_expression(loop.condition, exposed, written)
-        return frozenset(exposed) & self.assigned(loop)
-
-    def _expose_expression(
-        self, expression: Expression | None, exposed: set[Variable], written: set[Variable]
-    ) -> None:
-        if expression is not None:
-            exposed |= self.reads(expression) - written
-
-    def _expose(self, block: Block, exposed: set[Variable], written: set[Variable]) -> None:
-        """Add what the block reads before it writes to `exposed`, what it always writes to `written`."""
-        for statement in block:
-            for expression in ir.expressions(statement):
-                self._expose_expression(expression, exposed, written)
-            match statement:
-                case ir.If():
-                    in_then, in_else = set(written), set(written)
-                    self._expose(statement.then, exposed, in_then)
-                    self._expose(statement.otherwise, exposed, in_else)
-                    written |= in_then & in_else
-                case ir.Scope():
-                    inside = set(written)
-                    self._expose(statement.body, exposed, inside)
-                    written |= inside if not _leaves(statement.body) else set(_always_left_with(statement))
-                case ir.Loop() | ir.Switch():
-                    for inner in ir.blocks(statement):
-                        self._expose(inner, exposed, set(written))
-                    if isinstance(statement, ir.Loop):
-                        self._expose_expression(statement.condition, exposed, written)
-                case _:
-                    written.update(_written(statement))
-
-
-def _leaves(block: Block) -> bool:
-    return any(isinstance(it, ir.Leave) for it in ir.walk(block))
-
-
-def _always_left_with(scope: ir.Scope) -> frozenset[Variable]:
-    """Return the variables written before every `Leave` of a scope and at its end (its result)."""
-    common: frozenset[Variable] | None = None
-
-    def visit(block: Block, written: frozenset[Variable]) -> frozenset[Variable] | None:
-        nonlocal common
-        for statement in block:
-            match statement:
-                case ir.Leave(label=label) if label == scope.label:
-                    common = written if common is None else common & written
-                    return None
-                case ir.If():
-                    a, b = visit(statement.then, written), visit(statement.otherwise, written)
-                    if a is None and b is None:
-                        return None
-                    written = (
-                        a & b if a is not None and b is not None else (a if a is not None else b) or written
-                    )
-                case ir.Break() | ir.Continue() | ir.Return() | ir.Leave():
-                    return None
-                case ir.Loop() | ir.Switch() | ir.Scope():
-                    for inner in ir.blocks(statement):
-                        visit(inner, written)
-                case _:
-                    written |= frozenset(_written(statement))
-        return written
-
-    at_end = visit(scope.body, _NOTHING)
-    if common is None:
-        return at_end or _NOTHING
-    return common & at_end if at_end is not None else common
 
 
 def _written(statement: Statement) -> tuple[Variable, ...]:

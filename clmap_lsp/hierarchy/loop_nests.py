@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.source.exposed import exposed_by
 from clmap_lsp.source.inline import build_kernel
 from clmap_lsp.source.ir import (
     Assign,
@@ -43,7 +44,6 @@ from clmap_lsp.source.ir import (
     WorkItem,
     WorkItemQuery,
     blocks,
-    expressions,
     operands,
     walk,
     written,
@@ -283,38 +283,8 @@ def _leaving(block: Block, label: int) -> Block:
 def _carried(loop: Loop, variable: Variable) -> tuple[str, ...]:
     """Return the scalars whose value one turn leaves to the next: read before they are surely written."""
     changed = {variable for it in walk(loop.body) for variable in written(it)}
-    pending = _read_first(loop.body, set())
+    pending = exposed_by(loop.body)
     return tuple(sorted(it.name for it in pending if it in changed and it is not variable))
-
-
-def _read_first(block: Block, sure: set[Variable]) -> set[Variable]:
-    """Return the variables read before they are written; `sure` grows by those written on every way."""
-    found: set[Variable] = set()
-    for it in block:
-        for expression in expressions(it):
-            found |= {variable for variable in _reads(expression) if variable not in sure}
-        match it:
-            case If():
-                then, otherwise = set(sure), set(sure)
-                found |= _read_first(it.then, then) | _read_first(it.otherwise, otherwise)
-                sure |= then & otherwise
-            case Loop():
-                inside = set(sure)
-                found |= _read_first((*it.test, *it.body, *it.step), inside)
-            case Scope():
-                found |= _read_first(it.body, sure)
-            case _:
-                sure.update(written(it))
-                for part in blocks(it):
-                    found |= _read_first(part, set(sure))
-    return found
-
-
-def _reads(expression: Expression) -> set[Variable]:
-    found = {expression.variable} if isinstance(expression, Read) else set()
-    for part in operands(expression):
-        found |= _reads(part)
-    return found
 
 
 # --------------------------------------------------------------------------------------------- expressions

@@ -6,7 +6,7 @@ touches from above (correlations between values are lost), and is `None` where a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
@@ -14,6 +14,7 @@ from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.members import Members, find_members
 from clmap_lsp.launch.work_items import ranges
 from clmap_lsp.source import ir
+from clmap_lsp.source.control_flow import Forward, has_labels
 from clmap_lsp.source.ir import BinaryOp, CompareOp, LogicalOp, UnaryOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.slicing import reads, slice_of
 from clmap_lsp.source.types import PointerType, ScalarType, Type
@@ -23,6 +24,8 @@ _ZERO_OUTSIDE = frozenset(
     {WorkItemQuery.GLOBAL_ID, WorkItemQuery.LOCAL_ID, WorkItemQuery.GROUP_ID, WorkItemQuery.GLOBAL_OFFSET}
 )
 _MAX_TRIPS = 1 << 24
+_MAX_ROUNDS = 3
+"""Walks of a loop until no turn carries a value out of what is known at its head."""
 _MAX_PROBED = 50_000
 """Statements of a kernel that are walked to see what a turn does: each loop inside a loop doubles them."""
 
@@ -36,6 +39,7 @@ class Reach:
 
 
 Value = Interval | Reach | None
+_Env = dict[Variable, Value]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,10 @@ def find_extents(kernel: ir.Kernel, sizes: Sizes) -> Extents:
         elif parameter in sizes.scalars:
             env[parameter] = (sizes.scalars[parameter],) * 2
     walker.block(kernel.body, env)
+    if has_labels(kernel.body):  # What jumps lead to was not followed with what holds there.
+        of = slice_of(kernel)
+        touched = (touch for it in ir.walk(kernel.body) for touch in ir.touches(it))
+        walker.extents.unknown.update(root for touch in touched for root in of.roots(touch.pointer))
     return walker.extents
 
 
@@ -82,7 +90,7 @@ def _union(left: Value, right: Value) -> Value:
             return None
 
 
-class _Walker:
+class _Walker(Forward[_Env]):
     def __init__(
         self,
         sizes: Sizes,
@@ -90,6 +98,7 @@ class _Walker:
         members: Members | None = None,
         followed: frozenset[Variable] = frozenset(),
     ) -> None:
+        super().__init__()
         self.sizes = sizes
         self.followed: frozenset[Variable] = followed if outer is None else outer.followed
         """What addresses and branches depend on; all else is data."""
@@ -103,53 +112,51 @@ class _Walker:
             {} if outer is None else outer.concerned
         )
         """By the id of a statement, see `_concerned`."""
-        self.left: dict[int, list[dict[Variable, Value]]] = {}
-        """What is known where scopes are left, by label."""
 
     # ---------------------------------------------------------------------------------------- statements
 
-    def block(self, block: ir.Block, env: dict[Variable, Value]) -> bool:
-        """Walk a block; False if its end cannot be reached."""
+    def block(self, block: ir.Block, state: _Env | None) -> _Env | None:
         if self.is_probe:
             self.probed[0] += len(block)
-        return all(self.statement(it, env) for it in block)
+        return super().block(block, state)
 
-    def statement(self, statement: ir.Statement, env: dict[Variable, Value]) -> bool:
+    def copy(self, state: _Env) -> _Env:
+        return dict(state)
+
+    def simple(self, statement: ir.Statement, state: _Env) -> _Env:
         checkpoint()
         match statement:
             case ir.Assign(variable=variable, value=value):
                 if variable in self.followed:
-                    env[variable] = self.value(value, env)
+                    state[variable] = self.value(value, state)
             case ir.Load(variable=variable, pointer=pointer, size=size):
-                reach = self.touch(pointer, size, env)
+                reach = self.touch(pointer, size, state)
                 assumed = self.sizes.loaded.get(reach.root) if reach else None
-                env[variable] = _held(assumed, variable.type)
+                state[variable] = _held(assumed, variable.type)
                 if (known := self._number(self.members.loads.get(variable, {}).get(0))) is not None:
-                    env[variable] = known
+                    state[variable] = known
             case ir.AsyncCopy():
-                self._async_copy(statement, env)
-            case ir.If():
-                return self._if(statement, env)
-            case ir.Loop():
-                self._loop(statement, env)
-            case ir.Switch(cases=cases):
-                ends = [dict(env) for _ in cases]
-                for case, inside in zip(cases, ends, strict=True):
-                    self.block(case.body, inside)
-                    self._join(env, inside, statement)
-            case ir.Scope():
-                return self._scope(statement, env)
-            case ir.Leave(label=label):
-                self.left.setdefault(label, []).append(dict(env))
-                return False
-            case ir.Return() | ir.Break() | ir.Continue() | ir.Goto():
-                return False
+                self._async_copy(statement, state)
             case _:
                 for touch in ir.touches(statement):
-                    self.touch(touch.pointer, touch.size, env)
+                    self.touch(touch.pointer, touch.size, state)
                 for variable in ir.written(statement):
-                    env[variable] = None
-        return True
+                    state[variable] = None
+        return state
+
+    def test(self, condition: ir.Expression, wanted: bool, state: _Env) -> _Env | None:
+        return state if self.narrow(condition, wanted, state) else None
+
+    def join(self, states: Sequence[_Env], after: ir.Statement) -> _Env:
+        """Unite what several ways through a statement leave; all else is the same in them."""
+        env = states[0]
+        for other in states[1:]:
+            for variable in self._concerned(after):
+                if variable in other:
+                    mine, theirs = env.get(variable), other[variable]
+                    if mine is not theirs or variable not in env:
+                        env[variable] = _union(mine, theirs) if variable in env else theirs
+        return env
 
     def touch(self, pointer: ir.Expression, size: int, env: dict[Variable, Value]) -> Reach | None:
         reach = self.value(pointer, env)
@@ -170,37 +177,6 @@ class _Walker:
         for pointer in (copy.source, copy.destination):
             self.touch(pointer, copy.element.size * max(last * step, 1), env)
 
-    def _scope(self, scope: ir.Scope, env: dict[Variable, Value]) -> bool:
-        """Walk a scope; all who leave it go on at its end."""
-        self.left.pop(scope.label, None)
-        reaches = self.block(scope.body, env)
-        for other in self.left.pop(scope.label, ()):
-            if reaches:
-                self._join(env, other, scope)
-            else:
-                env.clear()
-                env.update(other)
-                reaches = True
-        return reaches
-
-    def _if(self, statement: ir.If, env: dict[Variable, Value]) -> bool:
-        inside, outside = dict(env), dict(env)
-        reaches = self.narrow(statement.condition, True, inside) and self.block(statement.then, inside)
-        other = self.narrow(statement.condition, False, outside) and self.block(statement.otherwise, outside)
-        env.clear()
-        env.update(inside if reaches else outside)
-        if reaches and other:
-            self._join(env, outside, statement)
-        return reaches or other
-
-    def _join(self, env: dict[Variable, Value], other: Mapping[Variable, Value], after: ir.Statement) -> None:
-        """Unite what two ways through a statement leave; all else is the same in both."""
-        for variable in self._concerned(after):
-            if variable in other:
-                mine, theirs = env.get(variable), other[variable]
-                if mine is not theirs or variable not in env:
-                    env[variable] = _union(mine, theirs) if variable in env else theirs
-
     def _concerned(self, statement: ir.Statement) -> tuple[Variable, ...]:
         """Return the variables of which a statement may tell more or less: written or tested in it."""
         known = self.concerned.get(id(statement))
@@ -216,54 +192,93 @@ class _Walker:
             known = self.concerned[id(statement)] = statement, tuple(found)
         return known[1]
 
-    def _loop(self, loop: ir.Loop, env: dict[Variable, Value]) -> None:
+    def loop(self, loop: ir.Loop, state: _Env) -> _Env | None:
         """Guess how far one turn carries every value, widen by the number of turns, walk once more."""
+        concerned = self._concerned(loop)
         if self.probed[0] > _MAX_PROBED:
-            self._unknown_loop(loop, env)
-            return
-        probe = _Walker(self.sizes, self)
-        before, first = dict(env), dict(env)
-        probe.block(loop.test, first)
-        tested = dict(first)
-        if loop.condition is not None and loop.tests_first and not probe.narrow(loop.condition, True, first):
-            return
-        probe.block(loop.body, first)
-        probe.block(loop.step, first)
-        again = dict(first)
-        probe.block(loop.test, again)
-        trips = self._trips(loop, tested, again)
-        for variable in self._concerned(loop):
-            if variable in before:
-                start, after = before[variable], first.get(variable)
-                env[variable] = start if after is start else _widen(start, after, trips - 1)
-        inside = self._turn(loop, env)
-        if inside is not None:
-            self._join(env, inside, loop)
+            state.update(dict.fromkeys((it for it in concerned if it in self._written(loop)), None))
+            return self._walked(loop, state)[1]
+        start, probe = dict(state), _Walker(self.sizes, self)
+        tested, first, trips = probe.first_turn(loop, state)
+        if first is None:
+            return tested
+        guess = 1 if trips is None else trips
+        head = _widened(concerned, start, first, guess - 1)
+        if trips is None:
+            head = probe.bounded(loop, start, first, head)
+        for _ in range(_MAX_ROUNDS):
+            end, after = self._walked(loop, dict(head))
+            escaped = [] if end is None else _escaped(concerned, head, end, start, first)
+            if not escaped or end is None:
+                return after
+            head.update({it: _union(head.get(it), end[it]) for it in escaped})
+        head.update(dict.fromkeys(escaped, None))
+        return self._walked(loop, head)[1]
 
-    def _turn(self, loop: ir.Loop, env: dict[Variable, Value]) -> dict[Variable, Value] | None:
-        """Walk one turn; return what holds at its end, `None` where there is no turn."""
-        self.block(loop.test, env)
-        inside = dict(env)
-        if loop.condition is not None and loop.tests_first and not self.narrow(loop.condition, True, inside):
-            return None
-        self.block(loop.body, inside)
-        self.block(loop.step, inside)
-        return inside
+    def first_turn(self, loop: ir.Loop, env: _Env) -> tuple[_Env | None, _Env | None, int | None]:
+        """Walk the first turn; return what holds after the test and after the turn, and how many there are.
 
-    def _unknown_loop(self, loop: ir.Loop, env: dict[Variable, Value]) -> None:
-        """Walk a loop once with all that it writes unknown."""
-        for statement in ir.walk((loop,)):
-            for variable in ir.written(statement):
-                env[variable] = None
-        self._turn(loop, env)
+        There is no turn where the second is `None`; the number is `None` where nothing tells it.
+        """
+        tested = self.block(loop.test, env)
+        if tested is None:
+            return None, None, None
+        inside: _Env | None = dict(tested)
+        if loop.condition is not None and loop.tests_first:
+            inside = self.test(loop.condition, True, dict(tested))
+            if inside is None:
+                return tested, None, None
+        end, breaks = self.turn(loop, inside)
+        if end is None:  # Every turn is left: by `break`, or for good.
+            end = self.joined(breaks, loop) or dict(tested)
+            return tested, end, 1
+        again = self.block(loop.test, dict(end))
+        return tested, end, None if again is None else self._trips(loop, tested, again)
 
-    def _trips(self, loop: ir.Loop, before: Mapping[Variable, Value], after: Mapping[Variable, Value]) -> int:
-        """Return how often a loop turns at most, from the variable that its condition compares."""
+    def bounded(self, loop: ir.Loop, start: _Env, first: _Env, head: _Env) -> _Env:
+        """Return what holds at the head of a loop whose turns nothing counts.
+
+        Where values that grow from turn to turn are kept inside of some bounds (`if (i > n) break;`), turns
+        from values without bounds end inside them. Of the others only one turn is known.
+        """
+        concerned = self._concerned(loop)
+        grown = _widened(concerned, start, first, _MAX_TRIPS)
+        end, _ = self._walked(loop, dict(grown))
+        if end is None:
+            return head
+        inside = {
+            it: _union(start[it], end[it])
+            for it in concerned
+            if it in start and it in end and grown[it] is not None and _holds(grown[it], end[it])
+        }
+        return {**head, **inside}
+
+    def _walked(self, loop: ir.Loop, env: _Env) -> tuple[_Env | None, _Env | None]:
+        """Walk one turn; return what holds at its end, and after the loop.
+
+        What is known at the head is a guess. So no way out of the loop is held to be impossible.
+        """
+        tested = self.block(loop.test, env)
+        if tested is None:
+            return None, None
+        inside: _Env | None = dict(tested)
+        if loop.condition is not None and loop.tests_first:
+            inside = self.test(loop.condition, True, dict(tested))
+        end, breaks = self.turn(loop, inside)
+        return end, self.joined([tested, end and dict(end), *breaks], loop)
+
+    def _written(self, loop: ir.Loop) -> frozenset[Variable]:
+        return frozenset(variable for it in ir.walk((loop,)) for variable in ir.written(it))
+
+    def _trips(
+        self, loop: ir.Loop, before: Mapping[Variable, Value], after: Mapping[Variable, Value]
+    ) -> int | None:
+        """Return how often a loop turns at most, if the variable that its condition compares tells it."""
         condition = loop.condition
         while isinstance(condition, ir.Logical) and condition.op is LogicalOp.AND:
             condition = condition.left
         if not isinstance(condition, ir.Compare):
-            return 1
+            return None
         for one, two in ((condition.left, condition.right), (condition.right, condition.left)):
             limit = self.value(two, dict(before))
             variable = ir.variable_of(one)
@@ -278,7 +293,7 @@ class _Walker:
                 inclusive = condition.op in (CompareOp.LE, CompareOp.GE)
                 turns = distance // abs(step) + 1 if inclusive else -(-distance // abs(step))
                 return max(min(turns, _MAX_TRIPS), 1)
-        return 1
+        return None
 
     # --------------------------------------------------------------------------------------- conditions
 
@@ -443,6 +458,53 @@ def _moved(pointer: Value, index: Value, stride: int) -> Value:
         return None
     low, high = sorted((index[0] * stride, index[1] * stride))
     return Reach(pointer.root, (pointer.offset[0] + low, pointer.offset[1] + high))
+
+
+def _widened(variables: Sequence[Variable], start: _Env, after: _Env, trips: int) -> _Env:
+    """Return what holds at the head of a loop after up to `trips` turns that do what the first one did."""
+    head = dict(start)
+    for variable in variables:
+        if variable in start:
+            before, now = start[variable], after.get(variable)
+            head[variable] = before if now is before else _widen(before, now, trips)
+    return head
+
+
+def _escaped(
+    variables: Sequence[Variable], head: _Env, end: _Env, start: _Env, first: _Env
+) -> list[Variable]:
+    """Return the variables that a turn carries further from what holds at its head than the first one did."""
+    return [
+        it
+        for it in variables
+        if it in head
+        and it in end
+        and head[it] is not None
+        and not _holds(_over(head[it], start.get(it), first.get(it)), end[it])
+    ]
+
+
+def _over(head: Value, start: Value, after: Value) -> Value:
+    """Return where one more turn may carry a value."""
+    match head, start, after:
+        case (int(), int()), (int(), int()), (int(), int()):
+            return head[0] + min(after[0] - start[0], 0), head[1] + max(after[1] - start[1], 0)
+        case Reach(), Reach(), Reach() if head.root is start.root is after.root:
+            offset = _over(head.offset, start.offset, after.offset)
+            return Reach(head.root, offset) if isinstance(offset, tuple) else None
+        case _:
+            return head
+
+
+def _holds(outer: Value, inner: Value) -> bool:
+    """Tell whether all of a value lies in another; what is not known lies in what is not known only."""
+    match outer, inner:
+        case (int(), int()), (int(), int()):
+            return outer[0] <= inner[0] and inner[1] <= outer[1]
+        case Reach(), Reach():
+            return outer.root is inner.root and _holds(outer.offset, inner.offset)
+        case _:
+            return outer is None
 
 
 def _widen(start: Value, after: Value, trips: int) -> Value:
