@@ -440,6 +440,8 @@ class DeclarationParser(ExpressionParser):
             return False
         if text in ATTRIBUTE_WORDS:
             return False
+        if self.is_name() and self.texts[self.at + 1] in (";", ",", "=", "["):
+            return False  # A name that hides the type of that name.
         self.expect_semicolon("after struct")
         return True
 
@@ -611,7 +613,15 @@ class DeclarationParser(ExpressionParser):
                 said = "'void' must be the first and only parameter if specified"
             self.issue("wrong-type", said, token=symbol.token)
         self.check_extensions(type_, symbol.token, "a parameter")
+        self._check_function_pointer(declared.type, symbol.token)
         return symbol
+
+    def _check_function_pointer(self, type_: Qualified, at: int) -> None:
+        base = base_of(type_)
+        while isinstance(base, Array):
+            base = base_of(base.element)
+        if isinstance(base, Pointer) and not base.is_block and isinstance(base_of(base.pointee), Function):
+            self.need("__cl_clang_function_pointers", "a pointer to a function", at, Severity.ERROR)
 
     def check_extensions(self, type_: Qualified, at: int, what: str) -> None:
         """Note the extensions that values of a type need."""
@@ -772,6 +782,7 @@ class DeclarationParser(ExpressionParser):
             self.link_function(symbol, declared)
             return
         if kind is Kind.VARIABLE:
+            self._check_function_pointer(declared.type, name_at)
             symbol.is_definition = specifiers.storage != "extern"
             self._check_variable(symbol, specifiers)
         self._check_redefinition(symbol)
@@ -940,7 +951,9 @@ def is_void(base: object) -> bool:
 
 def _changes(it: Symbol | None) -> bool:
     """Tell whether what was read is a variable that no constant expression may hold."""
-    return it is not None and it.kind in (Kind.VARIABLE, Kind.PARAMETER) and not is_const(it.type or UNKNOWN)
+    if it is None or it.kind is Kind.PARAMETER:
+        return it is not None
+    return it.kind is Kind.VARIABLE and not is_const(it.type or UNKNOWN)
 
 
 def _is_unknown(type_: Qualified) -> bool:

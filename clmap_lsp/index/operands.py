@@ -77,6 +77,8 @@ class OperandParser(Checks, ABC):
             return Value(type_, at, constant=number)
         if text == "(":
             return self._parenthesised(at)
+        if text in ('"', "'"):
+            raise self.fail(f"missing terminating {text} character")
         if text[:1] == '"':
             while self.text[:1] == '"':
                 self.at += 1
@@ -94,7 +96,12 @@ class OperandParser(Checks, ABC):
             self.compound()
             self.expect(")", at)
             return Value(UNKNOWN, at)
-        value = self.expression()
+        value = self.assignment()
+        if self.text == "," and value.constant is not None:
+            said = "left operand of comma operator has no effect; a vector is written (float3)(1, 2, 3)"
+            self.issue("suspicious", said, Severity.WARNING, token=value.start)
+        while self.accept(","):
+            value = self.assignment()
         self.expect(")", at)
         value.start = at
         return value

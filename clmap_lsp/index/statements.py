@@ -7,6 +7,7 @@ from clmap_lsp.index.compatible import Value
 from clmap_lsp.index.cursor import (
     KEYWORDS,
     MAX_DEPTH,
+    OPENING,
     SPECIFIER_WORDS,
     FileScope,
     SyntaxFaultError,
@@ -465,6 +466,9 @@ class UnitParser(DeclarationParser):
         self.at += 1
         value = self.expression()
         self.expect(")", opened)
+        if word != "switch" and (written := self._plain_assignment(opened, self.at - 1)) is not None:
+            said = "using the result of an assignment as a condition without parentheses"
+            self.issue("suspicious", said, Severity.WARNING, token=written)
         base = base_of(value.type)
         if not isinstance(base, Unknown) and not isinstance(base, Pointer | Array):
             scalar = isinstance(base, ScalarType) and not is_void(base)
@@ -475,6 +479,19 @@ class UnitParser(DeclarationParser):
             said = f"statement requires expression of integer type ('{spelled(value.type)}' invalid)"
             self.issue("wrong-type", said, token=opened - 1)
         return value
+
+    def _plain_assignment(self, opened: int, closed: int) -> int | None:
+        """Return the `=` of a condition that is nothing but an assignment."""
+        depth = 0
+        found: int | None = None
+        for at in range(opened + 1, closed):
+            text = self.texts[at]
+            depth += (text in OPENING) - (text in OPENING.values())
+            if depth == 0 and text in (",", "?"):
+                return None
+            if depth == 0 and text == "=" and found is None:
+                found = at
+        return found
 
     def _if(self) -> bool:
         self.at += 1

@@ -47,7 +47,9 @@ def check(context: RuleContext) -> Iterator[Finding]:
     for it in context.refused:
         if it.issue.code != "syntax-error" and context.index is not None:
             yield from_issue(RULE, context.index, it)
-    for it in context.ambiguous():
+    for it in context.doubts("suspicious"):
+        yield RULE.finding(it.span, it.issue.message, severity=Severity.WARNING)
+    for it in context.doubts("ambiguous"):
         said = f"{it.issue.message}: several overloads fit alike, and compilers made of clang refuse it"
         yield RULE.finding(it.span, said, severity=Severity.WARNING)
     generic = context.needs_generic()

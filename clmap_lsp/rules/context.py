@@ -104,9 +104,9 @@ class RuleContext:
             return []
         return refused_of(self.program, self.index, is_standard_open=self.is_standard_open)
 
-    def ambiguous(self) -> list[PlacedIssue]:
-        """Return the calls that several overloads of compilers fit alike; some compilers take one of them."""
-        found = [] if self.index is None else [it for it in self.index.issues if it.issue.code == "ambiguous"]
+    def doubts(self, code: str) -> list[PlacedIssue]:
+        """Return what compilers warn of, or only some refuse."""
+        found = [] if self.index is None else [it for it in self.index.issues if it.issue.code == code]
         if self.index is None or not found or hides_its_names(self.program):
             return []
         return [] if is_part(self.program, self.index) else found

@@ -762,9 +762,7 @@ class _FileReader:
             self.groups.append(group)
             return
         if not self.groups:
-            self.owner.problem(
-                "bad-directive", f"#{name} without #if", _span_of(directive, self.path), Severity.WARNING
-            )
+            self.owner.problem("bad-directive", f"#{name} without #if", _span_of(directive, self.path))
             return
         group = self.groups[-1]
         if group.inactive_from is not None:

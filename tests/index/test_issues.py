@@ -331,3 +331,46 @@ int f(int a, int b) {
         "a",
         "b",
     ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("float t[count];", "variable length arrays are not supported in OpenCL"),
+        ("int (*f)(int) = 0;", "a pointer to a function needs"),
+        ('printf("sum is %d\\n, n);', 'missing terminating " character'),
+        ("char c = 'a;", "missing terminating ' character"),
+        ("if (n = count) n++;", "using the result of an assignment as a condition without parentheses"),
+        ("float3 v = (1, 2, 3);", "left operand of comma operator has no effect"),
+    ],
+)
+def test_what_a_compiler_says_of_slips(statement, said):
+    text = f"__kernel void k(__global int *r, const int count) {{\n    int n = 0;\n    {statement}\n}}\n"
+    shown = [it for it in read_index(text, "k.cl").issues if said in it.issue.message]
+    assert [it.span.start for it in shown] and all(text.count("\n", 0, it.span.start) == 2 for it in shown)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "const int m = 4; float t[m];",
+        "if ((n = count)) n++;",
+        "while ((n = count) > 3) n++;",
+        "while (n = count, n > 3) n++;",
+        "float3 v = (float3)(1, 2, 3);",
+        "n = (n++, count);",
+        "typedef struct inner { float a; } pair; pair p = { 1.0f };",
+        "struct inner { int a; } pair = { 1 }, other[2];",
+        "#pragma OPENCL EXTENSION __cl_clang_function_pointers : enable\n int (*f)(int) = 0;",
+    ],
+)
+def test_what_looks_like_a_slip_is_none(statement):
+    text = "typedef struct { int b; } pair;\n__kernel void k(__global int *r, const int count) {\n"
+    text += f"    int n = 0;\n    {statement}\n}}\n"
+    told = [it for it in read_index(text, "k.cl").issues if it.issue.severity is not Severity.HINT]
+    assert not told
+
+
+def test_an_endif_that_ends_nothing_is_an_error():
+    problems = read_index("int a;\n#endif\n", "k.cl").problems
+    assert [(it.message, it.severity) for it in problems] == [("#endif without #if", Severity.ERROR)]
