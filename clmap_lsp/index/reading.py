@@ -162,8 +162,8 @@ def _means_the_same(unit: Unit, scope: FileScope) -> bool:
 def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Iterator[tuple[int, int, bool]]:
     """Yield the first token of each top-level declaration, that behind its last, and whether it was cut off.
 
-    A kernel that starts a line inside of braces ends what is open there: a `}` is missing, and what follows
-    should not suffer.
+    A kernel that starts a line inside of braces, or of a declaration that is half written, ends what is open
+    there: what follows should not suffer.
     """
     start = depth = 0
     is_body = False
@@ -185,8 +185,13 @@ def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Ite
             if depth == 0:
                 yield start, at + 1, False
                 start = at + 1
-        elif depth > 0 and not is_cpp and tokens[at].gap == NEW_LINE:
+        elif not is_cpp and tokens[at].gap == NEW_LINE:
             first = _head_start(texts, at)
+            if depth == 0:
+                if _is_unfinished(texts[start:first]):
+                    yield start, first, False
+                    start = first
+                continue
             if texts[first - 1] not in (";", "}", "{"):
                 continue
             if texts[start] == "extern":
@@ -196,6 +201,13 @@ def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Ite
                 start, depth = first, 0
     if start < len(texts):
         yield start, len(texts), depth > 0
+
+
+def _is_unfinished(texts: list[str]) -> bool:
+    """Tell whether a kernel cannot be part of what stands before it: an initialiser, brackets not closed."""
+    if not texts or texts[0] in ATTRIBUTE_WORDS:
+        return False
+    return "=" in texts or texts.count("(") > texts.count(")")
 
 
 def _head_start(texts: list[str], at: int) -> int:

@@ -6,7 +6,7 @@ from lsprotocol import types as lsp
 
 from clmap_lsp.index.describe import function_signature
 from clmap_lsp.index.model import CALLABLE, Kind, Symbol
-from clmap_lsp.index.types import Record, spelled
+from clmap_lsp.index.types import Enumeration, Record, spelled
 from clmap_lsp.server.indexing import Indexed
 
 KINDS = {
@@ -32,8 +32,8 @@ def document_symbols(indexed: Indexed) -> list[lsp.DocumentSymbol]:
     found: list[tuple[int, lsp.DocumentSymbol]] = []
     seen: set[Symbol] = set()
     for _, symbol in index.symbols():
-        is_top = symbol.parent is None or symbol.kind is Kind.ENUMERATOR
-        if not is_top or symbol.kind in (Kind.MEMBER, Kind.ENUMERATOR, Kind.PARAMETER) or not symbol.name:
+        is_top = _is_of_nothing(symbol) if symbol.kind is Kind.ENUMERATOR else symbol.parent is None
+        if not is_top or symbol.kind in (Kind.MEMBER, Kind.PARAMETER) or not symbol.name:
             continue
         if symbol in seen:
             continue
@@ -47,6 +47,14 @@ def document_symbols(indexed: Indexed) -> list[lsp.DocumentSymbol]:
             found.append((2, made))
     found.sort(key=lambda it: it[0])
     return [it[1] for it in found]
+
+
+def _is_of_nothing(enumerator: Symbol) -> bool:
+    """Tell whether the enumeration that an enumerator is of has no name that it could stand below."""
+    of = enumerator.parent
+    base = of.type.base if of is not None and of.type is not None else None
+    is_inner = enumerator.unit is not None and bool(enumerator.unit.scopes)
+    return isinstance(base, Enumeration) and not base.name and not base.alias and not is_inner
 
 
 def _document_symbol(indexed: Indexed, symbol: Symbol) -> lsp.DocumentSymbol | None:
@@ -88,8 +96,10 @@ def _children(indexed: Indexed, symbol: Symbol) -> list[lsp.DocumentSymbol]:
         symbol.kind is Kind.TYPEDEF and isinstance(base, Record) and not base.name
     ):
         inner = base.members or [] if isinstance(base, Record) else []
-    elif symbol.kind is Kind.ENUM:
-        inner = [it for it in unit.symbols if it.parent is symbol]
+    elif symbol.kind is Kind.ENUM or (symbol.kind is Kind.TYPEDEF and isinstance(base, Enumeration)):
+        of = symbol if symbol.kind is Kind.ENUM or not isinstance(base, Enumeration) else base.symbol
+        named = symbol.kind is Kind.TYPEDEF and isinstance(base, Enumeration) and bool(base.name)
+        inner = [] if named else [it for it in unit.symbols if it.kind is Kind.ENUMERATOR and it.parent is of]
     elif symbol.kind in CALLABLE and symbol.body is not None:
         inner = [it for it in unit.symbols if it.parent is symbol and it.name]
     made = (_document_symbol(indexed, it) for it in inner if it.name)

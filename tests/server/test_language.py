@@ -153,6 +153,27 @@ def test_the_outline_has_kernels_first(session):
     assert {it["name"] for it in found[0]["children"]} >= {"tile", "gid", "sum", "k"}
 
 
+def test_the_outline_has_kernels_behind_what_is_half_written_and_constants_of_unnamed_enumerations(session):
+    text = """\
+enum { SMALL, LARGE = 3 };
+typedef enum { RED } colour;
+void inside() { enum { HIDDEN }; }
+int half(int a,
+__attribute__((reqd_work_group_size(8, 1, 1)))
+__kernel void one(int a) {}
+float value = 3
+__kernel void two(int a) {}
+"""
+    uri = session.open(text, "outlined.cl")
+    found = session.request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
+    assert [it["name"] for it in found] == ["one", "two", "SMALL", "LARGE", "colour", "inside", "value"]
+    colour = next(it for it in found if it["name"] == "colour")
+    assert [it["name"] for it in colour["children"]] == ["RED"]
+    errors = [it["range"]["start"]["line"] for it in session.diagnostics(uri) if it["severity"] == 1]
+    assert errors[0] in (3, 4, 5) and 6 in errors
+    session.close(uri)
+
+
 def test_workspace_symbols_know_files_that_are_not_open(session):
     (session.folder / "other.cl").write_text("__kernel void elsewhere(__global int *o) { o[0] = 1; }\n")
     found = session.request("workspace/symbol", {"query": "elsew"})
