@@ -7,6 +7,7 @@ from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
+from clmap_lsp.launch.byte_pitches import BytePitches, find_byte_pitches, starts_at_id
 from clmap_lsp.launch.forms import Atom, Form, Forms, Id, Monomial, add, is_scalar_parameter
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
@@ -57,6 +58,8 @@ class Clues:
     """Scalar parameters that an index multiplies with themselves: edges of volumes."""
     loaded: set[Variable] = field(default_factory=set)
     """Buffers that are read."""
+    bytes: BytePitches = field(default_factory=BytePitches)
+    """Scalar parameters that count bytes, not elements."""
     of_one_group: frozenset[int] = frozenset()
     """Dimensions in which nothing tells work-groups apart: several would do the same work."""
 
@@ -85,6 +88,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     _limits(clues, forms, (it.condition for it in loops if it.condition is not None))
     _find_data_roles(clues, kernel)
     clues.steps -= clues.rows | clues.limits
+    clues.bytes = find_byte_pitches(kernel, forms)
     asked = _asked(kernel)
     if asked is not None:
         for dimension in _without_local_ids(kernel, asked):
@@ -269,7 +273,7 @@ def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: 
         others = [it for it in mono if it is not parameter]
         if any(it not in others for it in walking):
             clues.rows.add(parameter)
-        elif len(others) == 1 and isinstance(others[0], Id) and others[0].dimension == 0:
+        elif len(others) == 1 and _tells_neighbours_apart(others[0], forms):
             clues.steps.add(parameter)
         else:
             clues.rows.add(parameter)
@@ -279,6 +283,13 @@ def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: 
         partner = next((it[0] for it in plain if it[0] not in mono), None)
         if isinstance(partner, Id) and len(mono) > 1:
             clues.pitches.setdefault(parameter, partner.dimension)
+
+
+def _tells_neighbours_apart(factor: Atom, forms: Forms) -> bool:
+    """Tell whether work-items side by side differ in a factor: an id, or what a loop counts from one on."""
+    if isinstance(factor, Id):
+        return factor.dimension == 0
+    return factor in forms.stepped and starts_at_id(forms, factor)
 
 
 def _steps_a_window(form: Form, forms: Forms, mono: Monomial, parameter: Variable) -> bool:

@@ -171,6 +171,8 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return 1.0
     if isinstance(element, OpaqueType) and element.name == "sampler_t":
         return _SAMPLER
+    if parameter in clues.bytes.granules:
+        return _bytes(parameter, clues, draft, n)
     if parameter in clues.radii:
         return _RADIUS
     if parameter in clues.windows:
@@ -197,6 +199,17 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         whole = draft.end_of_ids(0) if draft.global_size and n > 1 else _LIMIT[n]
         return min(whole, _LIMIT[n])
     return 1
+
+
+def _bytes(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int:
+    """Return a value for what counts bytes: from the start, to the next element, or to the next row."""
+    if parameter in clues.bytes.offsets:
+        return 0
+    granule = clues.bytes.granules[parameter]
+    if parameter in clues.bytes.to_neighbour:
+        return granule
+    row = draft.end_of_ids(0) if draft.global_size and n > 1 else _LIMIT[n]
+    return granule * row
 
 
 def _total(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | None:

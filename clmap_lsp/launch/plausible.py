@@ -78,14 +78,16 @@ def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     """Yield a launch with every guessed size a little less, and so no power of two; then one in which what is
     small by its name is small, and what was taken for 1 is not."""
     guessed = dict(_guessed(kernel, launch))
-    sizes = {name: value for name, value in guessed.items() if value >= _LEAST}
+    counted = {it.name: granule for it, granule in find_clues(kernel).bytes.granules.items()}
+    sizes = {name: value for name, value in guessed.items() if value // counted.get(name, 1) >= _LEAST}
     if sizes:
-        yield _with(kernel, launch, sizes, {name: value - 1 for name, value in sizes.items()})
+        smaller = {name: value - counted.get(name, 1) for name, value in sizes.items()}
+        yield _with(kernel, launch, sizes, smaller)
     forms = [form.atoms() for form in find_clues(kernel).bounds.values()]
     bounds = {it.name for atoms in forms if len(atoms) == 1 for it in atoms if isinstance(it, ir.Variable)}
     others = {name: 1 for name in sizes if name not in bounds and _INCREMENT.search(name)}
     others |= {name: _SMALL for name in sizes if name not in bounds and _SMALL_NAME.search(name)}
-    others |= {name: _NOT_ONE for name, value in guessed.items() if value == 1}
+    others |= {name: value * _NOT_ONE for name, value in guessed.items() if value == counted.get(name, 1)}
     if others:
         yield _with(kernel, launch, {name: guessed[name] for name in others}, others)
 
