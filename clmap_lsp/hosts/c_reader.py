@@ -508,6 +508,10 @@ class _Reader(TreeReader):
     def assignment(self, node: Node) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         op = field_text(node, "operator")[:-1]
+        torn = _torn(node)
+        if torn is not None and torn.children[-1].type == ",":  # `(a = b, c)` as the grammar reads it.
+            assigned = Assign(self.or_opaque(left), op, self.expression(torn.named_children[0]))
+            return Opaque(short_text(node), (assigned, self.or_opaque(right)))
         return Assign(self.or_opaque(left), op, self.or_opaque(right))
 
     def subscript(self, node: Node) -> Expr:
@@ -607,7 +611,10 @@ class _Reader(TreeReader):
 
     def comma(self, node: Node) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-        return Opaque(short_text(node), (self.or_opaque(left), self.or_opaque(right)))
+        first, torn = self.or_opaque(left), _torn(node)
+        if torn is not None and torn.children[0].type == "=":  # `(a = b, c, d)` as the grammar reads it.
+            first = Assign(first, "", self.expression(torn.named_children[0]))
+        return Opaque(short_text(node), (first, self.or_opaque(right)))
 
     def lambda_(self, node: Node) -> Expr:
         declarator = node.child_by_field_name("declarator")
@@ -618,6 +625,13 @@ class _Reader(TreeReader):
         by_value = captures is not None and "&" not in text_of(captures) and "this" not in text_of(captures)
         made = Function(f"lambda at line {row}", "", parameters, body, self.path, row, by_value=by_value)
         return Lambda(made)
+
+
+def _torn(node: Node) -> Node | None:
+    """Return what the grammar of C++ leaves unread in an assignment behind which a comma stands."""
+    if not node.has_error:
+        return None
+    return next((it for it in node.children if it.type == "ERROR" and it.named_children), None)
 
 
 _Reader.expressions = {

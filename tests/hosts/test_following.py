@@ -808,3 +808,56 @@ def test_kernels_behind_a_macro_that_is_given_the_group() -> None:
         ("turn", ["a", "n"]),
         ("other", ["a"]),
     ]
+
+
+CONTEXT = """
+#define CL_CHECK(err) do { cl_int err_ = (err); if (err_ != CL_SUCCESS) { report(#err, err_); } } while (0)
+struct context {
+  cl_command_queue queue; cl_program program; cl_kernel first, second;
+  void enqueue(cl_kernel kernel, cl_uint dim, size_t *g, size_t *l) {
+    CL_CHECK(clEnqueueNDRangeKernel(queue, kernel, dim, NULL, g, l, 0, NULL, NULL));
+  }
+};
+static void load(context *ctx, cl_program program) {
+  cl_int err;
+  CL_CHECK((ctx->first = clCreateKernel(program, "scale", &err), err));
+  CL_CHECK((ctx->second = clCreateKernel(program, "shift", &err), err, ctx->ready = 1));
+}
+static void op(backend_t backend, tensor *t) {
+  context *ctx = (context *)backend->state;
+  cl_kernel kernel;
+  int n = count(t);
+  if (n % 4 == 0) { kernel = ctx->first; } else { kernel = ctx->second; }
+  CL_CHECK(clSetKernelArg(kernel, 1, sizeof(int), &n));
+  size_t g[] = {(size_t)n, 1, 1};
+  size_t l[] = {64, 1, 1};
+  ctx->enqueue(kernel, 3, g, l);
+}
+fn table[] = { op };
+"""
+
+
+def test_kernels_of_a_context_that_is_handed_on_untyped(tmp_path: Path) -> None:
+    """A `void *` is cast to the structure, kernels are made inside of a checking macro, after a comma."""
+    found = read(tmp_path, op_dot_cpp=CONTEXT)
+    assert found.keys() == {"scale", "shift"}
+    for it in found.values():
+        assert numbers(it) == ([None, 1, 1], [64, 1, 1])
+        assert it.arguments["n"].number is None
+
+
+def test_an_assignment_before_a_comma_gives_its_own_value(tmp_path: Path) -> None:
+    host = """
+#define CHECK(x) if ((x) != CL_SUCCESS) return 1
+int main() {
+  cl_int err; size_t n, m; cl_kernel k;
+  (n = 512, err);
+  (m = 32, err = 0, n);
+  CHECK((k = clCreateKernel(p, "scale", &err), err));
+  CHECK(clEnqueueNDRangeKernel(q, k, 1, NULL, &n, &m, 0, NULL, NULL));
+}
+"""
+    for name in ("main_dot_cpp", "main_dot_c"):
+        found = read(tmp_path, **{name: host})
+        assert numbers(found["scale"]) == ([512], [32])
+        (tmp_path / name.replace("_dot_", ".")).unlink()

@@ -342,6 +342,8 @@ class Expressions(Objects):
             known = self.store.read(place_) if self.store is not None else None
             if known is not None:
                 return self.read(place_)
+            if self._holds_kernel(place_.rpartition(".")[0], name):
+                return Pointer(place_)
         kernel = self.answer("kernel attribute", Call(whole, ()), [value])
         if kernel is not None:
             return kernel

@@ -198,6 +198,12 @@ class Names(State):
         """Tell whether a place is a field for a kernel: which one it holds may be known elsewhere."""
         return "." in name_of(place) and self.types.get(place, "") in _KERNEL_TYPES
 
+    def _holds_kernel(self, place: str, name: str) -> bool:
+        """Tell whether a field of a structure is declared as a kernel, of which only the type is known."""
+        owner = self._class_of(place)
+        cls = self.project.class_named(owner, self.path) if owner else None
+        return cls is not None and any(it.name == name and it.type in _KERNEL_TYPES for it in cls.fields)
+
     def _is_structure(self, place: str) -> bool:
         type_name = self.types.get(place, "")
         if not type_name or "*" in type_name or is_whole(type_name):
