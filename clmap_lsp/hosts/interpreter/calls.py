@@ -327,6 +327,8 @@ class Interpreter(Flow):
                     return self._held(held, values)
                 if isinstance(held, Pointer) and held.place in self.objects:
                     return self.method(self.objects[held.place], "__call__"), held
+                if is_handle(held) or self.types.get(self.frame.names.get(name, "")):
+                    return None, None  # A variable hides functions of its name.
                 own = self.frame.this
                 is_global = callee.scope == OUTERMOST or self.path.endswith(".py")
                 if own is not None and self.frame.function.owner and not is_global:
