@@ -72,6 +72,8 @@ class Store(dict[str, Value]):
 
 def named(place: str, value: Value) -> Value:
     """Return a value as it is called once it stands at a place."""
+    if is_null_range(value):
+        return value
     if isinstance(value, RunTime) and (value.opaque or len(value.text) > MAX_TEXT):
         return replace(value, text=name_of(place).lstrip("."), opaque=True)
     return value
@@ -82,9 +84,11 @@ def join_values(place: str, values: Iterable[Value], default: Value | None = Non
 
     `default` is the one that the program takes unless told otherwise, if that is known.
     """
-    several = list(dict.fromkeys(values))
+    several = list(dict.fromkeys(Null() if is_null_range(it) else it for it in values))
     if len(several) == 1:
         return several[0]
+    if any(isinstance(it, RunTime) for it in several):
+        several = [_opened(place, it, default) if isinstance(it, Sizes) else it for it in several]
     numbers = all(isinstance(it, (Number, RunTime)) for it in several)
     if numbers:
         kept = default_of(default) if default is not None else None
@@ -108,11 +112,28 @@ def join_values(place: str, values: Iterable[Value], default: Value | None = Non
     things = [it for it in dict.fromkeys(flat) if not isinstance(it, RunTime)]
     if len(things) == 1 and not isinstance(things[0], Null):
         return things[0]
-    if not things or len(things) > MAX_ALTERNATIVES:
+    if not things or things == [Null()] or len(things) > MAX_ALTERNATIVES:
         return RunTime(name_of(place).lstrip("."))
     if isinstance(default, (Pointer, Text, Null, Sizes)) and default in things:
         things.sort(key=lambda it: it != default)
     return Alternatives(tuple(things))
+
+
+def is_null_range(value: Value | None) -> bool:
+    """Tell whether a value is C++'s way to say that no size is given."""
+    return isinstance(value, RunTime) and value.text.endswith("NullRange")
+
+
+def _opened(place: str, sizes: Sizes, default: Value | None) -> Sizes:
+    """Return sizes that may as well be others, which nothing is known of."""
+    return Sizes(
+        tuple(
+            RunTime(f"{name_of(place).lstrip('.')}[{index}]", it.value if sizes == default else None)
+            if isinstance(it, Number)
+            else it
+            for index, it in enumerate(sizes.items)
+        )
+    )
 
 
 def join(one: Store | None, two: Store | None, default: int | None) -> Store | None:

@@ -174,12 +174,13 @@ class Names(State):
         for it in [it for it in self.store or () if it == place or it.startswith((place + ".", place + "["))]:
             held = self.store[it] if self.store is not None else None
             name = re.split(r"[#.]", it.partition("[")[0])[-1]
-            if not isinstance(held, (Number, Text)) or self.store is None:
+            if not isinstance(held, (Number, Text, Null)) or self.store is None:
                 continue
             entry = self.frames[0].function
             elsewhere = self.project.written_apart(name, entry) if is_own else self.project.writes(name, path)
             if name in self.opened or elsewhere:
-                self.store[it] = self.initial[it] = opened_as(name, held)
+                opened = RunTime(name) if isinstance(held, Null) else opened_as(name, held)
+                self.store[it] = self.initial[it] = opened
 
     def read(self, place: str) -> Value:
         """Return what is at a place; what was never written there is open."""
