@@ -26,6 +26,8 @@ class CodeOptions:
     races: bool = True
     watch_global: bool = True
     """Look for races on global memory too."""
+    exclusive: frozenset[str] = frozenset()
+    """Parameters for whose buffers no two work-items can race."""
     uninitialised: bool = True
     control: bool = True
     """Count operations and branches."""

@@ -196,6 +196,7 @@ def run(
         trace=settings.trace,
         races=settings.races,
         watch_global=settings.watch_global,
+        exclusive=settings.exclusive,
         uninitialised=settings.uninitialised,
         control=settings.control,
         sub_group_size=width,

@@ -99,7 +99,8 @@ def watches(code: KernelCode, number: int, settings: EmulationSettings, space: A
         return True
     written = code.plan.written
     is_written = written is None or number in written
-    is_watched = settings.races and settings.watch_global
+    is_exclusive = buffer.plan.is_argument and buffer.name in settings.exclusive
+    is_watched = settings.races and settings.watch_global and not is_exclusive
     return buffer.plan.kind == at.KIND_GLOBAL and is_watched and is_written
 
 

@@ -401,6 +401,7 @@ class Memory:
             plan.kind == KIND_GLOBAL
             and self.ctx.options.races
             and self.ctx.options.watch_global
+            and not (plan.is_argument and plan.variable.name in self.ctx.options.exclusive)
             and (written is None or plan.number in written)
         )
 

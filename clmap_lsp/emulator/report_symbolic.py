@@ -21,7 +21,7 @@ from clmap_lsp.emulator.result import (
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.symbolic import Bail, SymbolicResult, count
 from clmap_lsp.emulator.symbolic.counts import SiteCount
-from clmap_lsp.emulator.symbolic.measure import measure
+from clmap_lsp.emulator.symbolic.measure import measured
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.metrics import Metrics
@@ -44,6 +44,8 @@ class SymbolicFigures:
 
     metrics: Metrics
     counts: SymbolicResult
+    exclusive: frozenset[str]
+    """Buffers of which every address belongs to one work-item."""
     seconds: float
 
 
@@ -56,7 +58,7 @@ def symbolic_figures(
         if isinstance(statement, OpaqueCall | Unsupported | AsyncCopy | Collective | ImageRead | ImageWrite):
             return "it has statements that only a run can follow"
     device = settings.device if settings.device is not None else load_model()
-    metrics = measure(
+    found = measured(
         kernel,
         launch,
         local_addresses=settings.local_addresses,
@@ -64,15 +66,16 @@ def symbolic_figures(
         simd_width=device.simd_width,
         constants=program.constants,
     )
-    if isinstance(metrics, Bail):
-        return metrics.reason
+    if isinstance(found, Bail):
+        return found.reason
     counts = count(kernel, launch, device, constants=program.constants)
     if counts.bail is not None:
         return counts.bail.reason
     for site in counts.sites.values():
         if site.executions is None or site.requests is None:
             return site.reason or "an access's address is not known"
-    return SymbolicFigures(metrics, counts, time.perf_counter() - started)
+    exclusive = frozenset(it.name for it in found.exclusive if it in kernel.parameters)
+    return SymbolicFigures(found.metrics, counts, exclusive, time.perf_counter() - started)
 
 
 def symbolic_result(

@@ -42,6 +42,8 @@ class EmulationSettings:
     races: bool = True
     watch_global: bool = True
     """Look for races on global memory too."""
+    exclusive: frozenset[str] = frozenset()
+    """Buffer arguments for which no two work-items can race: every address is known to belong to one."""
     uninitialised: bool = True
     lockstep: int = 0
     """So many work-items in a row run in lockstep, as kernels expect that have no barriers within a warp."""

@@ -8,10 +8,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.classes import box_entropies
 from clmap_lsp.emulator.symbolic.control import Bail, BailError, Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counting import dense
 from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET, run_boxes
+from clmap_lsp.emulator.symbolic.exclusive import executions, is_exclusive
 from clmap_lsp.emulator.symbolic.histogram import Progressions, add_region
 from clmap_lsp.emulator.symbolic.machine import Machine
 from clmap_lsp.emulator.symbolic.rows import Rows
@@ -39,7 +41,16 @@ _WARP_FREE = 32
 """Ordinals and addresses do not depend on the SIMD width; kernels that ask for it are not measured here."""
 
 
-def measure(
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What is known of the addresses of a launch."""
+
+    metrics: Metrics
+    exclusive: frozenset[Variable]
+    """Buffers that the kernel writes and of which every address belongs to one work-item."""
+
+
+def measured(
     kernel: Kernel,
     launch: Launch,
     *,
@@ -48,8 +59,8 @@ def measure(
     simd_width: int = _WARP_FREE,
     budget: Budget = DEFAULT_BUDGET,
     constants: Iterable[Initializer] = (),
-) -> Metrics | Bail:
-    """Return the metrics of a launch, or why this engine cannot tell them.
+) -> Measured | Bail:
+    """Return the metrics of a launch and what they show, or why this engine cannot tell them.
 
     Every access counts as written. The cost grows with the kernel's text and the footprint, not with the
     number of accesses, as long as the work-items of a group stay together.
@@ -63,24 +74,31 @@ def measure(
             if machine.doubts:
                 doubt = machine.doubts[0]
                 return Bail(doubt.reason, doubt.span)
-        addresses = _address_counts(kernel, machines, local_addresses)
+        addresses, exclusive = _address_counts(kernel, machines, local_addresses)
         psl = _psl(kernel, launch, machines, definition, local_addresses)
     except BailError as error:
         return error.bail
     except OverBudgetError as error:
         return Bail(error.reason, kernel.name_span)
-    return addresses.metrics(_access_counts(machines), psl, definition)
+    return Measured(addresses.metrics(_access_counts(machines), psl, definition), exclusive)
+
+
+def measure(
+    kernel: Kernel,
+    launch: Launch,
+    *,
+    local_addresses: LocalAddresses = LocalAddresses.SHARED,
+    definition: Definition = Definition.PAPER,
+    constants: Iterable[Initializer] = (),
+) -> Metrics | Bail:
+    """Return the metrics of a launch, or why this engine cannot tell them."""
+    found = measured(
+        kernel, launch, local_addresses=local_addresses, definition=definition, constants=constants
+    )
+    return found if isinstance(found, Bail) else found.metrics
 
 
 # ------------------------------------------------------------------------------------------------- counts
-
-
-def _executions(row: Rows) -> int:
-    addresses, mask, _ = dense(row)
-    total = 1
-    for count in row.counts:
-        total *= count
-    return int(np.count_nonzero(mask)) * (total // len(addresses))
 
 
 def _access_counts(machines: Iterable[Machine]) -> AccessCounts:
@@ -88,7 +106,7 @@ def _access_counts(machines: Iterable[Machine]) -> AccessCounts:
     for machine in machines:
         for row in machine.rows:
             key = (row.space, row.op)
-            totals[key] = totals.get(key, 0) + _executions(row)
+            totals[key] = totals.get(key, 0) + executions(row)
 
     def both(space: AddressSpace, op: str) -> int:
         return totals.get((space, op), 0) + totals.get((space, "atomic"), 0)
@@ -124,8 +142,13 @@ def _bases(kernel: Kernel, view: LocalAddresses) -> dict[Variable, int]:
     return bases
 
 
-def _address_counts(kernel: Kernel, machines: list[Machine], view: LocalAddresses) -> AddressTotals:
-    """Count the accesses of every address. Raises: BailError."""
+def _address_counts(
+    kernel: Kernel, machines: list[Machine], view: LocalAddresses
+) -> tuple[AddressTotals, frozenset[Variable]]:
+    """Count the accesses of every address; return also the written buffers that nobody can race for.
+
+    Raises: BailError.
+    """
     bases = _bases(kernel, view)
     result = AddressTotals()
     regions: dict[int, list[Progressions]] = {}
@@ -138,9 +161,17 @@ def _address_counts(kernel: Kernel, machines: list[Machine], view: LocalAddresse
                 regions.setdefault(bases[row.root], []).extend(_progressions(row))
         for rows in own.values():
             _add_local(result, rows, machine)
-    for parts in regions.values():
+    exclusive: set[Variable] = set()
+    for base, parts in regions.items():
+        before = result.footprint
         _add(result, parts, machines[0], 1)
-    return result
+        found = [[it for it in machine.rows if bases[it.root] == base] for machine in machines]
+        rows = [it for box in found for it in box]
+        if any(it.op == "store" and it.space is AddressSpace.GLOBAL for it in rows) and is_exclusive(
+            found, result.footprint - before
+        ):
+            exclusive.add(rows[0].root)
+    return result, frozenset(exclusive)
 
 
 def _add(result: AddressTotals, parts: list[Progressions], machine: Machine, copies: int) -> None:
