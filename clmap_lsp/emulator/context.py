@@ -224,6 +224,8 @@ class Context:
         if known is None:
             kind = ir.FunctionType(result, [it.type for it in arguments])
             known = ir.Function(self.module, kind, name)
+            if name == "report":  # So that what only faults need is not kept in registers.
+                known.attributes.add("cold")
         return self.builder.call(known, arguments)
 
     def slot(self, kind: ir.Type, name: str) -> ir.Value:

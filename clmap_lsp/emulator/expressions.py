@@ -68,6 +68,10 @@ from clmap_lsp.source.types import (
 )
 
 
+BUFFER_ALIGNMENT = 128
+"""What the start of a buffer is taken to be aligned to: the largest type's size."""
+
+
 class Expressions:
     """Evaluates expressions at the builder's place. Expressions are pure; only faults have effects."""
 
@@ -191,6 +195,8 @@ class Expressions:
             self._check_set(expression, range(lanes_of(expression.variable.type)))
         if isinstance(slot.place, ir.LoadInstr):
             return slot.place  # An argument that is never assigned.
+        if isinstance(slot.place, ir.Constant):
+            return Pointer(slot.target or 0, slot.place, BUFFER_ALIGNMENT)  # Likewise.
         value = ctx.builder.load(slot.place, typ=slot.kind)
         if not isinstance(expression.variable.type, PointerType):
             return value

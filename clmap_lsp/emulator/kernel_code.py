@@ -98,8 +98,11 @@ def _make_slots(ctx: Context, kernel: Kernel, suspension: Suspension) -> dict[Va
             ctx.scalar_words[parameter] = scalars[parameter] * SCALAR_BYTES // 8
         if parameter.is_object:
             continue
-        if parameter in ctx.plan.assigned or is_pointer:
+        if parameter in ctx.plan.assigned:
             _add_slot(ctx, parameter, suspension)
+        elif is_pointer:
+            number = ctx.plan.numbers[parameter]
+            ctx.slots[parameter] = Slot(I64, ir.Constant(I64, 0), target=number)
         elif parameter not in ctx.plan.numbers or isinstance(parameter.type, OpaqueType):
             kind = llvm_type(parameter.type)
             if not isinstance(kind, ir.ArrayType):
@@ -146,7 +149,7 @@ def _initialise_parameters(ctx: Context, kernel: Kernel, scalars: Mapping[Variab
     """Put the launch's values into the slots of arguments that the kernel assigns to."""
     for parameter in kernel.parameters:
         slot = ctx.slots.get(parameter)
-        if slot is None or isinstance(slot.place, ir.LoadInstr):
+        if slot is None or isinstance(slot.place, ir.LoadInstr | ir.Constant):
             continue
         if isinstance(parameter.type, PointerType):
             ctx.builder.store(ir.Constant(I64, 0), slot.place)

@@ -314,6 +314,9 @@ PAIR_STORE = 206
 """Pairs as they were met first; PAIR_TABLE has their numbers + 1, in 32 bits."""
 SORT_COUNTS = 207
 """256 words, to sort by a byte."""
+PAIR_SITES = 208
+"""Two words for each trace site: pairs that were new, and all of them, until it is clear that they do not repeat."""
+N_PAIR_SITES = 209
 SORTED_LANES = 204
 """Accesses of rows that were met for the first time: their entropies were worked out."""
 C_EVENT, C_SITES, C_WAITED, C_COUNT, C_SIZE = range(5)

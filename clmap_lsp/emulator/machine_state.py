@@ -254,6 +254,8 @@ class MachineState:
         self.pair_table = self._array(at.PAIR_TABLE, pair_slots // 2)
         self.pairs = self._array(at.PAIR_STORE, pair_slots * at.PAIR_WORDS).reshape(-1, at.PAIR_WORDS)
         w[at.PAIR_MASK] = pair_slots - 1
+        w[at.N_PAIR_SITES] = 2 * self.code.plan.kernel.n_sites
+        self._array(at.PAIR_SITES, 2 * int(w[at.N_PAIR_SITES]))
         row_slots = 2 if small else 4 * _ROW_ROOM
         self.row_table = self._array(at.ROW_TABLE, row_slots)
         w[at.ROW_MASK] = row_slots - 1

@@ -28,10 +28,12 @@ from clmap_lsp.emulator.layout import (
     MATCHED_LANES,
     MATCHED_REQUESTS,
     MIXED_SITE,
+    N_PAIR_SITES,
     N_SUBS,
     NEEDS_FLUSH,
     PAIR_COUNT,
     PAIR_MASK,
+    PAIR_SITES,
     PAIR_STORE,
     PAIR_TABLE,
     PAIR_WORDS,
@@ -88,6 +90,8 @@ from clmap_lsp.emulator.layout import (
 )
 from clmap_lsp.emulator.native.words import Doubles, HalfWords, Words, below, doubles, half_words, log2, words
 
+PAIRS_JUDGED = 4096
+"""Sub-rows of a site after which it is clear whether pairs of pattern and base come again there."""
 LANES = 32
 """Lanes of a SIMD group: the library is compiled once for each width, so that loops over lanes unroll."""
 
@@ -170,7 +174,7 @@ def consume_sub(s: Words, sub: int, rows: int, n_subs: int) -> None:
             if site != MIXED_SITE:
                 entry = words(s[SUB_STORE] + number * (SUB_REL + LANES) * 8)
                 entry[SUB_REQUESTS] += 1
-            count_pair(s, number, base)
+            count_addresses(s, lanes, number, base, site)
             if s[STRIDE_ON] != 0 and site != MIXED_SITE:
                 stride_row(s, sub, site, number, base, lanes, found)
                 stride_row(s, sub, s[STRIDE_SITES] + (base >> TRACE_ID_SHIFT), number, base, lanes, found)
@@ -309,6 +313,38 @@ def same_lanes(pattern: Words, lanes: Words, base: int, found: int) -> int:
             relative = ABSENT if lanes[lane] == ABSENT else lanes[lane] - base
             differs = differs | (pattern[lane] ^ relative)
     return int(differs == 0)
+
+
+def count_addresses(s: Words, lanes: Words, number: int, base: int, site: int) -> None:
+    """Count the addresses of a sub-row, by itself where those of its site do not come again.
+
+    A pair of pattern and base that comes once is found, kept and emptied for nothing.
+    """
+    if s[CELLS] == 0 or site >= s[N_PAIR_SITES]:
+        count_pair(s, number, base)
+        return
+    tally = words(s[PAIR_SITES] + site * 16)
+    if tally[1] >= PAIRS_JUDGED and tally[0] * 2 > tally[1]:
+        count_lanes(s, lanes)
+        return
+    before = s[PAIR_COUNT]
+    count_pair(s, number, base)
+    if tally[1] < PAIRS_JUDGED:
+        tally[1] += 1
+        if s[PAIR_COUNT] != before:
+            tally[0] += 1
+
+
+def count_lanes(s: Words, lanes: Words) -> None:
+    """Add a sub-row to the dense array of accesses per address."""
+    starts = words(s[CELL_STARTS])
+    cells = words(s[CELLS])
+    shift = s[GRANULE_SHIFT]
+    for lane in range(LANES):
+        address = lanes[lane]
+        if address != ABSENT:
+            cell = (address & ((1 << TRACE_ID_SHIFT) - 1)) >> shift
+            cells[starts[address >> TRACE_ID_SHIFT] + cell] += 1
 
 
 def count_pair(s: Words, number: int, base: int) -> None:
