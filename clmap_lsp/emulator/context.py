@@ -104,6 +104,13 @@ class Context:
     _hoisted: dict[tuple[str, int], ir.Value] = field(default_factory=dict)
     scalar_words: dict[Variable, int] = field(default_factory=dict)
     """For each argument by value, and each image's extents, the word in the table of scalars."""
+    item: ir.IRBuilder | None = None
+    """Stands where each work-item starts, if a function runs several."""
+
+    @property
+    def fresh(self) -> ir.IRBuilder:
+        """Stands where variables get their first values."""
+        return self.entry if self.item is None else self.item
 
     # ------------------------------------------------------------------------------------------- blocks
 

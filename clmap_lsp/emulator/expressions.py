@@ -67,7 +67,6 @@ from clmap_lsp.source.types import (
     lanes_of,
 )
 
-
 BUFFER_ALIGNMENT = 128
 """What the start of a buffer is taken to be aligned to: the largest type's size."""
 

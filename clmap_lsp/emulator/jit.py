@@ -17,13 +17,20 @@ from clmap_lsp.emulator.address_space import AddressSpaceMap, build, with_pointe
 from clmap_lsp.emulator.budget import ESTIMATE_AT, Executed, TimeBudget, WorkBudget, slice_steps
 from clmap_lsp.emulator.context import CodeOptions
 from clmap_lsp.emulator.kernel_code import KernelCode, generate
-from clmap_lsp.emulator.library import expand_function, run_function, settle_function, symbols
+from clmap_lsp.emulator.library import (
+    expand_function,
+    rows_function,
+    run_function,
+    settle_function,
+    symbols,
+)
 from clmap_lsp.emulator.machine_state import DENSE_PAIR_SLOTS, MachineState, plan_sizes
 from clmap_lsp.emulator.memory_limit import room_left
 from clmap_lsp.emulator.native.machine import Code, is_huge, load, optimising_s
 from clmap_lsp.emulator.recorder import Recorder
 from clmap_lsp.emulator.rendezvous import Divergence, resolve
 from clmap_lsp.emulator.result import Limit, Seconds
+from clmap_lsp.emulator.row_code import generate_rows
 from clmap_lsp.emulator.sampling import Sample, choose
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.emulator.site_table import SiteInfo, site_table
@@ -46,6 +53,12 @@ _UPGRADE_REST_S = 0.7
 """Optimised code is made for what would still take longer than this."""
 _DENSE_SHARE = 0.75
 """Of the memory limit, what there may be with a counter for every address; beyond it they are listed."""
+_ROWS_FROM = 1 << 17
+"""Work-items from which on rows of them are run at once: making that code takes some 50 ms."""
+_LEAST_ROW = 32
+"""Work-items of a row that is worth it."""
+_ROW_ITEMS = 1 << 14
+"""Work-items that are run before the budget is looked at, at most; one row of groups at least."""
 _OPTIMISING_BYTES = 64 << 20
 """Room that making it needs."""
 
@@ -300,7 +313,8 @@ def _prepare(
 def _run(job: JitRun) -> None:
     """Run to the end or to a budget."""
     words, address = job.state.words, job.state.address
-    native = run_function(job.state.sizes.width)
+    width = job.state.sizes.width
+    native = rows_function(width) if _has_rows(job) else run_function(width)
     upgraded = False
     budget = TimeBudget(job.settings.time_limit_s)
     fuel = slice_steps(_operations(job.code))
@@ -326,6 +340,26 @@ def _run(job: JitRun) -> None:
     if job.sample is not None:
         job.sample.ended = int(words[at.GROUP])
     flush(job)
+
+
+def _has_rows(job: JitRun) -> bool:
+    """Make code for whole rows of work-items, if the kernel and the launch are so; tell whether they are."""
+    launch, words = job.launch, job.state.words
+    if launch.work_items < _ROWS_FROM or job.sample is not None or job.recorder is not None:
+        return False
+    if words[at.LOCAL_SIZE] * words[at.NUM_GROUPS] < _LEAST_ROW:
+        return False
+    started = time.perf_counter()
+    text = generate_rows(job.kernel, job.code.options)
+    if text is not None:
+        made = load(text, ("inspect", "execute"), 2, {})
+        job.machine_code.append(made)
+        words[at.INSPECT], words[at.EXECUTE] = made.addresses["inspect"], made.addresses["execute"]
+        groups = max(_ROW_ITEMS // launch.group_items, 1)
+        words[at.ROW_GROUPS] = groups
+        job.state.make_row_lengths(groups * int(words[at.LOCAL_SIZE]))
+    job.compile_s += time.perf_counter() - started
+    return text is not None
 
 
 def _operations(code: KernelCode) -> int:

@@ -41,6 +41,7 @@ class KernelCode:
     scalars: Mapping[Variable, int]
     """For each scalar argument its number in the table of scalars."""
     control: ControlPlan
+    options: CodeOptions
 
 
 def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
@@ -56,7 +57,7 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
     ctx.places.extend(_site_spans(kernel))
     suspension = Suspension(ctx)
     root_key = suspension.new_word("key")
-    scalars = _make_slots(ctx, kernel, suspension)
+    scalars = make_slots(ctx, kernel, suspension)
     memory = Memory(ctx, suspension.trace, root_key)
     counters = Counters(ctx, suspension)
     statements = Statements(ctx, suspension, memory, counters)
@@ -73,7 +74,7 @@ def generate(kernel: Kernel, options: CodeOptions) -> KernelCode:
         if not block.is_terminated:
             ir.IRBuilder(block).branch(suspension.finish)
     return KernelCode(
-        str(module), plan, saved, tuple(ctx.places), tuple(ctx.unknowns), scalars, counters.plan
+        str(module), plan, saved, tuple(ctx.places), tuple(ctx.unknowns), scalars, counters.plan, options
     )
 
 
@@ -87,7 +88,7 @@ def _site_spans(kernel: Kernel) -> list[Span]:
     return spans
 
 
-def _make_slots(ctx: Context, kernel: Kernel, suspension: Suspension) -> dict[Variable, int]:
+def make_slots(ctx: Context, kernel: Kernel, suspension: Suspension) -> dict[Variable, int]:
     """Give every register variable and argument its slot."""
     unset = maybe_unset(kernel) if ctx.options.uninitialised else frozenset()
     scalars: dict[Variable, int] = {}
@@ -112,7 +113,7 @@ def _make_slots(ctx: Context, kernel: Kernel, suspension: Suspension) -> dict[Va
         if variable in unset:
             slot.initialised = ctx.slot(LANE_MASK, f"set.{variable.name}")
             suspension.saved.append((slot.initialised, LANE_MASK))
-            ctx.entry.store(ir.Constant(LANE_MASK, 0), slot.initialised)
+            ctx.fresh.store(ir.Constant(LANE_MASK, 0), slot.initialised)
     return scalars
 
 
@@ -129,11 +130,11 @@ def _add_slot(ctx: Context, variable: Variable, suspension: Suspension) -> Slot:
         slot.target = ctx.plan.targets.get(variable)
         if slot.target is None:
             slot.number = ctx.slot(I64, f"{variable.name}.buffer")
-            ctx.entry.store(zero(I64), slot.number)
+            ctx.fresh.store(zero(I64), slot.number)
     if ctx.options.follow_invalid:
         slot.origin = ctx.slot(I64, f"{variable.name}.origin")
-        ctx.entry.store(zero(I64), slot.origin)
-    ctx.entry.store(zero(kind), place)
+        ctx.fresh.store(zero(I64), slot.origin)
+    ctx.fresh.store(zero(kind), place)
     ctx.slots[variable] = slot
     suspension.keep(slot)
     return slot

@@ -315,8 +315,16 @@ PAIR_STORE = 206
 SORT_COUNTS = 207
 """256 words, to sort by a byte."""
 PAIR_SITES = 208
-"""Two words for each trace site: pairs that were new, and all of them, until it is clear that they do not repeat."""
+"""Two words for each trace site: pairs that were new, and all of them, until that is judged."""
 N_PAIR_SITES = 209
+INSPECT, EXECUTE = 210, 211
+"""Machine code for rows of work-items; 0 where there is none."""
+ROW_ITEMS = 212
+"""Work-items of the present row."""
+ROW_LENGTHS = 213
+"""A word for each work-item of a row: operations << 32 | loads and stores."""
+ROW_GROUPS = 214
+"""Work-groups, in a line, whose rows are run as one."""
 SORTED_LANES = 204
 """Accesses of rows that were met for the first time: their entropies were worked out."""
 C_EVENT, C_SITES, C_WAITED, C_COUNT, C_SIZE = range(5)

@@ -9,11 +9,18 @@ from functools import cache
 
 import llvmlite
 
-from clmap_lsp.emulator import layout, runtime_checks, runtime_copies, runtime_groups, runtime_trace
+from clmap_lsp.emulator import (
+    layout,
+    runtime_checks,
+    runtime_copies,
+    runtime_groups,
+    runtime_rows,
+    runtime_trace,
+)
 from clmap_lsp.emulator.native import compiler, words
 from clmap_lsp.emulator.native.machine import Code, load
 
-_MODULES = (runtime_trace, runtime_groups, runtime_checks, runtime_copies)
+_MODULES = (runtime_trace, runtime_groups, runtime_checks, runtime_copies, runtime_rows)
 CHECKS = ("report", "shadow_read", "shadow_write", "private_read", "copy_for_group", "wait_events")
 """Functions that kernels call."""
 
@@ -42,6 +49,13 @@ def run_function(width: int) -> Callable[[int], int]:
     """Return `runtime_groups.run` as a Python function of the state's address."""
     prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
     return prototype(library(width).addresses["run"])
+
+
+@cache
+def rows_function(width: int) -> Callable[[int], int]:
+    """Return `runtime_rows.run_rows` as a Python function of the state's address."""
+    prototype = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
+    return prototype(library(width).addresses["run_rows"])
 
 
 @cache

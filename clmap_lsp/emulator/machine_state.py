@@ -290,6 +290,10 @@ class MachineState:
         self.stride_table = self._array(at.STRIDE_TABLE, cells * at.STRIDE_WORDS)
         w[at.STRIDE_MASK] = cells - 1
 
+    def make_row_lengths(self, items: int) -> None:
+        """Make room for what the work-items of a row executed."""
+        self._array(at.ROW_LENGTHS, items)
+
     def take_strides(self) -> Words:
         """Return the (what, sub-row, difference, count) rows in use, and forget them."""
         rows = self.stride_table.reshape(-1, at.STRIDE_WORDS)

@@ -195,7 +195,9 @@ def _combined(
     if settings.engine is not Engine.AUTO:
         return symbolic_result(program, kernel, launch, settings, figures)
     try:
-        concrete = _run(program, kernel, launch, replace(settings, trace=False, exclusive=figures.exclusive), "")
+        concrete = _run(
+            program, kernel, launch, replace(settings, trace=False, exclusive=figures.exclusive), ""
+        )
     except TooMuchMemoryError as error:
         return symbolic_result(program, kernel, launch, settings, figures, f"{error.cause}; {error.cure}")
     except MemoryError:

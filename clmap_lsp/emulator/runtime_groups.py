@@ -254,6 +254,15 @@ def earliest(s: Words, first: int, last: int) -> int:
 
 def note_work(s: Words, frame: Words) -> None:
     """Put down to a work-item what the counters say was executed since the last one stopped."""
+    operations = s[OPERATIONS_SEEN]
+    memory = s[MEMORY_SEEN]
+    weigh(s)
+    frame[F_OPERATIONS] += s[OPERATIONS_SEEN] - operations
+    frame[F_MEMORY] += s[MEMORY_SEEN] - memory
+
+
+def weigh(s: Words) -> None:
+    """Sum up what the counters say was executed."""
     counters = words(s[COUNTERS])
     weights = words(s[WEIGHTS])
     operations = 0
@@ -261,8 +270,6 @@ def note_work(s: Words, frame: Words) -> None:
     for index in range(s[N_COUNTERS]):
         operations += counters[index] * weights[2 * index]
         memory += counters[index] * weights[2 * index + 1]
-    frame[F_OPERATIONS] += operations - s[OPERATIONS_SEEN]
-    frame[F_MEMORY] += memory - s[MEMORY_SEEN]
     s[OPERATIONS_SEEN] = operations
     s[MEMORY_SEEN] = memory
 
@@ -281,13 +288,18 @@ def note_segments(s: Words) -> None:
 
 def count_segment(s: Words, start: int, length: int) -> None:
     """Add one to the times of a length."""
+    count_segments(s, start, length, 1)
+
+
+def count_segments(s: Words, start: int, length: int, many: int) -> None:
+    """Add to the times of a length."""
     table = words(start)
     slot = (length * 40503) & (SEGMENT_SLOTS - 1)
     for _ in range(SEGMENT_SLOTS):
         if table[2 * slot] == 0:
             table[2 * slot] = length + 1
         if table[2 * slot] == length + 1:
-            table[2 * slot + 1] += 1
+            table[2 * slot + 1] += many
             return
         slot = (slot + 1) & (SEGMENT_SLOTS - 1)
     s[SEGMENTS_LOST] = 1

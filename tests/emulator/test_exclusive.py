@@ -42,9 +42,7 @@ def _launch() -> Launch:
 
 
 def _source(body: str) -> str:
-    return (
-        f"__kernel void k(__global int *a, __global int *o, __global int *p) {{ {_X} {body} }}"  # one line
-    )
+    return f"__kernel void k(__global int *a, __global int *o, __global int *p) {{ {_X} {body} }}"  # one line
 
 
 @pytest.mark.parametrize("name", CASES)

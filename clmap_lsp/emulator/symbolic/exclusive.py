@@ -1,7 +1,7 @@
 """Buffers of which every address belongs to one work-item: nobody can race for them.
 
-That is so where the accesses of a launch are as many as the addresses that they touch, or where all accesses are
-made at the address of one of them, which is a different one each time that it is made.
+That is so where the accesses of a launch are as many as the addresses that they touch, or where all accesses
+are made at the address of one of them, which is a different one each time that it is made.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def _goes_along(row: Rows, first: Rows) -> bool:
     one, other = row.offset, first.offset
     if one.const != other.const or dict(one.coefs) != dict(other.coefs) or row.counts != first.counts:
         return False
-    if (one.array is None) != (other.array is None):
-        return False
-    if one.array is not None and one.array is not other.array and not np.array_equal(one.array, other.array):
+    if one.array is not other.array and (
+        one.array is None or other.array is None or not np.array_equal(one.array, other.array)
+    ):
         return False
     return row.mask is first.mask or without(row.mask, first.mask) is False
