@@ -70,6 +70,7 @@ def main() -> int:
     parser.add_argument("--skip", type=int, default=0, help="leave out so many of our own or awkward ones")
     parser.add_argument("--awkward", nargs="?", const="", help="only those whose name contains a text")
     parser.add_argument("--half", type=int, choices=(0, 1), help="every other file of each folder")
+    parser.add_argument("--every", type=int, default=1, help="one of so many of those, no public ones")
     parser.add_argument("--count-only", action="store_true", help="what is on offer; run nothing natively")
     parser.add_argument("--memory-only", action="store_true", help="only kernels with a memory finding")
     parser.add_argument("--json", type=Path)
@@ -78,10 +79,12 @@ def main() -> int:
     args = parser.parse_args()
     if args.awkward is not None:
         texts = [(f"{AWKWARD}{name}", text) for name, text in awkward.kernels() if args.awkward in name]
-        texts = texts[args.skip :]
+        texts = texts[args.skip :: args.every]
         texts = texts if args.half is None else texts[args.half :: 2]
+    elif args.own:
+        texts = list(_own(args.own))[args.skip :: args.every]
     else:
-        texts = list(_own(args.own))[args.skip :] if args.own else list(_public(args.folders, args.half))
+        texts = list(_public(args.folders, args.half))
     defines = tuple((it.partition("=")[0], it.partition("=")[2] or "1") for it in args.defines)
     found: list[Figures] = []
     asked = Asked(args.count_only, args.memory_only)

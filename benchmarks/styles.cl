@@ -1461,3 +1461,329 @@ __kernel void dispatch(__global const float *a, __global float *y, const int n, 
     }
     y[i] = s;
 }
+//// tiles: products by a batch, whose pointers are moved first
+// clmap: global=32,32,2 local=16,16,1 n=32 a=random(2048) b=random(2048,1) c=zeros(2048)
+// also: n=30
+// also: n=17
+__kernel void batch_product(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
+{
+    const int batch = get_global_id(2);
+    __global const float *x = a + batch * n * n;
+    __global const float *y = b + batch * n * n;
+    const int row = get_global_id(1), col = get_global_id(0);
+    if (row < n && col < n) {
+        float s = 0;
+        for (int k = 0; k < n; k++) s += x[row * n + k] * y[k * n + col];
+        c[batch * n * n + row * n + col] = s;
+    }
+}
+//// tiles: a product whose sum is kept as an integer that saturates
+// clmap: global=32,32 local=16,16 n=32 a=random(1024) b=random(1024,1) c=zeros(1024)
+// also: n=29
+__kernel void saturating(__global const short *a, __global const short *b, __global short *c, const int n)
+{
+    const int row = get_global_id(1), col = get_global_id(0);
+    if (row >= n || col >= n) return;
+    short s = 0;
+    for (int k = 0; k < n; k++) s = add_sat(s, (short)(a[row * n + k] * b[k * n + col] >> 4));
+    c[row * n + col] = s;
+}
+//// tiles: the row ends at its diagonal
+// clmap: global=32,32 local=16,16 n=32 a=random(1024) b=random(1024,1) c=zeros(1024)
+// also: n=31
+__kernel void lower(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
+{
+    const int row = get_global_id(1), col = get_global_id(0);
+    if (row >= n || col >= n) return;
+    float s = 0;
+    for (int k = 0; k <= row && k <= col; k++) s += a[row * n + k] * b[k * n + col];
+    c[row * n + col] = s;
+}
+//// tiles: half of the product is skipped by an early continue on the tile's number
+// clmap: global=32,32 local=16,16 n=32 skip=8 a=random(1024) b=random(1024,1) c=zeros(1024)
+// also: skip=1
+// also: skip=100 n=21
+__kernel void skipping(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n, const int skip)
+{
+    const int row = get_global_id(1), col = get_global_id(0);
+    float s = 0;
+    for (int k = 0; k < n; k++) {
+        if (k % skip == 0)
+            continue;
+        s += a[row * n + k] * b[k * n + col];
+    }
+    if (row < n && col < n) c[row * n + col] = s;
+}
+//// tiles: two products that share an operand
+// clmap: global=32,32 local=16,16 n=32 q=random(1024) k=random(1024,1) v=random(1024,2) x=zeros(1024) y=zeros(1024)
+// also: n=27
+// also: same=x:y
+__kernel void two_products(__global const float *q, __global const float *k, __global const float *v, __global float *x, __global float *y, const int n)
+{
+    const int r = get_global_id(1), c = get_global_id(0);
+    if (r >= n || c >= n) return;
+    float s = 0, t = 0;
+    for (int i = 0; i < n; i++) {
+        s += q[r * n + i] * k[i * n + c];
+        t += q[r * n + i] * v[i * n + c];
+    }
+    x[r * n + c] = s;
+    y[r * n + c] = t;
+}
+//// do: stepped in its test, down to nought, unsigned
+// clmap: global=64 local=32 n=24 a=random(1536) y=zeros(64)
+// also: n=1
+__kernel void do_down(__global const float *a, __global float *y, const uint n)
+{
+    const uint i = get_global_id(0);
+    uint k = n;
+    float s = 0;
+    do { s += a[i * n + n - k]; } while (--k);
+    y[i] = s;
+}
+//// do: stepped in its test after it was compared
+// clmap: global=64 local=32 n=24 a=random(2048) y=zeros(64)
+// also: n=1
+// also: n=0
+__kernel void do_after(__global const float *a, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    int k = 0;
+    float s = 0;
+    do s += a[i * (n + 1) + k]; while (k++ < n);
+    y[i] = s;
+}
+//// do: at least once, with a bound in unsigned numbers that wraps
+// clmap: global=64 local=32 n=24 a=random(1600) y=zeros(64)
+// also: n=1
+// also: n=25
+__kernel void do_unsigned(__global const float *a, __global float *y, const uint n)
+{
+    const uint i = get_global_id(0);
+    uint k = 0;
+    float s = 0;
+    do {
+        s += a[i * n + k];
+        k++;
+    } while (k < n);
+    y[i] = s;
+}
+//// do: a product, stepped in the test, its counter used afterwards
+// clmap: global=32,32 local=16,16 n=32 a=random(1024) b=random(1024,1) c=zeros(1024)
+// also: n=31
+// also: n=1
+// also: n=0
+__kernel void do_product(__global const float *restrict a, __global const float *restrict b, __global float *restrict c, const int n)
+{
+    const int row = get_global_id(1), col = get_global_id(0);
+    int k = 0;
+    float s = 0.0f;
+    do
+    {
+        s += a[row * n + k] * b[k * n + col];
+    }
+    while (++k < n); // at least once
+    if (row < n && col < n)
+        c[row * n + col] = s + k;
+}
+//// do: inside of another loop, its counter set anew
+// clmap: global=64 local=32 n=12 m=3 a=random(4096) y=zeros(64)
+// also: n=1
+// also: m=0
+__kernel void do_inside(__global const float *a, __global float *y, const int n, const int m)
+{
+    const int i = get_global_id(0);
+    float s = 0;
+    for (int r = 0; r < m; r++) {
+        int k = 0;
+        do { s += a[(i * m + r) * n + k]; k++; } while (k < n);
+        s *= 0.5f;
+    }
+    y[i] = s;
+}
+//// do: as many turns as the row's number says
+// clmap: global=64 local=32 n=24 a=random(1600) y=zeros(64)
+// also: n=3
+__kernel void do_rows(__global const float *a, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0;
+    int k = 0;
+    do { s += a[i * n + k]; k++; } while (k < n && k <= i);
+    y[i] = s;
+}
+//// declarations: several in one, of which the last have effects
+// clmap: global=64 local=32 n=24 a=random(1536) y=zeros(64)
+// also: n=20
+__kernel void several(__global const float *a, __global float *y, const int n)
+{
+    const int g = get_global_id(0), from = g * n, to = from + n, length = to - from;
+    float s = 0.0f, unused_by_author;
+    for (int k = 0; k < length; k++)
+        s += a[from + k];
+    y[g] = s;
+}
+//// declarations: pointers beside their target
+// clmap: global=64 local=32 n=24 a=random(1536) y=zeros(64)
+// also: n=20
+__kernel void beside(__global const float *a, __global float *y, const int n)
+{
+    const int g = get_global_id(0);
+    __global const float *row = a + g * n, *end = row + n;
+    float s = 0.0f;
+    for (; row < end; ++row)
+        s += *row;
+    y[g] = s;
+}
+//// strides: an interleaved complex row as floats
+// clmap: global=64 local=32 n=12 a=random(1536) y=zeros(128)
+// also: n=11
+__kernel void interleaved(__global const float *a, __global float *y, const int n)
+{
+    const int g = get_global_id(0);
+    float re = 0, im = 0;
+    for (int k = 0; k < n; k++) {
+        re += a[2 * (g * n + k)];
+        im -= a[2 * (g * n + k) + 1];
+    }
+    y[2 * g] = re;
+    y[2 * g + 1] = im;
+}
+//// strides: columns of a matrix stored with a border
+// clmap: global=32,16 local=16,8 w=32 h=16 border=2 a=random(720) b=zeros(720)
+// also: border=0
+// also: w=31 h=15 border=1
+__kernel void bordered(__global const float *a, __global float *b, const int w, const int h, const int border)
+{
+    const int pitch = w + 2 * border;
+    const int x = get_global_id(0) + border, y = get_global_id(1) + border;
+    if (x >= w + border || y >= h + border) return;
+    b[y * pitch + x] = 0.5f * a[y * pitch + x] + 0.25f * a[(y - (border > 0)) * pitch + x] + 0.25f * a[y * pitch + x - (border > 0)];
+}
+//// conditions: a store that all make, of a value that some set
+// clmap: global=64,16 local=16,8 w=64 h=16 a=random(1024) b=random(1024,1)
+// also: w=50 h=12
+__kernel void some_set(__global const float *a, __global float *b, const int w, const int h)
+{
+    const int x = get_global_id(1) * 4, y = get_global_id(0) % 16;
+    float v = 0.0f;
+    for (int d = 0; d < 4; d++) {
+        if (x + d < w && y < h && get_global_id(0) < 16)
+            v = a[y * w + x + d];
+        if (v > 0.5f && x + d < w && y < h && get_global_id(0) < 16)
+            b[y * w + x + d] = v;
+    }
+}
+//// conditions: a mask of bits per row decides what is read
+// clmap: global=64 local=32 n=24 mask=formula(64,i*2654435) a=random(1536) y=zeros(64)
+// also: n=7
+// also: mask=formula(64,0)
+__kernel void row_mask(__global const uint *mask, __global const float *a, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    const uint m = mask[i];
+    float s = 0;
+    for (int k = 0; k < n; k++)
+        if (m >> k & 1)
+            s += a[i * n + k];
+    y[i] = s;
+}
+//// conditions: read past the end only where nobody asks
+// clmap: global=64 local=32 n=24 most=1536 a=random(1536) y=zeros(64)
+// also: n=25 most=1536
+// also: most=100
+__kernel void guarded_read(__global const float *a, __global float *y, const int n, const int most)
+{
+    const int i = get_global_id(0);
+    float s = 0;
+    for (int k = 0; k < n; k++)
+        s += i * n + k < most ? a[i * n + k] : -1.0f;
+    y[i] = s;
+}
+//// conditions: the last column is another buffer's
+// clmap: global=64 local=32 n=24 a=random(1536) last=random(64) y=zeros(64)
+// also: n=1
+__kernel void last_column(__global const float *a, __global const float *last, __global float *y, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0;
+    for (int k = 0; k < n; k++) {
+        const float v = k == n - 1 ? last[i] : a[i * n + k];
+        s += v;
+    }
+    y[i] = s;
+}
+//// aliases: rows of one buffer, summed into its first column
+// clmap: global=64 local=32 n=24 a=random(1536)
+// also: n=1
+__kernel void own_column(__global float *a, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0;
+    for (int k = 0; k < n; k++) s += a[i * n + k];
+    a[i * n] = s;
+}
+//// aliases: prefix by steps of the host, two buffers that are one half the time
+// clmap: global=64 local=32 d=4 a=random(64) b=zeros(64)
+// also: d=64
+// also: d=0
+__kernel void step_scan(__global const float *a, __global float *b, const int d)
+{
+    const int i = get_global_id(0);
+    b[i] = i >= d ? a[i] + a[i - d] : a[i];
+}
+//// groups: three dimensions, reduced along the last by its first plane
+// clmap: global=8,8,8 local=4,4,8 a=random(512) y=zeros(64)
+// also: local=8,2,8
+__kernel void depth(__global const float *a, __global float *y)
+{
+    __local float t[8][64];
+    const int l = get_local_id(1) * get_local_size(0) + get_local_id(0), z = get_local_id(2);
+    const int at = (get_global_id(2) * get_global_size(1) + get_global_id(1)) * get_global_size(0) + get_global_id(0);
+    t[z][l] = a[at];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 4; d; d >>= 1) {
+        if (z < d) t[z][l] += t[z + d][l];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (z == 0) y[get_global_id(1) * get_global_size(0) + get_global_id(0)] = t[0][l];
+}
+//// groups: a tile with columns as its rows, padded by the author by two
+// clmap: global=32,32 local=16,16 w=32 a=random(1024) b=zeros(1024)
+// also: w=40 a=random(1600) b=zeros(1600)
+__kernel void padded_by_two(__global const float *a, __global float *b, const int w)
+{
+    __local float t[16][18];
+    const int lx = get_local_id(0), ly = get_local_id(1);
+    t[lx][ly] = a[get_global_id(1) * w + get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    b[(get_group_id(0) * 16 + ly) * w + get_group_id(1) * 16 + lx] = t[ly][lx];
+}
+//// units: a mean by two loops, of which the second walks down
+// clmap: global=32 local=32 n=20 a=random(640) mean=zeros(32) dev=zeros(32)
+// also: n=1
+__kernel void two_loops(__global const float *a, __global float *mean, __global float *dev, int n)
+{
+    const int r = get_global_id(0);
+    float m = 0, d = 0;
+    int k;
+    for (k = 0; k < n; k++) m += a[r * n + k];
+    m /= k;
+    while (k-- > 0) d += fabs(a[r * n + k] - m);
+    mean[r] = m;
+    dev[r] = d;
+}
+//// units: elements of pairs of rows, the odd one out
+// clmap: global=32 local=32 rows=63 n=10 a=random(630) y=zeros(320)
+// also: rows=64 a=random(640)
+// also: rows=1
+__kernel void row_pairs(__global const float *a, __global float *y, const int rows, const int n)
+{
+    const int p = get_global_id(0);
+    for (int k = 0; k < n; k++) {
+        float v = 0;
+        if (2 * p < rows) v = a[2 * p * n + k];
+        if (2 * p + 1 < rows) v += a[(2 * p + 1) * n + k];
+        y[p * n + k] = v;
+    }
+}

@@ -85,7 +85,7 @@ def pruned(scope: Scope, text: str) -> str:
         text: the statements between the kernel's braces. Where they have no clear structure they come back
             as they are.
     """
-    kept = _named_by_macros(scope)
+    kept = named_by_macros(scope)
     impure = _impure_macros(scope)
     opening = "(){"
     while True:
@@ -203,7 +203,7 @@ def _grown(edit: Edit) -> int:
 
 def _declarations(scope: Scope, proposal: Proposal) -> Iterator[tuple[Node, tuple[_Part, ...]]]:
     """Yield the variables of each declaration that does nothing besides, and that no edit touches."""
-    in_macros = _named_by_macros(scope)
+    in_macros = named_by_macros(scope)
     for node in scope.body.walk():
         if node.kind != "simple" or any(_meets(it, *line_of(scope, node)) for it in proposal.edits):
             continue
@@ -228,7 +228,7 @@ def _parts(scope: Scope, node: Node) -> Iterator[_Part]:
         at += len(text) + 1
 
 
-def _named_by_macros(scope: Scope) -> frozenset[str]:
+def named_by_macros(scope: Scope) -> frozenset[str]:
     """Return what macros name besides their own parameters: a use of the macro may be a use of it."""
     named: set[str] = set()
     for name, text in _macros(scope):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -222,6 +223,35 @@ def test_an_action_says_what_it_assumes(session: Session):
     edit = session.request("codeAction/resolve", action)["edit"]
     (annotation,) = edit["changeAnnotations"].values()
     assert "local size 16x16" in annotation["description"] and not annotation["needsConfirmation"]
+
+
+@pytest.mark.parametrize(
+    ("device", "gains"),
+    [("nvidia-hopper", r"less traffic|fewer accesses"), ("nvidia-h200", r"faster")],
+)
+@pytest.mark.parametrize("kernel", ["matmul/simple", "matvec/by_row_and_column"])
+def test_titles_are_short_and_gains_on_one_scale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, device: str, gains: str, kernel: str
+):
+    """A menu shows all of a title, and the one that is preferred gains most."""
+    monkeypatch.setenv("CLMAP_CACHE_DIR", str(tmp_path / "cache"))
+    session = Session(tmp_path, CAPABILITIES, settings={"emulate": "off", "device": device})
+    text = (FIXTURES / f"{kernel}.cl").read_text()
+    name = re.findall(r"__kernel\s+void\s+(\w+)", text)[0]
+    actions = Ladder(session, text, name).actions()
+    fixes = [it for it in actions if "data" in it]
+    titles = [it["title"] for it in fixes]
+    assert len(titles) == len(set(titles)) and max(len(it["title"]) for it in actions) < 70
+    assert not any("…" in it for it in titles)
+    said = [found for it in titles if (found := re.search(r": ([\d.]+)x (.*)$", it))]
+    assert said and {re.fullmatch(gains, it[2]) is not None for it in said} == {True}
+    preferred = [it for it in fixes if it.get("isPreferred")]
+    asked = [it for it in said if not it.string.startswith("Store")]  # No layout is changed unasked.
+    best = max(asked, key=lambda it: float(it[1]))
+    assert any(f": {best[1]}x" in it["title"] for it in preferred)
+    kinds = [it["kind"] for it in preferred]
+    assert len(kinds) == len(set(kinds))  # One that answers findings, and one that gains more.
+    session.client.__exit__()
 
 
 def test_fix_all_applies_safe_fixes_only(session: Session):

@@ -39,6 +39,7 @@ from clmap_lsp.fixes.parameters import read_alone
 from clmap_lsp.fixes.scope import Scope, spelt, tidy, tight
 from clmap_lsp.fixes.sums import factors_of, sum_of
 from clmap_lsp.fixes.untiled import untiled
+from clmap_lsp.fixes.unused import named_by_macros
 from clmap_lsp.hosts.changes import LaunchChange, Resize
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import WorkItemQuery as Query
@@ -607,6 +608,7 @@ class _Writer:
         if not statements:
             return []
         tests, ids = [], []
+        named = named_by_macros(scope).union(*(re.findall(r"\w+", it) for it in statements))
         for operand, counter, lid, _, items in self._by_item:
             place = f"{self.first[operand.dimension]} + {lid} + {items} * {counter}"
             if _by_fours(operand):
@@ -614,10 +616,11 @@ class _Writer:
                     f"{items} * ({counter} - {counter} % {VECTOR}) + {VECTOR} * {lid} + {counter} % {VECTOR}"
                 )
                 place = f"{self.first[operand.dimension]} + {block}"
-            ids.append(f"{unit * 2}const int {operand.id_name} = {place};")
             bound = product.bounds.get(operand.dimension)
             if bound is not None:
                 tests.append(f"{operand.id_name} < {spelt(bound, {})}")
+            if bound is not None or operand.id_name in named:
+                ids.append(f"{unit * 2}const int {operand.id_name} = {place};")
         lines = [
             f"for (int {self.r} = 0; {self.r} < {form.rows}; {self.r}++)",
             f"{unit}for (int {self.c} = 0; {self.c} < {form.columns}; {self.c}++) {{",

@@ -64,9 +64,9 @@ class _Form:
     def title(self) -> str:
         """What is done, for people."""
         if self.rows == 1:
-            return f"Share a row among {self.turns} work-items and add up by a tree"
+            return f"Share a row among {self.turns} work-items with a tree"
         what = "columns" if self.rows_first else "rows"
-        return f"Share each of {self.rows} {what} a work-group among {self.turns} work-items"
+        return f"Share each of {self.rows} {what} among {self.turns} work-items"
 
 
 BY_ROWS = (_Form(128), _Form(256), _Form(32), _Form(32, 8))

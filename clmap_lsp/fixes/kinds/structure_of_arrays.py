@@ -45,7 +45,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
     """Yield one rewrite of all kernels for each structure that this one points to."""
     for struct in pointed_at(subject.analysis.kernel):
         names = [it.name for it in subject.analysis.kernel.parameters if _points_to(it.type, struct)]
-        title = f"Take {titled(names)} apart into an array for each member"
+        title = f"Take {titled(names)} apart, an array for each member"
         try:
             yield _proposal(subject, struct, title)
         except KeptWholeError as error:

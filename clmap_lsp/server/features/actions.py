@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import FixSafety
 from clmap_lsp.hosts.changes import LaunchChange, StructureChange
 from clmap_lsp.server.app import feature
@@ -65,14 +66,19 @@ def register(server: ClmapServer) -> None:
 
 def _found(server: ClmapServer, snapshot: Snapshot, params: lsp.CodeActionParams) -> Iterator[lsp.CodeAction]:
     mine = [_with_data(server, snapshot, it) for it in params.context.diagnostics if it.source == SOURCE]
-    shown: set[str] = set()
+    answers = list(_answers(snapshot, mine))
+    best = _best([it.fix for it in answers])
     for diagnostic in mine:
-        for action in _of_diagnostic(server, snapshot, diagnostic):
-            shown.add(action.title)
-            yield action
+        for it in answers:
+            if it.diagnostics[0] is diagnostic:
+                kind, preferred = lsp.CodeActionKind.QuickFix, it.fix is best
+                yield _fix_action(
+                    snapshot, it.fix, kind, it.diagnostics, kernel=it.kernel, preferred=preferred
+                )
+        yield from _of_diagnostic(server, snapshot, diagnostic)
     kernel = snapshot.kernel_at(snapshot.document.offset(params.range.start))
     if kernel is not None:
-        yield from (it for it in _rewrites(server, snapshot, kernel) if it.title not in shown)
+        yield from _rewrites(server, snapshot, kernel, answers, best)
         yield from _of_kernel(snapshot, kernel, params.range)
     yield from _of_document(server, snapshot)
 
@@ -98,14 +104,30 @@ def _with_data(server: ClmapServer, snapshot: Snapshot, mine: lsp.Diagnostic) ->
 # ------------------------------------------------------------------------------------------- diagnostics
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A fix, and all the diagnostics that it answers."""
+
+    fix: dict[str, Any]
+    kernel: str | None
+    diagnostics: list[lsp.Diagnostic]
+
+
+def _answers(snapshot: Snapshot, mine: Sequence[lsp.Diagnostic]) -> Iterator[_Answer]:
+    """Yield the fixes of some diagnostics, each once however many of them it answers."""
+    found: dict[tuple[str, str], _Answer] = {}
+    for it in mine:
+        data = it.data if isinstance(it.data, dict) else {}
+        if data.get("version") != snapshot.document.version:
+            continue
+        for fix in data.get("fixes") or ():
+            if fix["safety"] != FixSafety.DISPLAY.value:
+                key = fix["title"], repr(fix["edits"])
+                found.setdefault(key, _Answer(fix, data.get("kernel"), [])).diagnostics.append(it)
+    yield from found.values()
+
+
 def _of_diagnostic(server: ClmapServer, snapshot: Snapshot, mine: lsp.Diagnostic) -> Iterator[lsp.CodeAction]:
-    data = mine.data if isinstance(mine.data, dict) else {}
-    if data.get("version") == snapshot.document.version:
-        fixes = [it for it in data.get("fixes") or () if it["safety"] != FixSafety.DISPLAY.value]
-        best = _best(fixes)
-        for fix in fixes:
-            kind = lsp.CodeActionKind.QuickFix
-            yield _fix_action(snapshot, fix, kind, [mine], kernel=data.get("kernel"), preferred=fix is best)
     yield _ignore(snapshot, mine)
     name = "clmap.explainRule" if "clmap.explainRule" in server.abilities.commands else "clmap.showRule"
     yield lsp.CodeAction(
@@ -187,17 +209,31 @@ def _of_document(server: ClmapServer, snapshot: Snapshot) -> Iterator[lsp.CodeAc
         yield lsp.CodeAction(title="clmap: apply all safe fixes", kind=FIX_ALL, data=data)
 
 
-def _rewrites(server: ClmapServer, snapshot: Snapshot, kernel: KernelAnalysis) -> Iterator[lsp.CodeAction]:
-    """Yield every verified rewrite of the kernel at the cursor, asked for by a finding or not, best first."""
+def _rewrites(
+    server: ClmapServer,
+    snapshot: Snapshot,
+    kernel: KernelAnalysis,
+    shown: Sequence[_Answer],
+    best: dict[str, Any] | None,
+) -> Iterator[lsp.CodeAction]:
+    """Yield every verified rewrite of the kernel at the cursor that no finding asks for, best first.
+
+    Args:
+        shown: what answers findings.
+        best: what is preferred of that; a rewrite is, too, only if it gains more.
+    """
     places = snapshot.places
     offers = server.emulations.offers(snapshot, kernel) if server.emulations else ()
     usable = [it for it in offers if it.fix.safety is not FixSafety.DISPLAY and it.is_preferable]
-    best = min(usable, key=lambda it: it.rank, default=None)
+    first = min(usable, key=lambda it: it.rank, default=None)
+    titles = {it.fix["title"] for it in shown}
     for offer in sorted(offers, key=lambda it: it.rank):
         data = offer_data(offer, places)
         if offer.fix.safety is FixSafety.DISPLAY:
             data["title"] = f"Sketch: {data['title']}"
-        preferred = offer is best
+        if data["title"] in titles:
+            continue
+        preferred = offer is first and (best is None or "rank" not in best or data["rank"] < best["rank"])
         kind = lsp.CodeActionKind.RefactorRewrite
         yield _fix_action(snapshot, data, kind, None, kernel=kernel.name, preferred=preferred)
 
