@@ -1,11 +1,13 @@
 """Types at ten keys a second in a file, through a real server on stdio, and prints what a person waits for.
 
-    python -m benchmarks.typing_latency FILE... [--seconds 12] [--core 1]
+    python -m benchmarks.typing_latency FILE... [--seconds 12] [--core 1] [--own-time]
 
 A file is opened, then a file of one line; then statements are typed into the middle kernel of the first one,
 with a hover, a completion or a definition asked for at each key. `--core` holds the server to one processor
 core. Diagnostics are timed from each key to the first publication of that version or a later one. Wall times
-hold for a machine that does nothing else: the first line says how loaded it is.
+hold for a machine that does nothing else: the first line says how loaded it is. With `--own-time` each key waits
+until the one before is answered, and all times are processor time of the server (Linux): what an idle core
+would show, on a machine that others use too.
 """
 
 from __future__ import annotations
@@ -26,12 +28,14 @@ TYPED = "\n    int tmp_v = get_local_id(0) * 2;"
 KEY_S = 0.1
 ONE_LINE = "__kernel void k(__global float *a) { a[get_global_id(0)] = 1; }\n"
 REQUESTS = ("hover", "completion", "definition")
+CPU_CLOCK = 2
+"""`CPUCLOCK_SCHED` of Linux: with a process's number, the id of its clock."""
 
 
 class Client:
     """A server process, what was asked of it, and when it answered."""
 
-    def __init__(self, core: int | None) -> None:
+    def __init__(self, core: int | None, *, own_time: bool = False) -> None:
         held = [] if core is None or sys.platform != "linux" else ["taskset", "-c", str(core)]
         command = [*held, sys.executable, "-P", "-m", "clmap_lsp", "--stdio"]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -42,7 +46,12 @@ class Client:
         self.published: dict[str, list[tuple[int | None, float, int]]] = {}
         """By URI: version, time, and number of diagnostics."""
         self._count = 0
+        self.own_time = own_time
         threading.Thread(target=self._read, daemon=True).start()
+
+    def now(self) -> float:
+        """Return the time by which answers are timed."""
+        return self.cpu_s() if self.own_time else time.monotonic()
 
     def send(self, message: dict[str, Any]) -> None:
         """Send one message."""
@@ -58,7 +67,7 @@ class Client:
     def ask(self, method: str, params: Any) -> None:
         """Send a request; its answer is timed."""
         self._count += 1
-        self.asked[self._count] = method.rsplit("/", 1)[-1], time.monotonic()
+        self.asked[self._count] = method.rsplit("/", 1)[-1], self.now()
         self.send({"id": self._count, "method": method, "params": params})
 
     def open(self, uri: str, text: str) -> None:
@@ -85,8 +94,17 @@ class Client:
 
     def cpu_s(self) -> float:
         """Return the processor time that the server has taken so far."""
+        if self.own_time:
+            return time.clock_gettime((~self.process.pid << 3) | CPU_CLOCK)
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def wait_answered(self, uri: str, version: int, limit_s: float = 60) -> None:
+        """Wait until a version of a document is published, and nothing asked is left open."""
+        self.wait_for(uri, version, limit_s)
+        deadline = time.monotonic() + limit_s
+        while self.asked and time.monotonic() < deadline:
+            time.sleep(0.002)
 
     def _read(self) -> None:
         stream = self.process.stdout
@@ -95,7 +113,7 @@ class Client:
             length = int(line.split(b":")[1])
             while stream.readline().strip():
                 pass
-            self._take(json.loads(stream.read(length)), time.monotonic())
+            self._take(json.loads(stream.read(length)), self.now())
 
     def _take(self, message: dict[str, Any], now: float) -> None:
         if "method" not in message:
@@ -111,10 +129,10 @@ class Client:
             self.send({"id": message["id"], "result": None})
 
 
-def measure(path: Path, seconds: float, core: int | None) -> None:
+def measure(path: Path, seconds: float, core: int | None, *, own_time: bool = False) -> None:
     """Print what typing in one file costs and how long its answers take."""
     text = path.read_text("utf-8", "replace")
-    client = Client(core)
+    client = Client(core, own_time=own_time)
     options = {"settings": {"emulate": "off"}}
     parameters = {"processId": os.getpid(), "rootUri": None, "capabilities": {}}
     client.ask("initialize", {**parameters, "initializationOptions": options})
@@ -124,10 +142,10 @@ def measure(path: Path, seconds: float, core: int | None) -> None:
     warm, uri, small = "untitled:warm", path.absolute().as_uri(), "untitled:small"
     client.open(warm, ONE_LINE)
     client.wait_for(warm)
-    opened = time.monotonic()
+    opened = client.now()
     client.open(uri, text)
     time.sleep(0.02)
-    asked = time.monotonic()
+    asked = client.now()
     client.open(small, ONE_LINE)
     small_s = client.wait_for(small) - asked
     first_s = client.wait_for(uri) - opened
@@ -166,7 +184,7 @@ def type_into(client: Client, uri: str, text: str, seconds: float) -> dict[int, 
         place = {"line": line, "character": column}
         document = {"uri": uri, "version": number + 2}
         change = {"range": {"start": place, "end": place}, "text": key}
-        sent[number + 2] = time.monotonic()
+        sent[number + 2] = client.now()
         client.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [change]})
         line, column = (line + 1, 0) if key == "\n" else (line, column + 1)
         kind = REQUESTS[number % len(REQUESTS)]
@@ -174,6 +192,9 @@ def type_into(client: Client, uri: str, text: str, seconds: float) -> dict[int, 
         client.ask(f"textDocument/{kind}", {"textDocument": {"uri": uri}, "position": here})
         if number % 5 == 0:
             client.ask("textDocument/codeLens", {"textDocument": {"uri": uri}})
+        if client.own_time:
+            client.wait_answered(uri, number + 2)
+            start = max(start, time.monotonic() - (number + 1) * KEY_S)
         time.sleep(max(0.0, start + (number + 1) * KEY_S - time.monotonic()))
     return sent
 
@@ -196,11 +217,12 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="+")
     parser.add_argument("--seconds", type=float, default=12)
     parser.add_argument("--core", type=int)
+    parser.add_argument("--own-time", action="store_true", help="processor time, each key after the last")
     arguments = parser.parse_args()
     load, *_ = os.getloadavg()
     print(f"{os.cpu_count()} cores, load {load:.1f}")
     for path in arguments.files:
-        measure(path, arguments.seconds, arguments.core)
+        measure(path, arguments.seconds, arguments.core, own_time=arguments.own_time)
 
 
 if __name__ == "__main__":

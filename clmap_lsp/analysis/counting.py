@@ -7,11 +7,14 @@ from functools import lru_cache
 
 import numpy as np
 
+from clmap_lsp.analysis.content import Kept
 from clmap_lsp.analysis.costs import NEVER, LaunchCosts, SiteCost
 from clmap_lsp.devices.model import DeviceModel, Unknown
 from clmap_lsp.devices.rules import local_wavefronts
 from clmap_lsp.emulator.symbolic import SiteCount, Spending
 from clmap_lsp.emulator.symbolic import count as count_symbolically
+from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET, counted_as
+from clmap_lsp.emulator.symbolic.seen import seen_of
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source.ir import Initializer, Kernel
@@ -26,8 +29,36 @@ def count(
 ) -> LaunchCosts:
     """Return the cost of every site: exact, or unknown with the reason.
 
-    Counts that have `shared` one spending together cost about as much as one may.
+    Counts that have `shared` one spending together cost about as much as one may. Results are kept by what
+    the engine sees of a kernel, so that an edit of what no address and no branch follows from costs no count.
     """
+    if shared is not None and shared.is_over:
+        return _counted(kernel, launch, device, constants, shared)
+    known = seen_of(kernel), counted_as(launch), device, tuple(map(_contents, constants))
+    found = _kept.get(known)
+    if found is None:
+        spending = Spending(DEFAULT_BUDGET)
+        found = _kept.keep(known, (_counted(kernel, launch, device, constants, spending), spending))
+    if shared is not None:
+        shared.add(found[1])
+    return found[0]
+
+
+_kept: Kept[tuple[LaunchCosts, Spending]] = Kept(256)
+
+
+def _contents(made: Initializer) -> tuple[object, ...]:
+    """Return what an object of the program holds."""
+    return made.variable.name, made.data, tuple((at, it.name, by) for at, it, by in made.addresses)
+
+
+def _counted(
+    kernel: Kernel,
+    launch: Launch,
+    device: DeviceModel,
+    constants: Iterable[Initializer],
+    shared: Spending,
+) -> LaunchCosts:
     result = count_symbolically(kernel, launch, device, constants=constants, shared=shared)
     if result.bail is not None:
         return LaunchCosts({}, bail=result.bail.reason, notes=(f"not counted: {result.bail.reason}",))

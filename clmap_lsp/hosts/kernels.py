@@ -43,8 +43,16 @@ class KernelText:
     row: int
 
 
-def kernels_in(text: str) -> Iterator[KernelText]:
-    """Yield the kernels that a text defines, in order, in linear time. Macros are not expanded."""
+@lru_cache(maxsize=4)
+def kernels_in(text: str) -> tuple[KernelText, ...]:
+    """Return the kernels that a text defines, in order, in linear time. Macros are not expanded.
+
+    An editor's text is looked through by several that ask.
+    """
+    return tuple(_kernels_in(text))
+
+
+def _kernels_in(text: str) -> Iterator[KernelText]:
     plain = _COMMENT.sub(_blanked, text)
     plain = _ATTRIBUTE.sub(_blanked, plain)
     closing: dict[int, int] = {}

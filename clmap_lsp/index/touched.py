@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.model import CALLABLE, Symbol
+from clmap_lsp.source.ir import Guess
 from clmap_lsp.source.difference import Difference, difference
 from clmap_lsp.source.lexer import Token, cut, joined
 from clmap_lsp.source.normalise import span_of_token
@@ -31,6 +32,9 @@ _FOR_ALL = re.compile(r"clmap|\btypedef\b|\benum\b|\b(?:struct|union)\s+\w[^;,()
 _DIRECTIVE = re.compile(r"(?m)^[ \t]*(?:/\*.*\*/[ \t]*)?#[ \t]*(?P<name>\w*)(?P<rest>.*)")
 _DEPTHS = {"if": 1, "ifdef": 1, "ifndef": 1, "elif": 0, "else": 0, "endif": -1}
 _NOT_BLANK = re.compile(r"[^\r\n]")
+_STATEMENT_ENDS = ";{}"
+_KNOWN_ROLES = frozenset({"type", "vector type", "constant"})
+"""What an undefined name may be taken for without a look at all of its uses, where it was seen once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,9 @@ class _Function:
     needs: frozenset[str]
     """The names that it asks the file for."""
     may_go: bool
-    """Nothing outside of it follows from its body."""
+    """Nothing outside of it follows from its body, but for what its names are taken for."""
+    shared: frozenset[str]
+    """Names in its body of which things follow from all of their uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,31 +67,46 @@ class Part:
     """Where these stood in the text before the edit: start and end."""
     now: tuple[tuple[int, int], ...]
     """Where they stand in the edited one."""
+    guesses: tuple[Guess, ...] = ()
+    """What undefined names are taken for that the edit leaves alone."""
+    shared: frozenset[str] = frozenset()
+    """Names of which something is said once, where they are used first."""
 
 
 class Layout:
     """The functions of a file that was read, for the edits that come."""
 
     def __init__(
-        self, text: str, functions: list[_Function], macros: Mapping[str, str], calls: frozenset[str]
+        self,
+        text: str,
+        functions: list[_Function],
+        macros: Mapping[str, str],
+        calls: frozenset[str],
+        guesses: Mapping[str, Guess],
+        shared: frozenset[str],
     ):
         self._text = text
+        self._guesses = {name: it for name, it in guesses.items() if it.role in _KNOWN_ROLES}
+        self._shared = shared
+        self._unsettled = guesses.keys() - self._guesses.keys()
         self._functions = functions
         self._macros = macros
         self._calls = calls
         """Macros that take arguments: one that is not closed reads on behind the body."""
 
     @classmethod
-    def of(cls, index: Index, guessed: Iterable[str]) -> Layout | None:
+    def of(cls, index: Index, guesses: Iterable[Guess]) -> Layout | None:
         """Return the layout of a file; None where leaving bodies out would not pay.
 
         Args:
-            guessed: names that nothing defines: what they are taken for follows from all of their uses.
+            guesses: what names are taken for that nothing defines, which follows from all of their uses.
         """
         text = index.text
         if len(text) < SMALLEST or joined(text)[1] is not None:
             return None
-        shared = {*guessed, *(it.issue.name for it in index.issues if it.issue.name is not None)}
+        guessed = {it.name: it for it in guesses}
+        issues = (it.issue.name for it in index.issues if it.issue.name is not None)
+        shared = frozenset((*guessed, *issues))
         functions = [
             found for placed in index.units if (found := _function(index, placed, shared)) is not None
         ]
@@ -93,7 +114,7 @@ class Layout:
         calls = frozenset(
             it.name for it in index.macros if it.macro is not None and it.macro.parameters is not None
         )
-        return cls(text, functions, macros, calls) if len(functions) > 1 else None
+        return cls(text, functions, macros, calls, guessed, shared) if len(functions) > 1 else None
 
     def part(self, text: str) -> Part | None:
         """Return what an edit touches; None where it is not within one function, or most is touched."""
@@ -108,7 +129,12 @@ class Layout:
         words = set(_WORD.findall(body))
         callers = self._callers(edited.name)
         needed = self._needed(callers, words)
-        gone = [it for it in self._functions if it.may_go and it.name not in needed]
+        held = self._unsettled | (self._named_by(apart, text) & self._shared)
+        gone = [
+            it
+            for it in self._functions
+            if it.may_go and it.name not in needed and it.shared.isdisjoint(held)
+        ]
         left = len(text) - sum(it.end - it.opening for it in gone)
         if left > LARGEST_PART * len(text) or not self._stays_inside(body, apart, text):
             return None
@@ -118,7 +144,23 @@ class Layout:
             frozenset(callers),
             tuple((it.start, it.end) for it in touched),
             tuple(_moved(it.start, it.end, apart, moved) for it in touched),
+            tuple(it for name, it in self._guesses.items() if name not in held),
+            self._shared,
         )
+
+    def _named_by(self, apart: Difference, text: str) -> set[str]:
+        """Return the names in the statements that an edit changes, before and after it, macros expanded."""
+        found: set[str] = set()
+        if not self._shared:
+            return found
+        waiting = _words_around(self._text, apart.start, apart.old_end)
+        waiting += _words_around(text, apart.start, apart.new_end)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += _WORD.findall(self._macros.get(name, ""))
+        return found
 
     def _callers(self, name: str) -> set[str]:
         """Return a function and those that call it."""
@@ -182,7 +224,7 @@ class Layout:
         return depth == 0 and self._calls.isdisjoint(opened)
 
 
-def _function(index: Index, placed: PlacedUnit, shared: set[str]) -> _Function | None:
+def _function(index: Index, placed: PlacedUnit, shared: frozenset[str]) -> _Function | None:
     """Return the function that a declaration of the file itself defines, if it does."""
     made: list[Symbol] = [it for it in placed.unit.symbols if it.kind in CALLABLE and it.body is not None]
     if len(made) != 1 or made[0].body is None or placed.is_cut:
@@ -195,10 +237,16 @@ def _function(index: Index, placed: PlacedUnit, shared: set[str]) -> _Function |
     if head.path != index.path or head.start > braces[0].start:
         return None
     at, end = braces[0].start, braces[1].end
-    is_own = not _FOR_ALL.search(index.text, at, end) and _is_conditional_only(index.text[at:end])
-    may_go = is_own and shared.isdisjoint(index.texts[opening:behind])
+    may_go = _is_own(index.text[at:end])
+    mentioned = shared.intersection(index.texts[opening:behind]) if shared else shared
     needs = frozenset(name for _, name in placed.unit.lookups)
-    return _Function(made[0].name, head.start, at, end, needs, may_go)
+    return _Function(made[0].name, head.start, at, end, needs, may_go, mentioned)
+
+
+@lru_cache(maxsize=256)
+def _is_own(body: str) -> bool:
+    """Tell whether a body says nothing of the rest of the file; most are the same at the next key."""
+    return not _FOR_ALL.search(body) and _is_conditional_only(body)
 
 
 def _is_conditional_only(body: str) -> bool:
@@ -244,6 +292,13 @@ def _without(text: str, bodies: list[tuple[int, int]]) -> str:
 def _blanked(body: str) -> str:
     """Return `;` and blanks in place of a body; most of a file's are the same at the next key."""
     return ";" + _NOT_BLANK.sub(" ", body[1:])
+
+
+def _words_around(text: str, start: int, end: int) -> list[str]:
+    """Return the words of the statements that a stretch lies in, and of its lines."""
+    first = max(text.rfind(it, 0, start) for it in _STATEMENT_ENDS) + 1
+    last = min((at for it in _STATEMENT_ENDS if (at := text.find(it, end)) >= 0), default=len(text))
+    return _WORD.findall(text, min(first, text.rfind("\n", 0, start) + 1), max(last, _line_end(text, end)))
 
 
 def _line_end(text: str, at: int) -> int:

@@ -116,8 +116,7 @@ class Engine:
         snapshot = _snapshot(document, opened, judges=judges)
         if text is not document.text or settings.recorded is not None or opened.index is None:
             return snapshot
-        guessed = (it.name for it in opened.program.guesses)
-        return replace(snapshot, layout=Layout.of(opened.index, guessed))
+        return replace(snapshot, layout=Layout.of(opened.index, opened.program.guesses))
 
     def touch(self, document: Document, whole: Snapshot) -> Touched | None:
         """Return what is known of a document by the functions alone that edits have touched since.
@@ -127,14 +126,17 @@ class Engine:
         part = None if whole.layout is None else whole.layout.part(document.text)
         if part is None:
             return None
-        opened = self._workbench.open_text(document.path, part.text, whole.settings, is_part=True)
+        opened = self._workbench.open_text(
+            document.path, part.text, whole.settings, is_part=True, known=part.guesses
+        )
         found = _snapshot(document, opened, judges=False)
         starts = {it.span.start for it in found.program.kernels}
         if len(part.now) == 1 and part.now[0][0] in starts:
             found = replace(
                 found, around=whole.program
             )  # A kernel: what the others share with it is as before.
-        return Touched(document, found.only(part), whole.without(part).seen_in(document))
+        rest = whole.without(part)
+        return Touched(document, found.only(part, rest.findings), rest.seen_in(document))
 
     def predict(self, document: Document, settings: Settings) -> bool:
         """Predict times and compile what findings hang on; tells whether a new analysis would know more."""

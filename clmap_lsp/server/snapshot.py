@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 from weakref import ref
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.findings import Finding
+from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.server.shift import Shift
 from clmap_lsp.source.span import SourceFile, Span
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from clmap_lsp.server.documents import Document
     from clmap_lsp.source.program import Program
     from clmap_lsp.time.model import Prediction
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -73,11 +77,17 @@ class Snapshot:
         findings = tuple(filter(is_left, self.findings))
         return replace(self, analysis=replace(self.analysis, kernels=kernels), findings=findings)
 
-    def only(self, part: Part) -> Snapshot:
-        """Return that of a part of a file with what it says of the functions that an edit touches."""
+    def only(self, part: Part, rest: Iterable[Finding]) -> Snapshot:
+        """Return that of a part of a file with what it says of the functions that an edit touches.
+
+        What is said of a name at its first use alone is left out where the `rest` says it.
+        """
         path = self.document.path
+        once = {(it.code, it.message) for it in rest if not part.shared.isdisjoint(_WORD.findall(it.message))}
 
         def is_touched(finding: Finding) -> bool:
+            if (finding.code, finding.message) in once and finding.severity is not Severity.ERROR:
+                return False
             if finding.kernel is not None:
                 return finding.kernel in part.functions
             return _is_within(finding.span, path, part.now)

@@ -59,18 +59,20 @@ def parse(
     read_file: Callable[[str], str | None] | None = None,
     previous: SyntaxTree | None = None,
     prepared: Prepared | None = None,
+    known: Sequence[Guess] = (),
 ) -> SyntaxTree:
     """Preprocess, normalise and parse one file. Never raises on text.
 
     `read_file` returns the text of a path, or `None` where there is no such file; without it, every include
     is missing. `previous` is an earlier tree of the same file: what did not change is not parsed again.
-    `prepared` is the file preprocessed, if somebody has done that already.
+    `prepared` is the file preprocessed, if somebody has done that already. `known` says what undefined names
+    are taken for, whatever their uses in this text say.
     """
     if len(text) > MAX_CHARACTERS:
         message = f"the file has {len(text)} characters; more than {MAX_CHARACTERS} are not read"
         return _refused(text, path, "file-too-large", message)
     with paused_collector():
-        return _parse(text, path, options, read_file, previous, prepared)
+        return _parse(text, path, options, read_file, previous, prepared, known)
 
 
 def _parse(
@@ -80,6 +82,7 @@ def _parse(
     read_file: Callable[[str], str | None] | None,
     previous: SyntaxTree | None,
     prepared: Prepared | None,
+    known: Sequence[Guess],
 ) -> SyntaxTree:
     unwrapped, n_programs = _unwrapped(text, path)
     template = filled(unwrapped, path)
@@ -98,7 +101,7 @@ def _parse(
         texts = [it.text for it in tokens]
     types = frozenset((AUTO_TYPE, *typedef_names(texts)))
     checkpoint()
-    undefined = judge(tokens, texts, scan(tokens, texts, types), types)
+    undefined = judge(tokens, texts, scan(tokens, texts, types), types, known)
     checkpoint()
     edited = apply(tokens, undefined.edits)
     if edited is not tokens:

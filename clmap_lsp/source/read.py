@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import clmap_lsp.source.effects
@@ -13,7 +13,7 @@ from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.declarations import define_typedef, named_type
 from clmap_lsp.source.functions import Head, Lowered, lower_function, read_head
 from clmap_lsp.source.inline import build_kernel
-from clmap_lsp.source.ir import Problem, Severity
+from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.lowering import Lowering, Reported, Unit
 from clmap_lsp.source.nesting import nests_too_deeply
 from clmap_lsp.source.options import BuildOptions
@@ -47,6 +47,7 @@ def read_program(
     read_file: Callable[[str], str | None] | None = None,
     previous: ProgramCache | None = None,
     prepared: Prepared | None = None,
+    known: Sequence[Guess] = (),
 ) -> Program:
     """Return what a `.cl` file says.
 
@@ -58,9 +59,12 @@ def read_program(
         previous: the `cache` of an earlier reading of this file. Functions that an edit has not touched are
             taken from it, as the same objects where they have not even moved.
         prepared: the file preprocessed, if somebody has done that already.
+        known: what undefined names are taken for, where that is known from more than this text.
     """
     earlier = None if previous is None else previous.tree
-    tree = parse(text, path, options, read_file=read_file, previous=earlier, prepared=prepared)
+    tree = parse(
+        text, path, options, read_file=read_file, previous=earlier, prepared=prepared, known=known
+    )
     return lower(tree, options, previous)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import compress, count
 
 from clmap_lsp.dataclass import dataclass
@@ -53,8 +53,13 @@ class Undefined:
     edits: dict[int, list[str | None]] = field(default_factory=dict)
 
 
-def judge(tokens: list[Token], texts: list[str], found: Scan, types: frozenset[str]) -> Undefined:
-    """Return what the undefined names of a file are taken for; `texts` are those of the tokens."""
+def judge(
+    tokens: list[Token], texts: list[str], found: Scan, types: frozenset[str], known: Iterable[Guess] = ()
+) -> Undefined:
+    """Return what the undefined names of a file are taken for; `texts` are those of the tokens.
+
+    What is `known` of names holds, whatever their uses here say: those in the rest of the file said it.
+    """
     out = Undefined(edits=dict(found.edits))
     for index in found.unclosed:
         message = "`}` is missing before this kernel"
@@ -68,7 +73,11 @@ def judge(tokens: list[Token], texts: list[str], found: Scan, types: frozenset[s
     places: dict[str, list[int]] = {name: [] for name in (*candidates, *roles)}
     for index in compress(count(), map(places.__contains__, texts)):
         places[texts[index]].append(index)
+    settled = {it.name: it for it in known}
     for name in candidates:
+        if name in settled and "type" in settled[name].role:
+            roles[name] = (Role.TYPE, places[name][0], "")
+            continue
         if name.startswith("cl_") and name[3:] in NAMED_TYPES:  # The host's name, in a header for both.
             roles[name] = (Role.TYPE, places[name][0], name[3:])
             continue
@@ -80,9 +89,11 @@ def judge(tokens: list[Token], texts: list[str], found: Scan, types: frozenset[s
         if role is Role.TYPE:
             role = _sharpened(name, texts, places[name])  # noqa: PLW2901
             unknown_types.add(name)
-        guess = Guess(
-            name, role.value, value or _value(name, role, texts, places[name]), span_of_token(tokens[index])
-        )
+        place = span_of_token(tokens[index])
+        if name in settled:
+            guess = replace(settled[name], span=place)
+        else:
+            guess = Guess(name, role.value, value or _value(name, role, texts, places[name]), place)
         out.guesses.append(guess)
         out.problems.append(_problem(guess))
     out.types = frozenset(unknown_types)

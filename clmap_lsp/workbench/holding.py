@@ -31,7 +31,9 @@ What was not tried by then lets findings hold on this launch, and be information
 MAX_WORK = 1 << 20
 """What those of one file's kernels may cost, the last not counted."""
 AT_ONCE_STATEMENTS = 300
-"""So many of them are analysed again while somebody waits."""
+"""So many of them are analysed again while somebody waits..."""
+AT_ONCE_WORK = 1_500
+"""... unless trying the other launches cost more than this when it was done last: some 10 ms."""
 _MACRO_VALUES = (("8", "32", "1"), ("32", "32", "4"), ("37", "32", "8"))
 """Other values of constants that nothing defines: powers of two, and none. The second of each is for what
 arrays in local memory are as long as: tiles are powers of two, or else the kernel's author knows of the
@@ -105,9 +107,10 @@ def judged(
                 fits = left > 0 and kernel.work <= MAX_KERNEL_WORK
                 if fits and at_once is not None and memory and not memory.is_known(kernel, of_what):
                     at_once -= size
-                    if at_once < 0:
+                    last = memory.last(kernel)
+                    if at_once < 0 or sum(it.work for it in last or ()) > AT_ONCE_WORK:
                         put_off.add(kernel.name)
-                        others[kernel.name] = memory.last(kernel)
+                        others[kernel.name] = last
                 if kernel.name not in put_off:
                     others[kernel.name] = vary(kernel) if fits else None
                 left -= sum(it.work for it in others[kernel.name] or ())

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.problem import LaunchProblem
     from clmap_lsp.launch.sim import SimFile
     from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.source.ir import Guess
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.source.program import Program
     from clmap_lsp.source.reuse import ProgramCache
@@ -133,6 +134,7 @@ class Workbench:
         looks_beside: bool = True,
         reads_hosts: bool = True,
         is_part: bool = False,
+        known: Sequence[Guess] = (),
     ) -> OpenedFile:
         """Return a file with what is known of it; parsing never fails.
 
@@ -145,6 +147,7 @@ class Workbench:
             looks_beside: whether a `.sim` file beside it says how it is launched.
             reads_hosts: whether host code of its workspace says how it is launched and built.
             is_part: this is a file that was opened whole before, without functions (`index.touched`).
+            known: what its undefined names are taken for, whatever the uses that are left say.
 
         Raises: UsageError if there is no such device as the settings name.
         """
@@ -159,12 +162,12 @@ class Workbench:
             settings = _built_as(settings, _recorded_defines(recording, text))
         prepared = self._prepared_text(path, text, settings)
         kept_as = (path, is_part)
-        program = self._program(kept_as, text, settings, prepared)
+        program = self._program(kept_as, text, settings, prepared, known)
 
         def reread(macros: tuple[tuple[str, str], ...]) -> Program:
             build = replace(settings.build, defines=settings.build.defines + macros)
             read_file = self._includes(path, settings)
-            return read_program(text, path, build, read_file=read_file, previous=program.cache)
+            return read_program(text, path, build, read_file=read_file, previous=program.cache, known=known)
 
         beside = sim_beside(path) if looks_beside else None
         sources = LaunchSources(
@@ -246,7 +249,9 @@ class Workbench:
             self._recordings[path] = read_recorded(path, settings.recorded_within)
         return self._recordings[path]
 
-    def _program(self, kept_as: _KeptAs, text: str, settings: Settings, prepared: Prepared) -> Program:
+    def _program(
+        self, kept_as: _KeptAs, text: str, settings: Settings, prepared: Prepared, known: Sequence[Guess]
+    ) -> Program:
         path, _ = kept_as
         read_file = self._includes(path, settings)
         if self._memory is None:
@@ -254,7 +259,13 @@ class Workbench:
         before = self._readings.get(kept_as)
         previous = before[1] if before is not None and before[0] == settings.build else None
         program = read_program(
-            text, path, settings.build, read_file=read_file, previous=previous, prepared=prepared
+            text,
+            path,
+            settings.build,
+            read_file=read_file,
+            previous=previous,
+            prepared=prepared,
+            known=known,
         )
         self._readings.keep(kept_as, (settings.build, program.cache))
         return program

@@ -131,7 +131,7 @@ def count(
     Results are cached by kernel, launch and device. Several launches that are compared with one may have
     `shared` what one may cost: what is spent is added to it, and beyond its budget nothing is counted.
     """
-    asked = _counted_as(launch), device, budget
+    asked = counted_as(launch), device, budget
     hit = _cache.get(kernel, asked)
     if hit is None:
         if shared is not None and shared.is_over:
@@ -144,7 +144,7 @@ def count(
     return hit[0]
 
 
-def _counted_as(launch: Launch) -> str:
+def counted_as(launch: Launch) -> str:
     """Return what a launch's counts follow from: who gave its sizes is no part of it.
 
     So a shape that was compared with the launch is known where it is looked at as a launch of its own.

@@ -145,7 +145,7 @@ class Machine:
             if live.is_empty:
                 return live
             step = _STATEMENTS.get(type(statement))
-            if step is not None:
+            if step is not None and not self.needs.is_data(statement):
                 self.space.spending.step()
                 self.evaluator.live = live.mask
                 live = step(self, statement, live)
@@ -186,8 +186,7 @@ class Machine:
         return live
 
     def _assign(self, statement: ir.Assign, live: Live) -> Live:
-        if statement.variable in self.needs.variables:
-            self.assign(statement.variable, self.evaluator.value(statement.value), live)
+        self.assign(statement.variable, self.evaluator.value(statement.value), live)
         return live
 
     def _load(self, statement: ir.Load, live: Live) -> Live:

@@ -13,6 +13,7 @@ from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable
 from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.slicing import PointsTo, reads, roots_of, slice_of
+from clmap_lsp.source.types import AddressSpace, PointerType
 
 
 @dataclass(slots=True)
@@ -33,6 +34,24 @@ class Needs:
     moved: Mapping[ir.Site, Moved] = field(default_factory=dict)
     """The bytes that each access moves."""
 
+    def is_data(self, statement: ir.Statement) -> bool:
+        """Tell whether a statement only computes what no address and no branch follows from."""
+        return type(statement) is ir.Assign and statement.variable not in self.variables
+
+    def keeps(self, store: ir.Store) -> bool:
+        """Tell whether what is stored may be read again for an address or a branch."""
+        kind = store.pointer.type
+        is_shared = isinstance(kind, PointerType) and kind.space is not AddressSpace.PRIVATE
+        return bool(self.objects) and not is_shared
+
+    def read_in(self, statement: ir.Statement) -> tuple[ir.Expression, ...]:
+        """Return the expressions of a statement that anything follows from."""
+        if self.is_data(statement):
+            return ()
+        if type(statement) is ir.Store and not self.keeps(statement):
+            return (statement.pointer,)
+        return ir.expressions(statement)
+
 
 @per_kernel
 def needs_of(kernel: ir.Kernel) -> Needs:
@@ -43,19 +62,19 @@ def needs_of(kernel: ir.Kernel) -> Needs:
     for statement in statements:
         for pointer in ir.written_through(statement):
             needs.written |= needed.roots(pointer)
-    readers = cache(lambda: _readers(statements))
+    readers = cache(lambda: _readers(needs, statements))
     for statement in statements:
         if isinstance(statement, ir.Loop):
             _loop(needs, statement, needed.points_to, readers)
     return needs
 
 
-def _readers(statements: Iterable[ir.Statement]) -> Counter[Variable]:
-    """Count the statements that read each variable."""
+def _readers(needs: Needs, statements: Iterable[ir.Statement]) -> Counter[Variable]:
+    """Count the statements that read each variable, those left out that nothing follows from."""
     readers: Counter[Variable] = Counter()
     for statement in statements:
         found: set[Variable] = set()
-        for expression in ir.expressions(statement):
+        for expression in needs.read_in(statement):
             reads(expression, found)
         readers.update(found)
     return readers
@@ -68,7 +87,7 @@ def _loop(needs: Needs, loop: ir.Loop, points_to: PointsTo, readers: Callable[[]
     exposed: set[Variable] = set()
     written: set[Variable] = set()
     for block in (loop.test, loop.body, loop.step):
-        _expose(block, set(written), exposed)
+        _expose(needs, block, set(written), exposed)
         written |= _surely_written(block)
         if block is loop.test and loop.condition is not None:
             _read_exposed(loop.condition, written, exposed)
@@ -81,7 +100,7 @@ def _loop(needs: Needs, loop: ir.Loop, points_to: PointsTo, readers: Callable[[]
     changed &= needs.variables
     kept = changed - written
     if kept:
-        within = _readers((loop, *inside))
+        within = _readers(needs, (loop, *inside))
         kept = {it for it in kept if readers()[it] > within[it]}
     needs.handed_on[id(loop)] = frozenset(exposed & changed | kept)
     needs.changed[id(loop)] = frozenset(changed)
@@ -128,27 +147,27 @@ def _read_exposed(expression: ir.Expression, written: set[Variable], exposed: se
     exposed |= found - written
 
 
-def _expose(block: ir.Block, written: set[Variable], exposed: set[Variable]) -> None:
+def _expose(needs: Needs, block: ir.Block, written: set[Variable], exposed: set[Variable]) -> None:
     """Collect what a block may read before writing it; `written` grows by what it surely writes."""
     for statement in block:
-        for expression in ir.expressions(statement):
+        for expression in needs.read_in(statement):
             _read_exposed(expression, written, exposed)
         match statement:
             case ir.If(then=then, otherwise=otherwise):
                 one, two = set(written), set(written)
-                _expose(then, one, exposed)
-                _expose(otherwise, two, exposed)
+                _expose(needs, then, one, exposed)
+                _expose(needs, otherwise, two, exposed)
                 written |= one & two
             case ir.Loop(test=test, body=body, step=step):
                 inside = set(written)
                 for part in (test, body, step):
-                    _expose(part, inside, exposed)
+                    _expose(needs, part, inside, exposed)
             case ir.Switch(cases=cases):
                 for case in cases:
-                    _expose(case.body, set(written), exposed)
+                    _expose(needs, case.body, set(written), exposed)
             case ir.Scope(body=body):
                 inside = set(written)
-                _expose(body, inside, exposed)
+                _expose(needs, body, inside, exposed)
                 if not any(isinstance(it, ir.Leave | ir.Return) for it in ir.walk(body)):
                     written |= inside
             case ir.Declare(variable=variable):
