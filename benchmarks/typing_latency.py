@@ -5,9 +5,9 @@
 A file is opened, then a file of one line; then statements are typed into the middle kernel of the first one,
 with a hover, a completion or a definition asked for at each key. `--core` holds the server to one processor
 core. Diagnostics are timed from each key to the first publication of that version or a later one. Wall times
-hold for a machine that does nothing else: the first line says how loaded it is. With `--own-time` each key waits
-until the one before is answered, and all times are processor time of the server (Linux): what an idle core
-would show, on a machine that others use too.
+hold for a machine that does nothing else: the first line says how loaded it is. With `--own-time` each key
+waits until the one before is answered, and all times are processor time of the server (Linux): what an idle
+core would show, on a machine that others use too.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.model import CALLABLE, Symbol
-from clmap_lsp.source.ir import Guess
 from clmap_lsp.source.difference import Difference, difference
+from clmap_lsp.source.ir import Guess
 from clmap_lsp.source.lexer import Token, cut, joined
 from clmap_lsp.source.normalise import span_of_token
 
@@ -131,9 +131,7 @@ class Layout:
         needed = self._needed(callers, words)
         held = self._unsettled | (self._named_by(apart, text) & self._shared)
         gone = [
-            it
-            for it in self._functions
-            if it.may_go and it.name not in needed and it.shared.isdisjoint(held)
+            it for it in self._functions if it.may_go and it.name not in needed and it.shared.isdisjoint(held)
         ]
         left = len(text) - sum(it.end - it.opening for it in gone)
         if left > LARGEST_PART * len(text) or not self._stays_inside(body, apart, text):

@@ -62,9 +62,7 @@ def read_program(
         known: what undefined names are taken for, where that is known from more than this text.
     """
     earlier = None if previous is None else previous.tree
-    tree = parse(
-        text, path, options, read_file=read_file, previous=earlier, prepared=prepared, known=known
-    )
+    tree = parse(text, path, options, read_file=read_file, previous=earlier, prepared=prepared, known=known)
     return lower(tree, options, previous)
 
 

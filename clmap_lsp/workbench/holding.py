@@ -32,8 +32,8 @@ MAX_WORK = 1 << 20
 """What those of one file's kernels may cost, the last not counted."""
 AT_ONCE_STATEMENTS = 300
 """So many of them are analysed again while somebody waits..."""
-AT_ONCE_WORK = 1_500
-"""... unless trying the other launches cost more than this when it was done last: some 10 ms."""
+AT_ONCE_WORK = 10_000
+"""... unless trying the other launches cost more than this when that was done last."""
 _MACRO_VALUES = (("8", "32", "1"), ("32", "32", "4"), ("37", "32", "8"))
 """Other values of constants that nothing defines: powers of two, and none. The second of each is for what
 arrays in local memory are as long as: tiles are powers of two, or else the kernel's author knows of the

@@ -159,6 +159,7 @@ __kernel void turn(__read_only image2d_t from, __write_only image2d_t to)
 
 async def test_images_have_hovers_and_hints(client: LanguageClient):
     uri = open_document(client, IMAGES)
+    await diagnostics(client, uri)
     texts = []
     for column in (8, 40):
         hover = await client.text_document_hover_async(

@@ -162,6 +162,48 @@ def test_a_part_is_read_of_few_functions():
     assert len(found.rest.analysis.kernels) == 13
 
 
+GUESSED = TEXT.replace(
+    "    __local float tile", "    T4 v = (T4)(LANES);\n    b[n] = v.x;\n    __local float tile"
+)
+"""Nothing defines what stands in every kernel."""
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        "\n    b[i * 32] = 1.0f;",
+        "\n    b[i] = other_name;",
+        "\n    b[i] = ;",
+        "\n    T4 w = (T4)(LANES, 1, 2, 3);",
+    ],
+)
+def test_bodies_with_names_that_nothing_defines_are_left_out_where_the_edit_names_none(what):
+    editor = Editor(GUESSED)
+    text = inserted(GUESSED, "[63 - get_local_id(0)];", what)
+    found = editor.touch(text)
+    if "T4" in what:
+        assert found is None  # What it is taken for follows from this use, too.
+        return
+    assert found is not None
+    assert sum(it.body is not None for it in found.part.program.functions.values()) == 3
+    names = {it.name: it.value for it in found.part.program.guesses}
+    assert names["T4"] == "float4" and names["LANES"] == "4"
+    assert shown(editor, found.part, found.rest) == afresh(text)
+
+
+def test_what_all_uses_say_of_a_name_holds_in_a_part():
+    """Only the first kernel shows that it is a vector of two."""
+    text = TEXT.replace("    __local float tile", "    PAIR_T v;\n    __local float tile")
+    text = inserted(text, "b, int n) {\n", "    PAIR_T w = (PAIR_T)(1, 2);\n")
+    editor = Editor(text)
+    at = text.index("    for (int j", text.index("void k7("))
+    found = editor.touch(text[:at] + "    b[i] = 3;\n" + text[at:])
+    assert found is not None
+    whole = {it.name: (it.role, it.value) for it in editor.whole.program.guesses}
+    assert whole["PAIR_T"][1] == "float2"
+    assert {it.name: (it.role, it.value) for it in found.part.program.guesses} == whole
+
+
 @pytest.mark.parametrize(
     ("behind", "what"),
     [

@@ -33,6 +33,7 @@ class Needs:
     """Identities of loops that write needed private objects."""
     moved: Mapping[ir.Site, Moved] = field(default_factory=dict)
     """The bytes that each access moves."""
+    points_to: PointsTo = field(default_factory=dict)
 
     def is_data(self, statement: ir.Statement) -> bool:
         """Tell whether a statement only computes what no address and no branch follows from."""
@@ -42,7 +43,9 @@ class Needs:
         """Tell whether what is stored may be read again for an address or a branch."""
         kind = store.pointer.type
         is_shared = isinstance(kind, PointerType) and kind.space is not AddressSpace.PRIVATE
-        return bool(self.objects) and not is_shared
+        if not self.objects or is_shared:
+            return False
+        return not self.objects.isdisjoint(roots_of(store.pointer, self.points_to))
 
     def read_in(self, statement: ir.Statement) -> tuple[ir.Expression, ...]:
         """Return the expressions of a statement that anything follows from."""
@@ -58,7 +61,9 @@ def needs_of(kernel: ir.Kernel) -> Needs:
     """Analyse a kernel, in time linear in its size; remembered."""
     statements = list(ir.walk(kernel.body))
     needed = slice_of(kernel)
-    needs = Needs(set(needed.variables), set(needed.objects), moved=moved_by(statements))
+    needs = Needs(
+        set(needed.variables), set(needed.objects), moved=moved_by(statements), points_to=needed.points_to
+    )
     for statement in statements:
         for pointer in ir.written_through(statement):
             needs.written |= needed.roots(pointer)

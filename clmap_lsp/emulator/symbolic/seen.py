@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Hashable, Iterable
-from functools import cache
 from operator import attrgetter
 from typing import Any, get_args
 
@@ -55,7 +54,13 @@ class _Reader:
             name = variable.name if is_named else ""
             number = len(self._numbers), self._constants.get(variable, -1)
             is_needed = variable in self._needs.variables or variable in self._needs.objects
-            found = self._numbers[variable] = (*number, variable.kind, self._hash(variable.type), name, is_needed)
+            found = self._numbers[variable] = (
+                *number,
+                variable.kind,
+                self._hash(variable.type),
+                name,
+                is_needed,
+            )
         return found
 
     def block(self, block: ir.Block) -> Hashable:
@@ -89,15 +94,14 @@ class _Reader:
         if type(what) is tuple:
             is_block = bool(what) and type(what[0]) in _STATEMENTS
             return self.block(what) if is_block else tuple([self.value(it) for it in what])
-        parts = _parts(type(what))
+        parts = _PARTS.get(type(what))
         if parts is None:
             return repr(what) if type(what) is float else self._hash(what)
         return (type(what), *[self.value(it(what)) for it in parts])
 
 
-@cache
-def _parts(kind: type) -> tuple[attrgetter[Any], ...] | None:
-    """Return what gets the parts of a node; None for what is no node."""
-    if kind not in _STATEMENTS and kind not in _EXPRESSIONS and kind is not ir.SwitchCase:
-        return None
-    return tuple(attrgetter(it.name) for it in dataclasses.fields(kind) if it.name not in _PLACES)
+_PARTS: dict[type, tuple[attrgetter[Any], ...]] = {
+    kind: tuple(attrgetter(it.name) for it in dataclasses.fields(kind) if it.name not in _PLACES)
+    for kind in (*_STATEMENTS, *_EXPRESSIONS, ir.SwitchCase)
+}
+"""What gets the parts of each kind of node."""
