@@ -15,7 +15,7 @@ from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
 from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.launch.problem import LaunchError
-from clmap_lsp.source.ir import walk
+from clmap_lsp.source.ir import Declare, walk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,7 +81,7 @@ def verify(
     if after_kernel is None:
         return Rejected(proposal, "the rewritten kernel cannot be read")
     if (idle := _without_use(kernel, after_kernel)) is not None:
-        return Rejected(proposal, f"the parameter `{idle}` would have no use left")
+        return Rejected(proposal, f"{idle} would have no use left")
     launch = subject.launch
     here = Case(launch, subject.options)
     if (missed := next((it for it in proposal.assumptions if not it.holds(here)), None)) is not None:
@@ -117,10 +117,16 @@ def verify(
 
 
 def _without_use(before: Kernel, after: Kernel) -> str | None:
-    """Return the first parameter that the original alone uses: hosts must pass it, and compilers warn."""
+    """Return the first parameter or variable that only the original uses: compilers warn of it.
+
+    What a rewrite could take out is gone by now; hosts pass parameters, and macros declare variables.
+    """
     used = {it.name for it in facts.variables_read(walk(before.body))}
-    left = {it.name for it in facts.variables_read(walk(after.body))}
-    return next((it.name for it in after.parameters if it.name in used - left), None)
+    left = used - {it.name for it in facts.variables_read(walk(after.body))}
+    idle = next((f"the parameter `{it.name}`" for it in after.parameters if it.name in left), None)
+    declared = (it.variable for it in walk(after.body) if isinstance(it, Declare))
+    named = (it for it in declared if not it.is_temporary and it.name in left)
+    return idle or next((f"the variable `{it.name}`" for it in named), None)
 
 
 def _together(

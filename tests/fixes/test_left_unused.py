@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from fixing import SETTINGS, proposed, proved, subject_of
 
+from benchmarks import awkward
 from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.offer import proposals, survey
 
+TEXTS = dict(awkward.kernels())
 CHUNK = """\
 // clmap: global=1024 local=64 in=random(16384) out=zeros(16384) n=16
 __kernel void chunk(__global const float *in, __global float *out, const int n)
@@ -50,6 +52,13 @@ def test_a_parameter_that_would_be_idle_refuses_the_rewrite() -> None:
     found = survey(subject, SETTINGS)
     assert not {proof.proposal.title for proof, _ in found.offers} & {it.title for it in idle}
     assert any("`incy` would have no use" in it.why for it in found.declined)
+
+
+def test_a_variable_that_a_macro_declares_refuses_it_too() -> None:
+    text = TEXTS["ids worked out by a macro of two statements"]
+    subject = subject_of(text)
+    found = survey(subject, SETTINGS)
+    assert any("the variable `i` would have no use" in it.why for it in found.declined)
 
 
 def _body(text: str) -> str:
