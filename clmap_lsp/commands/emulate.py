@@ -170,9 +170,7 @@ def _on_device(
     if not args.device_time_limit > 0:
         raise UsageError(f"--device-time-limit {args.device_time_limit:g}: give a number of seconds above 0")
     from clmap_lsp.launch.problem import LaunchError
-    from clmap_lsp.opencl_device.errors import DeviceError
-    from clmap_lsp.opencl_device.on_device import measure
-    from clmap_lsp.opencl_device.on_device_job import NotForDevicesError
+    from clmap_lsp.research import DeviceError, NotForDevicesError, measure
 
     try:
         return measure(

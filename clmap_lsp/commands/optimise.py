@@ -158,8 +158,7 @@ def _measured(subject: Subject, found: Found, platform: str | None) -> tuple[Fou
     from clmap_lsp.errors import UsageError
     from clmap_lsp.fixes.measured import measure
     from clmap_lsp.launch.problem import LaunchError
-    from clmap_lsp.opencl_device.errors import DeviceError
-    from clmap_lsp.opencl_device.on_device_job import NotForDevicesError
+    from clmap_lsp.research import DeviceError, NotForDevicesError
     from clmap_lsp.worker.forked import tell
 
     try:

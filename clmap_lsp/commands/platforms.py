@@ -24,8 +24,7 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the list."""
     from clmap_lsp.devices import match_device
-    from clmap_lsp.opencl_device import DeviceError
-    from clmap_lsp.opencl_device.find import list_devices
+    from clmap_lsp.research import DeviceError, list_devices
 
     try:
         devices = list_devices()

@@ -198,8 +198,7 @@ def staging_of(analysis: FileAnalysis, platforms: Sequence[str] = ()) -> dict[st
     """Return what staging arrays through local memory brings, by kernel: on the device, then on platforms."""
     from dataclasses import replace
 
-    from clmap_lsp.aristotle.shipped import open_database
-    from clmap_lsp.aristotle.staging import staging_plan
+    from clmap_lsp.research import open_database, staging_plan
 
     database = open_database()
     names = [analysis.device.id, *platforms]
@@ -211,8 +210,7 @@ def staging_of(analysis: FileAnalysis, platforms: Sequence[str] = ()) -> dict[st
 
 
 def _check_platforms(names: Sequence[str]) -> None:
-    from clmap_lsp.aristotle.nearest import find_platforms
-    from clmap_lsp.aristotle.shipped import open_database
+    from clmap_lsp.research import find_platforms, open_database
 
     if not names:
         return

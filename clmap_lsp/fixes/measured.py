@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.opencl_device.on_device_job import make_job
-from clmap_lsp.opencl_device.versions import time_versions
 from clmap_lsp.reading import ARRAYS_BYTES, safe_read
+from clmap_lsp.research import make_job, time_versions
 from clmap_lsp.whole_files import write_whole
 
 if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
     from clmap_lsp.fixes.optimise import Found, Step
-    from clmap_lsp.opencl_device.on_device_job import DeviceJob
+    from clmap_lsp.research import DeviceJob
 
 BEST = 6
 """Ways of which every version is measured."""
@@ -125,7 +124,7 @@ class _Kept:
     """Times that were measured before on the device that a selector names, with its driver."""
 
     def __init__(self, folder: Path, platform: str | None) -> None:
-        from clmap_lsp.opencl_device.find import choose_device
+        from clmap_lsp.research import choose_device
 
         _, facts = choose_device(platform)
         self.device: Mapping[str, Any] = facts.as_json()

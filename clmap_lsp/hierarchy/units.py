@@ -22,9 +22,7 @@ def compute_units(device: DeviceModel) -> Units:
     """Return the device's compute units: from its model, else of the one product that the records hold."""
     if device.limits.compute_units is not None or not device.is_product:
         return Units(device.limits.compute_units, device.id)
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
-    from clmap_lsp.aristotle.nearest import choices
+    from clmap_lsp.research import DatabaseError, choices, known_records
 
     try:
         found = [it.platform for it in choices(known_records(), device.id) if it.exact]

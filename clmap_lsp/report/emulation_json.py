@@ -16,7 +16,7 @@ from clmap_lsp.source.program import Program
 from clmap_lsp.source.span import Span
 
 if TYPE_CHECKING:
-    from clmap_lsp.opencl_device.on_device import OnDevice
+    from clmap_lsp.research import OnDevice
     from clmap_lsp.time.model import Prediction
 
 

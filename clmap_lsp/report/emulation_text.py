@@ -13,7 +13,7 @@ from clmap_lsp.time.model import Prediction
 from clmap_lsp.time.wording import time_line
 
 if TYPE_CHECKING:
-    from clmap_lsp.opencl_device.on_device import OnDevice
+    from clmap_lsp.research import OnDevice
 
 
 def render(

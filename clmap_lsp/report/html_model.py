@@ -13,9 +13,9 @@ from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
-    from clmap_lsp.aristotle.staging import StagingPlan
     from clmap_lsp.findings import Finding
     from clmap_lsp.fixes.optimise import Found
+    from clmap_lsp.research import StagingPlan
     from clmap_lsp.source.program import Program
     from clmap_lsp.source.span import Span
 

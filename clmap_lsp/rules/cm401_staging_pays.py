@@ -71,8 +71,8 @@ from clmap_lsp.rules.meta import RuleMeta
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
-    from clmap_lsp.aristotle.staging import ArrayAdvice, StagingPlan
     from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.research import ArrayAdvice, StagingPlan
 
 RULE = RuleMeta("CM401", "staging-pays", Severity.INFORMATION)
 

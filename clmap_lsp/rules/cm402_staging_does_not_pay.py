@@ -69,8 +69,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
 
 
 def _check_array(kernel: KernelAnalysis, array: StagedArray, device: DeviceModel) -> Iterator[Finding]:
-    from clmap_lsp.aristotle.advice import record_row
-    from clmap_lsp.aristotle.verdict import Verdict
+    from clmap_lsp.research import Verdict, record_row
     from clmap_lsp.rules.staging import advice_on, where_recorded
 
     fills = [it for it in kernel.accesses if it.access.site in array.loads]

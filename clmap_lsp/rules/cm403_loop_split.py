@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from clmap_lsp.access.polynomial import LoopSymbol
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
-    from clmap_lsp.strides.recognise import LoopSplit, SplitAdvice
+    from clmap_lsp.research import LoopSplit, SplitAdvice
 
 RULE = RuleMeta("CM403", "loop-split", Severity.INFORMATION)
 
@@ -75,9 +75,7 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     """Yield the loops that another split would speed up, one finding for each loop and buffer."""
     if not device.is_product:
         return
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
-    from clmap_lsp.strides.recognise import loop_splits, split_advice
+    from clmap_lsp.research import DatabaseError, known_records, loop_splits, split_advice
 
     seen: set[object] = set()
     splits = loop_splits(kernel)

@@ -10,7 +10,7 @@ from clmap_lsp.time.facts import time_facts
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis
     from clmap_lsp.devices.model import DeviceModel
-    from clmap_lsp.strides.predict import Curve, Estimate
+    from clmap_lsp.research import Curve, Estimate
 
 
 def estimate_of(access: AccessAnalysis, device: DeviceModel) -> Estimate | None:
@@ -20,7 +20,7 @@ def estimate_of(access: AccessAnalysis, device: DeviceModel) -> Estimate | None:
         return None
     if time_facts(device.id) is not None:  # What it loses is told in seconds, after the rules.
         return None
-    from clmap_lsp.strides.predict import estimate_from_sectors
+    from clmap_lsp.research import estimate_from_sectors
 
     curve = _curve(device.id)
     if curve is None:
@@ -39,9 +39,7 @@ def phrase(estimate: Estimate, device: DeviceModel) -> str:
 
 @lru_cache(maxsize=64)  # Records do not change while the process lives; a file has many findings.
 def _curve(device: str) -> Curve | None:
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
-    from clmap_lsp.strides.predict import device_curve
+    from clmap_lsp.research import DatabaseError, device_curve, known_records
 
     try:
         curve = device_curve(known_records(), device)

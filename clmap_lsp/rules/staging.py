@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
-    from clmap_lsp.aristotle.advice import Advice
-    from clmap_lsp.aristotle.staging import StagingPlan
     from clmap_lsp.devices.model import DeviceModel
+    from clmap_lsp.research import Advice, StagingPlan
 
 
 def plan_of(kernel: KernelAnalysis, device: DeviceModel) -> StagingPlan | None:
     """Return the staging plan of a kernel; `None` where the records cannot be read."""
     if not device.is_product:
         return None
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
-    from clmap_lsp.aristotle.staging import staging_plan
+    from clmap_lsp.research import DatabaseError, known_records, staging_plan
 
     try:
         return staging_plan(known_records(), kernel, device)
@@ -30,9 +27,7 @@ def advice_on(kernel: KernelAnalysis, reads: Sequence[AccessAnalysis], device: D
     """Return the advice for the MAP by which most of these accesses read; `None` where they have none."""
     if not device.is_product:
         return None
-    from clmap_lsp.aristotle.advice import advise
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
+    from clmap_lsp.research import DatabaseError, advise, known_records
 
     numbers = [
         100 * it.classified.map.imap.number + it.classified.map.emap

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
-    from clmap_lsp.aristotle.database import Source
+    from clmap_lsp.research import LoopSplit, Source
     from clmap_lsp.server.snapshot import Snapshot
-    from clmap_lsp.strides.recognise import LoopSplit
 
 PATIENCE_S = 0.02
 """How long a hover waits; the next one has what came later."""
@@ -82,7 +81,7 @@ def loop_split(kernel: KernelAnalysis, it: AccessAnalysis) -> LoopSplit | None:
     """Return which power-of-two split of an array over work-items an access in a loop is, if it is one."""
     if not it.access.loops:
         return None
-    from clmap_lsp.strides.recognise import loop_splits
+    from clmap_lsp.research import loop_splits
 
     return next((found for found in loop_splits(kernel) if found.site == it.access.site), None)
 
@@ -92,9 +91,7 @@ def staging_lines(number: int, device: str, side: int) -> tuple[str, ...]:
 
     Empty where the MAP is none of the database's, or where the database cannot be read.
     """
-    from clmap_lsp.aristotle.advice import advise
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
+    from clmap_lsp.research import DatabaseError, advise, known_records
 
     try:
         database = known_records()
@@ -112,9 +109,7 @@ def staging_lines(number: int, device: str, side: int) -> tuple[str, ...]:
 
 def split_lines(split: LoopSplit, device: str) -> tuple[str, ...]:
     """Return which split a loop is, and what the best one gives on the nearest device with a stride sweep."""
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
-    from clmap_lsp.strides.recognise import split_advice
+    from clmap_lsp.research import DatabaseError, known_records, split_advice
 
     try:
         advice = split_advice(known_records(), split, device)
@@ -134,8 +129,7 @@ def split_lines(split: LoopSplit, device: str) -> tuple[str, ...]:
 
 def _elsewhere(database: Source, number: int, side: int) -> Iterator[str]:
     """Yield the verdict of each platform, the newest first."""
-    from clmap_lsp.aristotle.advice import best_record
-    from clmap_lsp.aristotle.maps import Map
+    from clmap_lsp.research import Map, best_record
 
     platforms = sorted(database.platforms(), key=lambda it: (-(it.year or 9999), it.key))
     found = ((it, best_record(database, it, Map(number), side)) for it in platforms)

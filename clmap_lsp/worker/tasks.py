@@ -57,7 +57,7 @@ def user_folders() -> list[str]:
     """Return the files and folders of the user's that tasks read: caches, records of measurements."""
     import platformdirs
 
-    from clmap_lsp.aristotle.shipped import user_database_path
+    from clmap_lsp.research import user_database_path
 
     return [platformdirs.user_cache_dir("clmap-lsp", appauthor=False), str(user_database_path())]
 
@@ -174,9 +174,7 @@ def optimised_key(key: str) -> str:
 def _measure(task: KernelTask, progress: Progress) -> dict[str, Any]:
     """Launch one kernel on a device, beside the emulator; only ever asked for by a person."""
     from clmap_lsp.launch.problem import LaunchError
-    from clmap_lsp.opencl_device.errors import DeviceError
-    from clmap_lsp.opencl_device.on_device import measure
-    from clmap_lsp.opencl_device.on_device_job import NotForDevicesError
+    from clmap_lsp.research import DeviceError, NotForDevicesError, measure
 
     opened, kernel, launch = _launched(task)
     progress("emulating", None)

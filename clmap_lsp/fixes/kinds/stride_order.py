@@ -33,9 +33,9 @@ from clmap_lsp.fixes.assumptions import Assumption, multiple, no_offset, other_o
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.scope import Scope, spelt, tight
+from clmap_lsp.research import LoopSplit, Resplit, loop_splits, resplit
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import ScalarType
-from clmap_lsp.strides.recognise import LoopSplit, Resplit, loop_splits, resplit
 
 if TYPE_CHECKING:
     from clmap_lsp.access.polynomial import Atom
@@ -108,8 +108,7 @@ def _is_common(access: Access) -> bool:
 
 def _resplit(scope: Scope, divided: _Divided, *, side_by_side: bool) -> Resplit | None:
     """Return what the device's stride sweep says; `None` without one."""
-    from clmap_lsp.aristotle.database import DatabaseError
-    from clmap_lsp.aristotle.known import known_records
+    from clmap_lsp.research import DatabaseError, known_records
 
     if not scope.subject.device.is_product:
         return None
