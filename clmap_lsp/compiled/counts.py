@@ -202,6 +202,8 @@ def executed(compiled: Compiled, found: Profile, device: DeviceModel) -> Execute
             site = instruction.site
             if not _is_of(instruction, found):
                 site = lost.take(instruction)
+            elif (better := lost.instead_of(instruction)) is not None:
+                site = better
             merged = 1
             if site is not None and site in sizes:
                 merged = max(1, round(memory.size / min(sizes[site], 16)))
@@ -232,19 +234,48 @@ class _LostSites:
     def __init__(self, compiled: Compiled, found: Profile) -> None:
         named = {it.site for block in compiled.code.blocks for it in block.instructions if _is_of(it, found)}
         self.waiting: dict[tuple[str, str], list[int]] = {}
+        self.of_size: dict[tuple[str, str, int], collections.Counter[int]] = {}
+        """By size: how many instructions each of them was given."""
         for site in sorted(found.rows):
             rows = found.rows[site]
             if site not in named and rows:
                 key = (rows[0].op, _space(rows[0].space))
                 self.waiting.setdefault(key, []).append(site)
+                self.of_size.setdefault((*key, rows[0].size), collections.Counter())[site] = 0
         self.rows = found.rows
         self.copies = collections.Counter(
             it.site for block in compiled.code.blocks for it in block.instructions if _is_of(it, found)
         )
 
+    def instead_of(self, instruction: Instruction) -> int | None:
+        """Return whose access an instruction is that is wider than the one whose place it has.
+
+        Of a vector LLVM keeps the place of the first use of a part, which may be another load's.
+        """
+        memory, site = instruction.memory, instruction.site
+        if memory is None or site not in self.rows or self.rows[site][0].size >= memory.size:
+            return None
+        return self._of_size(memory)
+
+    def _of_size(self, memory: MemoryOp) -> int | None:
+        """Return the access of just this size with the fewest instructions: unrolled loops make it again."""
+        given = self.of_size.get((memory.op, memory.space, memory.size))
+        if not given:
+            return None
+        site = min(given, key=lambda it: (given[it], it))
+        given[site] += 1
+        waiting = self.waiting.get((memory.op, memory.space), [])
+        if site in waiting:
+            waiting.remove(site)
+        return site
+
     def take(self, instruction: Instruction) -> int | None:
+        """Return whose access an instruction is that names none, or one of another kind."""
         memory = instruction.memory
         assert memory is not None
+        same = self._of_size(memory)
+        if same is not None:
+            return same
         waiting = self.waiting.get((memory.op, memory.space), [])
         if not waiting:
             return self._like(memory)
