@@ -8,15 +8,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from clmap_lsp.time.model import is_mostly_launch, is_rough
+
 if TYPE_CHECKING:
     from clmap_lsp.findings import Fix
-    from clmap_lsp.fixes.model import Verified
+    from clmap_lsp.fixes.model import Proposal, Verified
+    from clmap_lsp.time.model import Prediction
 
 LEAST = 1.1
 """A rewrite that is taken without being asked for gains a tenth at least."""
 
 LEAST_FASTER = 1.05
 """Rewrites that are offered for their time alone gain so much at least."""
+
+LEAST_AT_ALL = 1.02
+"""What is predicted to gain less gains nothing."""
+
+LEAST_ELSEWHERE = 1.2
+"""The same as `LEAST` for other shapes of work-groups and other layouts of buffers: they move what caches
+hold, and nine of 123 with a predicted gain below this lost on an H100."""
+
+LEAST_OF_FEW = 3.0
+"""The same as `LEAST` where loops are written anew and each compute unit has so few SIMD groups that only the
+order counts into which the device's compiler puts loads: of 11 such rewrites on an H100 four that were
+predicted to gain 1.4 to 2.6 lost (docs/time.md)."""
+_FEW = 4
+"""SIMD groups at once on a compute unit."""
 
 
 class Measures(Protocol):
@@ -29,6 +46,10 @@ class Measures(Protocol):
     @property
     def untimed(self) -> str:
         """Why there are no seconds; empty where there are."""
+
+    @property
+    def time(self) -> Prediction | None:
+        """What the seconds are of."""
 
     @property
     def cost(self) -> int:
@@ -69,6 +90,32 @@ def does_not_pay(before: Measures, after: Measures, or_traffic: float = 0.0) -> 
         reason = before.untimed or after.untimed
         return f"whether it pays is a matter of time, which is not known: {reason}"
     return None if known <= 1 / LEAST_FASTER else f"predicted to take {known:.2f} times as long"
+
+
+def is_unsure(before: Measures, after: Measures, proposal: Proposal) -> str | None:
+    """Return why predicted times speak against a rewrite; `None` where they do not, or cannot be judged by.
+
+    They cannot where a model is good for an order only, and where the launch itself takes most of the time:
+    its sizes are those of a test.
+    """
+    known = time_ratio(before, after)
+    if known is None or before.time is None or after.time is None:
+        return None
+    if is_rough(before.time) or is_mostly_launch(before.time):
+        return None
+    faster = 1 / known
+    if faster < LEAST_AT_ALL:
+        return f"predicted to take {known:.2f} times as long"
+    anew = not proposal.moves_data and proposal.least_faster <= LEAST
+    if faster < (LEAST_OF_FEW if anew and _is_of_few(after.time) else proposal.least_faster):
+        return f"predicted to be {faster:.2f} times as fast, which here may as well be a loss"
+    return None
+
+
+def _is_of_few(time: Prediction) -> bool:
+    demand = time.demand
+    groups = min(-(-demand.groups // time.facts.compute_units), demand.resident.groups)
+    return time.bound == "latency" and groups * -(-demand.group_items // time.facts.simd_width) <= _FEW
 
 
 def pays(verified: Verified, fix: Fix) -> bool:

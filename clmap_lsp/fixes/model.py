@@ -127,6 +127,8 @@ class Proposal:
     """It is rejected if it does not lower the traffic; False for rewrites that promise something else."""
     least_gain: float = 1.0
     """By how many times it must lower the traffic: more than 1 where it brings barriers and instructions."""
+    least_faster: float = 1.1
+    """How many times as fast it must be predicted to be, where times are known: less may be a loss."""
     by_time: bool = False
     """What it gains is no traffic: it is rejected where no predicted time says that it pays."""
     or_traffic: float = 0.0

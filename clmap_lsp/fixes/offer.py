@@ -338,7 +338,8 @@ def _title(verified: Verified) -> str:
     """Return what is done and what it gains, on the same scale for all, as far as there is room."""
     proposal = verified.proposal
     gains = proposal.lowers_traffic or proposal.by_time
-    gained = gain.words(verified.before, verified.after) if gains else ""
+    sure = gains and not gain.is_unsure(verified.before, verified.after, proposal)
+    gained = gain.words(verified.before, verified.after) if sure else ""
     whole = f"{proposal.title}: {gained}" if gained else proposal.title
     if len(whole) <= MOST_TITLE:
         return whole

@@ -100,6 +100,9 @@ def verify(
         return Rejected(proposal, f"it brings {ratio}; less than {proposal.least_gain} times does not pay")
     if proposal.by_time and (reason := gain.does_not_pay(*gained, proposal.or_traffic)):
         return Rejected(proposal, reason)
+    gains = (proposal.lowers_traffic or proposal.by_time) and not proposal.pays_in_larger
+    if gains and (reason := gain.is_unsure(*gained, proposal)):
+        return Rejected(proposal, reason)
     trials = trials or Trials(subject, settings)
     comparison = _Comparison(subject, proposal, trials, after_program)
     compared = comparison.at_home()

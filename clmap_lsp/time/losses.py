@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from clmap_lsp.findings import LostTime
-from clmap_lsp.time.model import Prediction, predict
+from clmap_lsp.time.model import Prediction, is_rough, predict
 
 
 def time_lost(found: Prediction, sites: Collection[int]) -> LostTime:
@@ -13,5 +13,5 @@ def time_lost(found: Prediction, sites: Collection[int]) -> LostTime:
     by side and aligned (global memory), or in banks of their own (local memory)."""
     best = predict(found.demand.at_its_best(sites), found.facts)
     lost = max(0.0, found.seconds - best.seconds)
-    rough = found.basis != "calibrated" or found.facts.spread > 1.0 or bool(found.caveats)
+    rough = is_rough(found) or bool(found.caveats)
     return LostTime(lost, found.seconds, found.bound, not rough and found.bound != "launch")

@@ -38,6 +38,8 @@ BOUNDS = (
 _MOSTLY = 0.6
 """A launch that adds less than this of an empty one's time is bound by being launched."""
 
+_SHORT_S = 12e-6
+
 _RANGES = {
     "launch": 1.32,
     "latency": 1.5,
@@ -71,6 +73,16 @@ class Prediction:
     demand: Demand = field(repr=False, compare=False)
     facts: TimeFacts = field(repr=False, compare=False)
     caveats: tuple[str, ...] = field(default=())
+
+
+def is_mostly_launch(found: Prediction) -> bool:
+    """True if a launch is so short that it tells little about a kernel: its sizes are those of a test."""
+    return found.bound == "launch" and found.seconds < _SHORT_S
+
+
+def is_rough(found: Prediction) -> bool:
+    """True if a device's figures are good for an order of launches, not for the difference of two."""
+    return found.basis != "calibrated" or found.facts.spread > 1.0
 
 
 def predict(demand: Demand, facts: TimeFacts) -> Prediction:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from clmap_lsp.time.model import Prediction, busiest, missing
+from clmap_lsp.time.model import Prediction, busiest, is_mostly_launch, missing
 
 if TYPE_CHECKING:
     from clmap_lsp.time.accesses import AccessDemand
@@ -26,7 +26,6 @@ _NAMES = {
     "barrier": "barriers",
     "launch": "starting work-groups",
 }
-_MOSTLY_LAUNCH_S = 12e-6
 
 
 def seconds_text(seconds: float) -> str:
@@ -64,7 +63,7 @@ def time_line(found: Prediction | str | None) -> str | None:
     rest = [it for it in found.parts.items() if it[0] != found.bound][:3]
     then = ", ".join(f"{bound_text(name)} {seconds_text(value)}" for name, value in rest)
     whole = f"{seconds_text(found.seconds)} ({seconds_text(found.low)} to {seconds_text(found.high)})"
-    if found.bound == "launch" and found.seconds < _MOSTLY_LAUNCH_S:
+    if is_mostly_launch(found):
         what = f"{whole}, mostly the launch itself"
     else:
         what = f"{whole}, bound by {bound_text(found.bound)}; alone: {then}"

@@ -27,3 +27,80 @@ def test_rewrites_carry_the_ratio_of_times(
     cli.main([*arguments, "--device", "nvidia-hopper"])
     for it in json.loads(capsys.readouterr().out)["fixes"]:
         assert it["predicted"]["time_ratio"] is None
+
+
+def _outcome(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str], device: str = "nvidia-h200"
+) -> tuple[set[str], str]:
+    """Return the kinds on offer, and what is said of the others."""
+    path = tmp_path / "k.cl"
+    path.write_text(text, encoding="utf-8")
+    cli.main(["fixes", str(path), "--format", "json", "--device", device])
+    found = json.loads(capsys.readouterr().out)
+    kinds = {it["kind"] for it in found["fixes"] if it["predicted"]["time_ratio"] is not None}
+    return kinds, json.dumps(found["declined"])
+
+
+TAPS = """// clmap: global=4194304 local=256
+__kernel void taps(__global const float *a, __constant float *h, __global float *b)
+{
+    const int i = get_global_id(0);
+    float sum = 0.0f;
+    for (int k = 0; k < 32; k++)
+        sum += a[i + k] * h[k];
+    b[i] = sum;
+}
+"""
+
+
+def test_fewer_sectors_in_more_time_are_not_offered(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Staging moves 18 times fewer sectors, which the first level had already, and costs barriers."""
+    kinds, declined = _outcome(tmp_path, TAPS, capsys)
+    assert "stage-block" not in kinds
+    assert "predicted to take" in declined
+
+
+def test_launches_of_a_test_s_size_are_judged_by_traffic(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kinds, _ = _outcome(tmp_path, TAPS.replace("4194304", "4096"), capsys)
+    assert "stage-block" in kinds
+
+
+FEW = """// clmap: global=512 local=64 n=512
+__kernel void columns(__global const float *a, __global const float *b, __global float *c, const int n)
+{
+    const int column = get_global_id(0);
+    for (int row = 0; row < n; row++) {
+        float sum = 0.0f;
+        for (int k = 0; k < n; k++)
+            sum += a[row * n + k] * b[k * n + column];
+        c[row * n + column] = sum;
+    }
+}
+"""
+
+
+def test_no_gain_is_promised_of_loops_written_anew_for_few_simd_groups(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Eight work-groups of two SIMD groups: vectors were measured at 0.93 of the speed, predicted at 2.6."""
+    kinds, declined = _outcome(tmp_path, FEW, capsys)
+    assert "vectorise" not in kinds
+    assert "may as well be a loss" in declined
+
+
+def test_what_pays_in_larger_launches_promises_no_gain_here(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tiles of rows were measured at 0.89 of the speed in eight work-groups of two SIMD groups."""
+    path = tmp_path / "k.cl"
+    text = FEW.replace("a[row * n + k] * b[k * n + column]", "a[column * n + k] * b[k * n + row]")
+    path.write_text(text.replace("c[row * n + column]", "c[column * n + row]"), encoding="utf-8")
+    cli.main(["fixes", str(path), "--format", "json", "--device", "nvidia-h200"])
+    found = json.loads(capsys.readouterr().out)["fixes"]
+    staged = [it for it in found if it["kind"] == "stage-loop"]
+    assert staged
+    assert not [it["title"] for it in staged if "faster" in it["title"]]

@@ -13,7 +13,7 @@ from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
-from clmap_lsp.fixes import facts, grid
+from clmap_lsp.fixes import facts, gain, grid
 from clmap_lsp.fixes.group_size import hints
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.predict import figures_of
@@ -88,6 +88,7 @@ def shapes(subject: Subject) -> Iterator[Proposal]:
                 local_size=shape, global_size={d: Resize(over=shape[d], each=shape[d]) for d in rounded}
             ),
             least_gain=GAIN,
+            least_faster=gain.LEAST_ELSEWHERE,
             choice=KIND,
         )
 

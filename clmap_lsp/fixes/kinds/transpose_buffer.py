@@ -33,7 +33,7 @@ from clmap_lsp.access.polynomial import (
     varies_in_launch,
 )
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.fixes import facts
+from clmap_lsp.fixes import facts, gain
 from clmap_lsp.fixes.assumptions import Assumption, Case, not_shared, unique
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.parameters import TypedParameter, pointer_parameters
@@ -159,6 +159,7 @@ def _proposal(plans: Sequence[_Plan]) -> Proposal:
         restore=lambda launch, buffers: reduce(lambda made, it: it.restored(launch, made), plans, buffers),
         host_change="wherever they are used, lay out by columns: " + "; ".join(it.text for it in plans),
         least_gain=GAIN,
+        least_faster=gain.LEAST_ELSEWHERE,
         choice=KIND,
     )
 
