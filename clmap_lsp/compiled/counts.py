@@ -85,6 +85,22 @@ def profile(
     found = _followed(compiled, launch, device, constants, boxes_of(launch), 1.0, suppose_taken)
     if not isinstance(found, str):
         return found
+    return sampled_profile(compiled, launch, device, constants, found, suppose_taken=suppose_taken)
+
+
+def sampled_profile(
+    compiled: Compiled,
+    launch: Launch,
+    device: DeviceModel,
+    constants: tuple[ir.Initializer, ...],
+    why: str,
+    *,
+    suppose_taken: bool = False,
+) -> Profile | str:
+    """Follow some work-groups of a launch that is too much to be followed or counted as a whole.
+
+    The answer is `why` where even these are.
+    """
     groups = 1
     for count in launch.num_groups:
         groups *= count
@@ -95,8 +111,8 @@ def profile(
     boxes = [box_of_group(launch, it) for it in ids]
     sample = _followed(compiled, launch, device, constants, boxes, groups / chosen, suppose_taken)
     if isinstance(sample, str):
-        return found
-    return dataclasses.replace(sample, note=f"{chosen} of {groups} work-groups stand for all: {found}")
+        return why
+    return dataclasses.replace(sample, note=f"{chosen} of {groups} work-groups stand for all: {why}")
 
 
 def _followed(
@@ -253,7 +269,9 @@ class _LostSites:
         Of a vector LLVM keeps the place of the first use of a part, which may be another load's.
         """
         memory, site = instruction.memory, instruction.site
-        if memory is None or site not in self.rows or self.rows[site][0].size >= memory.size:
+        if memory is None or site is None or site not in self.rows:
+            return None
+        if self.rows[site][0].size >= memory.size:
             return None
         return self._of_size(memory)
 

@@ -77,8 +77,9 @@ class AccessDemand:
         )
 
 
-_ROOM = Budget(work_cells=1 << 25)
-"""Of all instructions of a kernel together, which unrolling makes many: a few seconds."""
+_ROOM = Budget(work_cells=1 << 23)
+"""Of all instructions of a kernel together, which unrolling makes many: a tenth of a second for each way of
+counting. What takes more is counted for some work-groups, which stand for all."""
 
 
 class Counters:

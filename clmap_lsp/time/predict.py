@@ -12,6 +12,8 @@ from clmap_lsp.time.facts import TimeFacts, time_facts
 from clmap_lsp.time.model import Prediction, predict
 
 if TYPE_CHECKING:
+    from clmap_lsp.compiled.build import Compiled
+    from clmap_lsp.compiled.counts import Profile
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Initializer, Kernel
@@ -95,10 +97,9 @@ def _cases(
     except ImportError:
         return NO_LLVM
     from clmap_lsp.compiled.build import compiled
-    from clmap_lsp.compiled.counts import executed, profile
+    from clmap_lsp.compiled.counts import profile, sampled_profile
     from clmap_lsp.compiled.target import nvidia, target_of
     from clmap_lsp.emulator.symbolic.control import OverBudgetError
-    from clmap_lsp.time.demand import demand
 
     target = target_of(device) or (nvidia(_OPERATIONS) if device.vendor == "CPU" else None)
     if target is None:
@@ -111,14 +112,33 @@ def _cases(
         return found
     local = _local_arguments(kernel, launch)
     try:
-        cases = [demand(made, found, executed(made, found, device), launch, device, facts, local)]
-        if found.supposed:
-            least = found.without_supposed(made)
-            cases.append(demand(made, least, executed(made, least, device), launch, device, facts, local))
-        if cases[0].has_unknown_addresses:
-            cases.append(cases[0].scattered(device.simd_width))
+        return _demands(made, found, launch, device, facts, local)
+    except OverBudgetError as error:
+        reason = error.reason
+    if found.scale > 1.0:
+        return reason
+    some = sampled_profile(made, launch, device, constants, reason, suppose_taken=True)
+    if isinstance(some, str):
+        return some
+    try:
+        return _demands(made, some, launch, device, facts, local)
     except OverBudgetError as error:
         return error.reason
+
+
+def _demands(
+    made: Compiled, found: Profile, launch: Launch, device: DeviceModel, facts: TimeFacts, local: int
+) -> list[Demand]:
+    """Return what is likely, what is the least and what is the most. Raises: OverBudgetError."""
+    from clmap_lsp.compiled.counts import executed
+    from clmap_lsp.time.demand import demand
+
+    cases = [demand(made, found, executed(made, found, device), launch, device, facts, local)]
+    if found.supposed:
+        least = found.without_supposed(made)
+        cases.append(demand(made, least, executed(made, least, device), launch, device, facts, local))
+    if cases[0].has_unknown_addresses:
+        cases.append(cases[0].scattered(device.simd_width))
     return cases
 
 

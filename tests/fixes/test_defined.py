@@ -214,7 +214,7 @@ __kernel void scanned(__global const float *in, __global float *out, __local flo
 
 
 def test_an_access_that_a_launch_never_makes_counts_as_none():
-    opened = Workbench().open_text("k.cl", SPARSE, replace(Settings(), device="nvidia-h200"))
+    opened = Workbench().open_text("k.cl", SPARSE, replace(Settings(), device="nvidia-hopper"))
     (kernel,) = opened.analysis.kernels
     settings = opened.emulation_settings()
     subject = baseline(opened.subject(kernel), settings)
