@@ -11,16 +11,19 @@ of each kernel: the longest that takes no more than 20 ms.
 from __future__ import annotations
 
 import json
+import math
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from benchmarks.time_cases import Case, cases, job
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.devices import DeviceModel, load_model
+from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.assumptions import Case as Assumed
 from clmap_lsp.fixes.edits import OverlapError
 from clmap_lsp.fixes.model import Subject
@@ -32,6 +35,8 @@ from clmap_lsp.time.predict import time_of
 
 LONGEST_S = 0.02
 OFFERED_FROM = 1.02
+_UNITS = 132
+"""Compute units of the devices that were measured."""
 
 
 def chosen(times: Path | None, families: Sequence[str] = ()) -> list[Case]:
@@ -117,10 +122,25 @@ def judge(times: Path, name: str) -> int:
     print(f"{len(rows)} rewrites of {len({it[3].split(' | ')[0] for it in rows})} launches")
     print(f"mean error of the ratio {np.mean(errors):.1%}, median {np.median(errors):.1%}")
     print(f"sign right: {len(right)} of {len(changed)} that change time by more than 5 %")
-    print(f"offered: {len(offered)}, of which slower than 0.98: {len(bad)}")
+    print(f"predicted to gain: {len(offered)}, of which slower than 0.98: {len(bad)}")
+    asked = [it for it in offered if it[0] >= _least(measured[it[3]])]
+    lost = sum(it[1] < 0.98 for it in asked)
+    print(f"as much as fixes ask for: {len(asked)}, of which slower than 0.98: {lost}")
     for it in sorted(set(changed) - set(right)) + sorted(bad):
         print(f"  predicted {it[0]:.2f} measured {it[1]:.2f} ({it[2]}) {it[3]}")
     return 0
+
+
+def _least(row: Mapping[str, Any]) -> float:
+    """Return the predicted gain that `gain.is_unsure` asks for; files of before it know no sizes."""
+    elsewhere = row["kind"] in ("group-shape", "transpose-buffer")
+    if row["bound"] == "latency" and row["kind"] != "transpose-buffer" and "local" in row:
+        shape = list(zip(row["global"], row["local"], strict=True))
+        groups = math.prod(-(-whole // each) for whole, each in shape)
+        warps = -(-math.prod(row["local"]) // 32)
+        if -(-groups // _UNITS) * warps <= gain.FEW:
+            return gain.LEAST_OF_FEW
+    return gain.LEAST_ELSEWHERE if elsewhere else gain.LEAST
 
 
 if __name__ == "__main__":

@@ -39,13 +39,12 @@ LIMITS = {
     "exponent": (1.5, 6),
     "barrier_exponent": (1.2, 5),
     "barrier_cycles": (10, 60),
-    "store_sector_s": (3e-12, 8e-12),
     "dram_partial_bytes": (100, 250),
     "latency_local": (22, 40),
     "local_atomic_cycles": (2, 10),
 }
 STEPS = (0.7, 0.85, 0.93, 1.07, 1.15, 1.3, 1.6)
-UNSEEN = ("unseen", "unseen_second")
+UNSEEN = ("unseen", "unseen_second", "unseen_third", "unseen_fourth")
 """Families of kernels that nothing is fitted to."""
 WORST = 1.0
 """A logarithm beyond which an error counts no more: fitting must not chase what the model lacks."""

@@ -29,10 +29,10 @@ LEAST_ELSEWHERE = 1.2
 hold, and nine of 123 with a predicted gain below this lost on an H100."""
 
 LEAST_OF_FEW = 3.0
-"""The same as `LEAST` where loops are written anew and each compute unit has so few SIMD groups that only the
-order counts into which the device's compiler puts loads: of 11 such rewrites on an H100 four that were
-predicted to gain 1.4 to 2.6 lost (docs/time.md)."""
-_FEW = 4
+"""The same as `LEAST` where each compute unit has so few SIMD groups that only the order counts into which
+the device's compiler puts loads, unless nothing but a layout changes: of 15 such rewrites on an H100 five
+that were predicted to gain 1.2 to 2.6 lost (docs/time.md)."""
+FEW = 4
 """SIMD groups at once on a compute unit."""
 
 
@@ -106,8 +106,8 @@ def is_unsure(before: Measures, after: Measures, proposal: Proposal) -> str | No
     faster = 1 / known
     if faster < LEAST_AT_ALL:
         return f"predicted to take {known:.2f} times as long"
-    anew = not proposal.moves_data and proposal.least_faster <= LEAST
-    if faster < (LEAST_OF_FEW if anew and _is_of_few(after.time) else proposal.least_faster):
+    is_of_few = not proposal.moves_data and _is_of_few(after.time)
+    if faster < (LEAST_OF_FEW if is_of_few else proposal.least_faster):
         return f"predicted to be {faster:.2f} times as fast, which here may as well be a loss"
     return None
 
@@ -115,7 +115,7 @@ def is_unsure(before: Measures, after: Measures, proposal: Proposal) -> str | No
 def _is_of_few(time: Prediction) -> bool:
     demand = time.demand
     groups = min(-(-demand.groups // time.facts.compute_units), demand.resident.groups)
-    return time.bound == "latency" and groups * -(-demand.group_items // time.facts.simd_width) <= _FEW
+    return time.bound == "latency" and groups * -(-demand.group_items // time.facts.simd_width) <= FEW
 
 
 def pays(verified: Verified, fix: Fix) -> bool:

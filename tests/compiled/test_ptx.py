@@ -197,6 +197,7 @@ def test_loads_under_way_are_limited_by_the_registers_that_they_fill() -> None:
             names = [f"%r{words * it + k}" for k in range(words)]
             into = names[0] if words == 1 else "{" + ", ".join(names) + "}"
             lines.append(f"ld.global.{kind} {into}, [%rd1+{16 * it}]")
+            lines += [f"add.f32 %f1, %f1, {name}" for name in names]
         text = "{\n" + "\n".join(f"\t{it};" for it in lines) + "\n\tret;\n}\n"
         blocks = tuple(ptx.read(text, "k").blocks)
         weights = (1.0,) * len(blocks)
