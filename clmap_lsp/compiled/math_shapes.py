@@ -114,6 +114,7 @@ _AMD = {
     "rsqrt": "llvm.amdgcn.rsq.f32",
     "rcp": "llvm.amdgcn.rcp.f32",
 }
+_GEOMETRIC = ("dot", "length", "distance", "normalize")
 _DOUBLE = {"sqrt": 12, "rsqrt": 10}
 """Double-precision roots are Newton steps from a float's: multiply-adds of them."""
 
@@ -125,7 +126,7 @@ def call(ctx: Context, target: Target, call: Builtin, values: list[ll.Value]) ->
     from clmap_lsp.emulator.types import llvm_type
 
     result = llvm_type(call.type)
-    if name in ("dot", "length", "distance", "normalize") and values and element(values[0].type) == FLOAT:
+    if name.removeprefix("fast_") in _GEOMETRIC and values and element(values[0].type) == FLOAT:
         return _geometric(ctx, target, name, values, result)
     if name in ("min", "max", "clamp") and values and element(values[0].type) in (FLOAT, DOUBLE, HALF):
         return _extreme(ctx, name, values)
@@ -199,6 +200,8 @@ def _extreme(ctx: Context, name: str, values: list[ll.Value]) -> ll.Value:
 def _geometric(ctx: Context, target: Target, name: str, values: list[ll.Value], result: ll.Type) -> ll.Value:
     builder = ctx.builder
     left = values[0]
+    is_guarded = target.is_nvidia and name != "dot" and not name.startswith("fast_")
+    name = name.removeprefix("fast_")
     right = values[1] if name == "dot" else left
     if name == "distance":
         left = right = builder.fsub(values[0], values[1])
@@ -207,6 +210,8 @@ def _geometric(ctx: Context, target: Target, name: str, values: list[ll.Value], 
     def part(value: ll.Value, lane: int) -> ll.Value:
         return value if count == 1 else builder.extract_element(value, ll.Constant(I32, lane))
 
+    if is_guarded and count > 1:
+        return _scaled(ctx, target, name, [part(left, lane) for lane in range(count)], left)
     total = builder.fmul(part(left, 0), part(right, 0))
     for lane in range(1, count):
         total = fused(ctx, part(left, lane), part(right, lane), total)
@@ -217,3 +222,27 @@ def _geometric(ctx: Context, target: Target, name: str, values: list[ll.Value], 
         wide = scale if count == 1 else operators.splat(ctx, scale, count)
         return builder.fmul(left, wide)
     return _emit(ctx, target, Shape(("sqrt",)), [total], element(result))
+
+
+_ROUNDED_ROOT = Shape(("rsqrt",), 6, 2)
+"""`sqrt.rn.f32`: Newton steps and a test for numbers that are too small for them."""
+
+
+def _scaled(ctx: Context, target: Target, name: str, parts: list[ll.Value], vector: ll.Value) -> ll.Value:
+    """Emit a length, or what divides by it, so that squares cannot overflow: over the largest part first.
+
+    NVIDIA's compiler does so (PTX of driver 580.159.04); `fast_length` and its kin do not.
+    """
+    builder = ctx.builder
+    sizes = [ctx.call("llvm.fabs.f32", FLOAT, [it]) for it in parts]
+    largest = sizes[0]
+    for size in sizes[1:]:
+        largest = builder.select(builder.fcmp_ordered("<", largest, size), size, largest)
+    total: ll.Value = real(0.0, FLOAT)
+    for size in sizes:
+        share = builder.fdiv(size, largest)
+        total = fused(ctx, share, share, total)
+    length = builder.fmul(largest, _emit(ctx, target, _ROUNDED_ROOT, [total], FLOAT))
+    if name != "normalize":
+        return length
+    return builder.fdiv(vector, operators.splat(ctx, length, len(parts)))
