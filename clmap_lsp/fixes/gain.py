@@ -48,16 +48,20 @@ class Measures(Protocol):
         """Why there are no seconds; empty where there are."""
 
     @property
-    def time(self) -> Prediction | None:
-        """What the seconds are of."""
-
-    @property
     def cost(self) -> int:
         """Passes through the first level of memory."""
 
     @property
     def requests(self) -> int:
         """SIMD groups' accesses."""
+
+
+class Timed(Measures, Protocol):
+    """The same, with what the seconds are made of."""
+
+    @property
+    def time(self) -> Prediction | None:
+        """What the seconds are of."""
 
 
 def time_ratio(before: Measures, after: Measures) -> float | None:
@@ -92,7 +96,7 @@ def does_not_pay(before: Measures, after: Measures, or_traffic: float = 0.0) -> 
     return None if known <= 1 / LEAST_FASTER else f"predicted to take {known:.2f} times as long"
 
 
-def is_unsure(before: Measures, after: Measures, proposal: Proposal) -> str | None:
+def is_unsure(before: Timed, after: Timed, proposal: Proposal) -> str | None:
     """Return why predicted times speak against a rewrite; `None` where they do not, or cannot be judged by.
 
     They cannot where a model is good for an order only, and where the launch itself takes most of the time:
