@@ -297,10 +297,18 @@ def fix_of(subject: Subject, verified: Verified) -> Fix:
         edits=(*proposal.edits, *_relaunched(subject, verified)),
         verified=_evidence(verified),
         host_change=proposal.host_change,
-        assumptions=tuple(it.text for it in proposal.assumptions),
+        assumptions=tuple(_of_launches_before(proposal, it.text) for it in proposal.assumptions),
         host_edits=() if host is None else host.edits,
         host_diff="" if host is None else host.text,
     )
+
+
+_SIZES = re.compile(r"\bget_(?:global|local)_size\(|\bget_num_groups\(|\blocal size\b")
+
+
+def _of_launches_before(proposal: Proposal, text: str) -> str:
+    """Return an assumption; where the host launches otherwise afterwards, it says which sizes it means."""
+    return f"{text} (as launched before)" if proposal.relaunch is not None and _SIZES.search(text) else text
 
 
 def _relaunched(subject: Subject, verified: Verified) -> Iterator[Edit]:

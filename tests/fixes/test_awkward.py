@@ -102,9 +102,13 @@ def test_what_chooses_between_builds_is_assumed() -> None:
 
 
 def test_two_ids_in_one_declaration_are_tiled() -> None:
-    ((after, _), *_) = offered(TEXTS["names that are taken by the build"], "register-tile")
+    ((after, fix), *_) = offered(TEXTS["names that are taken by the build"], "register-tile")
     assert after.count("const int row = ") == after.count("const int col = ") == 1
     first = after[: after.index("a_tile * lx;")]
+    assert any(
+        it.startswith("get_global_size(0) %") and it.endswith("(as launched before)")
+        for it in fix.assumptions
+    )
     assert "row = " not in first  # What sums start with is the same for all: the id would have no use.
 
 
