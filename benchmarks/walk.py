@@ -4,8 +4,8 @@
 
 Modules and functions of the package that run, calls, and changes of room (a call in another folder than the
 one before); then the processor time of the whole command in empty Pythons, in one run, so that the machine's
-load hardly matters, and what was imported. Without a FILE it is the first kernel of
-`fixtures/matmul/simple.cl` in a folder of its own, where no host code is near.
+load hardly matters, and with compiled modules, as an installation has them; and what was imported. Without a
+FILE it is the first kernel of `fixtures/matmul/simple.cl` in a folder of its own, where no host code is near.
 """
 
 from __future__ import annotations
@@ -105,11 +105,14 @@ def _walked(arguments: list[str]) -> dict[str, Any]:
 def _cpu(command: list[str]) -> float:
     """Return the median processor time of a command."""
     spent = []
-    for _ in range(RUNS):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, stdout=subprocess.DEVNULL, check=False)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    with tempfile.TemporaryDirectory() as compiled:
+        env = {**os.environ, "PYTHONPYCACHEPREFIX": compiled, "PYTHONDONTWRITEBYTECODE": ""}
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=False, env=env)
+        for _ in range(RUNS):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run(command, stdout=subprocess.DEVNULL, check=False, env=env)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
     return statistics.median(spent)
 
 

@@ -9,6 +9,8 @@ filled by their descriptors and not through `object.__setattr__`, which looks ea
 from __future__ import annotations
 
 import dataclasses
+import inspect
+import re
 from collections.abc import Callable, Sequence
 from reprlib import recursive_repr
 from types import MemberDescriptorType
@@ -68,9 +70,21 @@ def _with_fields(plain: type[T], *, slots: bool, weakref_slot: bool) -> type[T]:
     decorate = dataclasses.dataclass(  # noqa: TID251
         init=False, repr=False, eq=False, slots=slots, weakref_slot=weakref_slot
     )
+    annotations = inspect.get_annotations(plain)
+    if _MARKED.search(" ".join(map(str, annotations.values()))) is None:
+        # The standard decorator searches each text for these marks, and each several times.
+        plain.__annotations__ = dict.fromkeys(annotations, object)
     made = decorate(plain)
+    made.__annotations__ = annotations
+    for it in dataclasses.fields(made):  # type: ignore[arg-type]
+        if it.name in annotations:
+            it.type = annotations[it.name]
     _set_new(made, "__repr__", _repr)
     return made
+
+
+_MARKED = re.compile("ClassVar|InitVar|KW_ONLY")
+"""What makes an annotation something else than a field's type."""
 
 
 def _compare(made: _Class, *, hashes: bool) -> None:
