@@ -211,9 +211,12 @@ def _smaller(launch: Launch) -> Iterator[tuple[int, ...]]:
 
 
 def _values(launch: Launch, value: int) -> list[int]:
-    """Return what an integer may be instead: what work-groups or sizes are, their logarithm, little."""
-    local = max(launch.local_size)
-    other = (2 * local, local, max(launch.global_size), local.bit_length() - 1, 2, 1, 0)
+    """Return what an integer may be instead: what work-groups or sizes are, their logarithm, little.
+
+    A row is longer than the launch is wide where a work-item handles several of its elements.
+    """
+    local, size = max(launch.local_size), max(launch.global_size)
+    other = (2 * local, local, size, local.bit_length() - 1, 2, 1, 0, 4 * size)
     if value <= 2:  # A shift, a step: more of them mean nothing.
         other = other[::-1]
     return [it for it in dict.fromkeys(other) if it != value]

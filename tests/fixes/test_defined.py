@@ -222,3 +222,28 @@ def test_an_access_that_a_launch_never_makes_counts_as_none():
     assert FaultKind.UNINITIALISED_READ in {it.kind for it in subject.emulation.faults}
     found = survey(subject, settings)
     assert "pad-local" in {proof.proposal.kind for proof, _ in found.offers}
+
+
+COLUMNS_OF_ROWS = """\
+__kernel void rank_one(__global const float *x, __global const float *y, __global float *c, const int ldc)
+{
+    __local float ys[16];
+    const int lx = get_local_id(0), ly = get_local_id(1);
+    const int column = get_group_id(0) * 64 + ly * 16 + lx, row = get_group_id(1) * 16;
+    if (ly == 0)
+        ys[lx] = y[row + lx];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int i = 0; i < 16; i++)
+        c[(row + i) * ldc + column] += x[column] * ys[i];
+}
+"""
+"""A row has four times as many columns as the launch is wide; how many, is guessed."""
+
+
+def test_a_row_may_be_longer_than_the_launch_is_wide():
+    text = f"// clmap: local=16,4\n{COLUMNS_OF_ROWS}"
+    subject = baseline(subject_of(text), SETTINGS)
+    assert faulty(subject)
+    found = survey(subject, SETTINGS)
+    assert not any("cure that first" in it.why for it in found.declined)
+    assert any(proof.proposal.kind == "qualify-pointers" for proof, _ in found.offers)
