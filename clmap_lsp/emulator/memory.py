@@ -46,7 +46,17 @@ from clmap_lsp.emulator.layout import (
     W_READERS,
 )
 from clmap_lsp.emulator.plan import BufferPlan
-from clmap_lsp.emulator.types import I1, I8, I64, POINTER, bits, lanes, zero
+from clmap_lsp.emulator.types import I1, I8, I64, POINTER, bits, bytes_of, lanes, zero
+from clmap_lsp.launch.problem import LaunchError
+
+
+def check_size(kind: ir.Type, size: int) -> None:
+    """Refuse code that would touch more bytes than are checked against the buffer: a fault of ours."""
+    if bytes_of(kind) > size:
+        raise LaunchError(
+            f"the kernel cannot run: an access of {size} bytes would move {bytes_of(kind)}",
+            "report it with the kernel",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +98,7 @@ class Memory:
         bits: int | None = None,
     ) -> ir.Value:
         """Emit a read of `size` bytes as LLVM type `kind`; `part` (0 to 7) numbers those of one statement."""
+        check_size(kind, size)
         ctx = self.ctx
         target = self.target(pointer)
         good = self._in_bounds(target, pointer, size)
@@ -124,6 +135,7 @@ class Memory:
         bits: int | None = None,
     ) -> None:
         """Emit a write of the first `size` bytes of `value`, of which `bits` change where that is said."""
+        check_size(value.type, size)
         ctx = self.ctx
         target = self.target(pointer)
         with self.checked(target, pointer, size, [FAULT_OOB_WRITE], site):

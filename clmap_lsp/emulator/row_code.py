@@ -30,7 +30,7 @@ from clmap_lsp.emulator.layout import (
     ROW_LENGTHS,
     WEIGHTS,
 )
-from clmap_lsp.emulator.memory import Memory
+from clmap_lsp.emulator.memory import Memory, check_size
 from clmap_lsp.emulator.plan import Plan, make_plan, pointer_target
 from clmap_lsp.emulator.statements import Statements
 from clmap_lsp.emulator.suspension import Suspension
@@ -219,6 +219,7 @@ class _RowMemory(Memory):
         *,
         bits: int | None = None,
     ) -> ir.Value:
+        check_size(kind, size)
         if not self.row.executes:
             self._look(pointer, size, alignment, site)
             return zero(kind)
@@ -236,6 +237,7 @@ class _RowMemory(Memory):
         *,
         bits: int | None = None,
     ) -> None:
+        check_size(value.type, size)
         if not self.row.executes:
             self._look(pointer, size, alignment, site)
             plan = self.plans[_number(pointer)]

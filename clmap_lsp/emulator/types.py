@@ -47,6 +47,15 @@ def llvm_type(kind: Type) -> ir.Type:
             return ir.ArrayType(I8, kind.size)
 
 
+def bytes_of(kind: ir.Type) -> int:
+    """Return how many bytes a load or store of an LLVM type touches."""
+    if isinstance(kind, ir.VectorType | ir.ArrayType):
+        return int(kind.count) * bytes_of(kind.element)
+    if isinstance(kind, ir.IntType):
+        return (int(kind.width) + 7) // 8
+    return {HALF: 2, FLOAT: 4, DOUBLE: 8}[kind]
+
+
 def zero(kind: ir.Type) -> ir.Constant:
     """Return the zero of an LLVM type."""
     if isinstance(kind, ir.VectorType):

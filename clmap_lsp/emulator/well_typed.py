@@ -333,14 +333,19 @@ def _image_read(it: ir.ImageRead) -> bool:
     sampler = it.sampler
     return (
         _is_image(it.image)
-        and is_number(it.variable.type)
+        and _is_texel(it.variable.type)
         and is_number(it.coordinate.type)
         and (sampler is None or isinstance(sampler.type, OpaqueType) or _is_index(sampler.type))
     )
 
 
 def _image_write(it: ir.ImageWrite) -> bool:
-    return _is_image(it.image) and is_number(it.coordinate.type) and is_number(it.value.type)
+    return _is_image(it.image) and is_number(it.coordinate.type) and _is_texel(it.value.type)
+
+
+def _is_texel(kind: Type) -> bool:
+    """True for four channels of at most 32 bits, or one of them."""
+    return is_number(kind) and lanes_of(kind) in (1, 4) and element_of(kind).size <= 4
 
 
 def _is_image(it: Expression) -> bool:

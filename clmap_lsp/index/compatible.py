@@ -155,8 +155,13 @@ def _vector_type(operator: str, first: Qualified, second: Qualified) -> tuple[Qu
     if operator in _INTEGER_ONLY and vector.element.is_float:
         return UNKNOWN, _invalid(first, second)
     if operator in _COMPARISONS or operator in _LOGIC:
-        return TYPE_NAMES[f"{_SIGNED_NAMES[vector.element.bits]}{vector.lanes}"], None
-    return TYPE_NAMES[str(vector)], None
+        return truth_of(vector), None
+    return Qualified(vector), None  # Attributes make vectors of lengths that have no name.
+
+
+def truth_of(vector: VectorType) -> Qualified:
+    """Return the type of a comparison of two such vectors: signed integers as wide as the elements."""
+    return Qualified(VectorType(SCALARS[_SIGNED_NAMES[vector.element.bits]], vector.lanes))
 
 
 def _pointer_type(operator: str, first: Qualified, second: Qualified) -> tuple[Qualified, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC
 
-from clmap_lsp.index.compatible import Value, binary_type
+from clmap_lsp.index.compatible import Value, binary_type, truth_of
 from clmap_lsp.index.cursor import (
     MAX_DEPTH,
     SyntaxFaultError,
@@ -22,7 +22,6 @@ from clmap_lsp.index.postfix import PostfixParser
 from clmap_lsp.index.types import (
     INT,
     SIZE_T,
-    TYPE_NAMES,
     UNKNOWN,
     Array,
     Pointer,
@@ -202,7 +201,7 @@ class ExpressionParser(PostfixParser, ABC):
                 if isinstance(lanes, Record):
                     said = f"invalid argument type '{spelled(operand.type)}' to unary expression"
                     self.issue("invalid-operands", said, token=at)
-                type_ = _truth(lanes) if isinstance(lanes, VectorType) else INT
+                type_ = truth_of(lanes) if isinstance(lanes, VectorType) else INT
                 constant = None if operand.constant is None else int(not operand.constant)
                 return Value(type_, at, constant=constant)
             case _:
@@ -338,11 +337,6 @@ def _lane_count(type_: Qualified) -> int | None:
     if isinstance(base, VectorType):
         return base.lanes
     return 1 if is_arithmetic(base) else None
-
-
-def _truth(base: VectorType) -> Qualified:
-    names = {8: "char", 16: "short", 32: "int", 64: "long"}
-    return TYPE_NAMES[f"{names[base.element.bits]}{base.lanes}"]
 
 
 def _chosen_type(condition: Value, left: Value, right: Value) -> Qualified:

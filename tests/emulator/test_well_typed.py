@@ -4,10 +4,13 @@ import struct
 from pathlib import Path
 
 import pytest
+from llvmlite import ir
 
+from clmap_lsp.emulator.memory import check_size
 from clmap_lsp.emulator.result import Engine
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.emulator.types import FLOAT, I8, I64
 from clmap_lsp.emulator.well_typed import first_misfit
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch
 from clmap_lsp.launch.problem import LaunchError
@@ -43,12 +46,25 @@ def test_what_compilers_take_passes(path):
         "void v; v = 1;",
         "vstore2((int2)1, get_global_size(0) * 8, p);",  # vectors of void have no size either
         "a[0] = vload4(get_global_size(0) * 8, p).x;",
+        "write_imagef(o, (int2)(1, 1), (float16)1.0f);",  # a texel has 16 bytes
+        "write_imagei(o, (int2)(1, 1), (int2)1);",
+        "write_imagef(o, (int2)(1, 1), get_global_id(a));",
     ],
 )
 def test_what_no_compiler_takes_is_refused_with_its_line(line):
-    source = f"__kernel void k(__global int *a, __global void *p, read_only image2d_t i) {{\n{line}\n}}"
+    heads = "__global int *a, __global void *p, read_only image2d_t i, write_only image2d_t o"
+    source = f"__kernel void k({heads}) {{\n{line}\n}}"
     with pytest.raises(LaunchError, match=r"types do not fit in line \d of kernel\.cl"):
         run(source)
+
+
+def test_no_access_moves_more_than_was_checked():
+    """What `first_misfit` does not see must not become code that writes behind a buffer."""
+    check_size(ir.VectorType(FLOAT, 4), 16)
+    check_size(ir.VectorType(I8, 3), 4)
+    for kind, size in ((ir.VectorType(FLOAT, 16), 16), (I64, 4), (ir.ArrayType(I8, 5), 4), (FLOAT, 0)):
+        with pytest.raises(LaunchError, match="would move"):
+            check_size(kind, size)
 
 
 def test_parameters_of_one_name_are_refused():

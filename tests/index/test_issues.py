@@ -374,3 +374,14 @@ def test_what_looks_like_a_slip_is_none(statement):
 def test_an_endif_that_ends_nothing_is_an_error():
     problems = read_index("int a;\n#endif\n", "k.cl").problems
     assert [(it.message, it.severity) for it in problems] == [("#endif without #if", Severity.ERROR)]
+
+
+@pytest.mark.parametrize("attribute", ["ext_vector_type(1)", "ext_vector_type(5)", "vector_size(28)"])
+def test_vectors_of_lengths_that_have_no_name_are_typed(attribute: str):
+    """`float1` and its like were looked up by name: an internal error."""
+    source = (
+        f"typedef float v __attribute__(({attribute}));\n"
+        "__kernel void k(__global float *o, v a) {\n"
+        "v b = a * a; v c = -b + 2.0f; o[0] = b.s0 + c.s0; b < c; !b; }\n"
+    )
+    assert messages(source) == []
