@@ -148,8 +148,10 @@ def _page(
 def _reported(
     args: argparse.Namespace, source: SettingsSource, workbench: Workbench, path: str
 ) -> ReportedFile:
+    from clmap_lsp.analysis.as_compiled import with_times
     from clmap_lsp.report.html_model import ReportedFile, reported_file
     from clmap_lsp.sources import UnreadableError, read_source
+    from clmap_lsp.time.facts import time_facts
     from clmap_lsp.workbench.workbench import selection_of
 
     try:
@@ -158,6 +160,8 @@ def _reported(
         return ReportedFile(path, error=str(error))
     opened = open_file(workbench, args, source.for_path(Path(path)), path, text)
     program, analysis = opened.program, opened.analysis
+    if time_facts(analysis.device.id) is not None:
+        analysis = with_times(program, analysis)
     runs = opened.run_all() if args.emulate else None
     emulated = None if runs is None else _emulated(program, analysis, runs.done, runs.refused)
     found = opened.findings(selection_of(opened.settings), runs)

@@ -164,7 +164,7 @@ def _followed(
         return error.reason
     hidden = [why for site, why in doubts.items() if probed.number_of_site(site) is not None]
     if hidden:
-        return hidden[0]
+        return hidden[0].replace("whether it runs ", "whether part of the kernel runs, or how often, ", 1)
     width = device.simd_width
     groups = sum(
         box.n_groups * -(-(box.local_size[0] * box.local_size[1] * box.local_size[2]) // width)

@@ -10,6 +10,7 @@ from clmap_lsp.lazy import lazy_property
 from clmap_lsp.report.compare import Comparison
 from clmap_lsp.report.model import SEVERITY_RANK
 from clmap_lsp.source.types import AddressSpace
+from clmap_lsp.time.wording import time_line
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, FileAnalysis, KernelAnalysis
@@ -81,6 +82,11 @@ class ReportedKernel:
     def row(self) -> int:
         """The line of its name."""
         return self.program.position(self.analysis.kernel.name_span).row
+
+    @property
+    def time(self) -> str:
+        """How long the launch takes, and what bounds it, or why nobody knows; empty where nobody asked."""
+        return time_line(self.analysis.time) or ""
 
     @lazy_property
     def sectors(self) -> Traffic:

@@ -303,3 +303,14 @@ def test_a_browser_opens_it_without_errors(files: Path, tmp_path: Path) -> None:
     assert "CONSOLE" not in done.stderr
     assert shot.read_bytes().startswith(b"\x89PNG")
     assert shot.stat().st_size > 20_000
+
+
+def test_the_page_says_how_long_a_launch_takes_where_that_is_known(tmp_path: Path) -> None:
+    (tmp_path / "k.cl").write_text(KERNELS)
+    pages = {}
+    for device in ("nvidia-h200", "nvidia-hopper"):
+        out = tmp_path / f"{device}.html"
+        main(["report", str(tmp_path / "k.cl"), "--device", device, "-o", str(out)])
+        pages[device] = out.read_text(encoding="utf-8")
+    assert len(re.findall(r"<dt>Time</dt><dd>[\d.]+ us \(", pages["nvidia-h200"])) == 2
+    assert "<dt>Time</dt>" not in pages["nvidia-hopper"]

@@ -104,3 +104,21 @@ def test_what_pays_in_larger_launches_promises_no_gain_here(
     staged = [it for it in found if it["kind"] == "stage-loop"]
     assert staged
     assert not [it["title"] for it in staged if "faster" in it["title"]]
+
+
+def test_no_time_has_a_reason_that_names_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text(
+        "// clmap: global=4096 local=64\n"
+        "__kernel void k(__global const int *n, __global float *a)\n"
+        "{ int i = get_global_id(0); float s = 0; for (int k = 0; k < n[i]; k++) s += k; a[i] = s; }\n",
+        encoding="utf-8",
+    )
+    cli.main(["analyze", str(path), "--format", "json", "--device", "nvidia-h200"])
+    (kernel,) = json.loads(capsys.readouterr().out)["files"][0]["kernels"]
+    assert kernel["time"] is None
+    assert kernel["time_reason"].startswith(
+        "whether part of the kernel runs, or how often, depends on data in `n`"
+    )
