@@ -32,6 +32,7 @@ from clmap_lsp.devices import load_model
 from clmap_lsp.emulator.result import Engine
 from clmap_lsp.source.read import read_program
 
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # Modules are compiled once, as in an installation.
 os.environ["POCL_KERNEL_CACHE"] = "0"  # Building is timed, so none of it may come from a disk.
 KERNEL = "__kernel void k{0}(__global float *a, __global float *b) {{ int i = get_global_id(0);{1} }}\n"
 ACCESS = " a[i * {0}] = b[i + {0}];"
