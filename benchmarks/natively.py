@@ -66,7 +66,7 @@ def outcome(text: str, subject: Subject, case: Case, launch: Launch) -> Outcome:
     options = (
         f"-cl-std={case.options.language}",
         *(f"-D{n}={v}" for n, v in (*case.options.defines, *_guessed(subject, case))),
-        *("-I", str(Path(subject.path).parent)),
+        *(("-I", str(folder)) if (folder := Path(subject.path).parent).is_dir() else ()),
     )
     program = _built(text, options)
     one, other = (_run(program, kernel, case, launch, pattern) for pattern in PATTERNS)

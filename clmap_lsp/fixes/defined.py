@@ -80,9 +80,9 @@ class _Best:
     def look(self, subject: Subject, launches: Iterable[Launch], limits: EmulationSettings) -> bool:
         """Return whether one of the launches is one that the kernel bears."""
         for launch in launches:
-            self.bytes_left -= _filled(subject, launch)
-            if self.bytes_left < 0:
-                return False
+            if (filled := _filled(subject, launch)) > self.bytes_left:
+                continue  # A smaller one may do.
+            self.bytes_left -= filled
             ran = _run(subject, launch, limits)
             if ran is None or not ran.is_whole or len(ran.faults) >= max(self.faults, 1):
                 continue

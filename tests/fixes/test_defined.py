@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
 from fixing import DEVICE, SETTINGS, subject_of
 
 from clmap_lsp.config import Settings
 from clmap_lsp.emulator.result import FaultKind
+from clmap_lsp.fixes import defined
 from clmap_lsp.fixes.offer import faulty, survey
 from clmap_lsp.fixes.verification import baseline
 from clmap_lsp.workbench import Workbench
@@ -69,6 +71,18 @@ def test_a_table_that_is_searched_is_sorted():
     assert faulty(subject)
     found = survey(subject, SETTINGS)
     assert {"hoist-access", "spread-loop"} <= {proof.proposal.kind for proof, _ in found.offers}
+
+
+def test_the_search_goes_on_past_a_launch_whose_data_are_too_large(monkeypatch: pytest.MonkeyPatch):
+    """The launch itself may fill memory, and smaller ones not."""
+    subject = baseline(subject_of(ROWS_OF_KEYS, device=DEVICE), SETTINGS)
+    table = replace(subject.launch.arguments["table"], count=1 << 27)
+    launch = replace(subject.launch, arguments={**subject.launch.arguments, "table": table})
+    large = replace(subject, analysis=replace(subject.analysis, launch=launch))
+    monkeypatch.setattr(defined, "TRIES", 0)
+    monkeypatch.setattr(defined, "BYTES", 1 << 28)
+    found = defined.on_defined_launch(large, SETTINGS)
+    assert found is not None and not faulty(found)
 
 
 SCATTERED = """\
