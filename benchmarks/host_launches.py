@@ -1,6 +1,6 @@
 """Hold the reader of host code against launches that were read by hand.
 
-    python benchmarks/host_launches.py CHECKOUTS [--part tuned|unseen] [--set 1|2|3|4|5|6|7|8|9] [--only TEXT]
+    python benchmarks/host_launches.py CHECKOUTS [--part tuned|unseen] [--set 1|2|…|10] [--only TEXT]
 
 CHECKOUTS holds the repositories of `tests/data/host_launches.json` as OWNER/NAME, at the commits named there.
 Prints what differs, and the shares of kernels and of stated constants that are right.
@@ -63,9 +63,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("--part", choices=("tuned", "unseen"))
-    parser.add_argument(
-        "--set", type=int, choices=(1, 2, 3, 4, 5, 6, 7, 8, 9), help="the labels of one round"
-    )
+    parser.add_argument("--set", type=int, choices=range(1, 11), help="the labels of one round")
     parser.add_argument("--only", default="")
     parser.add_argument("--labels", type=Path, default=LABELS)
     args = parser.parse_args()

@@ -861,3 +861,72 @@ int main() {
         found = read(tmp_path, **{name: host})
         assert numbers(found["scale"]) == ([512], [32])
         (tmp_path / name.replace("_dot_", ".")).unlink()
+
+
+def test_a_functor_hides_functions_of_its_name(tmp_path: Path) -> None:
+    maths = "template <typename T> T pi() { return T(3.14); }\nfloat scale(float a) { return a; }\n"
+    host = """
+#include "maths.hpp"
+int main() {
+  cl::Program program(context, load("kernels.cl"), true);
+  cl::KernelFunctor<cl::Buffer, int> pi(program, "shift");
+  pi(cl::EnqueueArgs(queue, cl::NDRange(64), cl::NDRange(8)), buffer, 4);
+}
+"""
+    found = read(tmp_path, maths_dot_hpp=maths, main_dot_cpp=host)["shift"]
+    assert numbers(found) == ([64], [8])
+    assert found.arguments["n"].number == 4
+
+
+def test_constructors_that_a_class_has_from_its_base(tmp_path: Path) -> None:
+    base = """
+namespace my { class CL { public: std::string source; const char *name; cl_kernel kernel; cl_program program;
+  CL(std::string source, const char *name); void setup(); }; }
+"""
+    body = """
+#include "base.hpp"
+namespace my {
+CL::CL(std::string source, const char *name) : source(source), name(name) { setup(); };
+void CL::setup() {
+  const char *s = source.c_str();
+  program = clCreateProgramWithSource(context, 1, &s, NULL, NULL);
+  clBuildProgram(program, 0, 0, "-DW=4", 0, 0);
+  kernel = clCreateKernel(program, name, NULL);
+} }
+"""
+    host = """
+#include "base.hpp"
+class Middle : public my::CL { using my::CL::CL; };
+class Turn : public Middle { public: using Middle::Middle; void run(); };
+void Turn::run() {
+  int n = 10;
+  clSetKernelArg(kernel, 1, sizeof(int), &n);
+  const size_t whole[2] = {(size_t)n, (size_t)n};
+  clEnqueueNDRangeKernel(queue, kernel, 2, NULL, whole, NULL, 0, NULL, NULL);
+}
+int main() { Turn turn(load("kernels.cl"), "scale"); turn.run(); }
+"""
+    found = read(tmp_path, base_dot_hpp=base, base_dot_cpp=body, main_dot_cpp=host)["scale"]
+    assert numbers(found) == ([10, 10], [None, None])
+    assert found.arguments["n"].number == 10
+    assert found.build_options == "-DW=4"
+
+
+def test_a_kernel_that_is_looked_up_by_name_in_a_list_of_all(tmp_path: Path) -> None:
+    host = """
+cl_kernel find_kernel(state *s, const char *wanted) {
+  char name[128]; size_t n;
+  for (int i = 0; i < s->count; i++) {
+    cl_kernel kernel = s->kernels[i];
+    clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof(name), name, &n);
+    if (strncmp(wanted, name, n) == 0) return kernel;
+  }
+  return NULL;
+}
+int run(state *s, int count) {
+  cl_kernel kernel = find_kernel(s, "shift");
+  size_t whole = (count + 7) / 8 * 8;
+  return clEnqueueNDRangeKernel(s->queue, kernel, 1, NULL, &whole, NULL, 0, NULL, NULL);
+}
+"""
+    assert numbers(read(tmp_path, run_dot_c=host)["shift"]) == ([None], [None])

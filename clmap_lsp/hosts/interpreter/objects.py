@@ -36,6 +36,8 @@ _HANDLES = frozenset(
     f"cl_{it}"
     for it in ("kernel", "program", "mem", "context", "command_queue", "event", "device_id", "sampler")
 )
+_MAX_BASES = 5
+"""Classes above a class that are looked at."""
 
 
 class Objects(Names):
@@ -229,6 +231,8 @@ class Objects(Names):
             self._note_made(cls, values)
             self._inherited(place, cls, maker)
             self.call(maker, values, exprs, Pointer(place), keywords)
+        elif not makers and (inherited := self._of_bases(cls, values)) is not None:
+            self.call(inherited, values, exprs, Pointer(place), keywords)
         elif not makers and exprs and len(exprs) <= len(cls.fields):
             self._aggregate(place, cls, values, exprs)
 
@@ -270,6 +274,18 @@ class Objects(Names):
             own = [it for it in self.project.functions(base, self.path, base) if accepts(it, 0)]
             if base != cls.name and base not in said and own:
                 self.call(own[0], (), (), Pointer(place))
+
+    def _of_bases(self, cls: Class, values: Sequence[Value], depth: int = 0) -> Function | None:
+        """Return the constructor of C++ that a class without one has from a base: `using Base::Base;`."""
+        for base in cls.bases if depth < _MAX_BASES and not self.path.endswith(".py") else ():
+            makers = self.project.functions(base, self.path, base) if base != cls.name else ()
+            found = self.overload([it for it in makers if accepts(it, len(values))], values)
+            above = self.project.class_named(base, self.path) if found is None and not makers else None
+            if found is None and above is not None:
+                found = self._of_bases(above, values, depth + 1)
+            if found is not None:
+                return found
+        return None
 
     def _aggregate(self, place: str, cls: Class, values: Sequence[Value], exprs: Sequence[Expr]) -> None:
         """Give the fields of an object the items of a list, in their order or by their names."""
