@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from clmap_lsp.errors import UsageError
@@ -20,7 +21,8 @@ SUFFIXES = frozenset({".cl", ".clc", ".ocl", ".opencl", ".clcpp"})
 def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list[str]:
     """Return the files that the paths mean, each once: files as named, directories walked in sorted order.
 
-    Where a directory has no kernel files, the host files that hold kernels in strings count.
+    Below a directory, what has no kernels and is included by others is left to these. Where it has no kernel
+    files, the host files that hold kernels in strings count.
 
     Directories whose names start with a dot are left out, and links to directories are not followed. Links to
     files outside the workspace, pipes and devices are left out with a line on standard error.
@@ -40,12 +42,38 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
                     f"{path}: no kernels below this directory, in files that end in .cl, .clc or .ocl or in "
                     "strings of host code"
                 )
-            found.update(dict.fromkeys(below))
+            found.update(dict.fromkeys(_without_parts(below)))
         elif Path(path).exists():
             found[path] = None
         else:
             raise UsageError(f"{path}: no such file or directory")
     return list(found)
+
+
+_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_KERNEL = re.compile(r"kernel", re.IGNORECASE)
+_DIRECTIVES = re.compile(r"^[ \t]*#[ \t]*(?:include|define)\b(.*)", re.MULTILINE)
+_FILE_NAMES = re.compile(r"[\w.+-]+\.\w+")
+
+
+def _without_parts(paths: Sequence[str]) -> Iterator[str]:
+    """Yield all but files without kernels that others include, perhaps inside of a function: they are checked
+    there. A name in a macro counts, too: `#define COMPARE "part.cl"`."""
+    bare: set[str] = set()
+    named: set[str] = set()
+    for path in paths:
+        try:
+            text = read_source(path)
+        except UnreadableError:
+            continue  # The check says why.
+        own = Path(path).name
+        named.update(
+            it for line in _DIRECTIVES.findall(text) for it in _FILE_NAMES.findall(line) if it != own
+        )
+        if not _KERNEL.search(_COMMENTS.sub(" ", text)):
+            bare.add(path)
+    whole = [it for it in paths if it not in bare or Path(it).name not in named]
+    yield from whole or paths
 
 
 def _is_variant(path: Path) -> bool:
