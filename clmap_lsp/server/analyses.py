@@ -47,7 +47,9 @@ LONGEST_S = 2.0
 PAUSE_S = 0.3
 """Without a change for so long, a document is read whole, and judged."""
 WHOLE_S = 2.0
-"""In steady typing, too, a document is read whole that often."""
+"""In steady typing, too, a document is read whole that often..."""
+WHOLE_SHARE = 10
+"""... or where that takes long, as on a busy machine, after so many times as long as it took."""
 
 
 @dataclass(slots=True, eq=False)
@@ -491,7 +493,8 @@ class Analyses:
 
     def _is_due(self, uri: str) -> bool:
         """Tell whether a document should be read whole though a person types in it."""
-        return asyncio.get_running_loop().time() - self._read_at.get(uri, 0.0) > WHOLE_S
+        since = asyncio.get_running_loop().time() - self._read_at.get(uri, 0.0)
+        return since > max(WHOLE_S, WHOLE_SHARE * self._took.get(uri, 0.0))
 
     def _keep(self, snapshot: Snapshot) -> None:
         uri = snapshot.document.uri
