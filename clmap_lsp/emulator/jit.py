@@ -298,6 +298,7 @@ def _prepare(
     if counts.dense is not None:
         state.words[at.CELL_STARTS] = counts.starts.ctypes.data
         state.words[at.CELLS] = counts.dense.ctypes.data
+        state.words[at.CARRIES] = counts.carries.ctypes.data
     tallies = SiteTallies(sites, settings.device)
     if sample is not None:
         state.words[at.GROUPS] = len(sample.ids)
@@ -421,6 +422,7 @@ def flush(job: JitRun) -> None:
         job.strides.add(job.state.take_strides(), subs)
     if job.counts.dense is not None:
         expand_function(job.state.sizes.width)(job.state.address)
+        job.counts.n_carries = int(job.state.words[at.CARRY_COUNT])
     else:
         expand_pairs(job.state.take_pairs(), subs, job.counts)
     job.state.forget()

@@ -323,6 +323,9 @@ ROW_ITEMS = 212
 """Work-items of the present row."""
 ROW_LENGTHS = 213
 """A word for each work-item of a row: operations << 32 | loads and stores."""
+CARRIES, CARRY_COUNT = 215, 216
+"""Words: the cells of the address counts that went past 32 bits, once for each time."""
+CARRY_ROOM = 1 << 12
 ROW_GROUPS = 214
 """Work-groups, in a line, whose rows are run as one."""
 SORTED_LANES = 204

@@ -11,6 +11,9 @@ from __future__ import annotations
 from clmap_lsp.emulator.layout import (
     ABSENT,
     AIWC_SEGMENT,
+    CARRIES,
+    CARRY_COUNT,
+    CARRY_ROOM,
     CELL_STARTS,
     CELLS,
     DIVERGED,
@@ -338,13 +341,30 @@ def count_addresses(s: Words, lanes: Words, number: int, base: int, site: int) -
 def count_lanes(s: Words, lanes: Words) -> None:
     """Add a sub-row to the dense array of accesses per address."""
     starts = words(s[CELL_STARTS])
-    cells = words(s[CELLS])
+    cells = half_words(s[CELLS])
     shift = s[GRANULE_SHIFT]
     for lane in range(LANES):
         address = lanes[lane]
         if address != ABSENT:
             cell = (address & ((1 << TRACE_ID_SHIFT) - 1)) >> shift
-            cells[starts[address >> TRACE_ID_SHIFT] + cell] += 1
+            add_to_cell(s, cells, starts[address >> TRACE_ID_SHIFT] + cell, 1)
+
+
+def add_to_cell(s: Words, cells: HalfWords, cell: int, times: int) -> None:
+    """Add to one address's count, of which 32 bits are kept in place."""
+    value = cells[cell] + times
+    cells[cell] = value
+    if value >> 32 != 0:
+        carry(s, cell, value >> 32)
+
+
+def carry(s: Words, cell: int, times: int) -> None:
+    """Note that a count has gone past 32 bits: seldom, as each time takes minutes."""
+    carries = words(s[CARRIES])
+    for _ in range(times):
+        if s[CARRY_COUNT] < CARRY_ROOM:
+            carries[s[CARRY_COUNT]] = cell
+            s[CARRY_COUNT] += 1
 
 
 def count_pair(s: Words, number: int, base: int) -> None:
@@ -379,7 +399,7 @@ def expand_pairs(s: Words) -> None:
     lines of the array in the cache.
     """
     starts = words(s[CELL_STARTS])
-    cells = words(s[CELLS])
+    cells = half_words(s[CELLS])
     shift = s[GRANULE_SHIFT]
     for index in range(s[PAIR_COUNT]):
         pair = words(s[PAIR_STORE] + index * PAIR_WORDS * 8)
@@ -390,7 +410,7 @@ def expand_pairs(s: Words) -> None:
             if entry[SUB_REL + lane] != ABSENT:
                 address = base + entry[SUB_REL + lane]
                 cell = (address & ((1 << TRACE_ID_SHIFT) - 1)) >> shift
-                cells[starts[address >> TRACE_ID_SHIFT] + cell] += times
+                add_to_cell(s, cells, starts[address >> TRACE_ID_SHIFT] + cell, times)
     table = half_words(s[PAIR_TABLE])
     for slot in range(s[PAIR_MASK] + 1):
         table[slot] = 0

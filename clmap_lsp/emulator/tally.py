@@ -13,6 +13,7 @@ from clmap_lsp.devices.model import DeviceModel, Unknown
 from clmap_lsp.devices.rules import Op, global_sectors, local_wavefronts
 from clmap_lsp.emulator import allocation
 from clmap_lsp.emulator.layout import (
+    CARRY_ROOM,
     MIXED_SITE,
     SUB_LANES,
     SUB_REL,
@@ -28,7 +29,7 @@ from clmap_lsp.locality.metrics import AccessCounts, Metrics, metrics_of
 Words = NDArray[np.int64]
 
 _ATOMICS = "atomics are counted by the symbolic engine only"
-_DENSE_CELLS = 1 << 26
+_DENSE_CELLS = 1 << 27
 _CHUNK_ROWS = 1 << 15
 _LIST_BYTES = 64
 """For each address in a list, while it is put in order."""
@@ -41,7 +42,7 @@ class AddressCounts:
     def dense_bytes(extents: Mapping[int, int], granule: int) -> int:
         """Return the bytes of a dense array; 0 where lists take less."""
         cells = sum(size // granule + 1 for size in extents.values())
-        return 8 * cells if cells <= _DENSE_CELLS else 0
+        return 4 * cells if cells <= _DENSE_CELLS else 0
 
     def __init__(self, extents: Mapping[int, int], granule: int, *, is_dense: bool, room: int) -> None:
         self._room = room
@@ -53,7 +54,10 @@ class AddressCounts:
             self.starts[trace_id] = total
             total += count
         self._cells = cells
-        self.dense = allocation.cleared(total) if is_dense else None
+        self.dense = allocation.cleared(total // 2 + 1).view(np.uint32) if is_dense else None
+        self.carries = allocation.cleared(CARRY_ROOM if is_dense else 1)
+        """Cells of the dense array, once for each 2**32 accesses that it leaves out."""
+        self.n_carries = 0
         self._sparse = EntropyAccumulator()
         self.listed = 0
         """Accesses that went into sorted lists, those of one address that came in one part once."""
@@ -62,6 +66,17 @@ class AddressCounts:
         """Add accesses to trace addresses, shape (n,) both, where there is no dense array."""
         self.listed += addresses.size
         self._sparse.add(addresses, counts)
+
+    def _wide(self, start: int, end: int) -> NDArray[np.integer]:
+        """Return the counts of some cells of the dense array, with what it leaves out."""
+        assert self.dense is not None
+        carries = self.carries[: self.n_carries]
+        carries = carries[(carries >= start) & (carries < end)]
+        if not len(carries):
+            return self.dense[start:end]
+        counts = self.dense[start:end].astype(np.int64)
+        np.add.at(counts, carries - start, 1 << 32)
+        return counts
 
     @property
     def is_full(self) -> bool:
@@ -75,7 +90,7 @@ class AddressCounts:
         totals = AddressTotals()
         for trace_id, cells in self._cells.items():
             start = int(self.starts[trace_id])
-            totals.take_long(self.dense[start : start + cells], 1 << self._shift)
+            totals.take_long(self._wide(start, start + cells), 1 << self._shift)
         return totals.metrics(counts, psl, definition)
 
 

@@ -33,13 +33,13 @@ class AddressTotals:
     by_count: dict[int, int] = field(default_factory=dict)
     """How many addresses are touched exactly so often."""
 
-    def take_long(self, counts: Counts, unit: int, copies: int = 1) -> None:
-        """As `take`, in parts: what it needs besides does not grow with the region."""
+    def take_long(self, counts: NDArray[np.integer], unit: int, copies: int = 1) -> None:
+        """As `take`, in parts: what it needs besides does not grow with the region. Counts may be narrow."""
         step = max(_CHUNK, BLOCK // unit)
         for start in range(0, len(counts), step):
             part = counts[start : start + step]
             if part.any():
-                self.take(part, unit, copies)
+                self.take(part.astype(np.int64, copy=False), unit, copies)
 
     def take(self, counts: Counts, unit: int, copies: int = 1) -> None:
         """Add the accesses of a region's addresses, `unit` bytes apart (a power of two up to 1024).

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,12 @@ from clmap_lsp.devices import load_model
 from clmap_lsp.emulator import jit, machine_state
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.settings import EmulationSettings
+from clmap_lsp.emulator.tally import AddressCounts
+from clmap_lsp.launch.arguments import parse_argument
+from clmap_lsp.launch.model import Launch
 from clmap_lsp.launch.resolve import resolve
+from clmap_lsp.locality.definition import Definition
+from clmap_lsp.locality.metrics import AccessCounts
 from clmap_lsp.source.read import read_program
 
 
@@ -90,3 +96,44 @@ def test_figures_do_not_depend_on_how_often_tables_are_emptied(
 def test_a_thousand_lanes_that_go_separate_ways_are_counted_in_the_least_room():
     text = kernel_text(1024, 60, True, 0)
     assert figures(text, beyond=0)["steps"] > 0
+
+
+def test_counts_go_past_32_bits() -> None:
+    """Cells of 32 bits and what they leave out are the whole count."""
+    counts = AddressCounts({1: 64}, 4, is_dense=True, room=0)
+    assert counts.dense is not None
+    start = int(counts.starts[1])
+    counts.dense[start : start + 4] = (7, 0, (1 << 32) - 1, 5)
+    counts.carries[:3] = start + 1, start + 1, start + 3
+    counts.n_carries = 3
+    found = counts.metrics(AccessCounts(), np.zeros(11), Definition.PAPER)
+    times = np.array([7, 2 << 32, (1 << 32) - 1, (1 << 32) + 5], float)
+    shares = times / times.sum()
+    assert found.gmae == pytest.approx(-(shares * np.log2(shares)).sum(), rel=1e-12)
+    assert found.footprint == 4
+
+
+@pytest.mark.parametrize("read", ["a[(i * 7919) & 1023]", "a[i & 63]", "a[(i * i) & 1023] + a[i & 1023]"])
+def test_a_count_that_overflows_its_cell_is_carried(read: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways of counting carry: the cells begin just below the end of 32 bits."""
+    text = "__kernel void k(__global int *a, __global int *o) { int i = get_global_id(0);"
+    text += f" o[i & 1023] = {read}; }}"
+    program = read_program(text, "k.cl")
+    arguments = {name: parse_argument("zeros(1024)") for name in "ao"}
+    launch = Launch("k", (262144,), (256,), arguments)
+    plain = jit.run(program, program.kernels[0], launch, EmulationSettings()).counts
+    make = AddressCounts.__init__
+
+    def nearly_full(self: AddressCounts, *given: Any, **named: Any) -> None:
+        make(self, *given, **named)
+        assert self.dense is not None
+        self.dense[:] = 0xFFFFFFFF
+
+    monkeypatch.setattr(AddressCounts, "__init__", nearly_full)
+    full = jit.run(program, program.kernels[0], launch, EmulationSettings()).counts
+    assert plain.dense is not None
+    assert full.dense is not None
+    assert full.n_carries == np.count_nonzero(plain.dense)
+    carried = full.dense.astype(np.int64)
+    np.add.at(carried, full.carries[: full.n_carries], 1 << 32)
+    assert np.array_equal(carried - 0xFFFFFFFF, plain.dense)
