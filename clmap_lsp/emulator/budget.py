@@ -33,6 +33,8 @@ _SORTED_LANE = 120.0
 """and so does a row of such patterns, for each of its accesses."""
 _STRIDE = 100.0
 _LISTED_ADDRESS = 300.0
+_ROW_SHARE = 0.1
+"""What a work-item takes that is run by rows, of what it takes by itself: a tenth to a thirtieth."""
 _STEPS = 4_000_000
 _LEAST_STEPS, _MOST_STEPS = 1_000, 200_000
 ESTIMATE_AT = 0.1
@@ -71,6 +73,8 @@ class Executed:
     """Addresses that were put in order, where there is no room for a counter for each."""
     cleared: int
     """Bytes of private and local memory."""
+    in_rows: int = 0
+    """Of the starts, those of work-items that were run by rows (see `row_code.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,8 @@ class WorkBudget:
         counted = _TRACED_ROW * it.rows + _REQUEST_SHAPE * it.shapes
         counted += _SORTED_LANE * it.sorted_lanes + _STRIDE * it.strides + _LISTED_ADDRESS * it.listed
         counted += _MATCHED_LANE * it.matched + _MATCHED_REQUEST * it.matched_requests
-        return executed + counted + group * it.groups + it.cleared / _CLEARED_PER_UNIT
+        whole = executed + counted + group * it.groups + it.cleared / _CLEARED_PER_UNIT
+        return whole * (1 - it.in_rows / max(it.starts, 1) * (1 - _ROW_SHARE))
 
 
 def slice_steps(operations: int) -> int:

@@ -155,6 +155,7 @@ class JitRun:
                 strides=self.strides.counted,
                 listed=self.counts.listed,
                 cleared=groups * per_group,
+                in_rows=int(words[at.STEPS] - words[at.ROW_SLOW]) if words[at.ROW_GROUPS] else 0,
             )
         )
 

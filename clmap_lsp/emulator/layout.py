@@ -326,6 +326,8 @@ ROW_LENGTHS = 213
 CARRIES, CARRY_COUNT = 215, 216
 """Words: the cells of the address counts that went past 32 bits, once for each time."""
 CARRY_ROOM = 1 << 12
+ROW_SLOW = 217
+"""Work-items of rows that were run one after the other, because of a fault."""
 ROW_GROUPS = 214
 """Work-groups, in a line, whose rows are run as one."""
 SORTED_LANES = 204

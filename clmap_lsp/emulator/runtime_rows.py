@@ -31,6 +31,7 @@ from clmap_lsp.emulator.layout import (
     ROW_GROUPS,
     ROW_ITEMS,
     ROW_LENGTHS,
+    ROW_SLOW,
     SEGMENT_SLOTS,
     SEGMENTS,
     STEPS,
@@ -99,6 +100,7 @@ def begin_row_item(s: Words, frame: Words, x: int, y: int, z: int) -> None:
 def run_row_by_items(s: Words, start: int, y: int, z: int) -> None:
     """Run a row in which something is a fault by the ordinary code, which reports it."""
     frame = words(s[FRAMES])
+    s[ROW_SLOW] += s[ROW_ITEMS]
     first_group = s[GROUP]
     first_id = s[GROUP_ID]
     width = s[GROUP_SIZE]

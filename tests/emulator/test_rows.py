@@ -128,9 +128,9 @@ def test_where_a_run_stops_does_not_depend_on_the_rows_it_has_done(monkeypatch: 
     """The budget is looked at after whole lines of groups, which are the same each time."""
     program = _program("o[i & 1023] = a[i & 63];")
     monkeypatch.setattr(jit, "_ROWS_FROM", 1)
-    launch = _launch((4096, 64), (16, 16), ())
-    launch = replace(launch, arguments={**launch.arguments, "o": parse_argument("zeros(1024)")})
-    short = replace(SETTINGS, time_limit_s=0.02)
+    small = {name: parse_argument("zeros(1024)") for name in "aop"}
+    launch = Launch("k", (4096, 2048), (16, 16), {**small, "n": parse_argument("3")})
+    short = replace(SETTINGS, time_limit_s=0.1)
     first, again = (jit.run(program, program.kernels[0], launch, short) for _ in range(2))
     assert first.stopped is not None
     assert first.work == again.work
@@ -207,3 +207,15 @@ def test_random_kernels_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> Non
     program = _program(_Writer(seed).body())
     plain, rows, _ = _both(program, _launch(*LAUNCHES[seed % 3]), SETTINGS, monkeypatch)
     assert plain == rows
+
+
+def test_rows_with_faults_are_weighed_in_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What runs by rows takes a tenth of the budget; what has to be run by work-items takes all of it."""
+    monkeypatch.setattr(jit, "_ROWS_FROM", 1)
+    launch = _launch((256, 8), (16, 4), ())
+    work = []
+    for body in ("o[i] = a[i & 63];", "o[i] = a[(i & 63) - 1];"):
+        program = _program(body)
+        rows = jit.run(program, program.kernels[0], launch, SETTINGS)
+        work.append(rows.work)
+    assert 8 < work[1] / work[0] < 12

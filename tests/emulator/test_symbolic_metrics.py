@@ -136,19 +136,23 @@ def spelt_out(part: Progressions) -> np.ndarray:
     return np.repeat(addresses, part.times)
 
 
-@given(st.lists(PARTS, min_size=1, max_size=4), st.booleans())
-def test_histograms_equal_enumeration(parts: list[Progressions], by_running_sums: bool) -> None:
+@given(st.lists(PARTS, min_size=1, max_size=4), st.booleans(), st.sampled_from([1 << 18, 16]), st.booleans())
+def test_histograms_equal_enumeration(
+    parts: list[Progressions], by_running_sums: bool, flat: int, whole: bool
+) -> None:
+    """However a region is made: by windows or as a whole, by running sums or address by address."""
     import clmap_lsp.emulator.symbolic.histogram as module
 
     shift = -min(it.span()[0] for it in parts)  # Offsets in a buffer are never negative.
     parts = [Progressions(it.lanes + shift, it.dims, it.times) for it in parts]
-    limit = module._ENUMERATE
-    module._ENUMERATE = -1 if by_running_sums else limit
+    limits = module._ENUMERATE, module._FLAT, module._MANY_PARTS
+    module._ENUMERATE = -1 if by_running_sums else limits[0]
+    module._FLAT, module._MANY_PARTS = flat, 0 if whole else limits[2]
     try:
         counts = AddressTotals()
         assert add_region(counts, parts)
     finally:
-        module._ENUMERATE = limit
+        module._ENUMERATE, module._FLAT, module._MANY_PARTS = limits
     distinct, times = np.unique(np.concatenate([spelt_out(it) for it in parts]), return_counts=True)
     assert counts.footprint == len(distinct)
     assert counts.total == times.sum()

@@ -28,6 +28,10 @@ _MAX_SHAPES = 256
 """Different parts of windows that may be told apart."""
 _SHAPE_SLOTS = 1 << 24
 """Slots of all of them: 128 MiB."""
+_MANY_PARTS = 4096
+"""More parts, each in a window of its own, take longer than to make a region as a whole."""
+_SPARSE = 4
+"""Where so many slots come to an address, addresses are added one by one."""
 _ENUMERATE = 1 << 14
 """Below so many addresses a sum is cheaper spelt out."""
 
@@ -46,6 +50,13 @@ class Progressions:
     lanes: Ints
     dims: _Dims
     times: int = 1
+
+    def n_addresses(self) -> int:
+        """Return how many addresses there are, equal ones told apart."""
+        n = int(self.lanes.size)
+        for _, count in self.dims:
+            n *= count
+        return n
 
     def span(self) -> tuple[int, int]:
         """Return the lowest and highest address."""
@@ -66,18 +77,30 @@ def add_region(totals: AddressTotals, parts: Sequence[Progressions], copies: int
     start = low - low % BLOCK
     unit = gcd(unit, low - start)
     length = (high - start) // unit + 1
+    # Half as wide where no count can be larger.
+    kind = np.uint32 if sum(it.n_addresses() * it.times for it in parts) < 1 << 32 else np.int64
+    is_flat = length * np.dtype(kind).itemsize <= 8 * MAX_LENGTH
     if length > _FLAT:
         # What is worked on grows with the number of windows and with their length.
         periods = sorted(_windows(parts), key=lambda it: length * unit // it + _LENGTH_WEIGHT * (it // unit))
-        if any(_add_windows(totals, parts, start, unit, it, copies) for it in periods):
+        most = _MANY_PARTS if is_flat else 1 << 62
+        if any(_add_windows(totals, parts, start, unit, it, copies, most) for it in periods):
             return True
-    if length > MAX_LENGTH:
+    if not is_flat:
         return False
-    counts = np.zeros(length, np.int64)
+    counts = np.zeros(length, kind)
     for part in parts:
         _accumulate(counts, part, start, unit)
     totals.take_long(counts, unit, copies)
     return True
+
+
+def _spelt(part: Progressions) -> Ints:
+    """Return all addresses of a part."""
+    lanes = part.lanes.ravel()
+    for coef, count in part.dims:
+        lanes = (lanes[:, None] + np.arange(count, dtype=np.int64) * coef).ravel()
+    return lanes
 
 
 # ---------------------------------------------------------------------------------------------- windows
@@ -104,15 +127,27 @@ _LONGEST = 1 << 23
 
 
 def _add_windows(
-    totals: AddressTotals, parts: Sequence[Progressions], start: int, unit: int, period: int, copies: int
+    totals: AddressTotals,
+    parts: Sequence[Progressions],
+    start: int,
+    unit: int,
+    period: int,
+    copies: int,
+    most_parts: int,
 ) -> bool:
-    """Add a region by windows of `period` bytes; False, with nothing added, if there are too many kinds."""
+    """Add a region by windows of `period` bytes; False, with nothing added, if there are too many kinds.
+
+    `most_parts` are the parts by single windows from which on this takes longer than to make the region.
+    """
+    pieces = [it for whole in parts for it in _near(whole, period)]
+    if len(pieces) > most_parts:
+        return False
     slots = period // unit
     shapes: dict[bytes, int] = {}
     kept: list[Ints] = []
     falls: list[list[tuple[int, _Dims, int]]] = []
     n_windows = 0
-    for part in (it for whole in parts for it in _near(whole, period)):
+    for part in pieces:
         for inner, outer in _by_windows(part, period):
             first, shape_rows = _window_rows(inner, start, unit, slots)
             if shape_rows is None:
@@ -220,22 +255,24 @@ def _accumulate(counts: Ints, part: Progressions, start: int, unit: int) -> None
     low, high = part.span()
     first, length = (low - start) // unit, (high - low) // unit + 1
     lanes = part.lanes.ravel()
-    n_addresses = lanes.size
-    for _, count in part.dims:
-        n_addresses *= count
-    if n_addresses <= max(_ENUMERATE, length):
-        for coef, count in part.dims:
-            lanes = (lanes[:, None] + np.arange(count, dtype=np.int64) * coef).ravel()
+    if part.n_addresses() <= max(_ENUMERATE, length):
+        if part.n_addresses() < length // _SPARSE:
+            np.add.at(counts, (_spelt(part) - start) // unit, counts.dtype.type(part.times))
+            return
         # One bincount; the lowest address is the first slot.
-        found = np.bincount((lanes - low) // unit, minlength=length)
-        counts[first : first + length] += part.times * found
+        found = np.bincount((_spelt(part) - low) // unit, minlength=length)
+        _add_times(counts[first : first + length], part.times, found)
         return
     # Negative steps are run from their far end, so that the lowest address is slot 0 all along.
     shift = sum(min(coef * (count - 1), 0) for coef, count in part.dims)
     own = np.bincount((lanes + shift - low) // unit, minlength=length).astype(np.int64)
     for coef, count in sorted(part.dims, key=lambda it: abs(it[0])):
         own = _windowed(own, abs(coef) // unit, count)
-    counts[first : first + length] += part.times * own
+    _add_times(counts[first : first + length], part.times, own)
+
+
+def _add_times(counts: Ints, times: int, found: Ints) -> None:
+    np.add(counts, times * found, out=counts, casting="unsafe")
 
 
 def _windowed(counts: Ints, step: int, n: int) -> Ints:
