@@ -11,8 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from math import gcd, lcm
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.values import Ints
@@ -36,6 +38,7 @@ _ENUMERATE = 1 << 14
 """Below so many addresses a sum is cheaper spelt out."""
 
 
+_Counts = NDArray[np.integer[Any]]
 _Dims = tuple[tuple[int, int], ...]
 """(coef, count) of dimensions."""
 
@@ -78,7 +81,9 @@ def add_region(totals: AddressTotals, parts: Sequence[Progressions], copies: int
     unit = gcd(unit, low - start)
     length = (high - start) // unit + 1
     # Half as wide where no count can be larger.
-    kind = np.uint32 if sum(it.n_addresses() * it.times for it in parts) < 1 << 32 else np.int64
+    kind: type[np.integer[Any]] = (
+        np.uint32 if sum(it.n_addresses() * it.times for it in parts) < 1 << 32 else np.int64
+    )
     is_flat = length * np.dtype(kind).itemsize <= 8 * MAX_LENGTH
     if length > _FLAT:
         # What is worked on grows with the number of windows and with their length.
@@ -88,7 +93,7 @@ def add_region(totals: AddressTotals, parts: Sequence[Progressions], copies: int
             return True
     if not is_flat:
         return False
-    counts = np.zeros(length, kind)
+    counts: _Counts = np.zeros(length, kind)
     for part in parts:
         _accumulate(counts, part, start, unit)
     totals.take_long(counts, unit, copies)
@@ -251,7 +256,7 @@ def _window_rows(part: Progressions, start: int, unit: int, slots: int) -> tuple
     return first, counts.reshape(n, slots)
 
 
-def _accumulate(counts: Ints, part: Progressions, start: int, unit: int) -> None:
+def _accumulate(counts: _Counts, part: Progressions, start: int, unit: int) -> None:
     low, high = part.span()
     first, length = (low - start) // unit, (high - low) // unit + 1
     lanes = part.lanes.ravel()
@@ -271,7 +276,7 @@ def _accumulate(counts: Ints, part: Progressions, start: int, unit: int) -> None
     _add_times(counts[first : first + length], part.times, own)
 
 
-def _add_times(counts: Ints, times: int, found: Ints) -> None:
+def _add_times(counts: _Counts, times: int, found: Ints) -> None:
     np.add(counts, times * found, out=counts, casting="unsafe")
 
 
