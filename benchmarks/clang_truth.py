@@ -133,7 +133,17 @@ def described(type_: Any, *, is_outer: bool = True) -> str:
     return " ".join([*words, _described_base(kind, is_outer)])
 
 
+def _is_foreign(type_: Any) -> bool:
+    """Tell whether a type is of a kind that the bindings do not know."""
+    try:
+        return type_.get_canonical().kind is None
+    except ValueError:
+        return True
+
+
 def _described_base(kind: Any, is_outer: bool) -> str:
+    if _is_foreign(kind):
+        return "?"
     if kind.kind is _TYPES.POINTER:
         return f"({described(kind.get_pointee(), is_outer=False)})*"
     if kind.kind in _ARRAYS:
@@ -205,7 +215,9 @@ def _named(cursor: Any, spelled: str, offset: int, offsets: list[int] | None) ->
     file, target_offset = _file_location(place.location)
     at = offset if offsets is None else offsets[offset]
     type_ = "" if target.kind in (_KINDS.MACRO_DEFINITION, _KINDS.LABEL_STMT) else described(target.type)
-    if target.kind is _KINDS.PARM_DECL and target.type.get_canonical().kind in _ARRAYS:
+    if "?" in type_:
+        type_ = ""
+    elif target.kind is _KINDS.PARM_DECL and target.type.get_canonical().kind in _ARRAYS:
         type_ = f"({_element(target.type.get_canonical(), is_outer=False)})*"
     return Named(
         at,
