@@ -74,7 +74,9 @@ def test_sets_are_of_repositories_that_no_other_has(name: str, findings: int, re
         assert it.half == ("open" if even else "closed") and it.severity
 
 
-@pytest.mark.parametrize(("name", "launched", "findings"), [("sixth", 7, 16), ("seventh", 9, 9)])
+@pytest.mark.parametrize(
+    ("name", "launched", "findings"), [("sixth", 7, 16), ("seventh", 9, 9), ("eighth", 10, 87)]
+)
 def test_sets_are_halved_as_the_launches_of_their_repositories_are(
     name: str, launched: int, findings: int
 ) -> None:
