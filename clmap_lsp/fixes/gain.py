@@ -99,15 +99,17 @@ def does_not_pay(before: Measures, after: Measures, or_traffic: float = 0.0) -> 
 def is_unsure(before: Timed, after: Timed, proposal: Proposal) -> str | None:
     """Return why predicted times speak against a rewrite; `None` where they do not, or cannot be judged by.
 
-    They cannot where a model is good for an order only, and where the launch itself takes most of the time:
-    its sizes are those of a test.
+    They cannot where a model is good for an order only. Where the launch itself takes most of the time, its
+    sizes are those of a test: no gain is asked for, but a loss counts.
     """
     known = time_ratio(before, after)
     if known is None or before.time is None or after.time is None:
         return None
-    if is_rough(before.time) or is_mostly_launch(before.time):
+    if is_rough(before.time):
         return None
     faster = 1 / known
+    if is_mostly_launch(before.time) and faster >= 1 / LEAST_AT_ALL:
+        return None
     if faster < LEAST_AT_ALL:
         return f"predicted to take {known:.2f} times as long"
     is_of_few = not proposal.moves_data and _is_of_few(after.time)
