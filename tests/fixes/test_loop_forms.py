@@ -54,6 +54,8 @@ FORMS = {
     ),
     "read and stepped": (POINTERS, "for (int k = 0; k < N; k++) { sum += *a++ * *b; b += N; }"),
     "taken from a number": (f"int n = N; {POINTERS}", "while (n--) { sum += *a++ * *b; b += N; }"),
+    "do": ("int k = 0;", f"do {{ {PRODUCT} k++; }} while (k < N);"),
+    "do, stepped in its test": ("int k = 0;", f"do {{ {PRODUCT} }} while (++k < N);"),
     "downwards": ("int k;", f"for (k = N - 1; k >= 0; k--) {PRODUCT}"),
     "downwards in its test": ("", f"for (int k = N; k--; ) {PRODUCT}"),
     "a while downwards": ("int k = N;", f"while (--k >= 0) {PRODUCT}"),
@@ -104,7 +106,7 @@ def test_a_sum_in_memory_is_kept_in_a_register_however_its_loop_is_spelt(before:
         (POINTERS, "for (int k = 0; k < N; k++) { if (k % 3) sum += *a++ * *b; b += N; }"),
         (f"{POINTERS} int s = 1;", "for (int k = 0; k < N; k++, a++, b += s) { sum += *a * *b; s = N; }"),
         ("int k = 0;", f"while (k < N) {{ if (k == row) {{ k++; continue; }} {PRODUCT} k++; }}"),
-        ("int k = 0;", f"do {{ {PRODUCT} k++; }} while (k < N);"),
+        ("int k = 0;", f"do {{ {PRODUCT} k++; }} while (k < N || k < 2);"),
         ("int k;", f"for (k = 0; k < N; k++) {{ if (k == row) break; {PRODUCT} }}"),
     ],
     ids=[
@@ -115,7 +117,7 @@ def test_a_sum_in_memory_is_kept_in_a_register_however_its_loop_is_spelt(before:
         "read at times",
         "steps that change",
         "continued",
-        "do",
+        "do, with another test",
         "left early",
     ],
 )
