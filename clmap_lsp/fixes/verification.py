@@ -16,6 +16,7 @@ from clmap_lsp.fixes.predict import figures_before, figures_of, rewritten
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.ir import Declare, walk
+from clmap_lsp.source.types import AddressSpace, PointerType
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.program import Program
+    from clmap_lsp.source.types import Type
 
 RELATIVE_TOLERANCE = 1e-4
 """For each float element that a rewrite with another order of sums gives."""
@@ -122,14 +124,20 @@ def verify(
 def _without_use(before: Kernel, after: Kernel) -> str | None:
     """Return the first parameter or variable that only the original uses: compilers warn of it.
 
-    What a rewrite could take out is gone by now; hosts pass parameters, and macros declare variables.
+    What a rewrite could take out is gone by now; hosts pass parameters, and macros declare variables. Local
+    memory that the host passes may be left over: tiles of another size stand in its place.
     """
     used = {it.name for it in facts.variables_read(walk(before.body))}
     left = used - {it.name for it in facts.variables_read(walk(after.body))}
-    idle = next((f"the parameter `{it.name}`" for it in after.parameters if it.name in left), None)
+    passed = (it for it in after.parameters if not _is_local(it.type))
+    idle = next((f"the parameter `{it.name}`" for it in passed if it.name in left), None)
     declared = (it.variable for it in walk(after.body) if isinstance(it, Declare))
     named = (it for it in declared if not it.is_temporary and it.name in left)
     return idle or next((f"the variable `{it.name}`" for it in named), None)
+
+
+def _is_local(kind: Type) -> bool:
+    return isinstance(kind, PointerType) and kind.space is AddressSpace.LOCAL
 
 
 def _together(
