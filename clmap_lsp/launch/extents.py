@@ -112,6 +112,8 @@ class _Walker(Forward[_Env]):
             {} if outer is None else outer.concerned
         )
         """By the id of a statement, see `_concerned`."""
+        self.written: dict[int, tuple[ir.Loop, frozenset[Variable]]] = {} if outer is None else outer.written
+        """By the id of a loop, what is assigned in it."""
 
     # ---------------------------------------------------------------------------------------- statements
 
@@ -196,7 +198,8 @@ class _Walker(Forward[_Env]):
         """Guess how far one turn carries every value, widen by the number of turns, walk once more."""
         concerned = self._concerned(loop)
         if self.probed[0] > _MAX_PROBED:
-            state.update(dict.fromkeys((it for it in concerned if it in self._written(loop)), None))
+            written = self._written(loop)
+            state.update(dict.fromkeys((it for it in concerned if it in written), None))
             return self._walked(loop, state)[1]
         start, probe = dict(state), _Walker(self.sizes, self)
         tested, first, trips = probe.first_turn(loop, state)
@@ -268,7 +271,11 @@ class _Walker(Forward[_Env]):
         return end, self.joined([tested, end and dict(end), *breaks], loop)
 
     def _written(self, loop: ir.Loop) -> frozenset[Variable]:
-        return frozenset(variable for it in ir.walk((loop,)) for variable in ir.written(it))
+        known = self.written.get(id(loop))  # Inner loops are met at each turn of outer ones.
+        if known is None:
+            found = frozenset(variable for it in ir.walk((loop,)) for variable in ir.written(it))
+            known = self.written[id(loop)] = loop, found
+        return known[1]
 
     def _trips(
         self, loop: ir.Loop, before: Mapping[Variable, Value], after: Mapping[Variable, Value]

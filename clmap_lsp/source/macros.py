@@ -126,6 +126,11 @@ class Expander:
         if self._budget < 0 or self._use_budget < 0:
             raise TooManyTokensError
 
+    def afford(self, tokens: int) -> None:
+        """Look at the budgets before so many tokens are made of an argument. Raises: TooManyTokensError."""
+        if tokens > self._budget or tokens > self._use_budget:
+            raise TooManyTokensError
+
     def expand_use(
         self, tokens: list[Token], at: int, out: list[Token], refill: Callable[[], bool] | None = None
     ) -> int:
@@ -292,9 +297,9 @@ class Expander:
             body = _Substitution(self, macro, arguments, use).tokens()
         if self.log is not None:
             self.log.append((name, macro))
+        self.charge(len(body) + 1)
         if self._seen is not None:
             self._seen.update(map(text_of, body))
-        self.charge(len(body) + 1)
         if body:
             first = body[0]
             body[0] = Token(
@@ -376,7 +381,9 @@ class _Substitution:
             new, made = tuple.__new__, (self.use, False)  # Calling the class costs twice as much.
             for token in body:
                 if token[0] in arguments:
-                    out += _with_gap(self._expanded(token[0]), token[3])
+                    argument = self._expanded(token[0])
+                    self.expander.afford(len(out) + len(argument))
+                    out += _with_gap(argument, token[3])
                 else:
                     out.append(new(Token, token[:5] + made))
             return out
@@ -400,6 +407,7 @@ class _Substitution:
                 at += 1
                 continue
             operand, at = self._operand(body, at, raw=pasting or _is_paste(body, at + 1))
+            self.expander.afford(len(out) + len(operand))
             if pasting and _is_comma(out) and token.text == self.variadic:
                 # It is never pasted either.
                 if self.left_out and not empty_left:
