@@ -8,9 +8,9 @@ element to element is one element long unless the host says otherwise.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import field
+from string import digits
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.forms import Forms, Id, Monomial, is_scalar_parameter
@@ -19,7 +19,6 @@ from clmap_lsp.source.ir import Variable, WorkItemQuery
 from clmap_lsp.source.types import PointerType
 
 _MAX_GRANULE = 256
-_NUMBERED = re.compile(r"(.*?)(\d+)", re.DOTALL)
 _IN_GROUP = (WorkItemQuery.GLOBAL_ID, WorkItemQuery.LOCAL_ID)
 
 
@@ -106,11 +105,18 @@ def _to_neighbour(forms: Forms, products: Sequence[Monomial]) -> Iterator[Variab
 
 def _first(pitches: Sequence[Variable]) -> Sequence[Variable]:
     """Return the pitch of the first of numbered dimensions, as in `nb00`, `nb01`, …"""
-    split = [_NUMBERED.fullmatch(it.name) for it in pitches]
-    numbers = [(int(it[2]), each) for it, each in zip(split, pitches, strict=True) if it is not None]
-    if len(numbers) < len(pitches) or len({it[1] for it in split if it is not None}) > 1:
+    stems = [it.name.rstrip(digits) for it in pitches]
+    numbers = [it.name[len(stem) :] for it, stem in zip(pitches, stems, strict=True)]
+    if not all(numbers) or len(set(stems)) > 1:
         return ()
-    return [min(numbers, key=lambda it: it[0])[1]]
+    by_number = {_as_number(it): pitch for it, pitch in zip(numbers, pitches, strict=True)}
+    return [by_number[min(by_number)]]
+
+
+def _as_number(text: str) -> tuple[int, str]:
+    """Return what orders digits by their value, however many: a file's names are a stranger's text."""
+    significant = text.lstrip("0")
+    return len(significant), significant
 
 
 def starts_at_id(forms: Forms, counter: Variable) -> bool:

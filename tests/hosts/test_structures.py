@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from ctypes.util import find_library
 from functools import cache
 from pathlib import Path
 
@@ -214,10 +215,14 @@ int main()
 """
 
 
+LOADER = find_library("OpenCL")
+"""The loader as programs find it when they run: `-lOpenCL` needs a package for developers."""
+
+
 @cache
 def runs() -> bool:
     """Tell whether OpenCL programs can be compiled and run on PoCL here."""
-    if shutil.which("gcc") is None or not Path("/usr/include/CL/cl.h").exists():
+    if shutil.which("gcc") is None or not Path("/usr/include/CL/cl.h").exists() or LOADER is None:
         return False
     try:
         import pyopencl
@@ -238,7 +243,7 @@ def printed(folder: Path, host: str, kernels: str, name: str = "main.c") -> str:
     (folder / "p.cl").write_text(kernels)
     (folder / name).write_text(host)
     compiler = ["gcc"] if name.endswith(".c") else ["g++", "-std=c++17"]
-    command = [*compiler, "-Werror=implicit-function-declaration", name, "-o", "run", "-lOpenCL"]
+    command = [*compiler, "-Werror=implicit-function-declaration", name, "-o", "run", f"-l:{LOADER}"]
     subprocess.run(command, cwd=folder, check=True, timeout=120)
     cached = {**os.environ, "POCL_CACHE_DIR": str(folder / "cache")}
     done = subprocess.run(
