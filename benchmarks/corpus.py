@@ -24,6 +24,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from clmap_lsp.access.analyse import analyse
+from clmap_lsp.access.polynomial import Indirect
+from clmap_lsp.access.records import Access
 from clmap_lsp.source.branches import Guard, hidden_kernels, solve
 from clmap_lsp.source.collector import collect_rarely
 from clmap_lsp.source.ir import Unsupported, walk
@@ -77,6 +79,7 @@ class Count:
     accesses: int = 0
     known: int = 0
     data_dependent: int = 0
+    named: int = 0
     crashes: int = 0
     slow: int = 0
     seconds: float = 0.0
@@ -94,7 +97,7 @@ class Count:
 
 
 _COUNTED = (
-    *("files", "kernels", "parsed", "lowered", "accesses", "known", "data_dependent"),
+    *("files", "kernels", "parsed", "lowered", "accesses", "known", "data_dependent", "named"),
     *("crashes", "slow", "runs"),
 )
 
@@ -112,7 +115,8 @@ def main(arguments: list[str] | None = None) -> int:
     total = Count()
     print(
         _row(
-            "repository", "files", "kernels", "parsed", "lowered", "known", "by data", "crashes", "s", "max s"
+            *("repository", "files", "kernels", "parsed", "lowered", "known", "by data", "named"),
+            *("crashes", "s", "max s"),
         )
     )
     for repository in wanted:
@@ -279,6 +283,7 @@ def _read_file(
         count.accesses += result.accesses
         count.known += result.known
         count.data_dependent += result.data_dependent
+        count.named += result.named
         if seed is None and not (result.parsed and result.lowered):
             count.failures.append(f"{path}\t{'lowering' if result.parsed else 'parsing'}\t{name}")
     return count
@@ -329,6 +334,8 @@ class _Understood:
     known: int = 0
     data_dependent: int = 0
     """Accesses whose index is known but for values that are read from memory, which it names."""
+    named: int = 0
+    """Accesses whose index is computed from data in ways that are not followed; the buffers are named."""
 
     def better_than(self, other: _Understood) -> bool:
         return (self.lowered, self.parsed, self.accesses) > (other.lowered, other.parsed, other.accesses)
@@ -345,9 +352,16 @@ def _understand(tree: SyntaxTree, program: Program | None, *, depth: int) -> dic
         every = analyse(kernel).accesses if depth >= _ANALYSE else ()
         accesses = [it for it in every if it.space in (AddressSpace.GLOBAL, AddressSpace.LOCAL)]
         known = sum(it.known for it in accesses)
-        by_data = sum(it.indirect and it.unknown is None for it in accesses)
-        found[name] = _Understood(parsed, is_lowered and parsed, len(accesses), known, by_data)
+        by_data = sum(it.unknown is None and _rests_on_data(it) for it in accesses)
+        named = sum(it.unknown is not None and bool(it.sources) for it in accesses)
+        found[name] = _Understood(parsed, is_lowered and parsed, len(accesses), known, by_data, named)
     return found
+
+
+def _rests_on_data(access: Access) -> bool:
+    """Tell whether an index is made of data whose buffers it names; an array of the work-item is none."""
+    read = [leaf for leaf in access.offset.leaves if isinstance(leaf, Indirect)]
+    return bool(access.sources) or (bool(read) and not any(leaf.private for leaf in read))
 
 
 def _is_unknown(statement: Unsupported) -> bool:
@@ -397,7 +411,8 @@ def _line(name: str, count: Count) -> str:
     return (
         f"{name:34}{count.files:>9}{count.kernels:>9}{share(count.parsed, count.kernels):>9}"
         f"{share(count.lowered, count.kernels):>9}{share(count.known, count.accesses):>9}"
-        f"{share(count.data_dependent, count.accesses):>9}{count.crashes:>9}"
+        f"{share(count.data_dependent, count.accesses):>9}{share(count.named, count.accesses):>9}"
+        f"{count.crashes:>9}"
         f"{count.seconds:>9.1f}{count.worst:>9.2f}"
     )
 

@@ -7,6 +7,7 @@ function an operation; the equation that justifies a rewrite stands beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from clmap_lsp.access.facts import Facts
@@ -619,9 +620,7 @@ class _Substitution:
             case Indirect(index=index):
                 if not self._is_in(index):
                     return poly(atom)
-                return poly(
-                    Indirect(atom.buffer, atom.site, self.of(index), atom.unsigned, atom.lane, atom.turns)
-                )
+                return poly(replace(atom, index=self.of(index)))
             case _:
                 return poly(atom)
 

@@ -42,6 +42,7 @@ from clmap_lsp.access.values import (
     Value,
     Vector,
     choose,
+    is_lasting,
     leaves_of_value,
     unknown_pointer,
 )
@@ -52,6 +53,7 @@ from clmap_lsp.launch.image import ROW, TEXEL_BYTES, asks_sampler, given_flags, 
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Kernel, Statement, Variable, VariableKind
 from clmap_lsp.source.layout import leaves
+from clmap_lsp.source.origins import origins_of
 from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.slicing import slice_of
 from clmap_lsp.source.types import (
@@ -125,8 +127,8 @@ class _Reader:
         self.facts = facts
         self.launch = launch
         self.order = {variable: number for number, variable in enumerate(kernel.variables)}
-        self.flow = Flow()
         self.slice = slice_of(kernel)
+        self.flow = Flow(self.slice.points_to)
         """What is outside it is data that no address sees: its values are not worked out."""
         self.accesses: list[Access] = []
         self.left_out: list[Access] = []
@@ -287,7 +289,8 @@ class _Reader:
             return self.expressions.kept(known)
         index = address.offset.exact_quotient(Polynomial.constant(kind.size or 1))
         turns = self.nest if volatile or not _is_read_only(root) else ()
-        return self._read_from(root.name, site, address.offset if index is None else index, kind, turns)
+        where = address.offset if index is None else index
+        return self._read_from(root.name, site, where, kind, turns, private=_is_of_one_item(root))
 
     def _store(self, it: ir.Store, state: _State) -> _State:
         address = self.expressions.address(it.pointer)
@@ -295,7 +298,7 @@ class _Reader:
         self._emit(touch, address, state)
         if isinstance(address, Pointer) and address.space is AddressSpace.PRIVATE:
             self._remember(address, it, state)
-        elif isinstance(address, PointerChoice) and address.if_true.__class__ is Pointer:
+        elif isinstance(address, PointerChoice):
             self._forget(state.environment)
         return state
 
@@ -303,7 +306,8 @@ class _Reader:
         """Track what private memory holds at constant offsets."""
         root, at = address.root, address.offset.value
         if root is None or at is None:
-            self._forget(state.environment, root)
+            stores_pointer = isinstance(it.value.type, PointerType)
+            self._forget(state.environment, root, but_pointers=not stores_pointer)
             return
         if root not in self.slice.objects:
             return
@@ -331,13 +335,26 @@ class _Reader:
         environment[root, at, size] = value
 
     def _forget(
-        self, environment: Environment, root: Variable | None = None, start: int = 0, end: int | None = None
+        self,
+        environment: Environment,
+        root: Variable | None = None,
+        start: int = 0,
+        end: int | None = None,
+        *,
+        but_pointers: bool = False,
     ) -> None:
-        """Drop what is tracked of private memory: of one object, of a byte range of it, or of all."""
+        """Drop what is tracked of private memory: of one object, of a byte range of it, or of all.
+
+        Args:
+            but_pointers: what was written is no pointer, and so has not replaced one.
+        """
         for owner in self._tracked if root is None else (root,):
             for at, size in self._tracked.get(owner, ()):
-                if end is None or (at < end and start < at + size):
-                    environment.pop((owner, at, size), None)
+                key = owner, at, size
+                if end is not None and not (at < end and start < at + size):
+                    continue
+                if not (but_pointers and is_lasting(key, environment.get(key))):
+                    environment.pop(key, None)
 
     def _copy_object(self, it: ir.CopyObject, state: _State) -> _State:
         source = self.expressions.address(it.source)
@@ -455,7 +472,14 @@ class _Reader:
         return value.value if isinstance(value, Polynomial) else known
 
     def _read_from(
-        self, buffer: str, site: int, index: Polynomial, kind: Type, turns: tuple[LoopSymbol, ...]
+        self,
+        buffer: str,
+        site: int,
+        index: Polynomial,
+        kind: Type,
+        turns: tuple[LoopSymbol, ...],
+        *,
+        private: bool = False,
     ) -> Value:
         """Return data that was read, one atom a lane."""
         index = self.expressions.kept_scalar(index)
@@ -468,7 +492,7 @@ class _Reader:
         unsigned = element.kind is not ScalarKind.SIGNED and not element.is_float
         lanes: list[Scalar] = []
         for number in range(n_lanes):
-            atom = Indirect(buffer, site, index, unsigned, number, turns)
+            atom = Indirect(buffer, site, index, unsigned, number, turns, private)
             lanes.append(read(atom) if element.is_float else poly(atom))
         return lanes[0] if n_lanes == 1 else Vector(tuple(lanes))
 
@@ -687,9 +711,19 @@ class _Reader:
             guard=guard,
             names=self.names,
             unknown=unknown,
+            sources=self._sources(what, pointer, unknown is not None),
             cooperative=isinstance(what.statement, ir.AsyncCopy),
             volatile=isinstance(what.statement, (ir.Load, ir.Store)) and what.statement.is_volatile,
         )
+
+    def _sources(self, what: _Touch, address: Pointer, is_unknown: bool) -> tuple[str, ...]:
+        """Return the buffers behind an address that does not name them; empty where some have no name."""
+        private = any(isinstance(leaf, Indirect) and leaf.private for leaf in address.offset.leaves)
+        if address.root is None or not (is_unknown or private):
+            return ()
+        pointers = (it.pointer for it in ir.touches(what.statement) if it.site == what.site)
+        pointer = next(pointers, None)
+        return () if pointer is None else origins_of(self.kernel).of(pointer) or ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -741,6 +775,10 @@ def _all(conditions: tuple[Polynomial, ...]) -> Polynomial:
     for condition in conditions:
         result = algebra.both(result, condition)
     return result
+
+
+def _is_of_one_item(root: Variable) -> bool:
+    return root.kind is VariableKind.PRIVATE_OBJECT
 
 
 def _is_read_only(root: Variable) -> bool:

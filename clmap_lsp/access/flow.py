@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.exposed import exposed_by_turn
-from clmap_lsp.source.ir import Block, Expression, Statement, Variable
+from clmap_lsp.source.ir import Block, Expression, Statement, Variable, VariableKind
+from clmap_lsp.source.slicing import PointsTo, roots_of
+from clmap_lsp.source.types import AddressSpace, PointerType
 
 _NOTHING: Final[frozenset[Variable]] = frozenset()
 
@@ -14,7 +17,9 @@ _NOTHING: Final[frozenset[Variable]] = frozenset()
 class Flow:
     """Answers per statement, each worked out once."""
 
-    def __init__(self) -> None:
+    def __init__(self, points_to: PointsTo) -> None:
+        self._points_to = points_to
+        self._stores: dict[int, PrivateStores] = {}
         self._assigned: dict[int, frozenset[Variable]] = {}
         self._reads: dict[int, frozenset[Variable]] = {}
         self._carried: dict[int, frozenset[Variable]] = {}
@@ -26,7 +31,7 @@ class Flow:
         key = id(statement)
         known = self._assigned.get(key)
         if known is None:
-            known = frozenset(_written(statement))
+            known = frozenset(self._written(statement))
             for block in ir.blocks(statement):
                 known |= self.assigned_in(block)
             self._assigned[key] = known
@@ -55,24 +60,53 @@ class Flow:
         """Return the registers that a turn of the loop reads from the turn before."""
         known = self._carried.get(id(loop))
         if known is None:
-            found = exposed_by_turn(loop, _written, self.reads)
+            found = exposed_by_turn(loop, self._written, self.reads)
             known = self._carried[id(loop)] = self.assigned(loop).intersection(found)
             self._kept.append(loop)
         return known
 
+    def _written(self, statement: Statement) -> tuple[Variable, ...]:
+        """Return the registers that a statement writes or declares, and private objects it may store to."""
+        if isinstance(statement, ir.Declare):
+            return (statement.variable,)
+        found = ir.written(statement)
+        for pointer in ir.written_through(statement):
+            roots = roots_of(pointer, self._points_to)
+            found += tuple(it for it in roots if it.kind is VariableKind.PRIVATE_OBJECT)
+        return found
 
-def _written(statement: Statement) -> tuple[Variable, ...]:
-    """Return the registers that a statement writes or declares and the private objects it may store to."""
-    if isinstance(statement, ir.Declare):
-        return (statement.variable,)
-    found = ir.written(statement)
-    for pointer in ir.written_through(statement):
-        found += _objects_in(pointer)
-    return found
+    def private_stores(self, loop: ir.Loop) -> PrivateStores:
+        """Return what the turns of a loop may do to private memory besides what `assigned` says."""
+        known = self._stores.get(id(loop))
+        if known is None:
+            anywhere = False
+            holders: set[Variable] = set()
+            for statement in ir.walk((loop,)):
+                for pointer in filter(_is_private, ir.written_through(statement)):
+                    roots = roots_of(pointer, self._points_to)
+                    anywhere = anywhere or not roots
+                    if not _is_plain(statement):
+                        holders |= roots
+            known = self._stores[id(loop)] = PrivateStores(anywhere, frozenset(holders))
+            self._kept.append(loop)
+        return known
 
 
-def _objects_in(pointer: Expression) -> tuple[Variable, ...]:
-    """Return the private objects that a pointer expression names."""
-    if isinstance(pointer, ir.ObjectAddress):
-        return (pointer.variable,)
-    return tuple(it for operand in ir.operands(pointer) for it in _objects_in(operand))
+@dataclass(frozen=True, slots=True)
+class PrivateStores:
+    """How a loop stores to private memory."""
+
+    anywhere: bool
+    """Through a pointer of which nobody knows where it leads."""
+    holders: frozenset[Variable]
+    """Objects into which pointers may be stored, or what may contain some."""
+
+
+def _is_private(pointer: Expression) -> bool:
+    kind = pointer.type
+    return isinstance(kind, PointerType) and kind.space in (AddressSpace.PRIVATE, AddressSpace.GENERIC)
+
+
+def _is_plain(statement: Statement) -> bool:
+    """Tell whether a statement stores numbers only."""
+    return isinstance(statement, ir.Store) and not isinstance(statement.value.type, PointerType)

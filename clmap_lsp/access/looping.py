@@ -27,13 +27,14 @@ from clmap_lsp.access.values import (
     Value,
     Vector,
     choose,
+    is_lasting,
     leaves_of_value,
     unknown_pointer,
 )
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Block, Expression, Statement, Variable
-from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, element_of
+from clmap_lsp.source.types import ScalarType, element_of
 
 if TYPE_CHECKING:
     from clmap_lsp.access.analyse import _Reader, _State
@@ -58,8 +59,6 @@ class _Shape:
     """A `break` of this loop or a return may end it."""
     may_return: bool
     """A turn may end the work-item, or leave an inlined call that is around the loop."""
-    stores_privately: bool
-    """A turn may store to private memory, through a pointer if need be."""
     continues: bool
     """A `continue` may skip a part of a turn."""
 
@@ -111,7 +110,7 @@ class _LoopReader:
 
     def read(self) -> _State | None:
         """Read the loop."""
-        self._forget_objects()
+        self._forget_objects(self.head.environment)
         self._solve()
         _bind(self.head.environment, self.heads)
         self.head.guard = self.before.guard
@@ -241,13 +240,13 @@ class _LoopReader:
 
     # -------------------------------------------------------------------------------- recurrences
 
-    def _forget_objects(self) -> None:
+    def _forget_objects(self, environment: Environment) -> None:
         """Drop tracked private memory that a turn may write."""
-        names_objects = any(variable.is_object for variable in self.written)
-        through_pointers = not names_objects and self.shape.stores_privately
-        environment = self.head.environment
+        stores = self.reader.flow.private_stores(self.loop)
         for key in [key for key in environment if isinstance(key, tuple)]:
-            if through_pointers or key[0] in self.written:
+            if not stores.anywhere and key[0] not in self.written:
+                continue
+            if stores.anywhere or key[0] in stores.holders or not is_lasting(key, environment[key]):
                 del environment[key]
 
     def _solve(self) -> None:
@@ -411,6 +410,7 @@ class _LoopReader:
         if not self.shape.conditions and not breaks:
             return None  # it never ends but by a return
         result = self.before.copy()
+        self._forget_objects(result.environment)
         if self.shape.may_return:
             gone = Unknown("an earlier iteration of a loop may have returned", self.reader._fresh())
             result.guard = (*result.guard, poly(gone))
@@ -420,8 +420,6 @@ class _LoopReader:
                 self._set_after(result, variable, unrolled[variable])
                 continue
             if variable.is_object:
-                for key in [k for k in result.environment if isinstance(k, tuple) and k[0] is variable]:
-                    del result.environment[key]
                 continue
             start = self.before.environment.get(variable)
             if start is None:
@@ -501,7 +499,6 @@ def _shape(it: ir.Loop) -> _Shape:
         it.tests_first,
         _leaves_early(body),
         _may_return(body),
-        any(_stores_privately(s) for s in ir.walk((it,))),
         any(isinstance(s, ir.Continue) for s in ir.walk(it.body)),
     )
 
@@ -526,14 +523,6 @@ def _head(it: ir.Loop) -> tuple[Block, tuple[tuple[Expression, bool], ...], Bloc
         if conditions:
             return (*it.test, *setup), tuple(conditions), tuple(rest)
     return it.test, tuple(conditions), it.body
-
-
-def _stores_privately(statement: Statement) -> bool:
-    return (
-        isinstance(statement, ir.Store)
-        and isinstance(statement.pointer.type, PointerType)
-        and statement.pointer.type.space in (AddressSpace.PRIVATE, AddressSpace.GENERIC)
-    )
 
 
 def _only_breaks(block: Block) -> bool:

@@ -159,7 +159,7 @@ class LoopSymbol:
 class Indirect:
     """The value that the load at `site` read from `buffer` at element `index`.
 
-    `unsigned` is no part of a comparison.
+    `unsigned` and `private` are no part of a comparison.
     """
 
     buffer: str
@@ -170,6 +170,8 @@ class Indirect:
     """Which lane of a loaded vector."""
     turns: tuple[LoopSymbol, ...] = ()
     """The loops in whose turns the value may differ although the index does not: memory may be written."""
+    private: bool = False
+    """True of private memory, which holds what the kernel put there; no part of a comparison."""
     shape: Shape = field(init=False, repr=False)
     """The same object for equal loads."""
     _hash: int = field(init=False, repr=False)

@@ -75,6 +75,9 @@ class Access:
     cooperative: bool = False
     """Done once by the whole work-group (`async_work_group_copy`); the last loop runs over the elements."""
     volatile: bool = False
+    sources: tuple[str, ...] = ()
+    """Where the address is not known, or is read from private memory: the buffers that it is computed from.
+    Empty where some of them cannot be named."""
     coordinates: tuple[Polynomial, ...] = ()
     """Of an image: x, y and z of its (first) texel; a row of `offset` is then `launch.image.ROW` texels."""
 
@@ -125,7 +128,9 @@ class Access:
     @property
     def indirect_through(self) -> tuple[str, ...]:
         """The buffers from which values in the address were read, sorted."""
-        return tuple(sorted({leaf.buffer for leaf in self.offset.leaves if isinstance(leaf, Indirect)}))
+        read = [leaf for leaf in self.offset.leaves if isinstance(leaf, Indirect)]
+        named = {leaf.buffer for leaf in read if not (leaf.private and self.sources)}
+        return tuple(sorted(named.union(self.sources)))
 
     @property
     def known(self) -> bool:

@@ -10,7 +10,7 @@ from clmap_lsp.access.polynomial import ZERO, Leaf, Polynomial
 from clmap_lsp.access.real import UNKNOWN_REAL, Real
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Variable
-from clmap_lsp.source.types import AddressSpace
+from clmap_lsp.source.types import AddressSpace, has_union
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +147,10 @@ def leaves_of_value(value: Value) -> frozenset[Leaf]:
 def unknown_pointer(space: AddressSpace, reason: str) -> Pointer:
     """Return an address of which nothing is known but its space."""
     return Pointer(None, space, ZERO, (), "", reason)
+
+
+def is_lasting(key: object, value: Value | None) -> bool:
+    """Tell whether tracked memory holds a pointer that only the store of another one can replace."""
+    if not isinstance(value, Pointer | PointerChoice) or not isinstance(key, tuple):
+        return False
+    return isinstance(key[0], Variable) and not has_union(key[0].type)

@@ -19,6 +19,8 @@ def class_lines(it: AccessAnalysis) -> Iterator[str]:
     yield f"- index {code_span(access.index_text)}{guard}"
     if access.unknown is not None:
         yield f"- the address is not known: {markdown(str(access.unknown))}"
+        if access.indirect:
+            yield f"- computed from {', '.join(map(code_span, access.indirect_through))}"
         return
     if access.indirect:
         through = ", ".join(map(code_span, access.indirect_through))

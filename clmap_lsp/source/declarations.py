@@ -63,6 +63,7 @@ _TYPE_KINDS = frozenset(
 )
 _DECLARATOR_KINDS = frozenset(
     {
+        "primitive_type",  # `typedef int ssize_t`: the grammar knows names that are none of OpenCL C's
         "identifier",
         "field_identifier",
         "type_identifier",
@@ -396,7 +397,7 @@ def declare(low: Lowering, spec: Specifier, declarator: Node | None) -> Declared
 
 def _declarator(low: Lowering, node: Node, type_: Type, words: tuple[str, ...]) -> Declared:
     match node.type:
-        case "identifier" | "field_identifier" | "type_identifier":
+        case "identifier" | "field_identifier" | "type_identifier" | "primitive_type":
             words += words_at(low, node.start_byte)
             if isinstance(type_, PointerType) and "restrict" in words:
                 type_ = replace(type_, is_restrict=True)

@@ -434,6 +434,16 @@ def _cast(low: Lowering, node: Node) -> Value:
     span = low.span(node)
     if isinstance(target, VectorType) and (inner := _literal_parts(parts[1])):
         return vector_literal(low, target, inner, span)
+    if isinstance(target, VectorType) and (base := _behind_literal(parts[1])) is not None:
+        inner = _literal_parts(base)
+        literal = (
+            vector_literal(low, target, inner, span) if inner else cast(low, low.value(base), target, node)
+        )
+        if not isinstance(literal, ObjectValue):
+            low.literals[base.id] = literal
+            value = low.value(parts[1])
+            del low.literals[base.id]
+            return value
     if target == VOID:
         discard(low, parts[1])
         return Undefined("void", VOID, span)
@@ -471,6 +481,17 @@ def _pointer_cast(value: Expression, target: PointerType, span: Span) -> Express
             target.pointee, source.space, target.is_const, target.is_volatile, target.is_restrict
         )
     return value if source == target else PointerCast(value, target, span)
+
+
+def _behind_literal(node: Node) -> Node | None:
+    """Return the brackets of the literal that `.y` or `[1]` stands behind.
+
+    A vector literal is a primary expression: in `(int4)(a, b, c, d).y` the cast comes first, unlike in C.
+    """
+    at = node
+    while at.type in ("field_expression", "subscript_expression"):
+        at = at.children[0]
+    return at if at is not node and at.type == "parenthesized_expression" else None
 
 
 def _literal_parts(node: Node) -> list[Node]:

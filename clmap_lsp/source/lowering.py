@@ -273,6 +273,8 @@ class Lowering:
     switch_labels: dict[int, str] = field(default_factory=dict)
     """For each case of such a switch, by its offset, its label."""
     expected: Type | None = None
+    literals: dict[int, Expression] = field(default_factory=dict)
+    """Values of vector literals by the id of their brackets, where more stands behind these."""
     """The type that the value being lowered will be converted to; only unknown calls look at it."""
     normalised: str = field(init=False, repr=False)
     places: TokenPlaces = field(init=False, repr=False)
@@ -297,6 +299,8 @@ class Lowering:
 
     def value(self, node: Node) -> Value:
         """Lower a node to its value: memory is read into temporaries, arrays decay."""
+        if self.literals and (literal := self.literals.get(node.id)) is not None:
+            return literal
         handler = VALUES.get(node.type)
         if handler is None:
             is_error = node.type == "ERROR"
@@ -314,6 +318,8 @@ class Lowering:
 
     def place(self, node: Node) -> Place:
         """Lower a node to the place that it names."""
+        if self.literals and (literal := self.literals.get(node.id)) is not None:
+            return Temporary(literal, literal.type)
         handler = PLACES.get(node.type)
         if handler is not None:
             return handler(self, node)

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ir_dump import dump
 
+from clmap_lsp.access.analyse import analyse
 from clmap_lsp.source import ir
 from clmap_lsp.source.embedded import find_embedded
 from clmap_lsp.source.encoding import decoded, encoded
@@ -309,3 +310,39 @@ def test_vectors_that_opencl_has_not_are_named() -> None:
         "__kernel void k(__global odd *a) { a[0] = 1; }"
     )
     assert [it.message for it in program.problems] == ["that `odd` is a vector is not followed"]
+
+
+@pytest.mark.parametrize(
+    ("index", "same"),
+    [
+        ("(int4)(1, 2, i, 4).z", "i"),
+        ("(int2)(i).x", "i"),
+        ("(int2)(n + 1, i).y", "i"),
+        ("(int4)(1, 2, i, 4).zw.x", "i"),
+        ("(V)(1, i, 3, 4)[1]", "i"),
+        ("-(V)(1, i, 3, 4).y + n", "-i + n"),
+        ("(int)(float2)(n, n + 2).x", "(int)((float2)(n, n + 2)).x"),
+    ],
+)
+def test_what_stands_behind_a_vector_literal_is_of_the_vector(index: str, same: str) -> None:
+    """Unlike in C, where `(T)(a).x` casts the member; it was read so, and the index was lost in silence."""
+    frame = "typedef int4 V; __kernel void k(__global int *a, int n, int i) {{ a[{}] = 1; }}"
+    texts = [dump(read(frame.format(it)).kernels[0]) for it in (index, same)]
+    assert not read(frame.format(index)).problems
+    accesses = [analyse(read(frame.format(it)).kernels[0]).accesses[-1] for it in (index, same)]
+    assert accesses[0].unknown is None and accesses[0].index == accesses[1].index, texts
+
+
+def test_names_that_are_types_to_the_grammar_only_may_be_defined() -> None:
+    """`ssize_t`, `uint32_t` and their like are C's, not OpenCL C's: a kernel's typedef says what they are."""
+    program = read(
+        "typedef int ssize_t; typedef ushort uint32_t; typedef __global float *int16_t;\n"
+        "__kernel void k(__global ssize_t *a, __global uint32_t *b, int16_t c) {\n"
+        "  typedef char uint8_t; __private uint8_t d[3]; a[sizeof(d)] = 1; }"
+    )
+    assert [str(it.type) for it in program.kernels[0].parameters] == [
+        "__global int*",
+        "__global ushort*",
+        "__global float*",
+    ]
+    assert str(analyse(program.kernels[0]).accesses[-1].index_text) == "3"
