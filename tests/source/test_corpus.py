@@ -35,9 +35,9 @@ def test_every_branch_with_a_kernel_is_read(tmp_path):
     done = run(tmp_path)
     assert done.returncode == 0, done.stderr
     row = next(it for it in done.stdout.splitlines() if it.startswith("CNugteren/myGEMM")).split()
-    files, kernels, parsed, lowered, known, by_data, crashes = row[1:8]
+    files, kernels, parsed, lowered, known, by_data, named, crashes = row[1:9]
     assert (files, kernels, parsed, lowered) == ("1", "2", "100.0%", "100.0%")
-    assert (known, by_data, crashes) == ("66.7%", "33.3%", "0")
+    assert (known, by_data, named, crashes) == ("66.7%", "33.3%", "0.0%", "0")
 
 
 def test_damaged_files_are_read(tmp_path):
