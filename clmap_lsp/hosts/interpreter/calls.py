@@ -215,10 +215,12 @@ class Interpreter(Flow):
                     self.open_at(place)
         names = effects.names | effects.fields
         self.opened |= names
-        for place in list(self.store or ()):
+        written: set[str] = set()
+        for place in self.store or ():
             last = name_of(place).rpartition(".")
             if last[2] in (effects.fields if last[1] else effects.names) and (last[1] or place[:2] == "g:"):
-                self.open_at(place)
+                written.add(place)
+        self.open_all(written)
 
     def skip_routine(self, routine: Routine) -> None:
         """Open what a function may write that was handed to one that is not known."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -224,17 +224,29 @@ class State(ABC):
             self.store[pointer.place] = RunTime(name_of(pointer.place).lstrip("."), held.value)
 
     def open_at(self, place: str, *, keeps_default: bool = True, device: bool = False) -> None:
-        """Open the number at a place, and those of its elements and fields.
+        """Open the number at a place, and those of its elements and fields."""
+        parts = place + ".", place + "["
+        opened = [it for it in self.store or () if it == place or it.startswith(parts)]
+        self._open_numbers(opened, keeps_default=keeps_default, device=device)
 
-        What stands for "nothing yet" is no default: sizes are computed from it.
-        """
+    def open_all(self, places: Set[str]) -> None:
+        """Open the numbers at several places, and those of their elements and fields, in one walk."""
+        if places:
+            self._open_numbers(
+                [it for it in self.store or () if it in places or not places.isdisjoint(_wholes(it))]
+            )
+
+    def _open_numbers(
+        self, places: Sequence[str], *, keeps_default: bool = True, device: bool = False
+    ) -> None:
         store = self.store
         if store is None:
             return
-        for it in [it for it in store if it == place or it.startswith((place + ".", place + "["))]:
+        for it in places:
             held = store[it]
             if isinstance(held, (Number, RunTime, Null)):
                 kept = default_of(held) if keeps_default else None
+                # What stands for "nothing yet" is no default: sizes are computed from it.
                 kept = None if kept in _NOTHING_YET else kept
                 store[it] = RunTime(name_of(it).lstrip("."), kept, device=device)
 
@@ -358,3 +370,10 @@ def opened_as(name: str, value: Value) -> Value:
     if isinstance(value, Number):
         return RunTime(name, value.value)
     return value
+
+
+def _wholes(place: str) -> Iterator[str]:
+    """Yield what a place is an element or a field of."""
+    for at, character in enumerate(place):
+        if character in ".[":
+            yield place[:at]
