@@ -17,7 +17,7 @@ from clmap_lsp.index.model import (
     Use,
 )
 from clmap_lsp.index.narrowing import is_distance, is_size, most_of
-from clmap_lsp.index.operators import ASSIGNMENTS, MEASURES, POSTFIX, PRECEDENCE, UNARY, folded, wrapped
+from clmap_lsp.index.operators import ASSIGNMENTS, MEASURES, PRECEDENCE, UNARY, folded, wrapped
 from clmap_lsp.index.postfix import PostfixParser
 from clmap_lsp.index.types import (
     INT,
@@ -301,7 +301,7 @@ class ExpressionParser(PostfixParser, ABC):
         try:
             if isinstance(base, VectorType) and self.text == "(" and not self.starts_type(self.at + 1):
                 self._vector_literal(base)
-                return Value(unqualified(type_), start)
+                return self.postfix(Value(unqualified(type_), start))
             operand = self.unary()
         finally:
             self.depth -= 1
@@ -312,7 +312,7 @@ class ExpressionParser(PostfixParser, ABC):
         return Value(unqualified(type_), start, constant=constant, root=operand.root, use=operand.use)
 
     def _vector_literal(self, base: VectorType) -> None:
-        """Read what stands behind `(float4)`: parts in brackets, and what is applied to them."""
+        """Read the parts in brackets behind `(float4)`; what follows is applied to the vector."""
         opened = self.at
         self.at += 1
         parts = [self.assignment()]
@@ -320,9 +320,7 @@ class ExpressionParser(PostfixParser, ABC):
             parts.append(self.assignment())
         self.expect(")", opened)
         counts = [_lane_count(it.type) for it in parts]
-        if self.texts[self.at] in POSTFIX:
-            self.postfix(Value(parts[-1].type, opened))
-        elif len(parts) > 1 and None not in counts:
+        if len(parts) > 1 and None not in counts:
             total = sum(it or 0 for it in counts)
             if total < base.lanes:
                 said = "too few elements in vector initialization "

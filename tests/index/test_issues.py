@@ -385,3 +385,13 @@ def test_vectors_of_lengths_that_have_no_name_are_typed(attribute: str):
         "v b = a * a; v c = -b + 2.0f; o[0] = b.s0 + c.s0; b < c; !b; }\n"
     )
     assert messages(source) == []
+
+
+def test_what_follows_a_vector_literal_is_applied_to_the_vector():
+    """As clang has it: `(int4)(1, 2, 3, 4).x` is the first of four, no cast of the last one's member."""
+    source = (
+        "__kernel void k(__global int *a, int4 v) {\n"
+        "int i = (int4)(1, 2, 3, 4).x; a[i] = (int2)(5, 6).s1 + (int4)(a[0]).w * (int4)(v).y;\n"
+        "float4 f = (float8)(1.0f).lo; a[1] = (int4)(1, 2, 3, 4)[2] + (int)f.x; }\n"
+    )
+    assert messages(source) == []
