@@ -117,6 +117,8 @@ def binary_type(operator: str, left: Value, right: Value) -> tuple[Qualified, st
         return _vector_type(operator, first, second)
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         return _pointer_type(operator, first, second)
+    if operator in _COMPARISONS and _are_handles(left, right):
+        return INT, None
     scalar, other = scalar_of(a), scalar_of(b)
     if scalar is None or other is None or ScalarKind.VOID in (scalar.kind, other.kind):
         return UNKNOWN, _invalid(left.type, right.type)
@@ -127,6 +129,14 @@ def binary_type(operator: str, left: Value, right: Value) -> tuple[Qualified, st
     if operator in ("<<", ">>"):
         return TYPE_NAMES[promoted(scalar).name], None
     return arithmetic_type(scalar, other), None
+
+
+def _are_handles(left: Value, right: Value) -> bool:
+    """Tell whether two queues or events of queues are compared, or a queue with 0 (OpenCL C 2.0, 6.13.17)."""
+    names = [it.name if isinstance(it := base_of(value.type), OpaqueType) else "" for value in (left, right)]
+    if names in (["queue_t", "queue_t"], ["clk_event_t", "clk_event_t"]):
+        return True
+    return sorted(names) == ["", "queue_t"] and 0 in (left.constant, right.constant)
 
 
 def _invalid(left: Qualified, right: Qualified) -> str:

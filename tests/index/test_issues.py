@@ -395,3 +395,11 @@ def test_what_follows_a_vector_literal_is_applied_to_the_vector():
         "float4 f = (float8)(1.0f).lo; a[1] = (int4)(1, 2, 3, 4)[2] + (int)f.x; }\n"
     )
     assert messages(source) == []
+
+
+def test_queues_and_their_events_are_compared():
+    head = "extern queue_t q();\nbool k(clk_event_t e, clk_event_t f, event_t g) { return "
+    for good in ("q() == 0", "0 != q()", "q() == q()", "e == f"):
+        assert [it for it in messages(f"{head}{good}; }}\n") if "error" in it] == []
+    for bad in ("e == 0", "g == g", "q() == 1"):
+        assert any("invalid operands" in it for it in messages(f"{head}{bad}; }}\n")), bad
