@@ -29,6 +29,7 @@ Counts = NDArray[np.int64]
 
 _TABULATED = 1 << 14
 """Small N that are counted ahead of time; beyond, `evaluate` counts the one that is asked for."""
+_LEAST_TABULATED = 1 << 10
 _CELLS = 1 << 22
 
 
@@ -230,12 +231,14 @@ def _formula(
     settled = max(first, _apart_from(access, reach))
     aligned = -(-settled // period) * period
     n_small = settled - first
-    sizes = np.arange(first, first + min(n_small, _TABULATED), dtype=np.int64)
+    # Four million elements at most: the more rows, the fewer small N are counted ahead of time.
+    tabulated = min(_TABULATED, max(_LEAST_TABULATED, _CELLS // max(1, shape[0] * shape[1])))
+    sizes = np.arange(first, first + min(n_small, tabulated), dtype=np.int64)
     counts = access.totals(np.concatenate([sizes, np.arange(aligned, aligned + period)]))
     if isinstance(counts, Unknown):
         return counts
     small, table = counts[: len(sizes)], _shortest(counts[len(sizes) :])
-    if n_small <= _TABULATED:
+    if n_small <= tabulated:
         differs = np.flatnonzero(small != table[sizes % len(table)])
         settled = first + (int(differs[-1]) + 1 if len(differs) else 0)
         small = small[: settled - first]

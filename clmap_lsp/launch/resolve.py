@@ -240,7 +240,9 @@ def _check_numbers(parameter: Variable, values: Sequence[int | float]) -> None:
     if not (is_sampler or (isinstance(kind, ScalarType) and not kind.is_float)):
         return
     for value in values:
-        if isinstance(value, float) and not (math.isfinite(value) and (value.is_integer() or not is_sampler)):
+        if isinstance(value, float) and not (
+            math.isfinite(value) and -(2.0**63) <= value < 2.0**64 and (value.is_integer() or not is_sampler)
+        ):
             raise LaunchError(
                 f"`{parameter.name}` ({parameter.type}) cannot be {value:g}", "write a whole number"
             )

@@ -119,6 +119,8 @@ def test_pinning_a_launch_gives_it_back() -> None:
         (PartialLaunch(arguments={"A": "3"}, source="x"), "`A` is a buffer"),
         (PartialLaunch(arguments={"N": "zeros(3)"}, source="x"), "`N` is a int"),
         (PartialLaunch(arguments={"N": "1e999"}, source="x"), "`N` (int) cannot be inf"),
+        (PartialLaunch(arguments={"N": "1e308"}, source="x"), "`N` (int) cannot be 1e+308"),
+        (PartialLaunch(arguments={"N": "-1e19"}, source="x"), "`N` (int) cannot be -1e+19"),
         (PartialLaunch(arguments={"A": "random(K)"}, source="x"), "`K`"),
         (PartialLaunch(local_size=(1024, 1024), source="x"), "too large"),
     ],
