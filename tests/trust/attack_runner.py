@@ -1,6 +1,9 @@
 """Runs attack kernels, each in a forked process of its own, and prints what became of them as JSON lines.
 
-usage: python -X faulthandler attack_runner.py FILE.cl...
+usage: python -X faulthandler attack_runner.py [--rows | --single] FILE.cl...
+
+With `--rows`, races are not looked for and nothing is traced, so that regular kernels are run by whole rows
+of work-items; with `--single` the same without rows.
 
 Every buffer of the launch and every table of the emulator lies between two pages that may not be touched,
 right before the second one: a read or write past the end kills the process. Bytes between the first page and
@@ -28,6 +31,10 @@ _PAGE = mmap.PAGESIZE
 _CANARY = 0xA5
 _regions: list[tuple[mmap.mmap, int, str]] = []
 _libc = ctypes.CDLL(None, use_errno=True)
+_watched: dict[str, bool] = {}
+"""Settings of the emulator that differ from its defaults."""
+_by_rows: list[bool] = []
+"""Whether each run was by rows of work-items."""
 
 
 def guarded(size: int, what: str) -> np.ndarray:
@@ -70,6 +77,21 @@ def guard_emulator() -> None:
     allocation.cleared = cleared
 
 
+def set_rows(allowed: bool) -> None:
+    """Run all that is regular by rows of work-items, or nothing."""
+    from clmap_lsp.emulator import jit
+
+    has_rows = jit._has_rows
+
+    def noted(job: Any) -> bool:
+        _by_rows.append(has_rows(job))
+        return _by_rows[-1]
+
+    jit._ROWS_FROM, jit._LEAST_ROW = (1, 1) if allowed else (1 << 60, 1)
+    jit._has_rows = noted
+    _watched.update(trace=False, races=False)
+
+
 def attack(path: Path) -> dict[str, Any]:
     """Read, analyse and run the kernels of a file."""
     from clmap_lsp.analysis.session import AnalysisSession
@@ -95,7 +117,11 @@ def attack(path: Path) -> dict[str, Any]:
         refused = str(launch)
     else:
         settings = EmulationSettings(
-            engine=Engine.JIT, device=load_model("nvidia-hopper"), time_limit_s=1, memory_limit_mib=256
+            engine=Engine.JIT,
+            device=load_model("nvidia-hopper"),
+            time_limit_s=1,
+            memory_limit_mib=256,
+            **_watched,  # type: ignore[arg-type]
         )
         try:
             result = emulate(program, kernel, launch, settings)
@@ -105,6 +131,7 @@ def attack(path: Path) -> dict[str, Any]:
         "problems": problems,
         "refused": refused,
         "smashed": smashed(),
+        "by_rows": any(_by_rows),
         "seconds": analysed - started,
         "emulation_s": time.process_time() - analysed,
     }
@@ -163,7 +190,10 @@ def main() -> None:
     here = Path(__file__).parent
     attack(here / "attacks" / "null_pointer.cl")
     guard_emulator()
-    for path in sys.argv[1:]:
+    files = [it for it in sys.argv[1:] if not it.startswith("--")]
+    if len(files) < len(sys.argv) - 1:
+        set_rows("--rows" in sys.argv)
+    for path in files:
         print(json.dumps(run_forked(Path(path))), flush=True)
 
 
