@@ -136,3 +136,17 @@ __kernel void lately(__global const float *a, __global float *o) {
   for (int k = 0; k <= i; k++) { s += a[k]; last = k * 2; }
   o[last & 1023] = s;
 }
+__kernel void pairs(__global const float *a, __global float *o, int n) {
+  float s = 0; int i = get_global_id(0);
+  for (int j = i + 1; j < n; j++) s += a[i] * a[j] + a[j * 2 + 1];
+  o[i] = s;
+}
+__kernel void lower(__global const float *a, __global float *o, int n) {
+  float s = 0; int i = get_global_id(0), r = get_global_id(1);
+  for (int k = 0; k < i; k += 3) s += a[r * n + k] * a[k * n + i];
+  o[r * get_global_size(0) + i] = s;
+}
+__kernel void staircase(__global float *a, int n) {
+  int i = get_global_id(0);
+  for (int k = i; k >= 0; k--) a[i * n + k] = a[k] + k;
+}

@@ -74,6 +74,12 @@ SMALL = [
     line("suffix", 512, n=512),
     line("suffix", 512, items=448, n=500),
     line("stairs", 640),
+    line("pairs", 1920, items=960, n=960),
+    line("pairs", 1920, items=896, n=900),
+    launch("lower", (192, 16), (32, 4), a="zeros(40000)", o="zeros(3072)", n="200"),
+    launch("lower", (192, 16), (16, 8), a="zeros(40000)", o="zeros(3072)", n="199"),
+    launch("staircase", (320,), (64,), a="zeros(102400)", n="320"),
+    launch("staircase", (320,), (32,), a="zeros(104000)", n="325"),
     line("ragged", 448),
     *(line("bitonic", 4096, j=j, k=k) for j, k in ((1, 2), (16, 1024), (512, 1024), (1024, 2048))),
     *(line("fft", 4096, p=p) for p in (1, 16, 256)),
@@ -192,6 +198,12 @@ def test_real_sizes_are_exact() -> None:
     assert tree.footprint == items + items // 256 + 256
     across = found_of(square("transpose", n))
     assert (across.accesses, across.footprint) == (4 * n * n, 2 * n * n + 16 * 16)
+    items = 1 << 16
+    for count in (items // 8, items):
+        triangle = found_of(launch("prefix", (count,), (256,), a=f"zeros({count})", o=f"zeros({count})"))
+        assert (triangle.loads, triangle.footprint) == (count * (count + 1) // 2, 2 * count)
+    rows = found_of(launch("triangular", (n,), (256,), a=f"zeros({n * n})", o=f"zeros({n})", n=str(n)))
+    assert (rows.loads, rows.footprint) == (n * (n + 1) // 2, n * (n + 1) // 2 + n)
     n = 4095
     product = found_of(square("mm", n))
     assert product.footprint == 3 * n * n + 2 * 256

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clmap_lsp.emulator.symbolic import Bail
-from clmap_lsp.emulator.symbolic.histogram import Progressions, add_region
+from clmap_lsp.emulator.symbolic.histogram import add_region
 from clmap_lsp.emulator.symbolic.measure import measure
+from clmap_lsp.emulator.symbolic.progressions import Progressions
+from clmap_lsp.emulator.symbolic.runs import add_runs
 from clmap_lsp.launch import BufferArgument, Fill, Launch, Origin, ScalarArgument
 from clmap_lsp.locality.address_totals import AddressTotals
 from clmap_lsp.locality.definition import Definition, LocalAddresses
@@ -153,6 +155,53 @@ def test_histograms_equal_enumeration(
         assert add_region(counts, parts)
     finally:
         module._ENUMERATE, module._FLAT, module._MANY_PARTS = limits
+    equals_enumeration(counts, parts)
+
+
+STRETCHES = st.builds(
+    lambda lanes, dims, times, step: Progressions(
+        np.array(lanes, np.int64) * 4 * step, tuple((4 * coef * step, n) for coef, n in dims), times
+    ),
+    st.lists(st.integers(0, 40), min_size=1, max_size=40),
+    st.lists(
+        st.tuples(st.sampled_from([-8, -4, -1, 0, 1, 2, 3, 4, 8, 16, 64]), st.integers(1, 20)), max_size=3
+    ),
+    st.integers(1, 3),
+    st.sampled_from([1, 2, 64]),
+)
+
+
+@given(
+    st.lists(st.one_of(PARTS, STRETCHES), min_size=1, max_size=4),
+    st.integers(1, 3),
+    st.sampled_from([4, 8, 1 << 20]),
+)
+def test_runs_equal_enumeration(parts: list[Progressions], copies: int, remembered: int) -> None:
+    """Neighbouring addresses, rows that touch, overlap or lie apart, and what is touched several times."""
+    import clmap_lsp.emulator.symbolic.runs as module
+
+    shift = 1024 - min(it.span()[0] for it in parts)
+    parts = [Progressions(it.lanes + shift, it.dims, it.times) for it in parts]
+    limit, module._REMEMBERED_LANES = module._REMEMBERED_LANES, remembered
+    try:
+        counts = AddressTotals()
+        assert add_runs(counts, parts, 1024, 4, 1 << 20, copies)
+    finally:
+        module._REMEMBERED_LANES = limit
+    assert counts.total % copies == 0
+    once = AddressTotals(counts.total // copies, counts.sums / copies)
+    once.by_count = {value: times // copies for value, times in counts.by_count.items()}
+    equals_enumeration(once, parts)
+
+
+def test_runs_are_left_where_there_are_too_many() -> None:
+    scattered = Progressions(np.arange(0, 1 << 16, 64, np.int64), ((1 << 16, 128),))
+    counts = AddressTotals()
+    assert not add_runs(counts, [scattered], 0, 4, 1 << 20, 1)
+    assert not counts.total
+
+
+def equals_enumeration(counts: AddressTotals, parts: list[Progressions]) -> None:
     distinct, times = np.unique(np.concatenate([spelt_out(it) for it in parts]), return_counts=True)
     assert counts.footprint == len(distinct)
     assert counts.total == times.sum()

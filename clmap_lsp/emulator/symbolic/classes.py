@@ -11,9 +11,10 @@ The definition is the paper's: means over a group's timesteps, then over groups.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import field
 from math import gcd, prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.counting import dense, residues
 from clmap_lsp.emulator.symbolic.machine import Machine
+from clmap_lsp.emulator.symbolic.recurring import contents
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of, mask_dims
 from clmap_lsp.emulator.symbolic.values import Ints, Sym, at_turn, numbers
@@ -35,8 +37,17 @@ _MAX_CELLS = 1 << 23
 """Accesses of all classes that are worked out; some seconds."""
 _MAX_CLASSES = 4_096
 """Of one timestep."""
-_KNOWN_ROWS = 1_024
-"""Sets of timesteps whose entropies are kept; 20 MB where each is of 256 work-items and turns."""
+_KNOWN_ROWS = 8_192
+"""Sets of timesteps, from one residue on, whose entropies are kept: 2 MB."""
+_KNOWN_TABLES = 64
+"""Likewise those from several residues on: 6 MB at most."""
+
+
+_MAX_KEPT_KEYS = 1 << 21
+"""Timesteps of accesses that are remembered for other boxes."""
+
+_Found = tuple[NDArray[np.float64], int, int]
+"""Entropies over all groups, timesteps of one group, accesses that were worked out."""
 
 
 class _TooManyError(Exception):
@@ -66,7 +77,19 @@ class _Access:
         return tuple((d, coef) for d, coef in self.row.offset.coefs if d in self.free)
 
 
-def box_entropies(machine: Machine, bases: Mapping[Variable, int]) -> NDArray[np.float64] | None:
+@dataclass(slots=True)
+class Known:
+    """What the boxes of one launch have in common, by what it follows from."""
+
+    keys: dict[Hashable, Ints] = field(default_factory=dict)
+    """The different timesteps of an access, counted from where its own begin."""
+    sums: dict[Hashable, _Found] = field(default_factory=dict)
+    """The entropies of accesses that meet."""
+
+
+def box_entropies(
+    machine: Machine, bases: Mapping[Variable, int], known: Known
+) -> NDArray[np.float64] | None:
     """Return the sum over a box's groups of their mean entropies a timestep, shape (11,).
 
     `bases` are the virtual addresses of buffers, multiples of 2**10. `None` if classes do not cover the box.
@@ -77,10 +100,12 @@ def box_entropies(machine: Machine, bases: Mapping[Variable, int]) -> NDArray[np
             for it in accesses:
                 it.free = tuple(d for d in it.free if d < GROUP_DIMENSIONS)
         total, steps, cells = np.zeros(LEVELS), 0, _MAX_CELLS
-        for part in _components(accesses):
-            found = _alone(part[0]) if len(part) == 1 else None
+        for part in _components(accesses, known):
+            alike = _alike(part, bases)
+            found = known.sums.get(alike)
             if found is None:
-                found = _together(part, bases, cells)
+                found = _alone(part[0]) if len(part) == 1 else None
+                found = known.sums[alike] = _together(part, bases, cells) if found is None else found
             total += found[0]
             steps += found[1]
             cells -= found[2]
@@ -167,11 +192,11 @@ def _keys(it: _Access) -> Ints:
     return (numbers(segment, it.row.counts) << 32) + numbers(it.ordinal, it.row.counts)
 
 
-def _components(accesses: Sequence[_Access]) -> Iterable[list[_Access]]:
+def _components(accesses: Sequence[_Access], known: Known) -> Iterable[list[_Access]]:
     """Return the accesses in sets that have no timestep in common."""
     if not accesses:
         return []
-    keys = [np.unique(_active_keys(it)) for it in accesses]
+    keys = [_distinct_keys(it, known) for it in accesses]
     if sum(map(len, keys)) > _MAX_KEYS:
         raise _TooManyError
     owner = np.repeat(np.arange(len(accesses)), [len(it) for it in keys])
@@ -194,6 +219,54 @@ def _components(accesses: Sequence[_Access]) -> Iterable[list[_Access]]:
     return found.values()
 
 
+def _distinct_keys(it: _Access, known: Known) -> Ints:
+    """Return the numbers of the timesteps of an access, rising."""
+    first = (it.segment.const << 32) + it.ordinal.const
+    if it.row.mask is True and it.ordinal.array is None and it.segment.array is None:
+        return _distinct(_keys(it))
+    alike = _pattern(it)
+    found = known.keys.get(alike)
+    if found is None:
+        found = _distinct(_active_keys(it)) - first
+        if sum(map(len, known.keys.values())) + len(found) > _MAX_KEPT_KEYS:
+            known.keys.clear()
+        known.keys[alike] = found
+    return found + first
+
+
+def _distinct(numbers: Ints) -> Ints:
+    """Return different numbers, rising; faster than `np.unique` where they rise already."""
+    ordered = np.sort(numbers, axis=None, kind="stable")
+    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))] if ordered.size else ordered
+
+
+def _pattern(it: _Access) -> Hashable:
+    """Return what an access's timesteps and addresses follow from, but for where they begin."""
+    row = it.row
+    values = tuple((x.coefs, contents(x.array)) for x in (row.offset, it.ordinal, it.segment))
+    return values, contents(row.mask), row.counts, row.n_lanes, it.free
+
+
+def _alike(part: Sequence[_Access], bases: Mapping[Variable, int]) -> Hashable:
+    """Return what the entropies of accesses that meet follow from: where they begin, from the first one."""
+    steps = min(it.ordinal.const for it in part), min(it.segment.const for it in part)
+    firsts: dict[Variable, int] = {}
+    for it in part:
+        first = firsts.get(it.row.root, it.row.offset.const)
+        firsts[it.row.root] = min(first, it.row.offset.const)
+    return tuple(
+        (
+            _pattern(it),
+            it.ordinal.const - steps[0],
+            it.segment.const - steps[1],
+            it.row.root,
+            it.row.offset.const - firsts[it.row.root],
+            (bases[it.row.root] + firsts[it.row.root]) % _BLOCK,
+        )
+        for it in part
+    )
+
+
 def _active_keys(it: _Access) -> Ints:
     keys = _keys(it)
     if it.row.mask is True or keys.size == 1:
@@ -206,7 +279,7 @@ def _n_groups(it: _Access) -> int:
     return prod(it.row.counts[:GROUP_DIMENSIONS])
 
 
-def _alone(it: _Access) -> tuple[NDArray[np.float64], int, int] | None:
+def _alone(it: _Access) -> _Found | None:
     """Return entropies over all groups, timesteps of one group and cells of an access that meets no other.
 
     `None` if its work-items are not in one timestep at a time.
@@ -215,7 +288,7 @@ def _alone(it: _Access) -> tuple[NDArray[np.float64], int, int] | None:
     if it.ordinal.array is not None or it.segment.array is not None:
         return None
     loops = prod(row.counts[d] for d in range(GROUP_DIMENSIONS, len(row.counts)) if d not in it.free)
-    if len(np.unique(_keys(it))) != loops:
+    if len(_distinct(_keys(it))) != loops:
         return None
     addresses, mask, rest = dense(row)
     used = np.asarray(mask.any(axis=1))
@@ -228,30 +301,41 @@ def _alone(it: _Access) -> tuple[NDArray[np.float64], int, int] | None:
         raise _TooManyError
     covered = sum(times for _, times in histogram)
     repeats = prod(row.counts) // (len(used) * covered)
-    total = np.zeros(LEVELS)
-    for residue, times in histogram:
-        total += times * (many @ _of_rows(distinct, residue))
+    found = _of_rows(distinct, many, tuple(it for it, _ in histogram))
+    total = np.array([times for _, times in histogram]) @ found
     n_steps = len(addresses) * covered * repeats // _n_groups(it)
     return total * repeats, n_steps, cells
 
 
-def _of_rows(rows: Ints, residue: int) -> NDArray[np.float64]:
-    """Return the entropies of rows of addresses from `residue` on; those of no lane are the largest number.
+def _of_rows(rows: Ints, many: NDArray[Any], residues: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the entropies of rows of addresses, each `many` times, from each residue on: (residues, 11).
 
-    Boxes of work-groups that take different numbers of turns have the same rows at the end of their loops.
+    Addresses of no lane are the largest number. Boxes of work-groups that take different numbers of turns
+    have the same rows in many of them.
     """
-    key = (rows.shape, sha256(rows.tobytes()).digest(), residue)
-    found = _known.get(key)
-    if found is None:
-        active = rows != np.iinfo(np.int64).max
-        found = _entropies(rows + np.where(active, residue, 0), active)
-        if len(_known) >= _KNOWN_ROWS:
-            _known.clear()
-        _known[key] = found
-    return found
+    same = contents(rows), contents(many)
+    table = _tables.get((same, residues))
+    if table is not None:
+        return table
+    active = rows != np.iinfo(np.int64).max
+    table = np.empty((len(residues), LEVELS))
+    for n, residue in enumerate(residues):
+        found = _known.get((same, residue))
+        if found is None:
+            found = many @ _entropies(rows + np.where(active, residue, 0), active)
+            if len(_known) >= _KNOWN_ROWS:
+                _known.clear()
+                _tables.clear()
+            _known[same, residue] = found
+        table[n] = found
+    if len(_tables) >= _KNOWN_TABLES:
+        _tables.clear()
+    _tables[same, residues] = table
+    return table
 
 
-_known: dict[tuple[tuple[int, ...], bytes, int], NDArray[np.float64]] = {}
+_known: dict[Hashable, NDArray[np.float64]] = {}
+_tables: dict[Hashable, NDArray[np.float64]] = {}
 
 
 def _entropies(addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -259,9 +343,7 @@ def _entropies(addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.float64
     return entropies_of_sums(sums, totals[:, None], Definition.PAPER)
 
 
-def _together(
-    part: Sequence[_Access], bases: Mapping[Variable, int], room: int
-) -> tuple[NDArray[np.float64], int, int]:
+def _together(part: Sequence[_Access], bases: Mapping[Variable, int], room: int) -> _Found:
     """Return what `_alone` does, of accesses that meet: their timesteps spelt out, once for each class.
 
     Raises: _TooManyError.

@@ -8,7 +8,8 @@ import numpy as np
 
 from clmap_lsp.emulator.symbolic.control import SplitError, SplitTurnsError
 from clmap_lsp.emulator.symbolic.integers import is_int64, settled, spread_out
-from clmap_lsp.emulator.symbolic.rows import simplified
+from clmap_lsp.emulator.symbolic.recurring import key_of
+from clmap_lsp.emulator.symbolic.rows import Mask, simplified
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, Space, dims_of
 from clmap_lsp.emulator.symbolic.values import (
     Condition,
@@ -56,9 +57,7 @@ def _negative(difference: Sym, shift: int, wanted: bool, space: Space) -> Condit
         if least >= 0:
             return not wanted
         shifted = tightened(shifted)
-    _split_if_worthwhile(shifted, space)
-    below = np.less(spread_out(shifted, space), 0)
-    return simplified(below if wanted else np.logical_not(below))
+    return _mask(shifted, np.less, wanted, space)
 
 
 def _equals(difference: Sym, wanted: bool, space: Space) -> Condition:
@@ -69,9 +68,18 @@ def _equals(difference: Sym, wanted: bool, space: Space) -> Condition:
         if least == most == 0:
             return wanted
         difference = tightened(difference)
-    _split_if_worthwhile(difference, space)
-    zero = np.equal(spread_out(difference, space), 0)
-    return simplified(zero if wanted else np.logical_not(zero))
+    return _mask(difference, np.equal, wanted, space)
+
+
+def _mask(value: Sym, relation: np.ufunc, wanted: bool, space: Space) -> Mask:
+    """Return for whom a value is in a relation to 0, or is not. Raises: SplitError, SplitTurnsError."""
+    plain = key_of(value, space.counts)
+    key = None if plain is None else (plain, relation, wanted)
+    if key is not None and (known := space.masks.found.get(key)) is not None:
+        return known
+    _split_if_worthwhile(value, space)
+    holds = relation(spread_out(value, space), 0)
+    return space.masks.keep(key, simplified(holds if wanted else np.logical_not(holds)))
 
 
 def _split_if_worthwhile(difference: Sym, space: Space) -> None:

@@ -7,8 +7,8 @@ and turns is a convolution of the dimensions' residues, so that cost does not gr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Sequence
+from dataclasses import field, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import gcd
@@ -21,6 +21,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices import rules
 from clmap_lsp.devices.model import BankedLocal, CachedLocal, DeviceModel, Unknown
 from clmap_lsp.emulator.symbolic.control import Spending
+from clmap_lsp.emulator.symbolic.recurring import contents
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import dims_of
 from clmap_lsp.emulator.symbolic.values import Ints, Sym, affordable, spread
@@ -31,6 +32,8 @@ from clmap_lsp.source.types import AddressSpace
 _CONSTANT_MODULUS = 256
 _CHEAP_CELLS = 1 << 12
 _MOST_SMALL = 512
+_MASK_LOOKED_AT = 64
+"""Elements of a mask that are looked at in the time that an address takes."""
 _small: dict[tuple[DeviceModel, tuple[Any, ...]], tuple[Tally, ...]] = {}
 """What cheap patterns cost: those of the kernels of one file are much the same."""
 
@@ -75,6 +78,12 @@ class Tally:
         self.least = least if self.least is None else min(self.least, least)
         self.most = max(self.most, int(units[used].max()))
 
+    def moved(self, by: int) -> Tally:
+        """Return the counts of the same pattern so many bytes further on."""
+        if not by or self.first_byte is None:
+            return self
+        return replace(self, first_byte=self.first_byte + by, end_byte=self.end_byte + by)
+
     def scaled(self, by: Fraction) -> Tally:
         """Return the counts of a sample scaled up to what it was taken from."""
 
@@ -97,13 +106,25 @@ class Counter:
     device: DeviceModel
     spending: Spending
     _cache: dict[tuple[Any, ...], tuple[Tally, ...]] | None = None
+    _whole: dict[Hashable, tuple[int, Tally]] = field(default_factory=dict)
+    """Counts of rows that differ from others in where they begin alone, and where those begin."""
 
     def count(self, rows: Rows) -> Tally:
         """Return the exact counts of all executions in `rows`. Raises: OverBudgetError."""
         checkpoint()
         self.spending.accesses += 1
-        addresses, mask, rest = dense(rows)
         modulus = self._modulus(rows)
+        key = _alike(rows, modulus)
+        at, known = self._whole.get(key, (0, None))
+        if known is None:
+            at, known = rows.offset.const, self._counted(rows, modulus)
+            self._whole[key] = at, known
+        elif not isinstance(rows.mask, bool):
+            self.spending.spend(cells=rows.mask.size // _MASK_LOOKED_AT)
+        return known.moved(rows.offset.const - at)
+
+    def _counted(self, rows: Rows, modulus: int) -> Tally:
+        addresses, mask, rest = dense(rows)
         least = int(addresses.min())
         base = rest.const + least
         if least:  # Arrays may be large: what changes nothing makes no copy.
@@ -228,6 +249,17 @@ class Counter:
             return np.minimum(distinct, 1)
         best = _ideal_table(self.device, rows.space is AddressSpace.LOCAL, size, op)
         return np.zeros(len(distinct), np.int64) if best is None else best[distinct]
+
+
+def _alike(rows: Rows, modulus: int) -> Hashable:
+    """Return what the counts of an access follow from, but for where its addresses begin."""
+    offset, mask = rows.offset, rows.mask
+    return (
+        (rows.op, rows.space, rows.moved, rows.n_lanes, rows.counts, offset.const % modulus, offset.coefs),
+        is_uniform_in_group(offset),
+        contents(offset.array),
+        contents(mask),
+    )
 
 
 def in_simd_groups(array: Any, width: int) -> Any:

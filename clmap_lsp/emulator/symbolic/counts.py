@@ -25,6 +25,7 @@ from clmap_lsp.emulator.symbolic.images import ImageCount, ImageCounter
 from clmap_lsp.emulator.symbolic.machine import Doubt, Machine
 from clmap_lsp.emulator.symbolic.memory import KnownData
 from clmap_lsp.emulator.symbolic.needs import needs_of
+from clmap_lsp.emulator.symbolic.recurring import Masks
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import Box, Space, box_of_group, boxes_of
 from clmap_lsp.emulator.symbolic.values import SEVERAL, Floats, Lanes, Sym, Unknown, Value
@@ -334,11 +335,12 @@ def run_boxes(
     data = KnownData(kernel, launch, needs.written, constants)
     scalars = _scalars(kernel, launch)
     waiting = list(boxes)[::-1]
+    masks = Masks()
     done: list[Machine] = []
     while waiting:
         box = waiting.pop()
         spending.spend(boxes=1)
-        space = Space(box, launch, simd_width, spending)
+        space = Space(box, launch, simd_width, spending, masks)
         machine = Machine(kernel, space, needs, data, follow_ordinals, suppose_taken)
         machine.everybody_counts = everybody_counts
         try:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clmap_lsp.dataclass import dataclass
+from clmap_lsp.emulator.symbolic.progressions import Dims, Progressions
+from clmap_lsp.emulator.symbolic.runs import add_runs
 from clmap_lsp.emulator.symbolic.values import Ints
 from clmap_lsp.locality.address_totals import BLOCK, AddressTotals
 
@@ -39,35 +40,6 @@ _ENUMERATE = 1 << 14
 
 
 _Counts = NDArray[np.integer[Any]]
-_Dims = tuple[tuple[int, int], ...]
-"""(coef, count) of dimensions."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progressions:
-    """Addresses `lanes[i] + Σ coef_j·t_j` for all t_j below count_j, `times` times each.
-
-    `lanes` are bytes, any number of them, equal ones allowed; `dims` are (coef, count).
-    """
-
-    lanes: Ints
-    dims: _Dims
-    times: int = 1
-
-    def n_addresses(self) -> int:
-        """Return how many addresses there are, equal ones told apart."""
-        n = int(self.lanes.size)
-        for _, count in self.dims:
-            n *= count
-        return n
-
-    def span(self) -> tuple[int, int]:
-        """Return the lowest and highest address."""
-        low, high = int(self.lanes.min()), int(self.lanes.max())
-        for coef, count in self.dims:
-            reach = coef * (count - 1)
-            low, high = low + min(reach, 0), high + max(reach, 0)
-        return low, high
 
 
 def add_region(totals: AddressTotals, parts: Sequence[Progressions], copies: int = 1) -> bool:
@@ -86,6 +58,8 @@ def add_region(totals: AddressTotals, parts: Sequence[Progressions], copies: int
     )
     is_flat = length * np.dtype(kind).itemsize <= 8 * MAX_LENGTH
     if length > _FLAT:
+        if add_runs(totals, parts, start, unit, length, copies):
+            return True
         # What is worked on grows with the number of windows and with their length.
         periods = sorted(_windows(parts), key=lambda it: length * unit // it + _LENGTH_WEIGHT * (it // unit))
         most = _MANY_PARTS if is_flat else 1 << 62
@@ -150,7 +124,7 @@ def _add_windows(
     slots = period // unit
     shapes: dict[bytes, int] = {}
     kept: list[Ints] = []
-    falls: list[list[tuple[int, _Dims, int]]] = []
+    falls: list[list[tuple[int, Dims, int]]] = []
     n_windows = 0
     for part in pieces:
         for inner, outer in _by_windows(part, period):
@@ -221,12 +195,12 @@ _FAR = 8
 """Windows."""
 
 
-def _by_windows(part: Progressions, period: int) -> Iterator[tuple[Progressions, _Dims]]:
+def _by_windows(part: Progressions, period: int) -> Iterator[tuple[Progressions, Dims]]:
     """Yield a part as sums of progressions inside windows and dimensions of whole windows.
 
     A dimension returns to the same place of a window after so many steps: those are inside, the rest whole.
     """
-    waiting: list[tuple[int, _Dims, _Dims, _Dims]] = [(0, part.dims, (), ())]
+    waiting: list[tuple[int, Dims, Dims, Dims]] = [(0, part.dims, (), ())]
     while waiting:
         shift, dims, inside, whole = waiting.pop()
         if not dims:

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.emulator.symbolic.classes import box_entropies
+from clmap_lsp.emulator.symbolic.classes import Known, box_entropies
 from clmap_lsp.emulator.symbolic.control import Bail, BailError, Budget, OverBudgetError, Spending
 from clmap_lsp.emulator.symbolic.counting import dense
 from clmap_lsp.emulator.symbolic.counts import DEFAULT_BUDGET, run_boxes
 from clmap_lsp.emulator.symbolic.exclusive import executions, is_exclusive
-from clmap_lsp.emulator.symbolic.histogram import Progressions, add_region
+from clmap_lsp.emulator.symbolic.histogram import add_region
 from clmap_lsp.emulator.symbolic.machine import Machine
+from clmap_lsp.emulator.symbolic.progressions import Progressions
 from clmap_lsp.emulator.symbolic.rows import Rows
 from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, boxes_of, dims_of, mask_dims
 from clmap_lsp.emulator.symbolic.timesteps import (
@@ -250,14 +251,14 @@ def _psl(
     if norm == 0:
         return np.zeros(LEVELS)
     bases = _bases(kernel, view)
-    patterns = Patterns(definition)
+    patterns, known = Patterns(definition), Known()
     total = np.zeros(LEVELS)
     spelt_out: list[GroupSegments] = []
     cells = MAX_CELLS
     for machine in machines:
         found = None
         if definition is Definition.PAPER:
-            entropies = box_entropies(machine, bases)
+            entropies = box_entropies(machine, bases, known)
             if entropies is not None:
                 total += entropies
                 continue

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.control import Budget, NotRegularError, OverBudgetError, Spending, SplitError
+from clmap_lsp.emulator.symbolic.recurring import Masks
 from clmap_lsp.emulator.symbolic.values import Ints, Sym, of_array
 from clmap_lsp.launch.model import Launch
 
@@ -89,6 +90,7 @@ class Space:
     launch: Launch
     simd_width: int
     spending: Spending
+    masks: Masks = field(default_factory=Masks)
     counts: list[int] = field(default_factory=list)
     """Lengths of the dimensions: three of the box, then those of open loops."""
     n_lanes: int = 1
