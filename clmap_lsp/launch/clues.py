@@ -18,6 +18,8 @@ GLOBAL_ID = WorkItemQuery.GLOBAL_ID
 LOCAL_ID = WorkItemQuery.LOCAL_ID
 GROUP_ID = WorkItemQuery.GROUP_ID
 _IDS = (GLOBAL_ID, LOCAL_ID, GROUP_ID)
+TURNS = 4
+"""Elements that each work-item is taken to have where a loop steps by all of them."""
 
 
 @dataclass(slots=True)

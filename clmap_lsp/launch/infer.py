@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.launch.clues import Clues, find_clues
+from clmap_lsp.launch.clues import TURNS, Clues, find_clues
 from clmap_lsp.launch.extents import Extents, Interval, Sizes, find_extents
 from clmap_lsp.launch.forms import Form, Id
 from clmap_lsp.launch.image import dimensions, texel_type
@@ -54,8 +54,6 @@ _WINDOW = 2
 """What a window moves by that is as wide."""
 _RADIUS = 2
 """How far a window reaches to each side: 5 x 5 elements."""
-_TURNS = 4
-"""Elements of each work-item where a loop steps by all of them."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 _MAX_GROUP = 1024
 _SAMPLER = 0x12
@@ -189,7 +187,7 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         dimension = clues.pitches[parameter]
         return draft.end_of_ids(dimension) if dimension < len(draft.global_size) else draft.guess.problem[n]
     if parameter in clues.strided:
-        return _TURNS * (draft.end_of_ids(0) if draft.global_size else draft.guess.problem[1])
+        return TURNS * (draft.end_of_ids(0) if draft.global_size else draft.guess.problem[1])
     if parameter in clues.totals and (total := _total(parameter, clues, draft, n)) is not None:
         return min(total, draft.guess.with_loops if looped else draft.guess.elements)
     if parameter in clues.steps:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.launch.clues import find_clues
+from clmap_lsp.launch.clues import TURNS, find_clues
 from clmap_lsp.launch.members import find_members
 from clmap_lsp.launch.model import Argument, Launch, Origin, ScalarArgument
 from clmap_lsp.launch.partial import PartialLaunch
@@ -75,14 +75,21 @@ def _shapes(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
 
 
 def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
-    """Yield a launch with every guessed size a little less, and so no power of two; then one in which what is
-    small by its name is small, and what was taken for 1 is not."""
+    """Yield a launch with every guessed size a little less, and so no power of two.
+
+    Then one in which loops that step by all work-items have one turn, and one in which what is small by its
+    name is small, and what was taken for 1 is not.
+    """
     guessed = dict(_guessed(kernel, launch))
     counted = {it.name: granule for it, granule in find_clues(kernel).bytes.granules.items()}
     sizes = {name: value for name, value in guessed.items() if value // counted.get(name, 1) >= _LEAST}
     if sizes:
         smaller = {name: value - counted.get(name, 1) for name, value in sizes.items()}
         yield _with(kernel, launch, sizes, smaller)
+    shared = {it.name for it in find_clues(kernel).strided}
+    once = {name: value // TURNS for name, value in guessed.items() if name in shared and value % TURNS == 0}
+    if once:
+        yield _with(kernel, launch, {name: guessed[name] for name in once}, once)
     forms = [form.atoms() for form in find_clues(kernel).bounds.values()]
     bounds = {it.name for atoms in forms if len(atoms) == 1 for it in atoms if isinstance(it, ir.Variable)}
     others = {name: 1 for name in sizes if name not in bounds and _INCREMENT.search(name)}

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clmap_lsp.findings import Related
+from clmap_lsp.findings import Related, Severity
 from clmap_lsp.report.fingerprint import fingerprint
 from clmap_lsp.report.model import SEVERITY_RANK, CheckReport, FileReport
 from clmap_lsp.rules.causes import names_of_files
@@ -50,9 +50,11 @@ def without_copies(report: CheckReport) -> CheckReport:
 
     Copies are told by rule, kernel, message and the text of the line; the finding points at them. So is what
     is found at one place of a header, in whatever kernels and files it is reached from, what is found in a
-    helper that several kernels of a file call, and the names of all files that take types from the build.
+    helper that several kernels of a file call, the names of all files that take types from the build, and
+    what a compiler says in the same words of several places.
     """
     copies = _of_headers(report)
+    _add_repeated(report, copies)
     told = _of_types(report, copies) | _of_helpers(report, copies)
     first: dict[tuple[str, str], tuple[FileReport, Finding]] = {}
     gone = {id(finding) for found in copies.values() for _, finding in found}
@@ -80,6 +82,25 @@ def _of_headers(report: CheckReport) -> dict[int, list[tuple[FileReport, Finding
         if known is not finding:
             others.setdefault(id(known), []).append((file, finding))
     return others
+
+
+def _add_repeated(report: CheckReport, others: dict[int, list[tuple[FileReport, Finding]]]) -> None:
+    """Add what is said of the source in the same words again: of errors in one file, else in any.
+
+    One slip is often made many times, and mended in one go; two files are mended one by one.
+    """
+    gone = {id(it) for found in others.values() for _, it in found}
+    first: dict[tuple[str, str, str, str], Finding] = {}
+    for file, it in report.pairs():
+        if it.code in _OF_THE_SOURCE and it.kernel is None and id(it) not in gone:
+            where = it.span.path if it.severity is Severity.ERROR else ""
+            title = "" if it.fix is None else f"{it.span.path}: {it.fix.title}"
+            known = first.setdefault((where, it.code, it.message, title), it)
+            if known is not it:
+                others.setdefault(id(known), []).append((file, it))
+
+
+_OF_THE_SOURCE = frozenset({"CM001", "CM011", "CM016", "CM017"})
 
 
 def _of_helpers(report: CheckReport, others: dict[int, list[tuple[FileReport, Finding]]]) -> dict[int, str]:
@@ -131,7 +152,11 @@ def _merged(
         for other, _ in others:
             sources.update({path: text for path, text in other.sources.items() if path not in sources})
         message = told.get(id(it), it.message)
-        findings.append(replace(it, message=message, related=(*it.related, *pointers)))
+        fix = it.fix
+        if fix is not None and it.code in _OF_THE_SOURCE:
+            same = [edit for _, other in others if other.fix is not None for edit in other.fix.edits]
+            fix = replace(fix, edits=tuple(dict.fromkeys((*fix.edits, *same))))
+        findings.append(replace(it, message=message, related=(*it.related, *pointers), fix=fix))
     return replace(file, findings=tuple(findings), sources=sources)
 
 
@@ -141,10 +166,12 @@ MOST_COPIES = 5
 
 def _pointers(finding: Finding, others: Sequence[tuple[FileReport, Finding]]) -> list[Related]:
     same = [(file, it) for file, it in others if it.span == finding.span]
-    here = "not defined here" if finding.data.get("types") else "the same here, in a copy"
+    repeated = finding.code in _OF_THE_SOURCE
+    here = "the same here" if repeated else "the same here, in a copy"
+    here = "not defined here" if finding.data.get("types") else here
     shown = [Related(it.span, here) for _, it in others if it.span != finding.span]
     if len(shown) > MOST_COPIES:
-        more = f"the same here, and in {len(shown) - MOST_COPIES} more files"
+        more = f"the same here, and in {len(shown) - MOST_COPIES} more {'places' if repeated else 'files'}"
         shown[MOST_COPIES - 1 :] = [replace(shown[MOST_COPIES - 1], message=more)]
     return [*_through(same), *shown]
 

@@ -24,7 +24,7 @@ _STRUCTURAL = frozenset(
 """Roles of guesses that decide how the text around a name is read."""
 
 
-_HIDING = frozenset(("missing-include", "template-text", "several-programs"))
+_HIDING = frozenset(("missing-include", "template-text", "several-programs", "cpp-classes", "cpp-templates"))
 """Problems that are the cause of names which nothing defines."""
 
 

@@ -10,6 +10,9 @@ A constant offset is not reported: the second of two neighbouring requests finds
 in a cache. Nor are neighbours in a stencil, if the same buffer is also accessed at an aligned place beside,
 or elements that are moved in several pieces, such as vectors of 8 floats and structs.
 
+It is a hint, which `check` shows with `--hints` only: on devices whose caches hold the granule that two
+neighbouring requests share until both have come, it costs requests but hardly any traffic.
+
 ## Why is this bad?
 
 With 32 work-items, 4-byte elements and 32-byte sectors, 5 sectors move where 4 would do. The cause is rows
@@ -53,7 +56,7 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
 
-RULE = RuleMeta("CM103", "misaligned-access", Severity.INFORMATION)
+RULE = RuleMeta("CM103", "misaligned-access", Severity.HINT)
 
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:

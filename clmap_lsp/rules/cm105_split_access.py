@@ -62,7 +62,7 @@ _LANES = (2, 4, 8, 16)
 
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
-    """Yield one finding for each buffer and direction."""
+    """Yield one finding for each buffer and direction; none for stores of what was loaded from there."""
     from clmap_lsp.access.records import Direction
     from clmap_lsp.rules.intensity import is_compute_bound
     from clmap_lsp.rules.patterns import also, has_known_lanes, one_of
@@ -70,8 +70,13 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
 
     if not has_known_lanes(kernel, device):
         return
+    loaded: set[object] = set()
     for direction in (Direction.LOAD, Direction.STORE):
         for parts in _split(kernel, device, direction):
+            place = parts[0].access.buffer, parts[0].access.offset, len(parts)
+            if place in loaded:
+                continue
+            loaded.add(place)
             if (wording.share_of(parts) or 0.0) < SHARED_FROM or is_compute_bound(kernel):
                 continue
             yield one_of(
@@ -90,18 +95,29 @@ def _split(
     kernel: KernelAnalysis, device: DeviceModel, direction: Direction
 ) -> Iterator[list[AccessAnalysis]]:
     """Yield accesses that one vector could take the place of, in the order of their addresses."""
-    from clmap_lsp.rules.patterns import covered, is_global, is_scattered, neighbours, touched_bytes
+    from clmap_lsp.rules.patterns import (
+        covered,
+        is_global,
+        is_part_of_vector,
+        is_scattered,
+        neighbours,
+        run_of,
+        touched_bytes,
+    )
     from clmap_lsp.rules.thresholds import SPLIT_COVERED, WIDEST_BYTES
 
     seen: set[int] = set()
     for access in kernel.accesses:
         if access.access.site in seen or not is_global(access, direction) or not is_scattered(access, device):
             continue
+        if is_part_of_vector(access):  # Compilers load and store such vectors whole.
+            continue
         # Without a cost, guards keep it from running in this launch.
         near = [it for it in neighbours(kernel, access) if it.per_request is not None]
         parts = {(it.access.offset - access.access.offset).value: it for it in near}
         seen.update(it.access.site for it in near)
-        size, apart = touched_bytes(access), abs(access.stride.bytes or 0)
+        size = touched_bytes(access)
+        apart = run_of(near) if access.stride.bytes is None else abs(access.stride.bytes)
         alike = all(touched_bytes(it) == size for it in parts.values())
         if (
             apart <= WIDEST_BYTES
@@ -116,18 +132,21 @@ def _split(
 
 
 def _message(kernel: KernelAnalysis, parts: Sequence[AccessAnalysis], device: DeviceModel) -> str:
-    from clmap_lsp.rules.patterns import touched_bytes
-    from clmap_lsp.source.types import element_of
+    from clmap_lsp.rules.patterns import run_of, touched_bytes
+    from clmap_lsp.source.types import VectorType, element_of
 
     first = parts[0]
     cost = first.per_request
     assert cost is not None
     verb = first.access.direction.value
-    size, whole = touched_bytes(first), abs(first.stride.bytes or 0)
-    vector = f"{element_of(first.access.type)}{whole // size}"
+    size = touched_bytes(first)
+    whole = run_of(parts) if first.stride.bytes is None else abs(first.stride.bytes)
+    kind = first.access.type
+    element, lanes = element_of(kind), kind.lanes if isinstance(kind, VectorType) else 1
+    lanes *= whole // size
     return (
         f"{len(parts)} {verb}s from `{wording.expression(first)}` on use {len(parts) * size} of the {whole} "
-        f"bytes of each work-item: {verb} them as one `{vector}` (v{verb}{whole // size}); then "
+        f"bytes of each work-item: {verb} them as one `{element}{lanes}` (v{verb}{lanes}); then "
         f"{wording.plural(cost.mean, 'sector')} move in one request, not in each of {len(parts)}.\n"
         f"{wording.scope(kernel, parts, device)}"
     )

@@ -56,7 +56,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules import wording
 from clmap_lsp.rules.meta import RuleMeta
-from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType, Type
+from clmap_lsp.source.types import AddressSpace
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
@@ -80,13 +80,37 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
             group[0].access.span,
             _message(kernel, group, device),
             kernel=kernel.name,
-            severity=wording.graded(group, Severity.WARNING if _costs_much(group) else Severity.INFORMATION),
+            severity=_severity(kernel, group),
             related=also(group),
             data={**wording.figures(group[0]), "share": wording.share_of(group)},
         )
 
     for group in by_buffer(it for it in kernel.accesses if _conflicts(kernel, it)):
         yield one_of(group, finding)
+
+
+def _severity(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> Severity:
+    """Return how much a conflict matters: a hint where mending it gains less than a tenth of the passes.
+
+    Passes are those of local memory and, since it is slower, two for each sector of global memory.
+    """
+    from clmap_lsp.rules.thresholds import SECTOR_PASSES, SMALL_SHARE
+
+    totals = kernel.totals
+    spent = totals.wavefronts + SECTOR_PASSES * totals.sectors
+    sites = {it.access.site: it for it in group}.values()
+    saved = sum(
+        it.totals.wavefronts * (1 - 1 / it.per_request.excess) for it in sites if it.totals and it.per_request
+    )
+    if saved < SMALL_SHARE * spent:
+        return Severity.HINT
+    uncounted = any(it.per_request is None and it.access.loops for it in kernel.accesses if _is_local(it))
+    loud = _costs_much(group) and not uncounted
+    return wording.graded(group, Severity.WARNING if loud else Severity.INFORMATION)
+
+
+def _is_local(access: AccessAnalysis) -> bool:
+    return access.access.space is AddressSpace.LOCAL
 
 
 def _costs_much(group: Sequence[AccessAnalysis]) -> bool:
@@ -99,45 +123,24 @@ def _costs_much(group: Sequence[AccessAnalysis]) -> bool:
 
 def _conflicts(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
     from clmap_lsp.access.records import Direction
-    from clmap_lsp.rules.patterns import swap_mends
+    from clmap_lsp.rules.patterns import covered, is_part_of_vector, swap_mends
     from clmap_lsp.rules.thresholds import CONFLICT_FROM
 
     cost = access.per_request
     return (
-        access.access.space is AddressSpace.LOCAL
+        _is_local(access)
         and access.access.direction is not Direction.ATOMIC
         and cost is not None
         and cost.unit == "wavefronts"
         and cost.mean >= CONFLICT_FROM * max(cost.ideal, _passes(access))
         and not swap_mends(kernel, access)
-        and not _is_part_of_vector(kernel, access)
+        and not (is_part_of_vector(access) and covered(kernel, access) >= 1.0)
     )
 
 
 def _passes(access: AccessAnalysis) -> float:
     """Return the passes that elements of 8 and 16 bytes take anyway: half of a row each, or a quarter."""
     return access.access.size / 4
-
-
-def _is_part_of_vector(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
-    """Tell whether an access is to a component of a vector whose others are used too: it moves whole."""
-    from clmap_lsp.rules.patterns import covered
-    from clmap_lsp.source.types import VectorType
-
-    whole = _element_of(access)
-    return (
-        isinstance(whole, VectorType)
-        and access.access.size < whole.size == abs(access.stride.bytes or 0)
-        and covered(kernel, access) >= 1.0
-    )
-
-
-def _element_of(access: AccessAnalysis) -> Type | None:
-    """Return the type of the elements that a buffer was declared with."""
-    kind = None if access.access.root is None else access.access.root.type
-    while isinstance(kind, ArrayType):
-        kind = kind.element
-    return kind.pointee if isinstance(kind, PointerType) else kind
 
 
 def _message(kernel: KernelAnalysis, group: Sequence[AccessAnalysis], device: DeviceModel) -> str:

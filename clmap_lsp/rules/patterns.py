@@ -20,13 +20,14 @@ from clmap_lsp.rules.estimates import estimate_of, phrase
 from clmap_lsp.rules.intensity import is_compute_bound
 from clmap_lsp.rules.thresholds import (
     SMALL_FACTOR,
+    SMALL_SHARE,
     SPLIT_BYTES,
     SPLIT_COVERED,
     SWAP_GAINS_FROM,
     UNCOALESCED_FROM,
     WIDEST_BYTES,
 )
-from clmap_lsp.source.types import AddressSpace
+from clmap_lsp.source.types import AddressSpace, ArrayType, PointerType, VectorType
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
@@ -52,6 +53,15 @@ def is_contiguous(access: AccessAnalysis) -> bool:
 def touched_bytes(access: AccessAnalysis) -> int:
     """Return the bytes that one work-item moves: of a vector of which it needs one component, those."""
     return sum(access.pieces) or access.access.size
+
+
+def is_part_of_vector(access: AccessAnalysis) -> bool:
+    """Tell whether an access is to a component of vectors that lie side by side: they move whole."""
+    kind = None if access.access.root is None else access.access.root.type
+    while isinstance(kind, ArrayType):
+        kind = kind.element
+    whole = kind.pointee if isinstance(kind, PointerType) else kind
+    return isinstance(whole, VectorType) and access.access.size < whole.size == abs(access.stride.bytes or 0)
 
 
 def has_known_lanes(kernel: KernelAnalysis, device: DeviceModel) -> bool:
@@ -187,12 +197,18 @@ def _severity(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> Severi
         return Severity.HINT
     if not kernel.totals.complete and not any(it.access.loops for it in group):
         return Severity.HINT  # What loops over data move is most of it, and not in the shares.
+    sites = {it.access.site: it for it in group}.values()
+    saved = sum((it.share or 0.0) * (1 - 1 / waste(kernel, it)) for it in sites)
+    if wording.share_of(group) is not None and saved < SMALL_SHARE:
+        return Severity.HINT
     return wording.graded(group, Severity.WARNING)
 
 
 def waste(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
     """Return how many times the ideal an access costs, with what its neighbours use of the same granules."""
     own = 1.0 if access.per_request is None else access.per_request.excess
+    if access.stride.bytes is None and (used := covered(kernel, access)) > 0:
+        return min(own, 1.0 / used)
     apart = abs(access.stride.bytes or 0)
     if touched_bytes(access) < apart <= SPLIT_BYTES and _walked(kernel, access) > touched_bytes(access):
         return min(own, 1.0 / covered(kernel, access))  # Turns of a loop find what the first one moved.
@@ -220,9 +236,12 @@ def covered(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
     """Return which part of the bytes between two work-items the accesses beside this one use, 0 to 1.
 
     That is 0 where work-items are further apart than the longest vector: the caches may have lost the
-    granules when their other bytes are asked for.
+    granules when their other bytes are asked for. Where they are at no fixed distance, it is the part of
+    what a request moves that they use together.
     """
-    apart = abs(access.stride.bytes or 0)
+    if access.stride.bytes is None:
+        return _used_together(kernel, access)
+    apart = abs(access.stride.bytes)
     if not 0 < apart <= SPLIT_BYTES:
         return 0.0
     near = neighbours(kernel, access)
@@ -237,6 +256,21 @@ def covered(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
         used = {at % apart for start, length in walks for at in range(start, start + length)}
         known = _grouped.covered[id(near)] = len(used) / apart
     return known
+
+
+def _used_together(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
+    """Return which part of the granules of a request the accesses at constant distances from it use."""
+    cost, size = access.per_request, touched_bytes(access)
+    starts = {it.access.offset.terms.get((), 0) for it in neighbours(kernel, access)}
+    if cost is None or max(starts) - min(starts) >= SPLIT_BYTES:
+        return 0.0
+    return min(len(starts) * cost.ideal / cost.mean, 1.0) if len(starts) > 1 and size else 0.0
+
+
+def run_of(parts: Sequence[AccessAnalysis]) -> int:
+    """Return the bytes from the first to the last of accesses at constant distances."""
+    starts = [it.access.offset.terms.get((), 0) for it in parts]
+    return max(starts) - min(starts) + touched_bytes(parts[0])
 
 
 def neighbours(kernel: KernelAnalysis, access: AccessAnalysis) -> list[AccessAnalysis]:

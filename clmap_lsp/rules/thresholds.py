@@ -50,6 +50,10 @@ with 4 and more it takes as good as a square, which is what texture caches are m
 CONFLICT_FROM: Final = 1.5
 """Factor: half of the requests of a 2-way conflict. What is below comes from few requests only."""
 
+SECTOR_PASSES: Final = 2
+"""Passes of local memory in the time of a sector of global memory. A compute unit serves a pass a clock; of
+memory, GPUs of recent years have 10 to 20 bytes a clock for each of them."""
+
 # --------------------------------------------------------------------------------------------- launches
 
 ACTIVE_FROM: Final = 0.125

@@ -15,9 +15,14 @@ if TYPE_CHECKING:
     from clmap_lsp.devices.model import DeviceModel
 
 
+_LONGEST_PLACE = 100
+"""Characters. Longer ones come from conditions and helpers; the text that is pointed at says it better."""
+
+
 def expression(access: AccessAnalysis) -> str:
-    """Return the access in the author's words: `A[row*N + k]`."""
-    return access.access.place_text
+    """Return the access in the author's words, `A[row*N + k]`, if anybody would read them."""
+    text = access.access.place_text
+    return text if len(text) <= _LONGEST_PLACE else f"{access.access.buffer}[…]"
 
 
 def number(value: float) -> str:

@@ -2,13 +2,16 @@
 
 Tokens keep their places. Namespaces go, `static_cast<T>(e)` becomes `(T)(e)`, references become pointers,
 default arguments are written out, and `auto` is a type of its own that takes that of the value. A template
-is left out and a block is replaced by one word that lowering does not follow; both are named at their places.
+of a function is read for the types of its first explicit instantiation. One without is left out, and a block
+is replaced by one word that lowering does not follow; both are named at their places. Classes are not read:
+where there are some it is said once.
 Source: The C++ for OpenCL 1.0 and 2021 Programming Language Documentation, Khronos Group, sections 1 and 2;
 OpenCL C Specification 3.0, section 6.14 (blocks).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from itertools import compress, count
 
@@ -27,6 +30,7 @@ CASE_RANGE = "__builtin_case_range"
 
 _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "addrspace_cast"})
 _MARKS = frozenset({"::", "namespace", "using", "template", "auto", *_CASTS})
+_OF_CLASSES = frozenset({"class", "template", "::"})
 _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 _LONGEST_ARGUMENTS = 64
 """Tokens between `<` and `>` in which the end of template arguments is looked for."""
@@ -55,11 +59,13 @@ def plain(tokens: list[Token], in_order: list[str]) -> Plain:
     """
     out = Plain(tokens)
     texts = set(in_order)
+    if not _OF_CLASSES.isdisjoint(texts) and (found := _classes(tokens)) is not None:
+        out.problems.append(found)
     if not _MARKS.isdisjoint(texts):
         out.tokens = _without_namespaces(out.tokens)
         out.tokens = _c_casts(out.tokens)
         if "template" in texts:
-            _leave_out_templates(out)
+            _without_templates(out)
         if "auto" in texts:
             out.tokens = _automatic_types(out.tokens)
     if "^" in texts and _may_have_blocks(in_order):
@@ -190,22 +196,63 @@ def _automatic_types(tokens: list[Token]) -> list[Token]:
 # ---------------------------------------------------------------------------- what is left out by name
 
 
-def _leave_out_templates(out: Plain) -> None:
-    """Drop templates, and the arguments in `<>` of calls to them."""
+def _classes(tokens: list[Token]) -> Problem | None:
+    """Return the first class, class template or member function of a text as a problem; `None`: none."""
+    closing = _brackets(tokens)
+    at = 0
+    while at < len(tokens):
+        text = tokens[at].text
+        head, name = at, _text(tokens, at + 1)
+        if text == "template":
+            parameters = _closing_angle(tokens, at + 1) if name == "<" else None
+            head = at + 1 if parameters is None else parameters + 1
+            is_class = _text(tokens, head) in ("class", "struct")
+        elif text == "class":
+            is_class = _is_name(name) and _text(tokens, at + 2) in ("{", ":", ";")
+        else:
+            opening = at + 2 + (name == "~")
+            is_member = text == "::" and _is_name(_text(tokens, at - 1)) and _text(tokens, opening) == "("
+            body = _text(tokens, closing.get(opening, len(tokens)) + 1)
+            is_class = is_member and body in ("{", ":", "const")
+            head = at - 1
+        if is_class:
+            shown = " ".join(it.text for it in tokens[head : head + 2])
+            shown = f"{_text(tokens, at - 1)}::{name}" if text == "::" else shown
+            message = (
+                f"classes of C++ are not read, such as `{shown}`: of this file only what is OpenCL C is "
+                "judged, and nothing is said of errors"
+            )
+            return Problem("cpp-classes", Severity.INFORMATION, message, span_of_token(tokens[at]))
+        at = closing.get(at, at) + 1 if text == "{" else at + 1
+    return None
+
+
+def _without_templates(out: Plain) -> None:
+    """Write out templates of functions for the types that they are instantiated with, and drop the others.
+
+    Of several instantiations the first is read. The arguments in `<>` of calls go.
+    """
     tokens = out.tokens
     closing = _brackets(tokens)
+    instances = _instances(tokens, closing)
     kept: list[Token] = []
     names: set[str] = set()
     at = 0
     while at < len(tokens):
         if tokens[at].text == "template" and _text(tokens, at + 1) == "<":
             end, name = _template(tokens, at, closing)
-            what = f"the template `{name}`" if name else "a template"
-            message = f"{what} is not read; write the function out for the types that it is used with"
-            place = span_of_token(tokens[at])
-            out.problems.append(Problem("unsupported", Severity.WARNING, message, place))
             names.add(name)
+            written = _written_out(tokens[at:end], instances.get(name))
+            kept += written
+            if not written:
+                what = f"the template `{name}`" if name else "a template"
+                message = f"{what} is not read; write the function out for the types that it is used with"
+                place = span_of_token(tokens[at])
+                out.problems.append(Problem("unsupported", Severity.INFORMATION, message, place))
             at = end
+            continue
+        if tokens[at].text == "template":
+            at = _template(tokens, at, closing)[0]
             continue
         kept.append(tokens[at])
         if tokens[at].text in names and _text(tokens, at + 1) == "<":
@@ -214,11 +261,80 @@ def _leave_out_templates(out: Plain) -> None:
                 at = arguments
         at += 1
     out.tokens = kept
+    first = next(it for it in tokens if it.text == "template")
+    message = "templates are read for the types of their first explicit instantiation"
+    out.problems.append(Problem("cpp-templates", Severity.HINT, message, span_of_token(first)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Instance:
+    """An explicit instantiation: `template __attribute__((mangled_name(f_float))) void f(float x)`.
+
+    Source of `mangled_name`: OpenCL Static C++ Kernel Language Extension, AMD, 2012, section 2.5.
+    """
+
+    parameters: list[Token]
+    name: str
+    """What the host calls it."""
+
+
+def _instances(tokens: list[Token], closing: dict[int, int]) -> dict[str, _Instance]:
+    """Return the first explicit instantiation of each function, by its name."""
+    found: dict[str, _Instance] = {}
+    for at, token in enumerate(tokens):
+        if token.text == "template" and _text(tokens, at + 1) != "<":
+            end, _ = _template(tokens, at, closing)
+            if end > at + 3 and tokens[end - 1].text == ";" and tokens[end - 2].text == ")":
+                opening = next((it for it in range(at, end) if closing.get(it) == end - 2), at)
+                own = _text(tokens, opening - 1)
+                texts = [it.text for it in tokens[at:opening]]
+                mangled = texts.index("mangled_name") + 2 if "mangled_name" in texts else len(texts)
+                name = texts[mangled] if mangled < len(texts) and _is_name(texts[mangled]) else own
+                found.setdefault(own, _Instance(tokens[opening + 1 : end - 2], name))
+    return found
+
+
+def _written_out(template: list[Token], instance: _Instance | None) -> list[Token]:
+    """Return a template of a function with the types of an instantiation; empty where they do not follow."""
+    end = _closing_angle(template, 1)
+    if end is None or instance is None:
+        return []
+    heads = _separated(template[2:end])
+    names = [head[1].text for head in heads if len(head) == 2 and head[0].text in ("class", "typename")]
+    body = template[end + 1 :]
+    opening = next((i for i, it in enumerate(body) if it.text == "(" and i and _is_name(body[i - 1].text)), 0)
+    while opening and body[opening - 1].text == "__attribute__":
+        opening = next((i for i in range(opening + 1, len(body)) if body[i].text == "("), 0)
+    own = _separated(body[opening + 1 : _brackets(body).get(opening, opening)])
+    types: dict[str, Token] = {}
+    for wanted, given in zip(own, _separated(instance.parameters), strict=False):
+        for index, it in enumerate(wanted[: len(given)]):
+            if it.text in names:
+                types.setdefault(it.text, given[index])
+            elif it.text != given[index].text:
+                break
+    if len(names) != len(heads) or set(types) != set(names):
+        return []
+    body[opening - 1] = body[opening - 1]._replace(text=instance.name)
+    return [it._replace(text=types[it.text].text) if it.text in types else it for it in body]
+
+
+def _separated(tokens: Sequence[Token]) -> list[list[Token]]:
+    """Return what stands between the commas of a list, those in brackets left alone."""
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for it in tokens:
+        depth += (it.text in _OPEN) - (it.text in _CLOSE)
+        if it.text == "," and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(it)
+    return parts
 
 
 def _template(tokens: list[Token], at: int, closing: dict[int, int]) -> tuple[int, str]:
     """Return where a template ends, and its name."""
-    parameters = _closing_angle(tokens, at + 1)
+    parameters = _closing_angle(tokens, at + 1) if _text(tokens, at + 1) == "<" else at
     index = at + 2 if parameters is None else parameters + 1
     name = ""
     while index < len(tokens):

@@ -84,12 +84,17 @@ def find_embedded(text: str, language: HostLanguage) -> list[EmbeddedSource]:
             found = _c(text, _CPP_TOKEN)
         case _:
             found = _c(text, _C_TOKEN)
-    made = [
+    made = _stringified(text, language)
+    inside = [it for it in found if not any(that.start <= it.start < that.end for that in made)]
+    return sorted((it for it in (*inside, *made) if _KERNEL.search(it.text)), key=lambda it: it.start)
+
+
+def _stringified(text: str, language: HostLanguage) -> list[EmbeddedSource]:
+    """Return what macros of C and C++ make strings of."""
+    return [
         EmbeddedSource(start, end, without_new_lines(text[start:end]), (0,), (start,))
         for start, end in (stringified(text) if language != "python" else ())
     ]
-    inside = [it for it in found if not any(that.start <= it.start < that.end for that in made)]
-    return sorted((it for it in (*inside, *made) if _KERNEL.search(it.text)), key=lambda it: it.start)
 
 
 def kernels_of_host(text: str, path: str) -> tuple[str, int]:
@@ -98,11 +103,16 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     Strings without a kernel count where they have several lines: hosts put them before the others. A text
     that is no host's, or holds no kernel, comes back as it is, with 0; so does a `.cl` file without.
     """
-    language = LANGUAGES.get(PurePath(path).suffix.lower(), "c" if _assigns_string(text) else None)
+    own = LANGUAGES.get(PurePath(path).suffix.lower())
+    language, is_host = own or ("c" if _assigns_string(text) else None), own is not None
     if language is None or not find_embedded(text, language):
         return text, 0
     found = _python(text) if language == "python" else _c(text, _CPP_TOKEN if language == "cpp" else _C_TOKEN)
     programs = [it for it in found if _KERNEL.search(it.text) or "\n" in it.text]
+    if is_host:  # A kernel file that is one such macro may define the macros that stand in it.
+        made = _stringified(text, language)
+        inside = [it for it in programs if not any(that.start <= it.start < that.end for that in made)]
+        programs = sorted((*inside, *made), key=lambda it: it.start)
     blank = re.sub(r"[^\n]", " ", text)
     parts: list[str] = []
     at = 0

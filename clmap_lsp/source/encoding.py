@@ -6,9 +6,14 @@ every byte of OpenCL C outside of comments and strings is ASCII; so each byte be
 
 from __future__ import annotations
 
+import re
+
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.span import Span
+
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
+_ASCII = re.compile(r"[\x00-\x7f]*")
 
 LEGACY = "latin-1"
 """Takes any byte, and gives the same byte back."""
@@ -58,8 +63,11 @@ def encoding_problems(text: str, path: str) -> tuple[Problem, ...]:
     if not isinstance(text, LegacyText):
         return ()
     first = text.first
+    if _ASCII.fullmatch(_COMMENT.sub(" ", text)) is not None:
+        message = f"the file is not UTF-8 (byte 0x{first.value:02x}): bytes of comments, which change nothing"
+        return (Problem("encoding", Severity.HINT, message, Span(path, first.offset, first.offset + 1)),)
     message = (
         f"the file is not UTF-8 (byte 0x{first.value:02x}); each of its bytes is read as one character, "
-        "which is right where such bytes stand in comments only. Save it as UTF-8 to be sure"
+        "and some stand outside of comments. Save it as UTF-8"
     )
     return (Problem("encoding", Severity.INFORMATION, message, Span(path, first.offset, first.offset + 1)),)

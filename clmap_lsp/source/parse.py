@@ -35,8 +35,6 @@ _PIECE = 1 << 16
 MAX_CHARACTERS = 8 << 20
 """Longer files are not OpenCL C that a person wrote, and are refused with one problem."""
 
-_PYTHON = (".py", ".pyi")
-"""Suffixes of files whose strings may have single quotes."""
 MAX_ERROR_DIRECTIVES = 16
 """`#error`s of one file that are got around: each costs a reading."""
 _CHARACTERS_A_STEP = 20
@@ -143,7 +141,7 @@ def _unwrapped(text: str, path: str) -> tuple[str, int]:
 
     Every character keeps its place.
     """
-    hosted, count = kernels_of_host(text, path) if '"' in text or path.endswith(_PYTHON) else (text, 0)
+    hosted, count = kernels_of_host(text, path)
     if count:
         return hosted, count
     unwrapped = without_wrapping(text)

@@ -80,14 +80,16 @@ def judged(
     codes = tuple(it.meta.code for it in asked)
     by_name = {it.name: it for it in kernels}
     # The same for all kernels, so that the file is read once for each value.
-    macros = tuple(
-        dict.fromkeys(it.name for kernel in kernels for it in kernel.guesses if it.role == "constant")
+    macros = _Macros(
+        tuple(dict.fromkeys(it.name for kernel in kernels for it in kernel.guesses if it.role == "constant")),
+        tuple(dict.fromkeys(it for kernel in kernels for it in _guessed_types(kernel))),
+        paddings,
     )
 
-    of_what = codes, macros, paddings, branches if macros or paddings else 0
+    of_what = codes, macros, branches if macros.any() else 0
 
     def vary(kernel: KernelAnalysis) -> Sequence[Other]:
-        make = partial(_others, kernel, asked, device, analyse, macros, paddings)
+        make = partial(_others, kernel, asked, device, analyse, macros)
         return list(make()) if memory is None else memory.of(kernel, of_what, make)
 
     others: dict[str, Sequence[Other] | None] = {}
@@ -145,19 +147,14 @@ def _index_texts(data: Mapping[str, object]) -> str:
 
 
 def _others(
-    kernel: KernelAnalysis,
-    rules: Sequence[Rule],
-    device: DeviceModel,
-    analyse: Analyse,
-    macros: tuple[str, ...],
-    paddings: tuple[str, ...],
+    kernel: KernelAnalysis, rules: Sequence[Rule], device: DeviceModel, analyse: Analyse, macros: _Macros
 ) -> Iterator[Other]:
     """Yield what the rules find on every other plausible launch, and with other values of macros.
 
     What all of it costs is counted, and ends it.
     """
     left = MAX_KERNEL_WORK
-    for guess in _guesses(kernel, macros, paddings):
+    for guess in _guesses(kernel, macros):
         if left <= 0:
             yield Other("", True, frozenset(), is_rest=True)
             return
@@ -166,6 +163,20 @@ def _others(
             left -= found.work
             said = _found(found, rules, device)
             yield Other(guess.instead_of, guess.invented, *said, work=found.work, about=guess.about)
+
+
+@dataclass(frozen=True, slots=True)
+class _Macros:
+    """Macros that a file does not define, or only unless the build does."""
+
+    constants: tuple[str, ...]
+    types: tuple[tuple[str, str], ...]
+    """Each with what it is taken for."""
+    paddings: tuple[str, ...]
+    """Those that pad arrays."""
+
+    def any(self) -> bool:
+        return bool(self.constants or self.types or self.paddings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +192,7 @@ class _Guess:
     about: str | None = None
 
 
-def _guesses(kernel: KernelAnalysis, macros: tuple[str, ...], paddings: tuple[str, ...]) -> Iterator[_Guess]:
+def _guesses(kernel: KernelAnalysis, macros: _Macros) -> Iterator[_Guess]:
     launch = kernel.launch
     for it in plausible(kernel.kernel, launch) if launch is not None else ():
         yield _Guess(it.instead_of, it.invented, it.launch)
@@ -190,14 +201,25 @@ def _guesses(kernel: KernelAnalysis, macros: tuple[str, ...], paddings: tuple[st
     sides = _tile_macros(kernel)
     few = {it.name for it in constants if it.value == _SMALL_VALUE}
     kept = {it.name for it in constants if it.value == "1"}  # Flags, and what pads rows.
-    varied = [it for it in macros if it not in kept]
+    varied = [it for it in macros.constants if it not in kept]
     for value, tile, small in _MACRO_VALUES if constants else ():
         values = tuple((name, tile if name in sides else small if name in few else value) for name in varied)
         yield _Guess(listed, True, macros=values, same_accesses=True)
     if constants:  # Arrays of a work-item are small in tuned kernels, whatever the groups are.
         yield _Guess(listed, True, macros=tuple((name, "2") for name in varied), about=_PRIVATE_RULE)
-    if paddings:
-        yield _Guess(f"{paddings[0]} is 0", True, macros=tuple((name, "1") for name in paddings))
+    if own := _guessed_types(kernel):
+        vectors = tuple((name, f"{value}4") for name, value in macros.types)
+        listed = ", ".join(f"{name} is {value}" for name, value in own[:3])
+        yield _Guess(listed, True, macros=vectors, same_accesses=True)
+    if macros.paddings:
+        yield _Guess(f"{macros.paddings[0]} is 0", True, macros=tuple((it, "1") for it in macros.paddings))
+
+
+def _guessed_types(kernel: KernelAnalysis) -> list[tuple[str, str]]:
+    """Return the types that were guessed to be numbers, and may be vectors of them."""
+    return [
+        (it.name, it.value) for it in kernel.guesses if it.role == "type" and it.value in ("float", "int")
+    ]
 
 
 def _tile_macros(kernel: KernelAnalysis) -> frozenset[str]:

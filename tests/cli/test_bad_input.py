@@ -37,14 +37,23 @@ def test_a_file_that_is_no_text(tmp_path: Path, data: bytes, part: str) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", [("--check", "--ignore", "CM101,CM102"), ("analyze",), ("emulate",)])
+@pytest.mark.parametrize(
+    "command", [("--check", "--hints", "--ignore", "CM101,CM102"), ("analyze",), ("emulate",)]
+)
 def test_a_file_in_an_old_encoding_is_read_and_keeps_it(tmp_path: Path, command: tuple[str, ...]) -> None:
     path = tmp_path / "old.cl"
     path.write_bytes(b"// \xa9 caf\xe9\n" + GOOD.encode())
     done = clmap(*command, str(path))
     assert done.returncode == 0, done.stderr
     if command[0] == "--check":
-        assert "CM010" in done.stdout
+        assert "hint CM010" in done.stdout
+        assert "CM010" not in clmap("--check", str(path)).stdout  # Comments change nothing.
+
+
+def test_a_byte_of_an_old_encoding_outside_of_comments_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "old.cl"
+    path.write_bytes(GOOD.encode() + b"\xa0\n")
+    assert "CM010" in clmap("--check", str(path)).stdout
 
 
 def test_an_unreadable_file_does_not_hide_the_findings_of_others(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -143,3 +144,18 @@ def test_documents_of_other_kinds_are_refused() -> None:
     for text in ("", "[]", '{"schema": 1}', '{"schema": 2, "files": []}'):
         with pytest.raises(compare.CompareError, match="analyze PATH --format json"):
             compare.parse(text, "x.json")
+
+
+def test_one_slip_made_many_times_is_one_finding_with_the_edits_of_all(tmp_path: Path) -> None:
+    body = "a[{0}] = *v.x; a[{0}] = *v.y;"
+    kernel = "__kernel void {0}(__global float *a, __global float4 *v) {{ {1} }}\n"
+    for name in ("one.cl", "two.cl"):
+        text = "".join(kernel.format(name[:3] + str(i), body.format(i)) for i in range(3))
+        (tmp_path / name).write_text(text)
+    command = [sys.executable, "-m", "clmap_lsp", "check", str(tmp_path), "--select", "CM011"]
+    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)["findings"]
+    arrows = [it for it in found if "did you mean to use '->'" in it["message"]]
+    assert [Path(it["filename"]).name for it in arrows] == ["one.cl", "two.cl"]
+    assert all(len(it["fix"]["edits"]) == 6 for it in arrows)
+    assert {it["message"] for it in arrows[0]["related"]} == {"the same here"}

@@ -8,6 +8,10 @@ import pytest
 from ir_dump import dump
 
 from clmap_lsp.access.analyse import analyse
+from clmap_lsp.commands.checking import CheckJob, check_file
+from clmap_lsp.config import Settings
+from clmap_lsp.findings import Severity
+from clmap_lsp.rules import Selection
 from clmap_lsp.source import ir
 from clmap_lsp.source.program import Program
 from clmap_lsp.source.read import read_program
@@ -148,3 +152,46 @@ def test_anything_half_typed_is_read(seed: int) -> None:
     for _ in range(4):
         text = edited(text, rng)
         assert not [it for it in read_program(text, "k.cl").problems if it.code == "internal-error"]
+
+
+def test_a_template_is_read_for_the_types_of_its_first_instantiation_under_the_name_that_the_host_uses() -> (
+    None
+):
+    program = read(
+        "template <class T, class I> __kernel void scale(const int n, __global T *a, I s) {\n"
+        "  int i = get_global_id(0); if (i < n) a[i] *= s; }\n"
+        "template __attribute__((mangled_name(scale_float))) "
+        "__kernel void scale(const int n, __global float *a, int s);\n"
+        "template __attribute__((mangled_name(scale_half))) "
+        "__kernel void scale(const int n, __global half *a, int s);\n"
+        "template <typename T> T exp(T x) { return 2 * x; }\n"
+    )
+    plain = read(
+        "__kernel void scale_float(const int n, __global float *a, int s) {\n"
+        "  int i = get_global_id(0); if (i < n) a[i] *= s; }\n"
+    )
+    assert [dump(it) for it in program.kernels] == [dump(it) for it in plain.kernels]
+    assert places(program, "unsupported") == [("template", 5)]
+
+
+@pytest.mark.parametrize(
+    ("text", "at"),
+    [
+        ("class Counter { public: int n; void add() { n++; } };\n", ("class", 1)),
+        ("void Counter::add(int n)\n{ this->n += n; }\n", ("::", 1)),
+        ("template <int N> struct Tree { int apples[N]; };\n", ("template", 1)),
+        ("Counter::~Counter() {}\n", ("::", 1)),
+    ],
+)
+def test_classes_are_named_once_and_nothing_is_said_of_errors(text: str, at: tuple[str, int]) -> None:
+    kernel = "__kernel void k(__global int *a) { Counter c; c.add(); a[get_global_id(0) * 32] = 1; }\n"
+    program = read_program(text + text.replace("Counter", "Other") + kernel, "k.cl")
+    assert places(program, "cpp-classes") == [at]
+    report = check_file(CheckJob("k.cl", Settings(), Selection.of(), text=text + kernel))
+    assert {it.code for it in report.findings if it.severity is Severity.ERROR} == set()
+    assert "CM008" in {it.code for it in report.findings if it.severity is Severity.INFORMATION}
+
+
+def test_names_of_c_that_look_like_classes_are_none() -> None:
+    program = read_program("__kernel void k(__global int *a) { int class = 1; a[class] = class; }\n", "k.cl")
+    assert places(program, "cpp-classes") == []

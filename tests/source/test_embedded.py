@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clmap_lsp.source.embedded import find_embedded
+from clmap_lsp.source.embedded import find_embedded, kernels_of_host
+from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
 
 KERNEL = "__kernel void f(__global float *a) {\n  a[get_global_id(0)] = 1.0f;\n}\n"
@@ -83,3 +84,22 @@ def test_every_plain_character_maps_to_itself(parts):
     for offset, char in enumerate(found.text):
         if char not in '\n\t\\"A':
             assert host[found.host_offset(offset)] == char
+
+
+def test_a_header_of_the_host_gives_what_its_macros_make_strings_of_and_nothing_else() -> None:
+    text = (
+        "#include <boost/compute/utility/source.hpp>\n"
+        "namespace a {\n"
+        "  const char source[] = BOOST_COMPUTE_STRINGIZE_SOURCE(\n"
+        "    __kernel void twice(__global float *a) { a[get_global_id(0)] *= 2; }\n"
+        "  );\n"
+        '  template<class T> void run(std::vector<T> const& v) { set("twice"); }\n'
+        "}\n"
+    )
+    kernels, count = kernels_of_host(text, "twice.hpp")
+    assert count == 1
+    assert kernels.split() == text.splitlines()[3].split()
+    assert [it.count("\n") for it in (kernels, text)] == [7, 7]
+    program = read_program(text, "twice.hpp")
+    assert [it.name for it in program.kernels] == ["twice"]
+    assert program.problems == ()
