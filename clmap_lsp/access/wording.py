@@ -191,7 +191,7 @@ class _Writer:
             case WorkItemSymbol():
                 return atom.name, _ATOM_BINDS
             case LoopSymbol() if atom.step != ONE or atom.start:
-                return f"turn({atom.name})", _ATOM_BINDS
+                return f"iteration({atom.name})", _ATOM_BINDS
             case Parameter() | LoopSymbol() | Carried():
                 return atom.name, _ATOM_BINDS
             case Indirect():

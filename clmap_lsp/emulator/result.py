@@ -125,6 +125,8 @@ class Fault:
     role: Role | None = None
     """For a race, what the access at `span` does."""
     other_role: Role | None = None
+    is_guess: bool = False
+    """Behind the end of a buffer whose size was inferred: a fault only if the buffer is really so short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,6 +285,8 @@ class EmulationResult:
     """Set if the run came to a limit before its end."""
     sampling: Sampling | None = None
     """Set if `method` is SAMPLED: counts are scaled up to the launch, footprints and entropies are not."""
+    enlarged: Mapping[str, int] = field(default_factory=dict)
+    """Buffers that the kernel left at the size that was inferred for them: elements that they have here."""
     notes: tuple[str, ...] = ()
     """What the reader must know: unknown values, limits that were met, counts that are bounds."""
 

@@ -310,7 +310,7 @@ def spelt(value: Polynomial, names: Names) -> str | None:
     ):
         return None
     text = words(value, names)
-    return None if "turn(" in text or "?" in text or "…" in text else text
+    return None if "iteration(" in text or "?" in text or "…" in text else text
 
 
 def tight(text: str) -> str:

@@ -6,7 +6,7 @@ touches from above (correlations between values are lost), and is `None` where a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
@@ -207,15 +207,21 @@ class _Walker(Forward[_Env]):
             return tested
         guess = 1 if trips is None else trips
         head = _widened(concerned, start, first, guess - 1)
+        grows: list[Variable] = []
         if trips is None:
-            head = probe.bounded(loop, start, first, head)
+            head, grows = probe.bounded(loop, start, first, head)
         for _ in range(_MAX_ROUNDS):
             end, after = self._walked(loop, dict(head))
             escaped = [] if end is None else _escaped(concerned, head, end, start, first)
             if not escaped or end is None:
-                return after
+                break
             head.update({it: _union(head.get(it), end[it]) for it in escaped})
-        head.update(dict.fromkeys(escaped, None))
+        else:
+            grows += escaped
+        if not grows:
+            return after
+        # What is left of the first turns was noted; how much further the others go is unknown.
+        head.update(dict.fromkeys(grows, None))
         return self._walked(loop, head)[1]
 
     def first_turn(self, loop: ir.Loop, env: _Env) -> tuple[_Env | None, _Env | None, int | None]:
@@ -238,23 +244,42 @@ class _Walker(Forward[_Env]):
         again = self.block(loop.test, dict(end))
         return tested, end, None if again is None else self._trips(loop, tested, again)
 
-    def bounded(self, loop: ir.Loop, start: _Env, first: _Env, head: _Env) -> _Env:
-        """Return what holds at the head of a loop whose turns nothing counts.
+    def bounded(self, loop: ir.Loop, start: _Env, first: _Env, head: _Env) -> tuple[_Env, list[Variable]]:
+        """Return what holds at the head of a loop whose condition does not tell how often it turns.
 
         Where values that grow from turn to turn are kept inside of some bounds (`if (i > n) break;`), turns
-        from values without bounds end inside them. Of the others only one turn is known.
+        from values without bounds end inside them. The others may grow as often as it takes to come to what a
+        break waits for (`if (++i == n) break;`). Also returns what nothing bounds: of that, `head` has what
+        one turn does.
         """
         concerned = self._concerned(loop)
         grown = _widened(concerned, start, first, _MAX_TRIPS)
         end, _ = self._walked(loop, dict(grown))
         if end is None:
-            return head
+            return head, []
+        grows = [it for it in concerned if it in start and start[it] != first.get(it)]
         inside = {
             it: _union(start[it], end[it])
             for it in concerned
             if it in start and it in end and grown[it] is not None and _holds(grown[it], end[it])
         }
-        return {**head, **inside}
+        open_ = [it for it in grows if it not in inside]
+        if open_ and (trips := self._trips_until_break(loop, first)) is not None:
+            further = _widened(open_, start, first, trips - 1)
+            inside.update({it: further[it] for it in open_})
+            open_ = []
+        return {**head, **inside}, open_
+
+    def _trips_until_break(self, loop: ir.Loop, first: _Env) -> int | None:
+        """Return how often a loop turns at most, if what its breaks compare tells it."""
+        waits = [*_waits(loop.body)]
+        if not waits:
+            return None
+        tested = self.block(loop.test, dict(first))
+        second, _ = self.turn(loop, tested)
+        found = [] if second is None else [self._turns(it, first, second) for it in waits]
+        known = [it for it in found if it is not None]
+        return min(known) + 1 if known else None
 
     def _walked(self, loop: ir.Loop, env: _Env) -> tuple[_Env | None, _Env | None]:
         """Walk one turn; return what holds at its end, and after the loop.
@@ -277,27 +302,30 @@ class _Walker(Forward[_Env]):
             known = self.written[id(loop)] = loop, found
         return known[1]
 
-    def _trips(
-        self, loop: ir.Loop, before: Mapping[Variable, Value], after: Mapping[Variable, Value]
-    ) -> int | None:
-        """Return how often a loop turns at most, if the variable that its condition compares tells it."""
-        condition = loop.condition
-        while isinstance(condition, ir.Logical) and condition.op is LogicalOp.AND:
-            condition = condition.left
-        if not isinstance(condition, ir.Compare):
-            return None
-        for one, two in ((condition.left, condition.right), (condition.right, condition.left)):
-            limit = self.value(two, dict(before))
-            variable = ir.variable_of(one)
-            if variable is None:
-                continue
-            start, end = before.get(variable), after.get(variable)
-            if not (isinstance(limit, tuple) and isinstance(start, tuple) and isinstance(end, tuple)):
+    def _trips(self, loop: ir.Loop, before: _Env, after: _Env) -> int | None:
+        """Return how often a loop turns at most, if the values that its condition compares tell it."""
+        wanted = () if loop.condition is None else _comparisons(loop.condition, wanted=True)
+        known = [turns for it in wanted if (turns := self._turns(it, before, after)) is not None]
+        return known[0] if known else None
+
+    def _turns(self, comparison: _Comparison, before: _Env, after: _Env) -> int | None:
+        """Return how many turns a comparison holds at most, by what one of them adds to one of its sides."""
+        op, left, right = comparison
+        for one, two in ((left, right), (right, left)):
+            bound = (0, 0) if two is None else self.value(two, dict(before))
+            limit = _number(bound)
+            start = end = None
+            if one is not None:
+                start, end = _number(self.value(one, dict(before))), _number(self.value(one, dict(after)))
+            if limit is None or start is None or end is None:
                 continue
             step = end[0] - start[0]
-            if step:
-                distance = max(abs(limit[1] - start[0]), abs(limit[0] - start[1]))
-                inclusive = condition.op in (CompareOp.LE, CompareOp.GE)
+            if step and (op is not CompareOp.NE or _approaches(limit, start, end)):
+                far = (abs(limit[1] - start[0]), abs(limit[0] - start[1]))
+                if isinstance(bound, Reach):  # `end = p + n`: work-items have rows of their own.
+                    far = (abs(limit[0] - start[0]), abs(limit[1] - start[1]))
+                distance = max(far)
+                inclusive = op in (CompareOp.LE, CompareOp.GE)
                 turns = distance // abs(step) + 1 if inclusive else -(-distance // abs(step))
                 return max(min(turns, _MAX_TRIPS), 1)
         return None
@@ -401,6 +429,47 @@ class _Walker(Forward[_Env]):
         if len(known) < len(found):
             return None
         return min(it[0] for it in known), max(it[1] for it in known)
+
+
+_Comparison = tuple[CompareOp, ir.Expression | None, ir.Expression | None]
+"""Two sides; `None` stands for 0."""
+
+
+def _comparisons(condition: ir.Expression, *, wanted: bool) -> Iterator[_Comparison]:
+    """Yield what must compare so wherever a condition is true, or false."""
+    match condition:
+        case ir.Logical(op=op) if (op is LogicalOp.AND) == wanted:
+            yield from _comparisons(condition.left, wanted=wanted)
+            yield from _comparisons(condition.right, wanted=wanted)
+        case ir.Unary(op=UnaryOp.LOGICAL_NOT, operand=operand):
+            yield from _comparisons(operand, wanted=not wanted)
+        case ir.Convert(operand=operand, type=ScalarType(is_integer=True)):
+            yield from _comparisons(operand, wanted=wanted)
+        case ir.Compare(op=op, left=left, right=right):
+            yield (op if wanted else _NEGATED[op]), left, right
+        case ir.Read() | ir.Binary():
+            yield (CompareOp.NE if wanted else CompareOp.EQ), condition, None
+
+
+def _waits(block: ir.Block) -> Iterator[_Comparison]:
+    """Yield what must compare so for a loop's body to go on to the next turn, of its own breaks."""
+    for it in block:
+        if isinstance(it, ir.If):
+            for way, taken in ((it.then, True), (it.otherwise, False)):
+                if way and isinstance(way[-1], ir.Break | ir.Return):
+                    yield from _comparisons(it.condition, wanted=not taken)
+
+
+def _approaches(limit: Interval, start: Interval, end: Interval) -> bool:
+    """Tell whether a value that may be anywhere in an interval moves, and towards a limit: flags do not."""
+    if end[0] > start[0]:
+        return end[1] > start[1] and limit[1] >= start[0]
+    return end[1] < start[1] and limit[0] <= start[1]
+
+
+def _number(value: Value) -> Interval | None:
+    """Return a number, or how far a pointer is from where its buffer starts."""
+    return value.offset if isinstance(value, Reach) else value
 
 
 def _root(pointer: ir.Expression, env: Mapping[Variable, Value]) -> Variable | None:

@@ -8,6 +8,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.emulator.result import EmulationResult, Fault, SiteResult, Stop
+from clmap_lsp.emulator.roomier import enlarged
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.report.analysis_json import launch_json
 from clmap_lsp.report.json_check import SCHEMA_VERSION, place
@@ -40,7 +41,7 @@ def emulation_json(program: Program, launch: Launch, result: EmulationResult) ->
     return {
         "schema": SCHEMA_VERSION,
         "kernel": result.kernel,
-        "launch": launch_json(launch),
+        "launch": launch_json(enlarged(launch, result.enlarged)),
         "method": result.method.value,
         "engine": result.engine.value,
         "engine_reason": result.engine_reason,
@@ -131,6 +132,7 @@ def _fault(program: Program, it: Fault) -> dict[str, Any]:
         "occurrences": it.occurrences,
         "detail": it.detail,
         "other": other,
+        **({"guess": True} if it.is_guess else {}),
     }
 
 

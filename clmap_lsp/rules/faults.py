@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from clmap_lsp.findings import Finding, Related
+from clmap_lsp.findings import Finding, Related, Severity
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault, FaultKind
@@ -56,6 +56,7 @@ def _finding(
         fault.span,
         f"{fault.detail}{'' if fault.role is not None else _of(fault.work_item)}{times} (emulated).",
         kernel=kernel,
+        severity=Severity.INFORMATION if fault.is_guess else None,
         related=related,
         data={"kind": fault.kind.value, "occurrences": fault.occurrences},
     )

@@ -402,10 +402,14 @@ class OpenedFile:
         self, kernel: Kernel, launch: Launch, settings: EmulationSettings | None = None
     ) -> EmulationResult | LaunchProblem:
         """Run a launch in the emulator; a launch that cannot be run as it is gives the reason."""
+        from clmap_lsp.emulator.roomier import with_room
         from clmap_lsp.emulator.run import emulate
 
+        limits = settings or self.emulation_settings()
         try:
-            return emulate(self.program, kernel, launch, settings or self.emulation_settings())
+            return with_room(
+                kernel, launch, lambda it: emulate(self.program, kernel, it, limits), limits.time_limit_s
+            )
         except LaunchError as error:
             return error.at(launch.source or "the launch")
 
@@ -430,9 +434,12 @@ class OpenedFile:
 
         A kernel that showed faults stays with the launch that it showed them on.
         """
+        from clmap_lsp.emulator.roomier import enlarged
         from clmap_lsp.fixes.model import Subject
 
         emulation = None if runs is None else runs.done.get(kernel.name)
+        if emulation is not None and emulation.enlarged and kernel.launch is not None:
+            kernel = replace(kernel, launch=enlarged(kernel.launch, emulation.enlarged))
         if emulation is None or not emulation.faults:
             kernel = self._enlarged(kernel)
         host = self.facts.diff_of(kernel.name)

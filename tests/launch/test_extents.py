@@ -104,6 +104,32 @@ def test_where_jumps_lead_is_unknown():
     assert "b" in unknown or ends["b"] == 8
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int c = 10, i = 0; c; --c, ++i) a[i] = 0;",
+        "int c = 10, i = 0; while (c--) a[i++] = 0;",
+        "int c = 10; __global int *p = a; while (c--) *p++ = 0;",
+        "for (int c = 10, i = 0; !(c <= 0); c--) { a[i] = 0; i++; }",
+        "int i = 0; while (1) { a[i] = 0; if (++i == 10) break; }",
+        "int i = 0; for (;;) { if (i > 9) return; a[i] = 0; i++; }",
+        "int i = 0; do { a[i] = 0; if (i == 9) break; } while (++i);",
+        "__global int *p = a, *e = a + 10; while (p != e) *p++ = 0;",
+        "__global int *p = a; const __global int *e = a + 10; for (; p < e; ++p) *p = 0;",
+    ],
+)
+def test_loops_end_where_their_tests_say(body):
+    """Where only `i < n` was known as a test, one turn was followed: a buffer of one element."""
+    ends, unknown = extents_of(body)
+    assert 10 <= ends["a"] / 4 <= 13
+    assert not unknown
+
+
+def test_what_a_loop_does_until_data_end_it_is_unknown():
+    _, unknown = extents_of("int i = 0, go = 1; while (go) { a[i] = 0; i += 2; go = b[0] > i; }")
+    assert "a" in unknown
+
+
 @given(st.integers(0, 2**32))
 def test_nothing_is_touched_beyond_what_is_said(seed):
     """A kernel of branches, loops, breaks and continues, run in Python beside."""

@@ -425,7 +425,7 @@ class _Writer:
                 return None
             if mine <= lanes:
                 parts.append(words(condition, {**self.names, **(named or {})}))
-        return None if any("?" in it or "turn(" in it for it in parts) else " && ".join(parts)
+        return None if any("?" in it or "iteration(" in it for it in parts) else " && ".join(parts)
 
     def _loop(self, loads: list[str], uses: dict[tuple[int, int], str]) -> str:
         scope, loop, unit = self.scope, self.loop, self.scope.unit

@@ -1,0 +1,110 @@
+"""Launches whose inferred buffers were made too small: a size that nobody gave accuses no kernel.
+
+How far a kernel reaches is bounded before it runs (`launch/extents.py`), as far as its loops tell. Where they
+do not, a correct kernel leaves a buffer that is only as long as somebody guessed. So what is met beyond the
+end of such a buffer makes it longer, and the launch is run again; what stays is a fault "if".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from clmap_lsp.emulator.result import FaultKind
+from clmap_lsp.launch.model import BufferArgument, Fill, LocalArgument
+from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.source.types import PointerType
+
+if TYPE_CHECKING:
+    from clmap_lsp.emulator.result import EmulationResult, Fault
+    from clmap_lsp.launch.model import Launch
+    from clmap_lsp.source.ir import Kernel
+
+_OUTSIDE = (FaultKind.OUT_OF_BOUNDS_READ, FaultKind.OUT_OF_BOUNDS_WRITE)
+_TRIES = 6
+_FACTOR = 4
+"""Each try makes a buffer so much longer at least; six of them reach 4,096 times what was inferred."""
+_MOST_BYTES = 1 << 30
+"""Of a buffer: what reaches further goes astray."""
+
+Run = Callable[["Launch"], "EmulationResult"]
+
+
+def with_room(kernel: Kernel, launch: Launch, run: Run, seconds: float) -> EmulationResult:
+    """Run a launch; again with longer buffers while it leaves some that were inferred.
+
+    Ends when nothing is won by it, or after `seconds` in runs.
+
+    Raises: LaunchError as `run` does on the launch itself.
+    """
+    result = run(launch)
+    grown: dict[str, int] = {}
+    for _ in range(_TRIES):
+        seconds -= _spent(result)
+        longer = dict(_longer(kernel, launch, result.faults))
+        if not longer or seconds <= 0:
+            break
+        roomier = enlarged(launch, longer)
+        try:
+            again = run(roomier)
+        except (LaunchError, MemoryError):
+            break
+        grown.update(longer)
+        launch, result = roomier, again
+    faults = tuple(_supposing(it) if _is_guess(launch, it) else it for it in result.faults)
+    notes = tuple(
+        f"`{name}` was given {count:,} elements: the kernel reaches beyond what was inferred for it"
+        for name, count in grown.items()
+    )
+    if not grown and faults == result.faults:
+        return result
+    return replace(result, faults=faults, enlarged=grown, notes=(*result.notes, *notes))
+
+
+def enlarged(launch: Launch, counts: Mapping[str, int]) -> Launch:
+    """Return a launch with other numbers of elements for some of its buffers."""
+    longer = {
+        name: replace(it, count=counts[name])
+        for name, it in launch.arguments.items()
+        if name in counts and isinstance(it, BufferArgument | LocalArgument)
+    }
+    return replace(launch, arguments={**launch.arguments, **longer})
+
+
+def _supposing(fault: Fault) -> Fault:
+    detail = f"if `{fault.buffer}` is as short as was inferred for it, this {fault.detail}"
+    return replace(fault, is_guess=True, detail=detail)
+
+
+def _spent(result: EmulationResult) -> float:
+    it = result.seconds
+    return it.compile + it.run + it.metrics + it.inputs + it.symbolic
+
+
+def _is_guess(launch: Launch, fault: Fault) -> bool:
+    """Tell whether a fault is no more than an access behind the end of a buffer whose size was inferred."""
+    argument = None if fault.buffer is None else launch.arguments.get(fault.buffer)
+    if fault.kind not in _OUTSIDE or fault.offset is None or fault.offset < 0:
+        return False
+    may_be_longer = isinstance(argument, LocalArgument) or (
+        isinstance(argument, BufferArgument) and not argument.sides and argument.fill is not Fill.NULL
+    )
+    return may_be_longer and fault.buffer in launch.inferred
+
+
+def _longer(kernel: Kernel, launch: Launch, faults: tuple[Fault, ...]) -> Iterator[tuple[str, int]]:
+    """Yield the buffers to be made longer, with as many elements as they are to have."""
+    by_name = {it.name: it.type for it in kernel.parameters}
+    needed: dict[str, int] = {}
+    for fault in faults:
+        if fault.buffer is not None and fault.offset is not None and _is_guess(launch, fault):
+            needed[fault.buffer] = max(needed.get(fault.buffer, 0), fault.offset + 1)
+    for name, n_bytes in needed.items():
+        argument, kind = launch.arguments[name], by_name.get(name)
+        if not isinstance(argument, BufferArgument | LocalArgument) or not isinstance(kind, PointerType):
+            continue
+        size = max(kind.pointee.size, 1)
+        count = max(-(-n_bytes // size), argument.count * _FACTOR)
+        if count * size <= _MOST_BYTES:
+            yield name, count
