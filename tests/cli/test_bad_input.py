@@ -52,7 +52,7 @@ def test_a_file_in_an_old_encoding_is_read_and_keeps_it(tmp_path: Path, command:
 
 def test_a_byte_of_an_old_encoding_outside_of_comments_is_told(tmp_path: Path) -> None:
     path = tmp_path / "old.cl"
-    path.write_bytes(GOOD.encode() + b"\xa0\n")
+    path.write_bytes(b"#define UNIT \xb5\n" + GOOD.encode())
     assert "CM010" in clmap("--check", str(path)).stdout
 
 
