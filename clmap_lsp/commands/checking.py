@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.launch.sim import SimFile
     from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.source.ir import Guess
     from clmap_lsp.source.span import Span
     from clmap_lsp.workbench import Workbench
     from clmap_lsp.worker.forked import Terms
@@ -82,18 +83,18 @@ def _checked(job: CheckJob) -> FileReport:
         in_source_order(shown, program.path),
         {path: opened.files[path] for path in sorted(paths) if path in opened.files},
         n_kernels=len(program.kernels),
-        guesses=guesses_of(opened.analysis),
+        guesses=guesses_of(opened.analysis, program.guesses if program.kernels else ()),
         n_emulated=None if runs is None else len(runs.done),
         rewrites=rewrites,
     )
 
 
-def guesses_of(analysis: FileAnalysis) -> Guesses:
-    """Return what was guessed of a file."""
+def guesses_of(analysis: FileAnalysis, of_names: Sequence[Guess]) -> Guesses:
+    """Return what was guessed of a file; of names in it, those of types and those that kernels rest on."""
     from clmap_lsp.analysis.rests_on import GUESSED
     from clmap_lsp.rules.context import is_switched_off
 
-    macros: dict[str, str] = {}
+    macros = {it.name: it.value for it in of_names if it.value and it.role in _TYPES}
     launches = []
     for kernel in analysis.kernels:
         macros |= {it.name: it.value for it in kernel.rests_on if it.kind == "macro" and it.origin == GUESSED}
@@ -103,6 +104,9 @@ def guesses_of(analysis: FileAnalysis) -> Guesses:
             launches.append((kernel.name, rests))
     off = tuple(it.name for it in analysis.kernels if is_switched_off(it, analysis.device))
     return Guesses(macros, tuple(launches), off)
+
+
+_TYPES = ("type", "vector type")
 
 
 @lru_cache(maxsize=1)

@@ -59,14 +59,20 @@ def _value(text: str) -> str:
     return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else json.dumps(text)
 
 
+_SHOWN_TYPES = 3
+
+
 def line_of(report: CheckReport) -> str:
     """Return one line that says how much was guessed; empty where nothing was."""
-    macros = {name for file in report.files for name in file.guesses.macros}
+    macros = {name: value for file in report.files for name, value in file.guesses.macros.items()}
     kernels = sum(len(file.guesses.launches) for file in report.files)
     off = [name for file in report.files for name in file.guesses.switched_off]
     parts = []
     if macros:
-        parts.append(f"{len(macros)} macro{'s' * (len(macros) > 1)}")
+        types = [f"{name} as {value}" for name, value in macros.items() if value.isidentifier()]
+        more = ", …" if len(types) > _SHOWN_TYPES else ""
+        named = f" (types: {', '.join(types[:_SHOWN_TYPES])}{more})" if types else ""
+        parts.append(f"{len(macros)} macro{'s' * (len(macros) > 1)}{named}")
     if kernels:
         parts.append(f"launches of {kernels} kernel{'s' * (kernels > 1)}")
     if not parts or not (macros or off or any(file.findings for file in report.files)):

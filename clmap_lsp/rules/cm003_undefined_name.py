@@ -4,9 +4,9 @@
 
 Reports the names that neither the file, its includes nor the build options define: one finding a file, at the
 first of them. The message says what was taken in their place so that analysis could go on, and ends with a
-line for `clmap.toml` that defines them. It is information where one of them is a type, as all figures rest on
-how large it is, and a hint otherwise: the host most likely defines them. `check` tells of
-types once, in the first file that uses one, with the names of all files and one line that defines them.
+line for `clmap.toml` that defines them. It is a hint: the host most likely defines them. `check` says how many
+names were guessed below the findings, and which of them are types, as all figures rest on how large these are;
+with `--hints` it tells of types once, in the first file that uses one, with the names of all files.
 Nothing is reported where an include is missing (CM002), the build decides on an `#error`, or the text is a
 template: that is the cause then.
 
@@ -63,7 +63,5 @@ def check(context: RuleContext) -> Iterator[Finding]:
     names = {it: names[it] for it in dict.fromkeys((*types, *names))}
     message, related = about_names(names)
     first = next(iter(names.values())).problem
-    # A file without kernels is a part of others, which may define them.
-    severity = Severity.INFORMATION if types and context.program.kernels else Severity.HINT
     data = {"types": types, "names": {it.name: it.value for it in names.values()}}
-    yield RULE.finding(first.span, message, related=related, severity=severity, data=data)
+    yield RULE.finding(first.span, message, related=related, data=data)

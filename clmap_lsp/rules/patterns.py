@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.access.polynomial import Polynomial
 from clmap_lsp.access.records import Direction
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Related, Severity
@@ -197,6 +198,8 @@ def _severity(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> Severi
         return Severity.HINT
     if not kernel.totals.complete and not any(it.access.loops for it in group):
         return Severity.HINT  # What loops over data move is most of it, and not in the shares.
+    if all(ends_its_block(it) for it in group):
+        return Severity.HINT  # Of sums by blocks or rows that end at a border: no layout mends both.
     sites = {it.access.site: it for it in group}.values()
     saved = sum((it.share or 0.0) * (1 - 1 / waste(kernel, it)) for it in sites)
     if wording.share_of(group) is not None and saved < SMALL_SHARE:
@@ -345,6 +348,18 @@ def _is_lane(atom: object) -> bool:
 
     lanes = (WorkItemQuery.GLOBAL_ID, WorkItemQuery.LOCAL_ID)
     return isinstance(atom, WorkItemSymbol) and atom.dimension == 0 and atom.query in lanes
+
+
+def ends_its_block(access: AccessAnalysis) -> bool:
+    """Tell whether each work-item takes the last element of a block of its own, once: `a[(id + 1)*n - 1]`."""
+    own = access.access
+    if own.unknown is not None or own.loops:
+        return False
+    for lane in own.offset.atoms:
+        apart = own.offset.coefficient(lane) if _is_lane(lane) else None
+        if apart is not None and own.offset == apart * Polynomial.of(lane) + apart - own.size:
+            return True
+    return False
 
 
 def _estimate(access: AccessAnalysis, device: DeviceModel) -> dict[str, Any] | None:

@@ -198,9 +198,10 @@ OF_BUILD = (
 def test_a_type_that_only_the_build_defines_is_told_once_and_ends_no_check(tmp_path: Path) -> None:
     for name, type_ in (("one", "REAL"), ("two", "REAL"), ("three", "scalar_t"), ("four", "float")):
         (tmp_path / f"{name}.cl").write_text(OF_BUILD.format(name, type_))
-    done = clmap("check", ".", cwd=tmp_path)
+    assert "Guessed: 2 macros (types: " in clmap("check", ".", cwd=tmp_path).stdout
+    done = clmap("check", ".", "--hints", cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stdout.count("information CM") == done.stdout.count("information CM003") == 1, done.stdout
+    assert done.stdout.count("hint CM") == done.stdout.count("hint CM003") == 1, done.stdout
     assert "2 names are not defined in 3 files" in done.stdout
     assert re.search(r'build.defines = \{(REAL|scalar_t) = "float", (REAL|scalar_t) = "float"\}', done.stdout)
     assert "two.cl:1:28: not defined here" in done.stdout
@@ -238,7 +239,8 @@ def test_kernels_in_strings_of_python_with_single_quotes_are_checked(tmp_path: P
 def test_names_that_the_host_has_for_types_are_those_types(tmp_path: Path) -> None:
     kernel = "__kernel void put(__global cl_float4 *a, cl_uint n) { a[get_global_id(0)] = (cl_float4)(n); }\n"
     (tmp_path / "put.cl").write_text(kernel)
-    done = clmap("check", "put.cl", cwd=tmp_path)
+    assert "(types: cl_float4 as float4, cl_uint as uint)" in clmap("check", "put.cl", cwd=tmp_path).stdout
+    done = clmap("check", "put.cl", "--hints", cwd=tmp_path)
     assert 'build.defines = {cl_float4 = "float4", cl_uint = "uint"}' in done.stdout, done.stdout
 
 
