@@ -4,9 +4,9 @@
 
 Reports the names that neither the file, its includes nor the build options define: one finding a file, at the
 first of them. The message says what was taken in their place so that analysis could go on, and ends with a
-line for `clmap.toml` that defines them. It is a hint: the host most likely defines them. `check` says how many
-names were guessed below the findings, and which of them are types, as all figures rest on how large these are;
-with `--hints` it tells of types once, in the first file that uses one, with the names of all files.
+line for `clmap.toml` that defines them. It is a hint: the host most likely defines them. `check` says below
+the findings how many names were guessed, and which of them are types, as all figures rest on how large these
+are; with `--hints` it tells of types once, in the first file that uses one, with the names of all files.
 Nothing is reported where an include is missing (CM002), the build decides on an `#error`, or the text is a
 template: that is the cause then.
 

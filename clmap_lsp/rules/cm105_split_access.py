@@ -132,7 +132,7 @@ def _split(
 
 
 def _message(kernel: KernelAnalysis, parts: Sequence[AccessAnalysis], device: DeviceModel) -> str:
-    from clmap_lsp.rules.patterns import run_of, touched_bytes
+    from clmap_lsp.rules.patterns import covered, is_walked, run_of, touched_bytes
     from clmap_lsp.source.types import VectorType, element_of
 
     first = parts[0]
@@ -144,6 +144,14 @@ def _message(kernel: KernelAnalysis, parts: Sequence[AccessAnalysis], device: De
     kind = first.access.type
     element, lanes = element_of(kind), kind.lanes if isinstance(kind, VectorType) else 1
     lanes *= whole // size
+    if is_walked(kernel, first):
+        requests = round(covered(kernel, first) * whole / size)
+        return (
+            f"a loop {verb}s the {whole} bytes of each work-item in {requests} requests in turn, "
+            f"from `{wording.expression(first)}` on: {verb} them as one `{element}{lanes}` (v{verb}{lanes}); "
+            f"then {wording.plural(cost.mean, 'sector')} move in one request, not in each.\n"
+            f"{wording.scope(kernel, parts, device)}"
+        )
     return (
         f"{len(parts)} {verb}s from `{wording.expression(first)}` on use {len(parts) * size} of the {whole} "
         f"bytes of each work-item: {verb} them as one `{element}{lanes}` (v{verb}{lanes}); then "

@@ -90,11 +90,12 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
 
 
 def _severity(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> Severity:
-    """Return how much a conflict matters: a hint where mending it gains less than a tenth of the passes.
+    """Return how much a conflict matters: a hint where mending it saves less than a tenth of the passes, and
+    no warning where that is less than a quarter.
 
     Passes are those of local memory and, since it is slower, two for each sector of global memory.
     """
-    from clmap_lsp.rules.thresholds import SECTOR_PASSES, SMALL_SHARE
+    from clmap_lsp.rules.thresholds import SECTOR_PASSES, SHARED_FROM, SMALL_SHARE
 
     totals = kernel.totals
     spent = totals.wavefronts + SECTOR_PASSES * totals.sectors
@@ -105,7 +106,7 @@ def _severity(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> Severi
     if saved < SMALL_SHARE * spent:
         return Severity.HINT
     uncounted = any(it.per_request is None and it.access.loops for it in kernel.accesses if _is_local(it))
-    loud = _costs_much(group) and not uncounted
+    loud = _costs_much(group) and not uncounted and saved >= SHARED_FROM * spent
     return wording.graded(group, Severity.WARNING if loud else Severity.INFORMATION)
 
 

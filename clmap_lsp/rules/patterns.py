@@ -213,7 +213,7 @@ def waste(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
     if access.stride.bytes is None and (used := covered(kernel, access)) > 0:
         return min(own, 1.0 / used)
     apart = abs(access.stride.bytes or 0)
-    if touched_bytes(access) < apart <= SPLIT_BYTES and _walked(kernel, access) > touched_bytes(access):
+    if touched_bytes(access) < apart <= SPLIT_BYTES and is_walked(kernel, access):
         return min(own, 1.0 / covered(kernel, access))  # Turns of a loop find what the first one moved.
     if not touched_bytes(access) <= apart <= WIDEST_BYTES:
         return own
@@ -253,10 +253,12 @@ def covered(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
     known = _grouped.covered.get(id(near))
     if known is None:
         # Measured from any access of the group it is the same.
-        walks = {
-            ((it.access.offset.terms.get((), 0)) % apart, min(_walked(kernel, it), apart)) for it in near
-        }
-        used = {at % apart for start, length in walks for at in range(start, start + length)}
+        used = set()
+        for it in near:
+            start = it.access.offset.terms.get((), 0)
+            step, turns = _walk(kernel, it)
+            places = [start + step * turn for turn in range(min(turns, apart))]
+            used.update((at + byte) % apart for at in places for byte in range(touched_bytes(it)))
         known = _grouped.covered[id(near)] = len(used) / apart
     return known
 
@@ -304,17 +306,22 @@ class _Grouped:
 _grouped = _Grouped()
 
 
-def _walked(kernel: KernelAnalysis, access: AccessAnalysis) -> int:
-    """Return the bytes that a work-item touches side by side while its innermost loop runs."""
-    size, loops = touched_bytes(access), access.access.loops
+def _walk(kernel: KernelAnalysis, access: AccessAnalysis) -> tuple[int, int]:
+    """Return the bytes that a turn of the innermost loop moves an access by, and how many turns there are."""
+    loops = access.access.loops
     if not loops or kernel.launch is None:
-        return size
+        return 0, 1
     from clmap_lsp.hierarchy.properties import in_launch
 
     step = access.access.offset.coefficient(loops[-1])
     turns = None if loops[-1].trip is None else in_launch(loops[-1].trip, kernel.launch)
-    walks = step is not None and step.value is not None and abs(step.value) == size
-    return size * max(turns or 1, 1) if walks else size
+    return (0, 1) if step is None or not step.value else (step.value, max(turns or 1, 1))
+
+
+def is_walked(kernel: KernelAnalysis, access: AccessAnalysis) -> bool:
+    """Tell whether a loop moves an access within the bytes of its work-item: others use what it skips."""
+    step, turns = _walk(kernel, access)
+    return turns > 1 and 0 < abs(step) < abs(access.stride.bytes or 0)
 
 
 def walks_own_row(access: AccessAnalysis) -> bool:

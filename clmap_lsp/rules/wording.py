@@ -22,7 +22,8 @@ _LONGEST_PLACE = 100
 def expression(access: AccessAnalysis) -> str:
     """Return the access in the author's words, `A[row*N + k]`, if anybody would read them."""
     text = access.access.place_text
-    return text if len(text) <= _LONGEST_PLACE else f"{access.access.buffer}[…]"
+    is_read = access.access.index_text != "?" and len(text) <= _LONGEST_PLACE
+    return text if is_read else f"{access.access.buffer}[…]"
 
 
 def number(value: float) -> str:
@@ -41,7 +42,11 @@ def distance(access: AccessAnalysis) -> str | None:
         return None
     value = access.stride.bytes
     if value == 0:
-        return "consecutive work-items share the same bytes"
+        rows = access.row_stride
+        apart = (
+            f", and rows of the work-group are {rows.text} bytes apart" if rows.bytes and rows.text else ""
+        )
+        return f"consecutive work-items share the same bytes{apart}"
     shown = access.stride.text
     if value is not None and shown == str(value) and value < 0:
         return f"consecutive work-items are {-value} bytes apart, the later one first"
