@@ -253,7 +253,7 @@ def covered(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
     known = _grouped.covered.get(id(near))
     if known is None:
         # Measured from any access of the group it is the same.
-        used = set()
+        used: set[int] = set()
         for it in near:
             start = it.access.offset.terms.get((), 0)
             step, turns = _walk(kernel, it)
