@@ -3,14 +3,42 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import field
 from pathlib import Path
 
+from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import ReadScope
 
 CONFIG_NAME = "clmap.toml"
 SYSTEM_FOLDERS = ("/usr/include", "/usr/local/include")
 """Headers that every user may read; nothing else lies there."""
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was found of folders."""
+
+    workspaces: dict[str, Path] = field(default_factory=dict)
+    scopes: dict[tuple[str, tuple[str, ...]], ReadScope] = field(default_factory=dict)
+
+
+_known: _Known | None = None
+
+
+@contextmanager
+def remembered_workspaces() -> Iterator[None]:
+    """Look for the workspace of each folder once within the context: one command, which asks thrice a file.
+
+    Folders that become links meanwhile lead nowhere new: what was found is kept with links followed.
+    """
+    global _known  # noqa: PLW0603 - a fact about the process
+    before, _known = _known, _known or _Known()
+    try:
+        yield
+    finally:
+        _known = before
 
 
 def workspace_of(path: str) -> Path:
@@ -20,7 +48,21 @@ def workspace_of(path: str) -> Path:
     folder if the file is below it, else the file's own. A home folder and the root of the file system are no
     workspaces, whatever lies in them: everything would be inside.
     """
-    folder = Path(path).absolute().parent.resolve()
+    if _known is None:
+        return _found(Path(path).absolute().parent)
+    folder = _folder(path)
+    if folder not in _known.workspaces:
+        _known.workspaces[folder] = _found(Path(folder))
+    return _known.workspaces[folder]
+
+
+def _folder(path: str) -> str:
+    """Return the folder of a file as the path spells it, without asking the file system."""
+    return os.path.dirname(os.path.join(os.getcwd(), path))  # noqa: PTH109, PTH118, PTH120 - a third of the time
+
+
+def _found(folder: Path) -> Path:
+    folder = folder.resolve()
     above = _above(folder)
     marked = _marked(above)
     if marked is not None:
@@ -54,6 +96,15 @@ def scope_of(path: str, opened: Iterable[str] = ()) -> ReadScope:
         path: the file, as a person named it; if it is a link, where the link lies counts.
         opened: folders that a person opened, with `-I` on the command line or in an editor.
     """
+    if _known is None:
+        return _scope(path, tuple(opened))
+    key = _folder(path), tuple(opened)
+    if key not in _known.scopes:
+        _known.scopes[key] = _scope(path, key[1])
+    return _known.scopes[key]
+
+
+def _scope(path: str, opened: tuple[str, ...]) -> ReadScope:
     workspace = workspace_of(path)
     system = SYSTEM_FOLDERS if os.name == "posix" else ()
     return ReadScope.below(workspace, *_spelt(path, workspace), *opened, *system)

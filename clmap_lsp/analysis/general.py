@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from clmap_lsp.access.facts import Facts
+    from clmap_lsp.devices.formula import Formula
     from clmap_lsp.devices.model import DeviceModel
     from clmap_lsp.emulator.moved import Moved
     from clmap_lsp.launch.model import Launch
@@ -42,6 +43,9 @@ _SPACES = {AddressSpace.GLOBAL: "global", AddressSpace.LOCAL: "local", AddressSp
 _PERIOD = 8
 """Work-groups and loop turns looked at in each direction: granules hold 8 elements of 4 bytes."""
 _MAX_ROWS = 64
+_MAX_CELLS = 1 << 22
+"""Addresses that are looked at for one kernel, the last access not counted: a third of a second. The most in
+250 public files is 100,000."""
 
 
 class GeneralWords:
@@ -53,6 +57,7 @@ class GeneralWords:
         self._device = device
         self._known: dict[object, str | None] = {}
         self._lanes: dict[tuple[int, ...], dict[Atom, int | Ints]] = {}
+        self._n_cells = 0
 
     def of(self, access: Access, moved: Moved) -> str | None:
         """Return the words, or `None` where the count has no form in one scalar argument."""
@@ -67,7 +72,7 @@ class GeneralWords:
 
     def _worked_out(self, access: Access, moved: Moved) -> str | None:
         symbol = _size_symbol(access.offset, self._facts)
-        if symbol is None:
+        if symbol is None or self._n_cells > _MAX_CELLS:
             return None
         beta = access.offset.coefficient(symbol)
         if beta is None or symbol in beta.atoms:
@@ -76,7 +81,11 @@ class GeneralWords:
         rows = self._rows(alpha, beta, symbol, _grain(access, self._device))
         if rows is None:
             return None
-        return _words(access, moved, symbol, rows, self._device)
+        formula = _formula(access, moved, symbol, rows, self._device)
+        if formula is None:
+            return None
+        self._n_cells += formula.cells
+        return formula.describe()
 
     def _rows(self, alpha: Polynomial, beta: Polynomial, symbol: Parameter, grain: int) -> Row | None:
         """Return alpha, beta and the active lanes of the SIMD groups that differ in alignment.
@@ -128,7 +137,9 @@ class GeneralWords:
         return _PERIOD if number is None else max(1, min(_PERIOD, number))
 
 
-def _words(access: Access, moved: Moved, symbol: Parameter, rows: Row, device: DeviceModel) -> str | None:
+def _formula(
+    access: Access, moved: Moved, symbol: Parameter, rows: Row, device: DeviceModel
+) -> Formula | None:
     import numpy as np
 
     from clmap_lsp.devices.formula import Access as Lanes
@@ -149,7 +160,7 @@ def _words(access: Access, moved: Moved, symbol: Parameter, rows: Row, device: D
         ),
         symbol=symbol.name,
     )
-    return None if isinstance(formula, Unknown) else formula.describe()
+    return None if isinstance(formula, Unknown) else formula
 
 
 def _size_symbol(offset: Polynomial, facts: Facts) -> Parameter | None:

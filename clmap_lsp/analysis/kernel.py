@@ -50,7 +50,8 @@ def analyse_kernel(
     """Analyse one kernel; `launch` is `None` where none could be made.
 
     Args:
-        says_general: also work out `in_general`, which takes half of the time and decides nothing.
+        says_general: also work out `in_general` and `shapes`, which take most of the time, tell people what
+            else could be, and decide nothing.
     """
     summary = analyse(kernel, launch=launch, constants=constants)
     facts = Facts(launch, kernel.attributes.reqd_work_group_size)
@@ -95,7 +96,7 @@ def analyse_kernel(
     )
     # A launch that was given up has nothing to be compared with.
     swapped = _swapped(kernel, launch, counted) if costs.bail is None else None
-    shapes = _shapes(kernel, launch, accesses, counted)
+    shapes = _shapes(kernel, launch, accesses, counted) if says_general else ()
     return KernelAnalysis(
         kernel,
         launch,

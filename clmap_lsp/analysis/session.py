@@ -64,7 +64,7 @@ class AnalysisSession:
             only: leave out every other kernel.
             without: leave out these kernels.
             on_kernel: called with each kernel as soon as it is analysed.
-            says_general: also say what accesses cost for every value of the scalars.
+            says_general: also say what accesses cost for every value of the scalars, and in other groups.
         """
         content = ProgramContent(program)
         self._kernels.least = len(program.kernels)

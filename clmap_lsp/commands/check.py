@@ -19,7 +19,7 @@ from clmap_lsp.reading import reason
 from clmap_lsp.report.formats import FORMATS, render
 from clmap_lsp.report.order import by_importance, summary_text, top, without_copies
 from clmap_lsp.report.pins import toml_of
-from clmap_lsp.workspace import scope_of
+from clmap_lsp.workspace import remembered_workspaces, scope_of
 
 if TYPE_CHECKING:
     from clmap_lsp.commands.checking import CheckJob
@@ -128,6 +128,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _check_once(args: argparse.Namespace) -> int:
+    with remembered_workspaces():
+        return _checked_once(args)
+
+
+def _checked_once(args: argparse.Namespace) -> int:
     from clmap_lsp.commands.checking import check_all
     from clmap_lsp.report.model import CheckReport
 

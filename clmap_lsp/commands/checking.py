@@ -145,7 +145,7 @@ def check_all(
     if len(jobs) < PARALLEL_FROM:
         n_processes = 1
     n_processes = min(n_processes, len(jobs) // 4 + 1)
-    if terms is not None and (terms.runs_kernels or n_processes > 1):
+    if terms is not None and (terms.runs_kernels or len(jobs) >= PARALLEL_FROM):
         with progress(len(jobs)) as advance:
             return _confined(jobs, n_processes, terms, advance)
     if n_processes < 2:

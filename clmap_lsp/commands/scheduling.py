@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import UsageError
 from clmap_lsp.version import __version__
+from clmap_lsp.workspace import remembered_workspaces
 
 if TYPE_CHECKING:
     from clmap_lsp.commands.checking import CheckJob
@@ -117,7 +118,7 @@ def check_chunk(chunk: Sequence[CheckJob], folder: str, version: str) -> list[Fi
 
     if version != __version__:
         raise _OtherVersionError(f"a worker has clmap-lsp {__version__}, this is {version}")
-    with _one_at_a_time:
+    with _one_at_a_time, remembered_workspaces():
         if str(Path.cwd()) != folder:
             os.chdir(folder)
         return [check_file(job) for job in chunk]

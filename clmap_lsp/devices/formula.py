@@ -125,6 +125,8 @@ class Formula:
     requests: int
     unit: str
     symbol: str = "N"
+    cells: int = field(default=0, repr=False)
+    """How many addresses were looked at to find it."""
 
     def evaluate(self, n: int) -> int:
         """Return the count for N = n, summed over the SIMD-group executions given.
@@ -234,7 +236,8 @@ def _formula(
     # Four million elements at most: the more rows, the fewer small N are counted ahead of time.
     tabulated = min(_TABULATED, max(_LEAST_TABULATED, _CELLS // max(1, shape[0] * shape[1])))
     sizes = np.arange(first, first + min(n_small, tabulated), dtype=np.int64)
-    counts = access.totals(np.concatenate([sizes, np.arange(aligned, aligned + period)]))
+    asked = np.concatenate([sizes, np.arange(aligned, aligned + period)])
+    counts = access.totals(asked)
     if isinstance(counts, Unknown):
         return counts
     small, table = counts[: len(sizes)], _shortest(counts[len(sizes) :])
@@ -251,6 +254,7 @@ def _formula(
         requests=int(access.active.any(axis=1).sum()) * len(access.instructions),
         unit=unit_of(access.space, access.device),
         symbol=symbol,
+        cells=len(asked) * access.alpha.size,
     )
 
 

@@ -55,6 +55,8 @@ class Pointer:
     alignment: int = 1
 
 
+_NAME = 64
+"""Characters of a name in LLVM's text: its reader cuts names off after 1,024, and takes two for one then."""
 LANE_MASK = ir.IntType(16)
 """One bit for each lane of a variable; a scalar has one."""
 
@@ -237,7 +239,7 @@ class Context:
 
     def slot(self, kind: ir.Type, name: str) -> ir.Value:
         """Make a stack slot."""
-        return self.entry.alloca(kind, name=name)
+        return self.entry.alloca(kind, name=name[:_NAME])
 
 
 __all__ = ["DOUBLE", "I8", "I32", "I64", "CodeOptions", "Context", "Pointer", "Slot", "Value"]

@@ -94,6 +94,11 @@ class Instance:
         return any(_moves(leaf) for part in self.offset for leaf in part.leaves)
 
     @lazy_property
+    def numbers(self) -> tuple[Mapping[ColumnKey, int] | None, ...]:
+        """The rows of M as numbers; `None` for one that parameters are in."""
+        return tuple(numbers_of(row) for row in self.rows)
+
+    @lazy_property
     def inter_thread(self) -> bool:
         """True if M has a nonzero inter-thread column: work-items of the launch touch different places."""
         return any(self._has(row, Role.THREAD) for row in self.rows)
@@ -121,6 +126,12 @@ class Instance:
 
     def _has(self, row: Row, role: Role) -> bool:
         return any(self.movers[key].role is role for key in row)
+
+
+def numbers_of(row: Row) -> Mapping[ColumnKey, int] | None:
+    """Return a row with numbers only; `None` where it has parameters in it."""
+    values = {key: it.value for key, it in row.items()}
+    return None if None in values.values() else {key: it for key, it in values.items() if it is not None}
 
 
 @dataclass(frozen=True)

@@ -6,19 +6,19 @@ T M i + (T o + t), whose last component is the target's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import gcd
 from typing import TYPE_CHECKING
 
 from clmap_lsp.access.polynomial import ZERO, Polynomial
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.hierarchy.instances import numbers_of
 
 if TYPE_CHECKING:
     from clmap_lsp.hierarchy.instances import ColumnKey, Instance, Row
 
-Numbers = dict[object, int]
-"""A row of M with numbers only, without its zeros."""
+    Numbers = Mapping[ColumnKey, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +74,15 @@ def relate(instance: Instance, target: Row) -> Relation | None:
     if instance.is_random:
         return None
     dimensions = [len(instance.rows) - 1, *range(len(instance.rows) - 1)]
+    wanted = numbers_of(target)
     for dimension in dimensions:
-        scale = _multiple(instance.rows[dimension], target)
+        scale = _multiple(instance.rows[dimension], instance.numbers[dimension], target, wanted)
         if scale:
             return Relation(dimension, scale, (Fraction(0),) * len(instance.rows))
+    if wanted is None:
+        return None
     for dimension in dimensions:
-        found = _overlap(instance, dimension, target)
+        found = _overlap(instance, dimension, wanted)
         if found is not None:
             return found
     return None
@@ -154,7 +157,7 @@ def primitive(row: Row) -> Row | None:
     """Return the shortest row in a row's direction, its first entry positive; `None` for a row of zeros."""
     if not row:
         return None
-    numbers = _numbers(row)
+    numbers = numbers_of(row)
     if numbers is None:
         return row
     common = gcd(*numbers.values())
@@ -167,32 +170,23 @@ def _items(row: Row, numbers: Numbers) -> list[tuple[ColumnKey, int]]:
     return [(key, numbers[key]) for key in row]
 
 
-def _numbers(row: Row) -> Numbers | None:
-    values = {key: it.value for key, it in row.items()}
-    return None if None in values.values() else {key: it for key, it in values.items() if it is not None}
-
-
-def _multiple(row: Row, target: Row) -> int:
+def _multiple(row: Row, mine: Numbers | None, target: Row, theirs: Numbers | None) -> int:
     """Return s with row = s * target; 0 if there is none. Rows with parameters must be equal."""
     if not row or row.keys() != target.keys():
         return 0
-    if row == target:
-        return 1
-    mine, theirs = _numbers(row), _numbers(target)
     if mine is None or theirs is None:
-        return 0
-    ratios = {Fraction(mine[key], theirs[key]) for key in row}
-    ratio = next(iter(ratios))
-    return ratio.numerator if len(ratios) == 1 and ratio.denominator == 1 else 0
+        return int(row == target)
+    key = next(iter(mine))
+    scale, rest = divmod(mine[key], theirs[key])
+    return scale if not rest and all(it == scale * theirs[key] for key, it in mine.items()) else 0
 
 
-def _overlap(instance: Instance, dimension: int, target: Row) -> Relation | None:
+def _overlap(instance: Instance, dimension: int, wanted: Numbers) -> Relation | None:
     """Take the other rows' loops away from a row: Y[i][i + j] is Y[i][j] with each row moved by i."""
-    row = _numbers(instance.rows[dimension])
-    wanted = _numbers(target)
-    if row is None or wanted is None or not set(wanted) <= set(row) or len(row) <= len(wanted):
+    row = instance.numbers[dimension]
+    if row is None or len(row) <= len(wanted) or not row.keys() >= wanted.keys():
         return None
-    others = [(j, _numbers(it)) for j, it in enumerate(instance.rows) if j != dimension]
+    others = [(j, it) for j, it in enumerate(instance.numbers) if j != dimension]
     usable = [(j, it) for j, it in others if it]
     keys = sorted({key for it in (row, wanted, *(it for _, it in usable)) for key in it}, key=str)
     vectors = [wanted, *(it for _, it in usable)]

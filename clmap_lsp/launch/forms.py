@@ -130,6 +130,8 @@ class Forms:
     stepped: set[Variable] = field(default_factory=set)
     members: Members = field(default_factory=Members)
     _cache: dict[Variable, Form | None] = field(default_factory=dict)
+    _sums: dict[int, tuple[ir.Binary, Form | None]] = field(default_factory=dict)
+    """Forms of operations by identity: whoever asks about each part of a long sum walks it once."""
     _parameters: dict[Variable, frozenset[Variable]] = field(default_factory=dict)
 
     @classmethod
@@ -229,8 +231,10 @@ class Forms:
             case ir.Unary(op=UnaryOp.NEGATE, operand=operand):
                 inner = self.form(operand)
                 return None if inner is None else add(constant(0), inner, -1)
-            case ir.Binary(op=op):
-                return self._binary(expression, op)
+            case ir.Binary():
+                if id(expression) not in self._sums:
+                    self._sums[id(expression)] = (expression, self._binary(expression))
+                return self._sums[id(expression)][1]
             case _:
                 return None
 
@@ -259,11 +263,11 @@ class Forms:
             self._cache[variable] = self.form(self.assigned[variable][0])
         return self._cache[variable]
 
-    def _binary(self, expression: ir.Binary, op: BinaryOp) -> Form | None:
+    def _binary(self, expression: ir.Binary) -> Form | None:
         left, right = self.form(expression.left), self.form(expression.right)
         if left is None or right is None:
             return None
-        match op:
+        match expression.op:
             case BinaryOp.ADD:
                 found: Form | None = add(left, right)
             case BinaryOp.SUB:

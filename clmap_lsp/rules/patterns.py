@@ -226,12 +226,8 @@ def _is_updated(kernel: KernelAnalysis, store: AccessAnalysis) -> bool:
     One cause, and one cure: the load is reported.
     """
     return any(
-        it.access.direction is Direction.LOAD
-        and it.access.buffer == store.access.buffer
-        and it.access.offset == store.access.offset
-        and it.access.loops == store.access.loops
-        and it.per_request == store.per_request
-        for it in kernel.accesses
+        it.access.loops == store.access.loops and it.per_request == store.per_request
+        for it in _groups_of(kernel).loads.get(_place(store), ())
     )
 
 
@@ -280,11 +276,21 @@ def run_of(parts: Sequence[AccessAnalysis]) -> int:
 
 def neighbours(kernel: KernelAnalysis, access: AccessAnalysis) -> list[AccessAnalysis]:
     """Return the accesses of the same direction at constant distances from this one, and itself."""
+    return _groups_of(kernel).groups.get(_group(access), [])
+
+
+def _groups_of(kernel: KernelAnalysis) -> _Grouped:
     if _grouped.kernel is not kernel:
-        _grouped.kernel, _grouped.groups, _grouped.covered = kernel, {}, {}
+        _grouped.kernel, _grouped.groups, _grouped.covered, _grouped.loads = kernel, {}, {}, {}
         for it in kernel.accesses:
             _grouped.groups.setdefault(_group(it), []).append(it)
-    return _grouped.groups.get(_group(access), [])
+            if it.access.direction is Direction.LOAD:
+                _grouped.loads.setdefault(_place(it), []).append(it)
+    return _grouped
+
+
+def _place(it: AccessAnalysis) -> object:
+    return it.access.buffer, it.access.offset
 
 
 def _group(it: AccessAnalysis) -> object:
@@ -301,6 +307,8 @@ class _Grouped:
     groups: dict[object, list[AccessAnalysis]] = field(default_factory=dict)
     covered: dict[int, float] = field(default_factory=dict)
     """What the accesses of a group cover together, by the group's identity."""
+    loads: dict[object, list[AccessAnalysis]] = field(default_factory=dict)
+    """By what is loaded."""
 
 
 _grouped = _Grouped()

@@ -24,7 +24,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError, internal_error, system_error
 from clmap_lsp.sandbox.confined import NEEDED, allows_kernels, confine, this_machine
 from clmap_lsp.sandbox.limits import Limits
-from clmap_lsp.sandbox.usage import cpu_seconds
+from clmap_lsp.sandbox.usage import cpu_seconds, resident_mib
 from clmap_lsp.worker import frames
 
 Work = Callable[[int], Mapping[str, Any]]
@@ -32,6 +32,8 @@ Work = Callable[[int], Mapping[str, Any]]
 
 STUCK_S = 120.0
 """A process that uses no processor time for so long while it has a job is ended."""
+RENEWED_MIB = 512.0
+"""A copy that holds more between two jobs is replaced: what large files took is not given back."""
 _LOOK_S = 1.0
 _PARENT_DEATH_SIGNAL = 1
 
@@ -108,7 +110,8 @@ def each(
 ) -> Iterator[tuple[int, Mapping[str, Any] | LostError]]:
     """Do the jobs below `count` in confined copies of this process; yields number and outcome as they come.
 
-    A copy that is lost over a job is replaced: the other jobs are still done.
+    A copy that is lost over a job is replaced: the other jobs are still done. So is one that has grown large,
+    so that the memory for many jobs is that for a few.
 
     Raises: UsageError that a job raised, or where a copy cannot be confined.
     """
@@ -124,7 +127,7 @@ def each(
                     continue
                 yield copy.number, outcome
                 following = next(waiting, None)
-                if following is not None and not isinstance(outcome, LostError):
+                if following is not None and not isinstance(outcome, LostError) and not copy.is_large():
                     copy.begin(following)
                     continue
                 copies.remove(copy)
@@ -180,6 +183,10 @@ class _Copy:
             return outcome
         except LostError as error:
             return error
+
+    def is_large(self) -> bool:
+        """Tell whether it holds more memory than a new one would be worth."""
+        return (resident_mib(self._pid) or 0.0) > RENEWED_MIB
 
     def end(self) -> None:
         """End it, whatever it does."""
