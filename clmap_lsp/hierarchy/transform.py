@@ -188,7 +188,8 @@ def _overlap(instance: Instance, dimension: int, wanted: Numbers) -> Relation | 
         return None
     others = [(j, it) for j, it in enumerate(instance.numbers) if j != dimension]
     usable = [(j, it) for j, it in others if it]
-    keys = sorted({key for it in (row, wanted, *(it for _, it in usable)) for key in it}, key=str)
+    rows: list[Numbers] = [row, wanted, *(it for _, it in usable)]
+    keys: list[ColumnKey] = sorted({key for it in rows for key in it}, key=str)
     vectors = [wanted, *(it for _, it in usable)]
     solution = solve([[Fraction(it.get(key, 0)) for it in vectors] for key in keys], _column(row, keys))
     if solution is None or not solution[0] or solution[0].denominator != 1:
@@ -201,7 +202,7 @@ def _overlap(instance: Instance, dimension: int, wanted: Numbers) -> Relation | 
     return Relation(dimension, int(solution[0]), tuple(factors))
 
 
-def _column(row: Numbers, keys: Sequence[object]) -> list[Fraction]:
+def _column(row: Numbers, keys: Sequence[ColumnKey]) -> list[Fraction]:
     return [Fraction(row.get(key, 0)) for key in keys]
 
 
