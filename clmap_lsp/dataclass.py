@@ -20,6 +20,8 @@ T = TypeVar("T")
 _Class = type[Any]
 _ABSENT = object()
 """Stands for an argument that was not given, and which a factory makes."""
+_LATER: list[tuple[_Class, str, Callable[..., Any], Callable[[], Callable[..., Any]]]] = []
+"""The methods to be compiled at their first call: class, name, what stands there, what makes it."""
 
 
 @dataclass_transform(field_specifiers=(dataclasses.field,))
@@ -117,6 +119,17 @@ def _compile_later(
 
     first_call.__name__ = name
     setattr(made, name, first_call)
+    _LATER.append((made, name, first_call, compiled))
+
+
+def compile_rest() -> None:
+    """Compile what was not called yet: in a process that lives long, where nobody waits."""
+    while _LATER:
+        made, name, first_call, compiled = _LATER.pop()
+        if made.__dict__.get(name) is first_call:
+            method = compiled()
+            method.__qualname__ = f"{made.__qualname__}.{name}"
+            setattr(made, name, method)
 
 
 def _freeze(made: _Class, *, slots: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from clmap_lsp.analysis.content import Kept
 from clmap_lsp.analysis.costs import NEVER, LaunchCosts, SiteCost
+from clmap_lsp.caches import droppable
 from clmap_lsp.devices.model import DeviceModel, Unknown
 from clmap_lsp.devices.rules import local_wavefronts
 from clmap_lsp.emulator.symbolic import SiteCount, Spending
@@ -44,7 +45,7 @@ def count(
     return found[0]
 
 
-_kept: Kept[tuple[LaunchCosts, Spending]] = Kept(256)
+_kept: Kept[tuple[LaunchCosts, Spending]] = droppable(Kept(256))
 
 
 def _contents(made: Initializer) -> tuple[object, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -89,6 +89,11 @@ class KnownLaunches:
 
     def __init__(self, limit: int) -> None:
         self._known: Kept[Launch] = Kept(limit)
+
+    def forget(self, contents: Collection[object]) -> None:
+        """Drop the launches of kernels of which nobody knows any more."""
+        for key in [it for it in self._known if isinstance(it, tuple) and it[0] in contents]:
+            del self._known[key]
 
     def launch_of(
         self, program: Program, kernel: Kernel, sources: LaunchSources, content: object

@@ -84,8 +84,10 @@ class AnalysisSession:
 
     def forget(self, path: str) -> None:
         """Drop the results of a file's kernels: they hold all of its text."""
-        for key in [key for key, it in self._kernels.items() if it.span.path == path]:
+        dropped = [key for key, it in self._kernels.items() if it.span.path == path]
+        for key in dropped:
             del self._kernels[key]
+        self._launches.forget({_of_kernel(key) for key in dropped} - set(map(_of_kernel, self._kernels)))
 
     def _kernel(
         self,
@@ -138,6 +140,12 @@ def _at_new_place(known: AccessAnalysis, moved: Moved) -> AccessAnalysis:
     access = moved.access(known.access)
     classified = None if known.classified is None else replace(known.classified, access=access)
     return replace(known, access=access, classified=classified)
+
+
+def _of_kernel(key: object) -> object:
+    """Return what stands for the kernel's text and options in the key of a result."""
+    assert isinstance(key, tuple)
+    return key[:2]
 
 
 def _launch_key(launch: Launch | LaunchProblem) -> object:

@@ -195,6 +195,11 @@ class HostProject:
             self._texts[path] = text
             self.__dict__.pop("kernels", None)
 
+    def unsee(self, path: str) -> None:
+        """Drop a kernel file's text that is no longer in the editor: what is on the disk counts again."""
+        if self._texts.pop(path, None) is not None:
+            self.__dict__.pop("kernels", None)
+
     def _includes_of(self, path: str) -> tuple[str, ...]:
         file, macros = self._files.get(path), self._macro_files.get(path)
         return (*(file.includes if file is not None else ()), *(macros[1] if macros is not None else ()))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.access.polynomial import Polynomial
 from clmap_lsp.access.records import Direction
+from clmap_lsp.caches import when_dropped
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, Related, Severity
 from clmap_lsp.rules import wording
@@ -310,8 +311,13 @@ class _Grouped:
     loads: dict[object, list[AccessAnalysis]] = field(default_factory=dict)
     """By what is loaded."""
 
+    def forget(self) -> None:
+        """Ask anew."""
+        self.kernel, self.groups, self.covered = None, {}, {}
+
 
 _grouped = _Grouped()
+when_dropped(_grouped.forget)
 
 
 def _walk(kernel: KernelAnalysis, access: AccessAnalysis) -> tuple[int, int]:

@@ -353,6 +353,8 @@ class Analyses:
         self._outdated.discard(document_uri)
         self._give_up(document_uri)
         self._turns.submit(Urgency(Band.REQUEST), partial(self._forget_path, path))
+        if not any(True for _ in self._server.documents):
+            self._turns.submit(Urgency(Band.REQUEST), self._forget_all)
 
     def _may_go_on(self, job: _Job) -> bool:
         """Tell whether an analysis of an older text is let go on to its end."""
@@ -527,6 +529,10 @@ class Analyses:
 
     def _forget_path(self, path: str) -> None:
         self.engine().forget(path)
+
+    def _forget_all(self) -> None:
+        if not any(True for _ in self._server.documents):  # One may be open again.
+            self.engine().forget_all()
 
     def _tell(self, uri: str) -> None:
         """Answer those who wait for a document: with its snapshot, or that its text has changed."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +33,11 @@ if TYPE_CHECKING:
     from clmap_lsp.server.snapshot import Snapshot, Touched
 
 logger = logging.getLogger(__name__)
+
+BEHIND_ALL = Urgency(Band.OPENED, (1 << 10,))
+"""Less urgent than any document."""
+READY_THREADS = 4
+"""An analysis, what is more urgent, a request, and one more."""
 
 
 class ClmapServer(LanguageServer):
@@ -194,6 +202,25 @@ class ClmapServer(LanguageServer):
     def prepare(self) -> None:
         """Load in the background what the first analysis needs: NumPy, the rules, the device models."""
         self.turns.submit(Urgency(Band.USED), self.analyses.engine)
+
+    def warm_up(self, done: Callable[[], None]) -> None:
+        """Load in the background what other documents will need, and stays; then call `done`."""
+        loop = asyncio.get_running_loop()
+        document = next(iter(self.documents), None)
+        settings = None if document is None else self.settings_for(document)
+
+        def work() -> None:
+            from clmap_lsp.server.warming import warm_up
+
+            protocol = self.protocol
+            warm_up(settings, protocol._converter, list(protocol.fm.features))
+
+        def worked(_: Future[None]) -> None:
+            with suppress(RuntimeError):  # The session has ended.
+                loop.call_soon_threadsafe(done)
+
+        self.turns.start_threads(READY_THREADS)
+        self.turns.submit(BEHIND_ALL, work).future.add_done_callback(worked)
 
 
 def feature(server: ClmapServer, method: str, options: Any = None) -> Callable[[Any], Any]:

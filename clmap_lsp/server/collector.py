@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import gc
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+from clmap_lsp.caches import drop_all
 
 QUIET_S = 0.5
 """Without a change for so long, nobody is likely to wait for an answer."""
@@ -14,6 +17,8 @@ FEW = 20_000
 """Objects made and not freed since the last look that are not worth one at a quiet moment."""
 MANY = 1_000_000
 """The same that are looked at whoever waits: about 100 MiB."""
+_ARENA_MAX = -8
+"""glibc's `M_ARENA_MAX`."""
 
 
 def collect_when_quiet() -> None:
@@ -30,9 +35,15 @@ class QuietCollector:
 
     What is there at the first quiet moment (modules, tables, the grammar) stays to the end; the collector is
     told to leave it alone, which takes most of the length off its pauses.
+
+    Args:
+        warm_up: loads what is to be there then, and calls what it is given when it is.
+        forget: drops what is kept by nothing that is ever closed.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, warm_up: Callable[[Callable[[], None]], None], forget: Callable[[], None]) -> None:
+        self._warm_up = warm_up
+        self._forget = forget
         self._timer: asyncio.TimerHandle | None = None
         self._is_first = True
         self._is_full = False
@@ -50,23 +61,31 @@ class QuietCollector:
 
     def _collect(self) -> None:
         self._timer = None
-        if self._is_full:
-            self._is_full, self._is_first = False, False
+        if self._is_first:
+            self._is_first = False
+            self._warm_up(self._settled)
+        elif self._is_full:
+            self._is_full = False
             gc.unfreeze()
+            self._forget()
             clear_caches()
             gc.collect()
             gc.freeze()
             give_back()
-            return
-        if self._is_first:
-            self._is_first = False
-            gc.freeze()
         elif gc.get_count()[0] > FEW:
             gc.collect(1)
 
+    def _settled(self) -> None:
+        gc.freeze()
+        give_back()
+        if self._is_full:
+            self.changed()
+
 
 def clear_caches() -> None:
-    """Empty the bounded caches of functions: what they know of texts that are gone holds on to those."""
+    """Empty the bounded caches of functions and modules: what they know of texts that are gone holds on to
+    those."""
+    drop_all()
     for it in _functions():
         if isinstance(it, functools._lru_cache_wrapper) and it.cache_parameters()["maxsize"] not in (None, 1):
             it.cache_clear()
@@ -86,12 +105,31 @@ def _functions() -> Iterator[object]:
                     yield from list(vars(it).values())
 
 
+def use_one_heap() -> None:
+    """Let all threads take memory from one place: they take turns anyway, and gaps are filled sooner (glibc).
+
+    Where the environment says how many there are to be, that holds.
+    """
+    set_option = None if "MALLOC_ARENA_MAX" in os.environ else _glibc("mallopt")
+    if set_option is not None:
+        set_option(_ARENA_MAX, 1)
+
+
 def give_back() -> None:
     """Give memory that is free in this process back to the system, where the C library keeps it (glibc)."""
-    if not sys.platform.startswith("linux"):
-        return
-    import ctypes
-
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    trim = _glibc("malloc_trim")
     if trim is not None:
         trim(0)
+
+
+def _glibc(name: str) -> Callable[..., int] | None:
+    """Return a function of the C library, if that is glibc."""
+    if not sys.platform.startswith("linux"):
+        return None
+    import ctypes
+
+    library = ctypes.CDLL(None)
+    if not hasattr(library, "gnu_get_libc_version"):
+        return None
+    found: Callable[..., int] | None = getattr(library, name, None)
+    return found

@@ -61,6 +61,10 @@ class Engine:
         """Drop what is kept of a closed document."""
         self._workbench.forget(path)
 
+    def forget_all(self) -> None:
+        """Drop what is kept, also by content: no document is open."""
+        self._workbench.forget_all()
+
     def reread(self, path: str) -> None:
         """Look for what a document includes anew: a file may be there now that was missing."""
         self._workbench.reread(path)

@@ -47,6 +47,10 @@ class StagingAdvice:
         """Return what other splits of a loop would give; nothing if it is not ready within a moment."""
         return await self._soon(self._start(split_lines, split, device))
 
+    def forget(self) -> None:
+        """Drop all lines; they are made again for hovers that ask for them."""
+        self._lines.clear()
+
     def close(self) -> None:
         """End the thread."""
         self._thread.shutdown(wait=False, cancel_futures=True)

@@ -44,7 +44,7 @@ class Tiers:
         self._server = server
         self._clocks: dict[str, _Clock] = {}
         self._few = Few(AT_A_TIME)
-        self._collector = QuietCollector()
+        self._collector = QuietCollector(server.warm_up, server.staging.forget)
         server.on_dropped.append(self._collector.freed)
 
     def changed(self, uri: str, quiet_s: float = QUIET_S) -> None:

@@ -110,6 +110,12 @@ class Turns:
         self._n_turns = 0
         self._is_closed = False
 
+    def start_threads(self, count: int) -> None:
+        """Have so many threads ready: else they are made when the first work is interrupted."""
+        all_there = threading.Barrier(count)
+        for _ in range(count):
+            self._pool.submit(all_there.wait, 1.0)
+
     def submit(self, urgency: Urgency, work: Callable[[], T]) -> Turn[T]:
         """Plan a piece of work; its future ends with the result, or with `EndedError`."""
         with self._lock:

@@ -145,7 +145,10 @@ class HostFiles:
 
     def forget(self, path: str) -> None:
         """Drop what is known of a kernel file that was closed."""
-        self._known.pop(str(Path(path).resolve()), None)
+        own = str(Path(path).resolve())
+        self._known.pop(own, None)
+        for project in self._projects.values():
+            project.unsee(own)
 
     def changed(self, paths: Iterable[str] | None = None) -> tuple[str, ...]:
         """Take note of host files that were written, made or removed.

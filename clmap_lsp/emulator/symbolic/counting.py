@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.caches import droppable
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices import rules
 from clmap_lsp.devices.model import BankedLocal, CachedLocal, DeviceModel, Unknown
@@ -34,7 +35,7 @@ _CHEAP_CELLS = 1 << 12
 _MOST_SMALL = 512
 _MASK_LOOKED_AT = 64
 """Elements of a mask that are looked at in the time that an address takes."""
-_small: dict[tuple[DeviceModel, tuple[Any, ...]], tuple[Tally, ...]] = {}
+_small: dict[tuple[DeviceModel, tuple[Any, ...]], tuple[Tally, ...]] = droppable({})
 """What cheap patterns cost: those of the kernels of one file are much the same."""
 
 
