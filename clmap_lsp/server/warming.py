@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
 
-from clmap_lsp.aristotle.maps import all_maps
 from clmap_lsp.config import Settings
 from clmap_lsp.dataclass import compile_rest
 from clmap_lsp.devices import list_models
@@ -105,7 +104,6 @@ def warm_up(settings: Settings | None, converter: Converter, methods: Iterable[s
         _ = opened.index.issues
     workbench.forget("")
     list_models()
-    all_maps()
     compile_rest()
     for method in methods:
         checkpoint()
