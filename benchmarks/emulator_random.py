@@ -1,6 +1,8 @@
 """Random kernels in the emulator and on PoCL, byte by byte: groups, barriers, atomics, structs, vectors.
 
-    python -m benchmarks.emulator_random [--programs 250] [--seed 0]
+    python -m benchmarks.emulator_random [--programs 250] [--seed 0] [--rows]
+
+With `--rows` kernels have no groups, loops or conditions on loads: those that run by rows of work-items.
 
 Each program has eight kernels. What they compute is the same on every conforming implementation: integers
 only, atomics whose order does not show, shared memory between barriers. PoCL builds with `-cl-opt-disable`.
@@ -27,7 +29,7 @@ from clmap_lsp.launch.arguments import parse_argument
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.source.read import read_program
 
-ITEMS, GROUP, KERNELS = 64, 16, 8
+ITEMS, ROW_ITEMS, GROUP, KERNELS = 64, 1 << 17, 16, 8
 _ATOMICS = ("atomic_add", "atomic_sub", "atomic_min", "atomic_max", "atomic_and", "atomic_or", "atomic_xor")
 
 
@@ -93,21 +95,61 @@ class Kernel:
         )
 
 
-def contents(base: str, seed: int) -> dict[str, np.ndarray[Any, Any]]:
+class Row(Kernel):
+    """A kernel whose work-items are alike but for ids: what it loads goes into values alone."""
+
+    def text(self) -> str:
+        """Return the kernel and its functions."""
+        rng, base, name = self.rng, self.base, self.name
+        lanes = rng.choice((2, 4))
+        wide = self._generator(Type(base, lanes))
+        load = rng.choice((f"vload{lanes}(i, in)", f"vload{lanes}(i & 7, in + 3)", f"({base}{lanes})(in[i])"))
+        lines = [
+            "int i = get_global_id(0), w = get_global_size(0);",
+            f"{base} x = in[i], z = ({base})i;",
+            f"{base} y = in[(i * {rng.choice((1, 3, 7))} + {rng.randrange(99)}) & (w - 1)];",
+            *(self._guarded(rng.choice((4, 33, 100))) for _ in range(rng.randint(1, 3))),
+            f"if (i % {rng.randint(2, 9)} == 1) {{ {self._plain(self.scalar)} out[i] = x; return; }}",
+            f"__global {name}_s *q = s + (i & {ITEMS - 1});",
+            f"if (i < {ITEMS}) {{ q->a = x; q->c[i & 1] = (uchar)y; }}",
+            f"if (i < {ITEMS}) q->b.{rng.choice(('x', 'yz', 'lo'))} = ({base})z;",
+            f"{{ {base}{lanes} x = {load}, y = ({base}{lanes})(in[i ^ 1]), z = ({base}{lanes})(({base})3);",
+            *(f"  {self._plain(wide)}" for _ in range(rng.randint(1, 3))),
+            f"  out[i] = (x ^ y ^ z).s{rng.randrange(lanes)};",
+            "}",
+            f"out[i] ^= x ^ y ^ {rng.choice(('z', 'in[w - 1 - i]'))};",
+        ]
+        body = "\n  ".join(lines)
+        return (
+            f"typedef struct {{ {base} a; {base}4 b; uchar c[3]; }} {name}_s;\n"
+            f"__kernel void {name}(__global const {base} *in, __global {base} *out, __global uint *bins,\n"
+            f"    __global {name}_s *s) {{\n  {body}\n}}\n"
+        )
+
+    def _guarded(self, limit: int) -> str:
+        one, other = self._plain(self.scalar), self._plain(self.scalar)
+        return self.rng.choice((one, f"if (i > {limit}) {{ {one} }} else {{ {other} }}"))
+
+    def _plain(self, made: Any) -> str:
+        """Return a statement without control flow."""
+        return f"{self.rng.choice(made.names)} = {made.expression(3)};"
+
+
+def contents(base: str, seed: int, items: int) -> dict[str, np.ndarray[Any, Any]]:
     """Return what the buffers hold at first, as bytes; padding is zero in all of them."""
     size = {"char": 1, "short": 2, "int": 4, "long": 8}[base.removeprefix("u")]
     rng = np.random.default_rng(seed)
     struct = (4 * size) * 3 if size > 1 else 12  # a, padded to the vector's alignment; b; c, padded
     return {
-        "in": rng.integers(0, 256, 2 * ITEMS * size).astype(np.uint8),
-        "out": np.zeros(ITEMS * size, np.uint8),
+        "in": rng.integers(0, 256, (2 if items == ITEMS else 4) * items * size).astype(np.uint8),
+        "out": np.zeros(items * size, np.uint8),
         "bins": np.zeros(8 * 4, np.uint8),
         "s": np.zeros(ITEMS * struct, np.uint8),
     }
 
 
 def here(
-    program: Any, name: str, data: dict[str, np.ndarray[Any, Any]], folder: Path
+    program: Any, name: str, data: dict[str, np.ndarray[Any, Any]], folder: Path, items: int
 ) -> dict[str, bytes] | str:
     """Return the buffers after a run in the emulator, or what it had to say."""
     arguments = {}
@@ -115,20 +157,23 @@ def here(
         path = folder / f"{key}.bin"
         path.write_bytes(value.tobytes())
         arguments[key] = parse_argument(f"file:{path}")
-    settings = EmulationSettings(engine=Engine.JIT, trace=False, control=False)
-    result = emulate(program, program.kernel(name), Launch(name, (ITEMS,), (GROUP,), arguments), settings)
+    engine = Engine.JIT if items == ITEMS else Engine.AUTO
+    settings = EmulationSettings(engine=engine, trace=False, control=False)
+    result = emulate(program, program.kernel(name), Launch(name, (items,), (GROUP,), arguments), settings)
     if result.faults or not result.is_whole:
         return str([(it.kind.value, it.detail) for it in result.faults])
     return {key: it.data.tobytes() for key, it in result.buffers.items()}
 
 
-def there(queue: Any, built: Any, name: str, data: dict[str, np.ndarray[Any, Any]]) -> dict[str, bytes]:
+def there(
+    queue: Any, built: Any, name: str, data: dict[str, np.ndarray[Any, Any]], items: int
+) -> dict[str, bytes]:
     """Return the buffers after a run on PoCL."""
     import pyopencl as cl
 
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = {key: cl.Buffer(queue.context, flags, hostbuf=value) for key, value in data.items()}
-    cl.Kernel(built, name)(queue, (ITEMS,), (GROUP,), *buffers.values())
+    cl.Kernel(built, name)(queue, (items,), (GROUP,), *buffers.values())
     found = {}
     for key, value in data.items():
         result = np.empty_like(value)
@@ -146,21 +191,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", type=int, default=250)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--rows", action="store_true")
     args = parser.parse_args()
+    kind, items = (Row, ROW_ITEMS) if args.rows else (Kernel, ITEMS)
     device = next(it for p in cl.get_platforms() if "Portable" in p.name for it in p.get_devices())
     queue = cl.CommandQueue(cl.Context([device]))
     same = different = 0
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(args.seed, args.seed + args.programs):
-            rng = random.Random(f"groups {seed}")
-            kernels = [Kernel(rng, f"k{n}") for n in range(KERNELS)]
+            rng = random.Random(f"{'rows' if args.rows else 'groups'} {seed}")
+            kernels = [kind(rng, f"k{n}") for n in range(KERNELS)]
             text = "".join(it.text() for it in kernels)
             built = cl.Program(queue.context, text).build(options=["-cl-opt-disable"])
             program = read_program(text, "random.cl")
             for it in kernels:
-                data = contents(it.base, seed)
-                expected = there(queue, built, it.name, data)
-                found = here(program, it.name, data, Path(folder))
+                data = contents(it.base, seed, items)
+                expected = there(queue, built, it.name, data, items)
+                found = here(program, it.name, data, Path(folder), items)
                 if found == expected:
                     same += 1
                     continue

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.catalogue import load_model
+from clmap_lsp.emulator.foretold import with_foretold
 from clmap_lsp.emulator.lines import lines_of
 from clmap_lsp.emulator.result import (
     AccessView,
@@ -106,7 +107,7 @@ def symbolic_result(
         sites=sites,
         lines=lines_of(program, sites),
         buffers={},
-        faults=(),
+        faults=with_foretold((), kernel, launch, figures.counts.sites.values()),
         seconds=Seconds(0.0, 0.0, 0.0, 0.0, figures.seconds),
         parallelism=Parallelism(
             launch.work_items,
@@ -118,13 +119,19 @@ def symbolic_result(
             None,
         ),
         notes=(
-            f"{why}{', so ' * bool(why)}nothing was run: outputs, faults, barriers and branches are unknown",
+            f"{why}{', so ' * bool(why)}nothing was run: outputs, barriers, branches and faults other than "
+            "accesses out of bounds are unknown",
         ),
     )
 
 
 def joined(
-    program: Program, settings: EmulationSettings, concrete: EmulationResult, figures: SymbolicFigures
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    settings: EmulationSettings,
+    concrete: EmulationResult,
+    figures: SymbolicFigures,
 ) -> EmulationResult:
     """Put symbolic figures in the place of those that an untraced run does not have."""
     sites = tuple(_sites(figures.counts))
@@ -134,11 +141,17 @@ def joined(
         notes = [
             "the figures of accesses are exact for the whole launch; operations, branches and barriers are "
             f"estimated from {sampling.groups} of {sampling.of_groups} work-groups; outputs and faults are "
-            "those of these work-groups",
+            "those of these work-groups, and accesses out of bounds those of all",
             *(it for it in notes if not it.startswith("estimated from")),
         ]
+    faults = concrete.faults
+    if not concrete.is_whole:
+        faults = with_foretold(faults, kernel, launch, figures.counts.sites.values())
+    if any(it.kind.value.startswith("out-of-bounds") for it in faults):
+        notes.append("accesses out of bounds are among those that are counted")
     return replace(
         concrete,
+        faults=faults,
         method=Method.SYMBOLIC,
         engine=Engine.SYMBOLIC,
         engine_reason="every address and branch follows from the launch",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.budget import sample_size
 from clmap_lsp.emulator.memory_limit import limited
-from clmap_lsp.emulator.result import EmulationResult, Engine, Limit
+from clmap_lsp.emulator.result import EmulationResult, Engine, Fault, Limit
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.launch.problem import LaunchError, TooMuchMemoryError
@@ -69,24 +69,34 @@ def _emulated(
         found = _symbolic(program, kernel, launch, settings)
         if not isinstance(found, str):
             combined = _combined(program, kernel, launch, settings, found)
-            if combined is not None:
+            if not _is_out_of_bounds(combined) or settings.engine is Engine.SYMBOLIC:
                 return combined
-            found = "accesses are out of bounds, so the run itself is counted"
+            return _counted_anew(program, kernel, launch, settings, found, combined)
         reason = f"the symbolic engine does not apply: {found}"
     tried_s = time.perf_counter() - started
     result = _run(program, kernel, launch, settings, reason)
+    assert result is not None
     return replace(result, seconds=replace(result.seconds, symbolic=tried_s))
 
 
 def _run(
-    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings, reason: str
-) -> EmulationResult:
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    settings: EmulationSettings,
+    reason: str,
+    *,
+    samples: bool = True,
+) -> EmulationResult | None:
+    """Run a launch, or a sample of it where it is too large; without `samples`, that is `None`."""
     check_installed()
     from clmap_lsp.emulator import jit
     from clmap_lsp.emulator.report_jit import result_of
 
     _check_size(kernel, settings)
     job = _first_run(program, kernel, launch, settings)
+    if not samples and (job is None or job.stopped):
+        return None
     if job is None:
         # A sample touches a small part of its buffers, but what watches global memory is as large as they.
         wanted = settings.sample_groups or _SAMPLE_WITHOUT_ROOM
@@ -182,14 +192,56 @@ def _symbolic(
     return symbolic_figures(program, kernel, launch, settings)
 
 
+def _is_out_of_bounds(result: EmulationResult) -> bool:
+    return any(it.kind.value.startswith("out-of-bounds") for it in result.faults)
+
+
+def _counted_anew(
+    program: Program,
+    kernel: Kernel,
+    launch: Launch,
+    settings: EmulationSettings,
+    figures: SymbolicFigures,
+    untraced: EmulationResult,
+) -> EmulationResult:
+    """Run a launch of which accesses are out of bounds so that the run itself is counted, without them.
+
+    Where that is too large, its figures are those of all accesses, and its faults those of both runs.
+    """
+    if not untraced.is_whole:
+        return untraced
+    why = "the symbolic engine does not apply: accesses are out of bounds, so the run itself is counted"
+    traced = _run(program, kernel, launch, settings, why, samples=False)
+    if traced is not None:
+        return replace(traced, seconds=replace(traced.seconds, symbolic=figures.seconds))
+    if settings.uninitialised:
+        uses = _uses_of_invalid(program, kernel, launch, settings, figures)
+        untraced = replace(
+            untraced, faults=(*untraced.faults, *(it for it in uses if it not in untraced.faults))
+        )
+    return untraced
+
+
+def _uses_of_invalid(
+    program: Program, kernel: Kernel, launch: Launch, settings: EmulationSettings, figures: SymbolicFigures
+) -> tuple[Fault, ...]:
+    """Return the faults of a run that follows what was read out of bounds; none if it comes to a limit."""
+    from clmap_lsp.emulator import jit
+    from clmap_lsp.emulator.report_jit import result_of
+
+    settings = replace(settings, trace=False, exclusive=figures.exclusive)
+    job = jit.run(program, kernel, launch, settings, follow_invalid=True)
+    return () if job.stopped else result_of(job, "").faults
+
+
 def _combined(
     program: Program,
     kernel: Kernel,
     launch: Launch,
     settings: EmulationSettings,
     figures: SymbolicFigures,
-) -> EmulationResult | None:
-    """Join symbolic figures with a concrete, untraced run; None if that run shows that they do not apply."""
+) -> EmulationResult:
+    """Join symbolic figures with a concrete, untraced run."""
     from clmap_lsp.emulator.report_symbolic import joined, symbolic_result
 
     if settings.engine is not Engine.AUTO:
@@ -203,6 +255,5 @@ def _combined(
     except MemoryError:
         why = f"the launch needs more than the limit of {settings.memory_limit_mib} MB; {_CURE}"
         return symbolic_result(program, kernel, launch, settings, figures, why)
-    if any(it.kind.value.startswith("out-of-bounds") for it in concrete.faults):
-        return None
-    return joined(program, settings, concrete, figures)
+    assert concrete is not None
+    return joined(program, kernel, launch, settings, concrete, figures)

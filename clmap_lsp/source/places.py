@@ -122,7 +122,9 @@ def _subscript(low: Lowering, node: Node) -> Place:
         pointer, index = index, pointer
     if not isinstance(pointer.type, PointerType):
         return _unknown_place(low, pointer, node, "subscript of something that is no pointer")
-    return low.pointed(offset(pointer, index, span), span)
+    element = low.pointed(offset(pointer, index, span), span)
+    is_packed = isinstance(base, Memory) and base.is_packed and isinstance(base.type, ArrayType)
+    return replace(element, is_packed=True) if is_packed else element
 
 
 def _as_scalar(low: Lowering, value: Value, node: Node) -> Expression:
@@ -153,7 +155,7 @@ def _vector_element(low: Lowering, base: Place, index: Expression, span: Span) -
     lane = integer_value(index)
     if isinstance(base, Memory):
         pointer = retype(base.pointer, pointer_to(vector.element, base.pointer))
-        return memory_at(offset(pointer, index, span), span)
+        return replace(memory_at(offset(pointer, index, span), span), is_packed=base.is_packed)
     if lane is not None and lane < vector.lanes and not isinstance(base, Lanes):
         return lanes_place(base, (lane,), span)
     value = read(low, base)
@@ -362,14 +364,15 @@ def _store_lanes(
         target = pointer_to(value.type, memory.pointer)
         pointer = _lane_address(base, lanes[0], element, target, span)
         size = value.type.size
-        store = Store(low.site(), pointer, value, size, element.size, span, memory.is_volatile)
+        alignment = 1 if memory.is_packed else element.size
+        store = Store(low.site(), pointer, value, size, alignment, span, memory.is_volatile)
         low.emit(replace(store, component=Component(vector, lanes[0])))
         return
     value = low.pin(value)
     for at, lane in enumerate(lanes):
         pointer = _lane_address(base, lane, element, pointer_to(element, memory.pointer), span)
         part = Swizzle(value, (at,), element, span)
-        low.store(Memory(pointer, element, span, memory.is_volatile), part)
+        low.store(Memory(pointer, element, span, memory.is_volatile, is_packed=memory.is_packed), part)
 
 
 def _lane_address(

@@ -369,3 +369,27 @@ def test_a_call_of_itself_is_called_so():
     (fault,) = result.faults
     assert fault.kind is FaultKind.UNKNOWN_FUNCTION
     assert "OpenCL C forbids" in fault.detail
+
+
+PACKED = """typedef struct { int x, y; } Inner;
+typedef struct __attribute__((packed)) { uchar tag; int k[3]; int4 v; short m[2][2]; Inner in[2]; } P;"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "P p; p.k[i % 3] = i; p.k[2] = 4; o[i] = p.k[2];",
+        "P p; p.v = i; p.v.xz = (int2)(1, 2); p.v.yw += 3; p.v[i & 3] = 7; o[i] = p.v[i & 3];",
+        "P p; p.m[1][i & 1] = i; o[i] = p.m[1][i & 1];",
+        "P p; p.in[i & 1].y = i; Inner q = p.in[i & 1]; o[i] = q.y;",
+        "P p[2]; p[i & 1].k[1] = i; p[i & 1].v.lo = 1; o[i] = (&p[i & 1])->k[1];",
+    ],
+)
+def test_members_of_packed_structs_need_not_be_aligned(body):
+    """Elements of arrays and vectors, and members of structs in them, included."""
+    assert kinds(run(body, head=PACKED)) == []
+
+
+def test_a_pointer_to_a_packed_member_promises_alignment():
+    found = run("P p; p.k[0] = 1; int *q = p.k; o[i] = q[0];", head=PACKED)
+    assert kinds(found) == [FaultKind.MISALIGNED_ACCESS]

@@ -95,7 +95,10 @@ def test_what_is_known_without_a_run_is_told_with_why_nothing_ran(tmp_path: Path
     (note,) = found["notes"]
     assert "150 MB" in note
     assert "raise the memory limit" in note
-    assert "nothing was run: outputs, faults, barriers and branches are unknown" in note
+    assert (
+        "nothing was run: outputs, barriers, branches and faults other than accesses out of bounds are"
+        in note
+    )
 
 
 def test_a_launch_over_the_limit_is_refused_with_a_cure(tmp_path: Path) -> None:

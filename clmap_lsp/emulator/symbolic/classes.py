@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.counting import dense, residues
+from clmap_lsp.emulator.symbolic.distinct import distinct
 from clmap_lsp.emulator.symbolic.machine import Machine
 from clmap_lsp.emulator.symbolic.recurring import contents
 from clmap_lsp.emulator.symbolic.rows import Rows
@@ -158,14 +159,14 @@ def _turns_are_apart(accesses: Sequence[_Access]) -> bool:
         first = it.segment
         for d, _, _ in it.turns:
             first = at_turn(first, d, 0, keeps_axis=True)
-        kinds.setdefault(it.turns, []).append(np.unique(_spelt(first, it.row)))
+        kinds.setdefault(it.turns, []).append(distinct(_spelt(first, it.row)))
     for turns, found in kinds.items():
-        starts = np.unique(np.concatenate(found))
+        starts = distinct(np.concatenate(found))
         for _, count, barriers in turns:
             if len(starts) * count > _MAX_KEYS:
                 raise _TooManyError
             starts = (starts[:, None] + np.arange(count) * barriers).ravel()
-        if len(np.unique(starts)) != len(starts) or len(np.intersect1d(starts, seen)):
+        if len(distinct(starts)) != len(starts) or len(np.intersect1d(starts, seen)):
             return False
         seen = np.concatenate([seen, starts])
     return True
@@ -223,21 +224,15 @@ def _distinct_keys(it: _Access, known: Known) -> Ints:
     """Return the numbers of the timesteps of an access, rising."""
     first = (it.segment.const << 32) + it.ordinal.const
     if it.row.mask is True and it.ordinal.array is None and it.segment.array is None:
-        return _distinct(_keys(it))
+        return distinct(_keys(it))
     alike = _pattern(it)
     found = known.keys.get(alike)
     if found is None:
-        found = _distinct(_active_keys(it)) - first
+        found = distinct(_active_keys(it)) - first
         if sum(map(len, known.keys.values())) + len(found) > _MAX_KEPT_KEYS:
             known.keys.clear()
         known.keys[alike] = found
     return found + first
-
-
-def _distinct(numbers: Ints) -> Ints:
-    """Return different numbers, rising; faster than `np.unique` where they rise already."""
-    ordered = np.sort(numbers, axis=None, kind="stable")
-    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))] if ordered.size else ordered
 
 
 def _pattern(it: _Access) -> Hashable:
@@ -288,20 +283,20 @@ def _alone(it: _Access) -> _Found | None:
     if it.ordinal.array is not None or it.segment.array is not None:
         return None
     loops = prod(row.counts[d] for d in range(GROUP_DIMENSIONS, len(row.counts)) if d not in it.free)
-    if len(_distinct(_keys(it))) != loops:
+    if len(distinct(_keys(it))) != loops:
         return None
     addresses, mask, rest = dense(row)
     used = np.asarray(mask.any(axis=1))
     addresses, mask = addresses[used], mask[used]
     both = np.where(mask, addresses, np.iinfo(np.int64).max)
-    distinct, many = np.unique(both, axis=0, return_counts=True) if len(both) > 1 else (both, np.ones(1))
+    rows, many = np.unique(both, axis=0, return_counts=True) if len(both) > 1 else (both, np.ones(1))
     histogram = residues(rest.const, [(coef, row.counts[d]) for d, coef in rest.coefs], _BLOCK)
-    cells = distinct.size * len(histogram)
+    cells = rows.size * len(histogram)
     if cells > _MAX_CELLS:
         raise _TooManyError
     covered = sum(times for _, times in histogram)
     repeats = prod(row.counts) // (len(used) * covered)
-    found = _of_rows(distinct, many, tuple(it for it, _ in histogram))
+    found = _of_rows(rows, many, tuple(it for it, _ in histogram))
     total = np.array([times for _, times in histogram]) @ found
     n_steps = len(addresses) * covered * repeats // _n_groups(it)
     return total * repeats, n_steps, cells
@@ -398,7 +393,7 @@ def _spelt_out(
         lanes = np.broadcast_to(np.arange(n_lanes), full)[active]
         where = np.broadcast_to(numbers(offset, row.counts), full)[active] + bases[row.root]
         found.append((np.broadcast_to(_keys(it), full)[active], lanes, where))
-    keys = np.unique(np.concatenate([it[0] for it in found]))
+    keys = distinct(np.concatenate([it[0] for it in found]))
     if len(keys) * n_lanes > room:
         raise _TooManyError
     addresses = np.zeros((len(keys), n_lanes), np.int64)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.emulator.symbolic.distinct import distinct
 from clmap_lsp.emulator.symbolic.progressions import Dims, Progressions
 from clmap_lsp.emulator.symbolic.runs import add_runs
 from clmap_lsp.emulator.symbolic.values import Ints
@@ -95,8 +96,8 @@ def _windows(parts: Sequence[Progressions]) -> list[int]:
         for coef, count in part.dims:
             if coef and count > 1:
                 found.add(lcm(abs(coef), BLOCK))
-        rows = np.unique(np.diff(np.unique(part.lanes)))
-        found.update(lcm(int(it), BLOCK) for it in rows[-1:].tolist() if it >= BLOCK)
+        row = int(np.diff(np.sort(part.lanes, axis=None)).max(initial=0))
+        found |= {lcm(row, BLOCK)} if row >= BLOCK else set()
     return [it for it in found if it <= _LONGEST]
 
 
@@ -185,10 +186,10 @@ def _near(part: Progressions, period: int) -> list[Progressions]:
     if (high - low) // period < _FAR:
         return [part]
     windows = part.lanes // period
-    distinct = np.unique(windows)
-    if len(distinct) > _MAX_SHAPES:
+    numbers = distinct(windows)
+    if len(numbers) > _MAX_SHAPES:
         return [part]
-    return [replace(part, lanes=part.lanes[windows == it]) for it in distinct]
+    return [replace(part, lanes=part.lanes[windows == it]) for it in numbers]
 
 
 _FAR = 8

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from clmap_lsp.emulator.symbolic.control import OverBudgetError
+from clmap_lsp.emulator.symbolic.distinct import distinct
 from clmap_lsp.emulator.symbolic.integers import spread_out
 from clmap_lsp.emulator.symbolic.rows import Mask, both, simplified
 from clmap_lsp.emulator.symbolic.space import Space
@@ -124,9 +125,9 @@ def places(offset: Sym, mask: Mask, space: Space) -> list[tuple[int, Mask]]:
     if not isinstance(mask, bool):
         affordable(offsets, mask)
         shown, active = np.broadcast_arrays(offsets, mask)
-        used = np.unique(shown[active])
+        used = distinct(shown[active])
     else:
-        used = np.unique(offsets)
+        used = distinct(offsets)
     if len(used) > _MAX_PLACES:
         raise OverBudgetError(
             f"a private array of which more than {_MAX_PLACES} places are used", by_size=False

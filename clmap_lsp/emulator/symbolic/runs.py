@@ -96,7 +96,9 @@ def _of_lanes(lanes: Ints, first: int, unit: int, known: dict[Hashable, _Runs]) 
         key = contents(relative)
         if key in known:
             return known[key]
-    slots = np.sort(relative // unit, kind="stable")
+    slots = relative // unit
+    if not (np.diff(slots) >= 0).all():
+        slots = np.sort(slots)
     heads = np.flatnonzero(np.diff(slots, prepend=-1))
     times = np.diff(heads, append=len(slots))
     slots = slots[heads]
