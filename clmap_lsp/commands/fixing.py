@@ -135,19 +135,27 @@ def _one_a_kernel(report: CheckReport, unsafe: bool) -> Iterator[tuple[_Where, F
         if fix.verified.get("moves_data") and not fix.host_edits:
             continue  # Other kernels and the host would have to follow: nobody takes it without being asked.
         key = (file.path, finding.kernel)
-        if key not in best or _cost(fix) < _cost(best[key]):
+        if key not in best or _left(fix) < _left(best[key]):
             best[key] = fix
     for file in report.files:
         for kernel, fix in file.rewrites:
             allowed = fix.safety is FixSafety.SAFE or (unsafe and fix.safety is FixSafety.UNSAFE)
-            if allowed and ((key := (file.path, kernel)) not in best or _cost(fix) < _cost(best[key])):
+            if allowed and ((key := (file.path, kernel)) not in best or _left(fix) < _left(best[key])):
                 best[key] = fix
     yield from best.items()
 
 
-def _cost(fix: Fix) -> int:
-    after = (fix.verified or {}).get("after", {})
-    return int(after.get("lines", 0)) + int(after.get("wavefronts", 0))
+def _left(fix: Fix) -> float:
+    """Return what a kernel takes after a rewrite over what it takes now: of time, else of traffic."""
+    verified = fix.verified or {}
+    known = verified.get("time_ratio")
+    if known is not None:
+        return float(known)
+    before, after = (
+        int(it.get("lines", 0)) + int(it.get("wavefronts", 0))
+        for it in (verified.get("before", {}), verified.get("after", {}))
+    )
+    return after / max(before, 1)
 
 
 def _write(path: str, text: str) -> None:

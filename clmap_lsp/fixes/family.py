@@ -27,6 +27,7 @@ from clmap_lsp.fixes.macros import settable
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch, LocalArgument, ScalarArgument
 from clmap_lsp.launch.partial import PartialLaunch
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
+from clmap_lsp.launch.resizing import followed
 from clmap_lsp.launch.resolve import launch_from
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType, VectorType
 
@@ -45,10 +46,6 @@ MOST_BYTES = 64 * 2**20
 """Of all buffers of a launch."""
 MOST = 48
 """Launches in a family."""
-NEAR = 8
-"""What a scalar may differ from a size and still be counted as that size with a border."""
-SMALL = 64
-"""A scalar up to this stays when a launch shrinks."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -147,7 +144,7 @@ class _Family:
         scalars: dict[str, ScalarArgument] = {}
         for name, argument in launch.arguments.items():
             if isinstance(argument, ScalarArgument) and all(isinstance(it, int) for it in argument.values):
-                values = tuple(_follow(int(it), launch.global_size, sizes, by) for it in argument.values)
+                values = tuple(followed(int(it), launch.global_size, sizes, by) for it in argument.values)
                 scalars[name] = replace(argument, values=values)
         return self._launch(replace(launch, global_size=sizes), scalars)
 
@@ -438,23 +435,6 @@ def _turns_of(trip: Polynomial | None, environment: Environment) -> int:
         return 1 if trip is None else int(evaluate(trip, environment))
     except (UnknownValueError, OverflowError, ZeroDivisionError, ValueError):
         return 1
-
-
-def _follow(value: int, before: tuple[int, ...], after: tuple[int, ...], by: int) -> int:
-    """Return what a scalar becomes when the sizes change: one of them, a product, a multiple, or near one."""
-    pairs = list(zip(before, after, strict=True))
-    products = [(prod(before), prod(after))]
-    products += [(a * c, b * d) for (a, b), (c, d) in combinations(pairs, 2)]
-    for old, new in (*pairs, *products):
-        if value == old:
-            return new
-    for old, new in pairs:
-        if old > 1 and 0 < abs(value - old) <= NEAR and old > 2 * NEAR:
-            return new + value - old
-    for old, new in pairs:
-        if old > 1 and value > old and value % old == 0 and value // old <= SMALL:
-            return new * (value // old)
-    return max(value // by, SMALL) if value > SMALL else value
 
 
 def _group_sizes(launch: Launch) -> Iterator[tuple[int, ...]]:

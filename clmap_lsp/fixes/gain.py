@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Protocol
 from clmap_lsp.time.model import is_mostly_launch, is_rough
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from clmap_lsp.findings import Fix
-    from clmap_lsp.fixes.model import Proposal, Verified
+    from clmap_lsp.fixes.model import Figures, Proposal, Verified
+    from clmap_lsp.launch.model import Launch
     from clmap_lsp.time.model import Prediction
 
 LEAST = 1.1
@@ -34,6 +37,14 @@ the device's compiler puts loads, unless nothing but a layout changes: of 15 suc
 that were predicted to gain 1.2 to 2.6 lost (docs/time.md)."""
 FEW = 4
 """SIMD groups at once on a compute unit."""
+
+
+GROWTH = 1.05
+"""What a part of the time may grow by and still count as the same."""
+MATTERS = 0.25
+"""Of the whole time: a part that takes less does not matter."""
+LEAST_KEPT = 1.01
+"""What is offered for its gain in larger launches takes so many times as long on the one at hand at most."""
 
 
 class Measures(Protocol):
@@ -112,10 +123,61 @@ def is_unsure(before: Timed, after: Timed, proposal: Proposal) -> str | None:
         return None
     if faster < LEAST_AT_ALL:
         return f"predicted to take {known:.2f} times as long"
-    is_of_few = not proposal.moves_data and _is_of_few(after.time)
-    if faster < (LEAST_OF_FEW if is_of_few else proposal.least_faster):
+    if faster < _asked(before, before.time, after, after.time, proposal):
         return f"predicted to be {faster:.2f} times as fast, which here may as well be a loss"
     return None
+
+
+def _asked(before: Timed, was: Prediction, after: Timed, now: Prediction, proposal: Proposal) -> float:
+    """Return how many times as fast a rewrite must be predicted to be, so that it is no loss.
+
+    Less where it takes traffic away and nothing in its place: then only the amount is in doubt.
+    """
+    if not (proposal.moves_data or proposal.in_place) and _is_of_few(now):
+        return LEAST_OF_FEW
+    is_less = before.cost >= LEAST * after.cost
+    if proposal.least_faster == LEAST and is_less and not costs_elsewhere(was, now):
+        return LEAST_AT_ALL
+    return proposal.least_faster
+
+
+def costs_elsewhere(before: Prediction, after: Prediction) -> bool:
+    """Tell whether some part of the time that matters grows: what one part gains another one may lose."""
+    return any(
+        seconds > GROWTH * before.parts.get(part, 0.0) and seconds > MATTERS * before.seconds
+        for part, seconds in after.parts.items()
+    )
+
+
+def is_faster(before: Measures, after: Measures, times: float) -> bool:
+    """Tell whether a version is predicted to be so many times as fast at least."""
+    known = time_ratio(before, after)
+    return known is not None and known * times <= 1
+
+
+def is_of_test_size(found: Figures, launch: Launch) -> bool:
+    """Tell whether a launch is too small to judge by.
+
+    The launch itself takes most of its time, or its sizes are guesses that leave compute units without work.
+    """
+    time = found.time
+    if time is None or is_rough(time):
+        return False
+    is_guessed = "global" in launch.inferred
+    return is_mostly_launch(time) or (is_guessed and time.demand.groups < time.facts.compute_units)
+
+
+def is_unsure_in_larger(home: Sequence[Timed], larger: Sequence[Timed], proposal: Proposal) -> str | None:
+    """Return why a rewrite is not offered for what it gains on a larger launch; `None` where it is.
+
+    Args:
+        home: figures before and after on the launch itself; none where its sizes are guesses.
+        larger: the same on a larger one.
+    """
+    known = time_ratio(*home) if home else None
+    if known is not None and known > LEAST_KEPT:
+        return f"predicted to take {known:.2f} times as long"
+    return is_unsure(larger[0], larger[1], proposal)
 
 
 def _is_of_few(time: Prediction) -> bool:
@@ -127,13 +189,19 @@ def _is_of_few(time: Prediction) -> bool:
 def pays(verified: Verified, fix: Fix) -> bool:
     """True if a rewrite gains a tenth in time or traffic, on the launch and with the buffers at hand."""
     asked = verified.proposal.pays_in_larger or leaves_data(verified, fix)
-    return ratio(verified.before, verified.after) >= LEAST and not asked
+    return ratio(*_judged(verified)) >= LEAST and not asked
 
 
 def rank(verified: Verified, fix: Fix) -> tuple[float, int]:
     """Return what sorts rewrites of one kernel, best first; those that leave data to the host last."""
-    gained = ratio(verified.before, verified.after)
+    gained = ratio(*_judged(verified))
     return (1 / gained if leaves_data(verified, fix) else -gained), verified.after.requests
+
+
+def _judged(verified: Verified) -> tuple[Figures, Figures]:
+    """Return the figures that count for who has this launch: those of a larger one if it is a guess."""
+    is_known = "global" not in verified.launch.inferred
+    return (verified.before, verified.after) if is_known else verified.figures
 
 
 def leaves_data(verified: Verified, fix: Fix) -> bool:

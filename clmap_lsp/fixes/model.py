@@ -238,6 +238,15 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
+class Larger:
+    """Both versions counted on a larger launch than the one at hand."""
+
+    launch: Launch
+    before: Figures
+    after: Figures
+
+
+@dataclass(frozen=True, slots=True)
 class Verified:
     """Both versions ran on the launch and gave the same outputs."""
 
@@ -250,6 +259,13 @@ class Verified:
     """`bit for bit`, or the tolerance that held."""
     tested_on: tuple[str, ...] = ()
     """The launches on which both were compared: `64x64, n=64`."""
+    larger: Larger | None = None
+    """Where its launch is of a test's size: what it gains in a real one."""
+
+    @property
+    def figures(self) -> tuple[Figures, Figures]:
+        """Before and after, on the launch that says what it gains."""
+        return (self.before, self.after) if self.larger is None else (self.larger.before, self.larger.after)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ import logging
 import pkgutil
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,12 +16,13 @@ from clmap_lsp.emulator.result import FaultKind
 from clmap_lsp.findings import Edit, Fix
 from clmap_lsp.fixes import facts, gain
 from clmap_lsp.fixes.callers import Use, use_of
+from clmap_lsp.fixes.copies import read_in_place
 from clmap_lsp.fixes.defined import on_better_launch, on_defined_launch
 from clmap_lsp.fixes.kinds import group_shape
 from clmap_lsp.fixes.macros import general
-from clmap_lsp.fixes.model import Figures, Propose, Rejected, Verified
+from clmap_lsp.fixes.model import Figures, Larger, Propose, Rejected, Verified
 from clmap_lsp.fixes.scope import Scope
-from clmap_lsp.fixes.spelt_out import spelt_out
+from clmap_lsp.fixes.spelt_out import SpeltOut, spelt_out
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.fixes.unused import without_unused
 from clmap_lsp.fixes.verification import baseline, verify
@@ -94,15 +96,28 @@ def proposals(
         if _may_be_made(subject, proposal, use):
             found.add((proposal.kind, proposal.title))
             yield proposal
-    open_ = spelt_out(subject)
-    if open_ is None:
-        return
-    for proposal in _proposals(open_.subject, failed, asked):
-        if (proposal.kind, proposal.title) in found:
+    for open_ in _readings(subject, failed):
+        is_alike = open_.subject.analysis.kernel.n_sites == subject.analysis.kernel.n_sites
+        for proposal in _proposals(open_.subject, failed, asked):
+            if (proposal.kind, proposal.title) in found:
+                continue
+            typed = open_.typed(proposal)
+            if typed is not None and _may_be_made(subject, typed, use):
+                yield typed if is_alike else replace(typed, sites=frozenset())
+
+
+def _readings(subject: Subject, failed: list[Failure] | None) -> Iterator[SpeltOut]:
+    """Yield the subject as it reads with macros and names spelt out, and without copies of arrays."""
+    for kind, reading in (("spelt-out", spelt_out), ("read-in-place", read_in_place)):
+        try:
+            found = reading(subject)
+        except Exception as error:
+            if failed is None:
+                raise
+            failed.append(Failure(kind, repr(error)))
             continue
-        typed = open_.typed(proposal)
-        if typed is not None and _may_be_made(subject, typed, use):
-            yield typed
+        if found is not None:
+            yield found
 
 
 def _proposals(
@@ -346,8 +361,10 @@ def _title(verified: Verified) -> str:
     """Return what is done and what it gains, on the same scale for all, as far as there is room."""
     proposal = verified.proposal
     gains = proposal.lowers_traffic or proposal.by_time
-    sure = gains and not gain.is_unsure(verified.before, verified.after, proposal)
-    gained = gain.words(verified.before, verified.after) if sure else ""
+    sure = gains and not gain.is_unsure(*verified.figures, proposal)
+    gained = gain.words(*verified.figures) if sure else ""
+    if gained and verified.larger is not None:
+        gained += f" at {'x'.join(map(str, verified.larger.launch.global_size))}"
     whole = f"{proposal.title}: {gained}" if gained else proposal.title
     if len(whole) <= MOST_TITLE:
         return whole
@@ -357,6 +374,7 @@ def _title(verified: Verified) -> str:
 
 
 def _evidence(verified: Verified) -> dict[str, Any]:
+    larger = verified.larger
     return {
         "launch": verified.launch.describe(),
         "after_launch": verified.after_launch.describe(),
@@ -366,6 +384,17 @@ def _evidence(verified: Verified) -> dict[str, Any]:
         **({"expected": verified.proposal.promise} if verified.proposal.promise else {}),
         "before": _totals(verified.before),
         "after": _totals(verified.after),
+        "time_ratio": gain.time_ratio(verified.before, verified.after),
+        **({} if larger is None else {"larger": _in_larger(larger)}),
+    }
+
+
+def _in_larger(larger: Larger) -> dict[str, Any]:
+    return {
+        "launch": larger.launch.describe(),
+        "before": _totals(larger.before),
+        "after": _totals(larger.after),
+        "time_ratio": gain.time_ratio(larger.before, larger.after),
     }
 
 

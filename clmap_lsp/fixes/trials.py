@@ -1,4 +1,4 @@
-"""Runs of the original on its family of launches, kept for all rewrites that are compared with them."""
+"""What the original does on the launches around its own, kept for all rewrites that are compared with it."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from typing import TYPE_CHECKING
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.result import EmulationResult, Engine
 from clmap_lsp.emulator.run import emulate
+from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.assumptions import Case
 from clmap_lsp.fixes.family import Member, family, homes
+from clmap_lsp.fixes.model import Larger
+from clmap_lsp.fixes.predict import figures_before, figures_of
 from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.launch.roomy import scaled_up
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.rewrite import Rewriter
+from clmap_lsp.time.model import grows_alike
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.assumptions import Assumption
-    from clmap_lsp.fixes.model import Subject
+    from clmap_lsp.fixes.model import Figures, Proposal, Subject
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel, Variable
     from clmap_lsp.source.program import Program
@@ -100,6 +105,43 @@ class Trials:
             kernel = self.subject.analysis.kernel
             self._home = emulate(self.subject.program, kernel, launch, quick(self.settings))
         return self._home
+
+    @lazy_property
+    def _larger(self) -> tuple[Launch, Figures] | None:
+        """A launch of a real size in place of the subject's own, with the original's figures.
+
+        `None` where there is none, or it does not do as much more as it is larger: its guards end elsewhere.
+        """
+        subject = self.subject
+        kernel, home = subject.analysis.kernel, figures_before(subject).time
+        launch = scaled_up(kernel, subject.launch)
+        if launch is None or home is None:
+            return None
+        found = figures_of(subject.program, kernel, launch, subject.device)
+        return (launch, found) if found.time is not None and grows_alike(home, found.time) else None
+
+    def in_larger(
+        self, proposal: Proposal, program: Program, kernel: Kernel, home: tuple[Figures, Figures]
+    ) -> Larger | None:
+        """Return what a rewrite does on a launch of a real size, where its own is too small to judge by.
+
+        Args:
+            program: the rewritten one, with its kernel.
+            home: the figures before and after on the subject's own launch.
+        """
+        mine = self.subject.launch
+        if not gain.is_of_test_size(home[0], mine):
+            return None
+        if "global" not in mine.inferred and gain.is_faster(*home, proposal.least_faster):
+            return None  # It gains here, too.
+        if self._larger is None:
+            return None
+        launch, before = self._larger
+        case = Case(launch, self.subject.options)
+        if not all(it.holds(case) for it in proposal.assumptions):
+            return None
+        after = figures_of(program, kernel, proposal.launched(launch), self.subject.device)
+        return None if after.time is None else Larger(launch, before, after)
 
     def before(self, member: Member) -> EmulationResult | None:
         """Return what the original does on a launch; `None` where that is not defined or takes too long."""

@@ -13,6 +13,7 @@ from clmap_lsp.fixes.edits import OverlapError, apply
 from clmap_lsp.fixes.outline import masked, outline
 from clmap_lsp.fixes.scope import EFFECT
 from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, PointerType
 
 if TYPE_CHECKING:
     from clmap_lsp.findings import Edit
@@ -28,6 +29,7 @@ _DECLARED = re.compile(
 )
 _VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:=(?!=)(?P<value>.*))?", re.DOTALL)
 _MACRO = re.compile(r"[ \t]*#[ \t]*define\s+(?P<name>[A-Za-z_]\w*)(?P<rest>.*)", re.DOTALL)
+_MARKED = re.compile(r"\s*__attribute__")
 _PARAMETERS = re.compile(r"\([^()]*\)")
 _CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
 _PURE = frozenset({"sizeof", "mul24", "mad24", "min", "max", "clamp", "get_work_dim", "get_num_groups"}) | {
@@ -54,7 +56,21 @@ def without_unused(scope: Scope, proposal: Proposal) -> Proposal:
         idle.add(found)
         left -= found.words
     removed = tuple(_without(scope, node, parts, idle) for node, parts in declared if idle & {*parts})
-    return replace(proposal, edits=(*proposal.edits, *removed)) if removed else proposal
+    added = (*removed, *_left_to_the_host(scope, proposal, left))
+    return replace(proposal, edits=(*proposal.edits, *added)) if added else proposal
+
+
+def _left_to_the_host(scope: Scope, proposal: Proposal, left: Counter[str]) -> Iterator[Edit]:
+    """Yield what marks local memory that is passed and no longer used: without it the host's arguments move."""
+    for it in scope.subject.analysis.kernel.parameters:
+        is_local = isinstance(it.type, PointerType) and it.type.space is AddressSpace.LOCAL
+        if not is_local or it.span.path != scope.subject.path or it.span.definition is not None:
+            continue
+        at = it.span.end
+        is_left = left[it.name] == 1 < len(scope.mentions(it.name))
+        is_edited = any(edit.span.start <= at <= edit.span.end for edit in proposal.edits)
+        if is_left and not is_edited and not _MARKED.match(scope.shown, at):
+            yield scope.replaced(at, at, " __attribute__((unused))")
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.fixes.family import Member
-    from clmap_lsp.fixes.model import Figures
+    from clmap_lsp.fixes.model import Figures, Larger
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel
     from clmap_lsp.source.program import Program
@@ -100,12 +100,10 @@ def verify(
     if gained[0].cost < proposal.least_gain * gained[1].cost:
         ratio = f"{gained[0].cost / max(gained[1].cost, 1):.2f} times less traffic"
         return Rejected(proposal, f"it brings {ratio}; less than {proposal.least_gain} times does not pay")
-    if proposal.by_time and (reason := gain.does_not_pay(*gained, proposal.or_traffic)):
-        return Rejected(proposal, reason)
-    gains = (proposal.lowers_traffic or proposal.by_time) and not proposal.pays_in_larger
-    if gains and (reason := gain.is_unsure(*gained, proposal)):
-        return Rejected(proposal, reason)
     trials = trials or Trials(subject, settings)
+    larger = trials.in_larger(proposal, after_program, after_kernel, gained)
+    if reason := _is_no_gain(proposal, subject.launch, gained, larger):
+        return Rejected(proposal, reason)
     comparison = _Comparison(subject, proposal, trials, after_program)
     compared = comparison.at_home()
     if isinstance(compared, Rejected):
@@ -118,7 +116,22 @@ def verify(
     if isinstance(followed, Rejected):
         return followed
     tested_on += followed
-    return Verified(proposal, launch, after_launch, *gained, compared, tested_on)
+    return Verified(proposal, launch, after_launch, *gained, compared, tested_on, larger)
+
+
+def _is_no_gain(
+    proposal: Proposal, launch: Launch, home: tuple[Figures, Figures], larger: Larger | None
+) -> str | None:
+    """Return why predicted times speak against a rewrite, on its launch or on a larger one in its place."""
+    judged = home if larger is None else (larger.before, larger.after)
+    if proposal.by_time and (reason := gain.does_not_pay(*judged, proposal.or_traffic)):
+        return reason
+    if not (proposal.lowers_traffic or proposal.by_time) or proposal.pays_in_larger:
+        return None
+    if larger is None:
+        return gain.is_unsure(*home, proposal)
+    reason = gain.is_unsure_in_larger(() if "global" in launch.inferred else home, judged, proposal)
+    return f"on {larger.launch.sizes}: {reason}" if reason else None
 
 
 def _without_use(before: Kernel, after: Kernel) -> str | None:

@@ -57,8 +57,16 @@ def _fix(subject: Subject, verified: Verified, fix: Fix) -> dict[str, Any]:
         "launch": launch_json(verified.after_launch),
         "text": text_after(subject, fix),
         "tested_on": list(verified.tested_on),
-        "predicted": predicted(verified.before, verified.after),
+        "predicted": {**predicted(verified.before, verified.after), "larger": _in_larger(verified)},
     }
+
+
+def _in_larger(verified: Verified) -> dict[str, Any] | None:
+    """Return what a rewrite does on a launch of a real size, where the one at hand is a test's."""
+    larger = verified.larger
+    if larger is None:
+        return None
+    return {"launch": launch_json(larger.launch), **predicted(larger.before, larger.after)}
 
 
 def predicted(before: Figures, after: Figures) -> dict[str, Any]:
@@ -111,6 +119,9 @@ def _lines(subject: Subject, survey: Survey) -> Iterator[str]:
         yield ""
         yield f"{fix.title}  [{fix.safety.value}, {verified.proposal.kind}{place}]"
         yield f"  {changed(verified.before, verified.after)}"
+        if verified.larger is not None:
+            larger = verified.larger
+            yield f"  on {larger.launch.sizes}: {changed(larger.before, larger.after)}"
         if fix.assumptions:
             yield f"  assumes: {', '.join(fix.assumptions)}"
         if fix.host_change:

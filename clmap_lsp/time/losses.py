@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-from clmap_lsp.findings import LostTime
-from clmap_lsp.time.model import Prediction, is_rough, predict
+from clmap_lsp.findings import MATTERS_FROM, LostTime
+from clmap_lsp.time.model import Prediction, is_mostly_launch, is_rough, predict
+
+if TYPE_CHECKING:
+    from clmap_lsp.time.demand import Demand
+    from clmap_lsp.time.facts import TimeFacts
 
 
 def time_lost(found: Prediction, sites: Collection[int]) -> LostTime:
     """Return what a launch would gain if in every request of these accesses the lanes' elements were side
-    by side and aligned (global memory), or in banks of their own (local memory)."""
-    best = predict(found.demand.at_its_best(sites), found.facts)
-    lost = max(0.0, found.seconds - best.seconds)
-    rough = is_rough(found) or bool(found.caveats)
-    return LostTime(lost, found.seconds, found.bound, not rough and found.bound != "launch")
+    by side and aligned (global memory), or in banks of their own (local memory).
+
+    Where data decide how much is asked for, what it loses is settled only if that is nothing at the least and
+    at the most, too.
+    """
+    lost = found.seconds - predict(found.demand.at_its_best(sites), found.facts).seconds
+    shares = [_share_lost(it, found.facts, sites) for it in found.extremes]
+    is_known = not found.caveats or (bool(shares) and max(shares) < MATTERS_FROM)
+    is_settled = is_known and not (is_rough(found) or is_mostly_launch(found))
+    return LostTime(max(0.0, lost), found.seconds, found.bound, is_settled)
+
+
+def _share_lost(demand: Demand, facts: TimeFacts, sites: Collection[int]) -> float:
+    whole = predict(demand, facts).seconds
+    return 1.0 - predict(demand.at_its_best(sites), facts).seconds / whole

@@ -73,11 +73,25 @@ class Prediction:
     demand: Demand = field(repr=False, compare=False)
     facts: TimeFacts = field(repr=False, compare=False)
     caveats: tuple[str, ...] = field(default=())
+    extremes: tuple[Demand, ...] = field(default=(), repr=False, compare=False)
+    """What is asked for at the least and at the most, where data decide."""
 
 
 def is_mostly_launch(found: Prediction) -> bool:
     """True if a launch is so short that it tells little about a kernel: its sizes are those of a test."""
     return found.bound == "launch" and found.seconds < _SHORT_S
+
+
+_ALIKE = 0.25
+
+
+def grows_alike(found: Prediction, larger: Prediction) -> bool:
+    """True if a larger launch passes as much more through the first level as it has more SIMD groups.
+
+    Else its guards end elsewhere, and most of its work-items do nothing.
+    """
+    passes = [it.demand.line_cycles + it.demand.local_cycles for it in (found, larger)]
+    return passes[1] >= _ALIKE * passes[0] * larger.demand.warps / found.demand.warps
 
 
 def is_rough(found: Prediction) -> bool:

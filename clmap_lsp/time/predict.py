@@ -55,7 +55,8 @@ def _predicted(
     if isinstance(cases, str):
         return cases
     found = [predict(it, facts) for it in cases]
-    return dataclasses.replace(found[0], low=min(it.low for it in found), high=max(it.high for it in found))
+    low, high = min(it.low for it in found), max(it.high for it in found)
+    return dataclasses.replace(found[0], low=low, high=high, extremes=tuple(cases[1:]))
 
 
 def _without_facts(device: DeviceModel) -> str:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.content import Kept
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Finding, LostTime, Severity
-from clmap_lsp.launch.roomy import roomy
+from clmap_lsp.launch.roomy import roomy, scaled_up
 from clmap_lsp.time.facts import time_facts
 from clmap_lsp.time.losses import time_lost
-from clmap_lsp.time.model import Prediction
+from clmap_lsp.time.model import Prediction, grows_alike, is_mostly_launch, is_rough
 from clmap_lsp.time.predict import time_of
 from clmap_lsp.time.wording import bound_text, percent, seconds_text
 
@@ -60,10 +60,10 @@ class Times:
     def enlarged(
         self, kernel: KernelAnalysis, device: DeviceModel, constants: tuple[Initializer, ...], *, waits: bool
     ) -> Enlarged | None:
-        """Return the time of a launch of a real size, for a kernel of whose launch nothing is known.
+        """Return the time of a launch of a real size, where the kernel's own is a guess or of a test's size.
 
-        `None` where something is known of it, where nobody can tell, and without `waits` where it was not
-        worked out before.
+        `None` where it is neither, where nobody can tell, and without `waits` where it was not worked out
+        before.
         """
         content = kernel.content
         if content is not None and content in self._enlarged:
@@ -71,18 +71,35 @@ class Times:
         if not waits or kernel.launch is None:
             return None
         self.n_made += 1
-        larger = roomy(kernel.kernel, kernel.launch)
-        time = "" if larger is None else time_of(kernel.kernel, larger, device, constants)
-        found = Enlarged(larger, time) if larger is not None and isinstance(time, Prediction) else None
+        found = self._larger(kernel, kernel.launch, device, constants)
         return found if content is None else self._enlarged.keep(content, found)
+
+    def _larger(
+        self, kernel: KernelAnalysis, launch: Launch, device: DeviceModel, constants: tuple[Initializer, ...]
+    ) -> Enlarged | None:
+        home: Prediction | str | None = None
+        larger = roomy(kernel.kernel, launch)
+        if larger is None:
+            home = self.of(kernel, device, constants)
+            if isinstance(home, str) or is_rough(home) or not is_mostly_launch(home):
+                return None
+            larger = scaled_up(kernel.kernel, launch)
+        time = "" if larger is None else time_of(kernel.kernel, larger, device, constants)
+        if larger is None or isinstance(time, str):
+            return None
+        if isinstance(home, Prediction) and not grows_alike(home, time):
+            return None
+        return Enlarged(larger, time, is_instead=home is None)
 
 
 @dataclass(frozen=True, slots=True)
 class Enlarged:
-    """A launch of a real size that was guessed in place of a small one, and its time."""
+    """A launch of a real size in place of a small one, and its time."""
 
     launch: Launch
     time: Prediction
+    is_instead: bool
+    """True if the small one is a guess; else somebody gave it."""
 
     @property
     def sizes(self) -> str:
@@ -99,7 +116,7 @@ def with_time_lost(
     """Say of findings about accesses what time they lose; those that lose none become hints.
 
     Args:
-        enlarged: gives a kernel's time on a launch of a real size, where its own is a guess for typing.
+        enlarged: gives a kernel's time on a launch of a real size, where its own is a guess or a test's.
     """
     by_name = {it.name: it for it in kernels}
     result = []
@@ -108,14 +125,26 @@ def with_time_lost(
         kernel = by_name.get(finding.kernel or "")
         if finding.code in TIMED_RULES and isinstance(time, Prediction) and kernel is not None:
             sites = {it.access.site for it in _accesses(finding, kernel)}
-            larger = enlarged(kernel) if sites else None
-            if larger is not None:
-                lost = replace(time_lost(larger.time, sites), sizes=larger.sizes)
-                finding = _timed(finding, lost, larger.time)  # noqa: PLW2901
-            elif sites:
-                finding = _timed(finding, time_lost(time, sites), time)  # noqa: PLW2901
+            if sites:
+                finding = _timed(finding, *_lost(time, enlarged(kernel), sites))  # noqa: PLW2901
         result.append(finding)
     return tuple(result)
+
+
+def _lost(
+    time: Prediction, larger: Enlarged | None, sites: Collection[int]
+) -> tuple[LostTime, Prediction]:
+    """Return what accesses lose, and of what.
+
+    A size that somebody gave is taken at its word, unless nothing is lost on a larger one either.
+    """
+    here = time_lost(time, sites)
+    if larger is None:
+        return here, time
+    there = replace(time_lost(larger.time, sites), sizes=larger.sizes)
+    if larger.is_instead or (there.is_settled and not there.matters):
+        return there, larger.time
+    return here, time
 
 
 def _accesses(finding: Finding, kernel: KernelAnalysis) -> Iterator[AccessAnalysis]:

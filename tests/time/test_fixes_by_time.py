@@ -62,11 +62,47 @@ def test_fewer_sectors_in_more_time_are_not_offered(
     assert "predicted to take" in declined
 
 
-def test_launches_of_a_test_s_size_are_judged_by_traffic(
+def test_launches_of_a_test_s_size_are_judged_on_a_real_one(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    kinds, _ = _outcome(tmp_path, TAPS.replace("4194304", "4096"), capsys)
-    assert "stage-block" in kinds
+    """On 4,096 work-items the launch takes most of the time, so that little is lost."""
+    kinds, declined = _outcome(tmp_path, TAPS.replace("4194304", "4096"), capsys)
+    assert "stage-block" not in kinds
+    assert "on 4194304 in groups of 256: predicted to take" in declined
+
+
+CONFLICTS = """// clmap: global=8192 local=256
+__kernel void turned(__global const float *a, __global float *b)
+{
+    __local float t[16][16];
+    const int l = get_local_id(0), x = l % 16, y = l / 16;
+    t[y][x] = a[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float s = 0.0f;
+    for (int k = 0; k < 8; k++)
+        s += t[x][(y + k) % 16];
+    b[get_global_id(0)] = s;
+}
+"""
+
+
+def test_what_gains_on_a_real_size_is_offered_on_a_test_s_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "k.cl"
+    path.write_text(CONFLICTS, encoding="utf-8")
+    command = ["fixes", str(path), "--device", "nvidia-h200"]
+    cli.main([*command, "--format", "json"])
+    found = json.loads(capsys.readouterr().out)["fixes"]
+    padded = next(it for it in found if it["kind"] == "pad-local")
+    predicted = padded["predicted"]
+    assert 0.98 < predicted["time_ratio"] < 1.01  # Of 6 us, the launch takes 5.5.
+    assert predicted["larger"]["launch"]["global"] == [4194304]
+    assert predicted["larger"]["time_ratio"] < 1 / 1.1
+    assert padded["title"].endswith("faster at 4194304")
+    assert padded["launch"]["global"] == [8192]
+    cli.main(command)
+    assert "  on 4194304 in groups of 256: predicted " in capsys.readouterr().out
 
 
 def test_a_predicted_loss_counts_on_short_launches_too(
@@ -131,3 +167,21 @@ def test_no_time_has_a_reason_that_names_what_is_missing(
     assert kernel["time_reason"].startswith(
         "whether part of the kernel runs, or how often, depends on data in `n`"
     )
+
+
+def test_check_takes_what_is_fastest_first_and_not_what_moves_least(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Tiles move 40 times less than swapped dimensions, and leave 256 x 256 results with eight work-groups."""
+    text = (FIXTURES / "matmul/simple.cl").read_text(encoding="utf-8")
+    path = tmp_path / "k.cl"
+    path.write_text(text, encoding="utf-8")
+    cli.main(["fixes", str(path), "--kernel", "mm_simple", "--format", "json", "--device", "nvidia-h200"])
+    found = json.loads(capsys.readouterr().out)["fixes"]
+    ratio = {it["kind"]: it["predicted"]["time_ratio"] for it in reversed(found)}
+    assert ratio["swap-dimensions"] < ratio["register-tile"] < 1
+    command = ["check", str(path), "--fix", "--unsafe-fixes", "--diff", "--device", "nvidia-h200"]
+    cli.main([*command, "--kernel", "mm_simple", "--global", "256,256", "--local", "16,16", "--arg", "N=256"])
+    said = capsys.readouterr()
+    assert "swap the first two entries of the global and local size" in said.err
+    assert "_tile" not in said.out

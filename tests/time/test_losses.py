@@ -26,6 +26,16 @@ kernel void copy(global const float *restrict a, global float *restrict b, int s
 """
 
 
+ROOTS = """// clmap: global={n} local=256
+kernel void roots(global const float *restrict a, global float *restrict b) {{
+    int i = get_global_id(0);
+    float r = i;
+    for (int k = 0; k < 64; k++) r = native_sqrt(r + 1.5f);
+    b[i] = r + a[i * 2];
+}}
+"""
+
+
 def opened(text: str, device: str = "nvidia-h200") -> OpenedFile:
     return Workbench().open_text("k.cl", text, Settings(device=device))
 
@@ -78,6 +88,28 @@ def test_a_finding_whose_count_matters_and_whose_time_does_not_is_a_hint_that_sa
 def test_a_launch_that_is_mostly_overhead_lowers_nothing() -> None:
     (finding,), time = found(copy_of("i * s", n=4096, s=32))
     assert isinstance(time, Prediction) and time.bound == "launch"
+    assert finding.severity is Severity.WARNING
+    assert "the launch itself takes most of it" in finding.message
+
+
+def test_a_finding_that_loses_nothing_on_a_launch_of_a_real_size_either_is_a_hint() -> None:
+    text = ROOTS.format(n=2048)
+    (finding,), time = found(text)
+    assert isinstance(time, Prediction) and time.bound == "launch"
+    assert finding.severity is Severity.HINT
+    assert "Hardly any time" in finding.message and "with 4,194,304 work-items" in finding.message
+
+
+def test_one_work_group_is_a_kernel_s_own_design() -> None:
+    """With more of them it might lose nothing; nobody knows whether it bears more."""
+    assert "Hardly any time" in found(ROOTS.format(n=512))[0][0].message
+    assert "the launch itself takes most of it" in found(ROOTS.format(n=256))[0][0].message
+
+
+def test_guards_that_end_elsewhere_say_nothing_of_a_larger_launch() -> None:
+    """Only 300 of its work-items do anything, however many there are: the launch takes all the time."""
+    text = copy_of("i * 32", n=4096).replace("b[i] =", "if (i < 300) b[i] =")
+    (finding,), _ = found(text)
     assert finding.severity is Severity.WARNING
     assert "the launch itself takes most of it" in finding.message
 

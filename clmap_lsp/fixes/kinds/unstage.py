@@ -13,10 +13,10 @@ from clmap_lsp.access.polynomial import ZERO, Polynomial, local_id
 from clmap_lsp.access.records import Direction
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import Assumption, flat_groups
+from clmap_lsp.fixes.barriers import without_barriers
 from clmap_lsp.fixes.local_arrays import LocalArray, local_arrays
 from clmap_lsp.fixes.model import Proposal
-from clmap_lsp.fixes.scope import Scope, as_typed
-from clmap_lsp.source import ir
+from clmap_lsp.fixes.scope import Scope
 
 if TYPE_CHECKING:
     from clmap_lsp.access.records import Access
@@ -44,7 +44,7 @@ def propose(subject: Subject) -> Iterator[Proposal]:
         yield Proposal(
             KIND,
             f"Keep `{name}` in a private variable",
-            (*edits, *_barriers(scope, array)),
+            (*edits, *(scope.replaced(*it) for it in without_barriers(scope, (array.variable,)))),
             ("CM201", "CM402"),
             assumptions,
             sites=frozenset(it.site for it in array.accesses),
@@ -123,29 +123,4 @@ def _edits(scope: Scope, array: LocalArray) -> list[Edit] | None:
         while scope.shown[start - 1].isspace():
             start -= 1
         edits.append(scope.replaced(start, use[-1][1] + 1, ""))
-    return edits
-
-
-def _barriers(scope: Scope, array: LocalArray) -> list[Edit]:
-    """Return the edits that take out all barriers, if no local memory is left that they could order."""
-    from clmap_lsp.source.types import AddressSpace
-
-    others = [
-        it
-        for it in facts.accesses(scope.subject.analysis)
-        if it.space is AddressSpace.LOCAL and it.root is not array.variable
-    ]
-    barriers = [it for it in ir.walk(scope.subject.analysis.kernel.body) if isinstance(it, ir.Barrier)]
-    if others or any(it.fences_global or not as_typed(it.span, scope.subject.path) for it in barriers):
-        return []
-    edits = []
-    for barrier in barriers:
-        found = scope.block_statement(barrier.span.start, barrier.span.end)
-        if found is None or found[1].kind != "simple":
-            return []
-        start, end = found[1].start, found[1].end
-        line = scope.text.rfind("\n", 0, start) + 1
-        after = scope.text.find("\n", end)
-        alone = not scope.text[line:start].strip() and after >= 0 and not scope.text[end:after].strip()
-        edits.append(scope.replaced(line, after + 1, "") if alone else scope.replaced(start, end, ""))
     return edits
