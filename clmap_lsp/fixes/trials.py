@@ -130,6 +130,8 @@ class Trials:
             home: the figures before and after on the subject's own launch.
         """
         mine = self.subject.launch
+        if proposal.pays_in_larger or not (proposal.lowers_traffic or proposal.by_time):
+            return None
         if not gain.is_of_test_size(home[0], mine):
             return None
         if "global" not in mine.inferred and gain.is_faster(*home, proposal.least_faster):
@@ -140,7 +142,8 @@ class Trials:
         case = Case(launch, self.subject.options)
         if not all(it.holds(case) for it in proposal.assumptions):
             return None
-        after = figures_of(program, kernel, proposal.launched(launch), self.subject.device)
+        relaunched = proposal.relaunch(launch) if proposal.relaunch is not None else launch
+        after = figures_of(program, kernel, relaunched, self.subject.device)
         return None if after.time is None else Larger(launch, before, after)
 
     def before(self, member: Member) -> EmulationResult | None:

@@ -26,5 +26,3 @@ def followed(value: int, before: tuple[int, ...], after: tuple[int, ...], by: in
         if old > 1 and value > old and value % old == 0 and value // old <= SMALL:
             return new * (value // old)
     return max(value // by, SMALL) if value > SMALL else value
-
-

@@ -131,9 +131,7 @@ def with_time_lost(
     return tuple(result)
 
 
-def _lost(
-    time: Prediction, larger: Enlarged | None, sites: Collection[int]
-) -> tuple[LostTime, Prediction]:
+def _lost(time: Prediction, larger: Enlarged | None, sites: Collection[int]) -> tuple[LostTime, Prediction]:
     """Return what accesses lose, and of what.
 
     A size that somebody gave is taken at its word, unless nothing is lost on a larger one either.

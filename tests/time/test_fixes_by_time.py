@@ -185,3 +185,21 @@ def test_check_takes_what_is_fastest_first_and_not_what_moves_least(
     said = capsys.readouterr()
     assert "swap the first two entries of the global and local size" in said.err
     assert "_tile" not in said.out
+
+
+def test_what_lays_a_buffer_out_otherwise_is_counted_in_a_larger_launch_and_not_made_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its data would fill more memory than the emulator takes."""
+    path = tmp_path / "k.cl"
+    path.write_text(
+        "// clmap: global=1024 local=64 n=32 a=random(1024*n) out=zeros(1024)\n"
+        "__kernel void rows(__global const float *a, __global float *out, int n)\n"
+        "{ int i = get_global_id(0); float s = 0; for (int k = 0; k < n; k++) s += a[i*n + k]; out[i] = s; }\n",
+        encoding="utf-8",
+    )
+    cli.main(["fixes", str(path), "--format", "json", "--device", "nvidia-h200"])
+    found = json.loads(capsys.readouterr().out)
+    assert "could not be verified" not in json.dumps(found)
+    stored = next(it for it in found["fixes"] if it["kind"] == "transpose-buffer")
+    assert stored["predicted"]["larger"]["time_ratio"] < 1 / 1.2
