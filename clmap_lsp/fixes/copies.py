@@ -1,9 +1,9 @@
 """Arrays that hold a copy of global memory, read where they were copied from.
 
 `for (k = 0; k < n; k++) row[k] = a[i * n + k];` and then `row[k]` in all loops: a copy in private memory, or
-one in local memory that a work-group makes together. It holds a work-item to one row, or a group to one column,
-and hides the array from what spreads loops over work-items or tiles them. Where nothing stores to the array,
-`a[i * n + k]` says the same.
+one in local memory that a work-group makes together. It holds a work-item to one row, or a group to one
+column, and hides the array from what spreads loops over work-items or tiles them. Where nothing stores to the
+array, `a[i * n + k]` says the same.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def _array(scope: Scope, name: str) -> ir.Variable | None:
 
 
 def _fills(access: Access, symbol: LoopSymbol, variable: ir.Variable) -> bool:
-    """Tell whether each work-item copies all elements from the first on, or a group does, which all read alike."""
+    """Tell whether each work-item copies all elements from the first on, or a group what all of it read."""
     if symbol.start is None or symbol.step is None:
         return False
     if variable.kind is ir.VariableKind.PRIVATE_OBJECT:

@@ -61,7 +61,7 @@ def without_unused(scope: Scope, proposal: Proposal) -> Proposal:
 
 
 def _left_to_the_host(scope: Scope, proposal: Proposal, left: Counter[str]) -> Iterator[Edit]:
-    """Yield what marks local memory that is passed and no longer used: without it the host's arguments move."""
+    """Yield what marks local memory that has no use left; without it the host's other arguments move."""
     for it in scope.subject.analysis.kernel.parameters:
         is_local = isinstance(it.type, PointerType) and it.type.space is AddressSpace.LOCAL
         if not is_local or it.span.path != scope.subject.path or it.span.definition is not None:

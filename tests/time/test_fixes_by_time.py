@@ -172,7 +172,7 @@ def test_no_time_has_a_reason_that_names_what_is_missing(
 def test_check_takes_what_is_fastest_first_and_not_what_moves_least(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Tiles move 40 times less than swapped dimensions, and leave 256 x 256 results with eight work-groups."""
+    """Tiles move 40 times less than swapped dimensions, and leave 256 x 256 results eight work-groups."""
     text = (FIXTURES / "matmul/simple.cl").read_text(encoding="utf-8")
     path = tmp_path / "k.cl"
     path.write_text(text, encoding="utf-8")
@@ -195,7 +195,8 @@ def test_what_lays_a_buffer_out_otherwise_is_counted_in_a_larger_launch_and_not_
     path.write_text(
         "// clmap: global=1024 local=64 n=32 a=random(1024*n) out=zeros(1024)\n"
         "__kernel void rows(__global const float *a, __global float *out, int n)\n"
-        "{ int i = get_global_id(0); float s = 0; for (int k = 0; k < n; k++) s += a[i*n + k]; out[i] = s; }\n",
+        "{ int i = get_global_id(0); float s = 0;\n"
+        "for (int k = 0; k < n; k++) s += a[i*n + k]; out[i] = s; }\n",
         encoding="utf-8",
     )
     cli.main(["fixes", str(path), "--format", "json", "--device", "nvidia-h200"])
