@@ -100,6 +100,17 @@ class Role(Enum):
     WRITES = "writes"
 
 
+class Grounds(Enum):
+    """What a fault rests on."""
+
+    KNOWN = "known"
+    """A launch that somebody gave."""
+    PLAUSIBLE = "plausible"
+    """A launch that was guessed, and all others that were tried in its stead."""
+    GUESS = "guess"
+    """A guess that others do not share: a size, a shape, a value; `detail` begins with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One fault at one place, with the first work-item that met it."""
@@ -125,8 +136,7 @@ class Fault:
     role: Role | None = None
     """For a race, what the access at `span` does."""
     other_role: Role | None = None
-    is_guess: bool = False
-    """Behind the end of a buffer whose size was inferred: a fault only if the buffer is really so short."""
+    grounds: Grounds = Grounds.KNOWN
 
 
 @dataclass(frozen=True, slots=True)

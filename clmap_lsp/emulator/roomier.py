@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from clmap_lsp.emulator.result import FaultKind
+from clmap_lsp.emulator.result import FaultKind, Grounds
 from clmap_lsp.launch.model import BufferArgument, Fill, LocalArgument
 from clmap_lsp.launch.problem import LaunchError
 from clmap_lsp.source.types import PointerType
@@ -74,7 +74,7 @@ def enlarged(launch: Launch, counts: Mapping[str, int]) -> Launch:
 
 def _supposing(fault: Fault) -> Fault:
     detail = f"if `{fault.buffer}` is as short as was inferred for it, this {fault.detail}"
-    return replace(fault, is_guess=True, detail=detail)
+    return replace(fault, grounds=Grounds.GUESS, detail=detail)
 
 
 def _spent(result: EmulationResult) -> float:

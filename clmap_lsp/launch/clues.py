@@ -42,6 +42,8 @@ class Clues:
     steps: set[Variable] = field(default_factory=set)
     """Scalar parameters that are the distance between neighbouring work-items, as `inc` in `x[gid*inc]` is,
     and nowhere the length of a row that something walks."""
+    masks: set[Variable] = field(default_factory=set)
+    """Scalar parameters that indices or hashes are cut down with, as in `h & mask`: one less than a size."""
     windows: set[Variable] = field(default_factory=set)
     """Scalar parameters that a window of two dimensions moves by: strides of convolutions, sizes of bins."""
     radii: set[Variable] = field(default_factory=set)
@@ -56,6 +58,8 @@ class Clues:
     """Buffers whose values are used as indices."""
     trip_data: set[Variable] = field(default_factory=set)
     """Buffers whose values bound loops."""
+    chained: set[Variable] = field(default_factory=set)
+    """Buffers that hold where to go on in themselves, until a constant says that the list ends."""
     cubed: set[Variable] = field(default_factory=set)
     """Scalar parameters that an index multiplies with themselves: edges of volumes."""
     loaded: set[Variable] = field(default_factory=set)
@@ -85,6 +89,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
                 _index(clues, forms, expression, is_guarded=id(expression) in guarded)
             case ir.Binary():
                 _group_base(clues, forms, expression)
+                clues.masks.update(_masks(expression))
             case _:
                 pass
     _limits(clues, forms, (it.condition for it in loops if it.condition is not None))
@@ -243,6 +248,14 @@ def _group_base(clues: Clues, forms: Forms, expression: ir.Binary) -> None:
                         _keep_smallest(clues, dimension, coef)
                 case _:
                     pass
+
+
+def _masks(expression: ir.Binary) -> Iterator[Variable]:
+    sides = [ir.unconverted(it) for it in (expression.left, expression.right)]
+    if expression.op is ir.BinaryOp.AND and not any(isinstance(it, ir.Constant) for it in sides):
+        for it in sides:
+            if isinstance(it, ir.Read) and is_scalar_parameter(it.variable):
+                yield it.variable
 
 
 def _keep_smallest(clues: Clues, dimension: int, size: int) -> None:
@@ -488,8 +501,28 @@ def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:
                 clues.gathered |= _sources(pointer.index, from_buffer)
         if isinstance(statement, ir.Loop) and statement.condition is not None:
             clues.trip_data |= _sources(statement.condition, from_buffer)
+            clues.chained |= _chained(statement, from_buffer)
     clues.gathered = {it for it in clues.gathered if _is_integer_buffer(it)}
     clues.trip_data = {it for it in clues.trip_data if _is_integer_buffer(it)}
+
+
+def _chained(loop: ir.Loop, from_buffer: dict[Variable, set[Variable]]) -> set[Variable]:
+    """Return the lists that a loop follows, as in `while (e != -1) e = next[e]`."""
+    ends: set[Variable] = set()
+    for condition in () if loop.condition is None else _conjuncts(loop.condition):
+        match condition:
+            case ir.Compare(op=CompareOp.NE | CompareOp.GE | CompareOp.GT, right=right):
+                if isinstance(ir.unconverted(right), ir.Constant | ir.Unary):
+                    ends |= _sources(condition.left, from_buffer)
+            case ir.Read():
+                ends |= _sources(condition, from_buffer)
+    loads = [it.pointer for it in ir.walk((loop,)) if isinstance(it, ir.Load)]
+    return {
+        buffer
+        for pointer in loads
+        for buffer in _buffers(pointer) & ends
+        if any(buffer in _sources(it.index, from_buffer) for it in _pointer_offsets(pointer))
+    }
 
 
 def _is_integer_buffer(variable: Variable) -> bool:

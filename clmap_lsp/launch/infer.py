@@ -7,7 +7,7 @@ small enough to run while typing; buffers get what the launch touches.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
@@ -18,7 +18,7 @@ from clmap_lsp.launch.image import dimensions, texel_type
 from clmap_lsp.launch.members import find_members
 from clmap_lsp.launch.model import Argument, BufferArgument, Fill, LocalArgument, Origin, ScalarArgument
 from clmap_lsp.source import ir
-from clmap_lsp.source.ir import Variable
+from clmap_lsp.source.ir import Variable, VariableKind
 from clmap_lsp.source.types import (
     AddressSpace,
     OpaqueType,
@@ -100,6 +100,7 @@ def complete(kernel: ir.Kernel, draft: Draft) -> None:
     if not draft.global_size:
         draft.global_size = _global_size(clues, draft, n)
         draft.inferred.add("global")
+    _fit_group(kernel, clues, draft, n)
     _keep_inside_arrays(kernel, clues, draft)
     _buffers(kernel, clues, draft)
     _images(kernel, draft)
@@ -120,6 +121,9 @@ def _local_size(kernel: ir.Kernel, clues: Clues, n: int, global_size: Sequence[i
     for d in range(n):  # A dimension that nothing implies takes what the others leave.
         while d not in implied and size[d] > 1 and _product(size) > max(_product(_GROUP[n]), 1):
             size[d] //= 2
+    for d in range(n):
+        if _product(size) > _MAX_GROUP:  # A tile with a halo is wider than its group.
+            size[d] = 1 << size[d].bit_length() - 1
     for d in range(n):
         while size[d] > 1 and _product(size) > _MAX_GROUP:
             size[d] //= 2
@@ -177,8 +181,11 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return _WINDOW if parameter in clues.limits else 1
     if parameter in clues.cubed and not draft.global_size:
         return draft.guess.problem[3]
-    bounded = [d for d, form in clues.bounds.items() if form.atoms() == {parameter} and d < n]
     looped = parameter in clues.limits or parameter in clues.factors
+    before = _before_the_first(clues)
+    if parameter in before:
+        return _LIMIT[n] // 4 if looped else 1
+    bounded = [d for d, form in clues.bounds.items() if form.atoms() - before == {parameter} and d < n]
     if bounded:
         if draft.global_size:
             return draft.end_of_ids(bounded[0])
@@ -192,11 +199,24 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return min(total, draft.guess.with_loops if looped else draft.guess.elements)
     if parameter in clues.steps:
         return 1
+    if parameter in clues.masks:
+        items = _product(draft.global_size) if draft.global_size else draft.guess.problem[1]
+        return (2 << items.bit_length()) - 1
     in_product = any(parameter in form.atoms() for form in clues.bounds.values())
     if looped or in_product:
         whole = draft.end_of_ids(0) if draft.global_size and n > 1 else _LIMIT[n]
         return min(whole, _LIMIT[n])
     return 1
+
+
+def _before_the_first(clues: Clues) -> frozenset[Variable]:
+    """Return what guards add to ids: in `id + k + 1 < n`, k is where they start and n is how far they go."""
+    return frozenset(
+        mono[0]
+        for form in clues.bounds.values()
+        for mono, coef in form.terms.items()
+        if len(mono) == 1 and coef < 0 and isinstance(mono[0], Variable)
+    )
 
 
 def _bytes(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int:
@@ -310,6 +330,44 @@ def _known_scalars(kernel: ir.Kernel, draft: Draft) -> dict[Variable, int]:
     return {it: value for it in numbers if (value := draft.scalar(it.name)) is not None}
 
 
+def _fit_group(kernel: ir.Kernel, clues: Clues, draft: Draft, n: int) -> None:
+    """Lower a guessed group until arrays in local memory hold what it reaches.
+
+    Their lengths imply a group as wide as they; with a halo to each side they are wider than the group.
+    """
+    attributes = kernel.attributes
+    is_fixed = attributes.reqd_work_group_size or attributes.work_group_size_hint
+    arrays = frozenset(it for it in kernel.variables if it.kind is VariableKind.LOCAL_OBJECT)
+    if is_fixed or "local" not in draft.inferred or not arrays:
+        return
+    scalars = _known_scalars(kernel, draft)
+    if not _overrun(kernel, scalars, draft, arrays):
+        return
+    before = draft.local_size, draft.global_size
+    for shape in _narrower(draft.local_size):
+        draft.local_size = shape
+        if "global" in draft.inferred:
+            draft.global_size = _global_size(clues, draft, n)
+        if not _overrun(kernel, scalars, draft, arrays):
+            return
+    draft.local_size, draft.global_size = before
+
+
+def _narrower(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Yield groups that are narrower: as wide as powers of two, then half as wide in each dimension."""
+    powers = tuple(1 << it.bit_length() - 1 for it in shape)
+    odd = [at for at, it in enumerate(shape) if it != powers[at]]
+    yield from (tuple(powers[d] if d == at else it for d, it in enumerate(shape)) for at in odd)
+    if len(odd) > 1:
+        yield powers
+    yield from (
+        tuple(it // 2 if d == at else it for d, it in enumerate(powers))
+        for at, it in enumerate(powers)
+        if it > 1
+    )
+    yield tuple(max(it // 2, 1) for it in powers)
+
+
 def _keep_inside_arrays(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
     """Lower guesses that bound loops until arrays of a fixed length hold what they count."""
     limits = [
@@ -337,10 +395,18 @@ def _with(scalars: Mapping[Variable, int], name: str, value: int) -> dict[Variab
     return {it: value if it.name == name else known for it, known in scalars.items()}
 
 
-def _overrun(kernel: ir.Kernel, scalars: Mapping[Variable, int], draft: Draft) -> bool:
-    """Tell whether a launch may leave an array that the kernel declares."""
+def _overrun(
+    kernel: ir.Kernel,
+    scalars: Mapping[Variable, int],
+    draft: Draft,
+    arrays: frozenset[Variable] | None = None,
+) -> bool:
+    """Tell whether a launch may leave an array that the kernel declares: one of some, or any."""
     end = find_extents(kernel, _sizes(draft, scalars, {})).end
-    return any(it.is_object and reached > it.type.size for it, reached in end.items())
+    return any(
+        it.is_object and (arrays is None or it in arrays) and reached > it.type.size
+        for it, reached in end.items()
+    )
 
 
 def _images(kernel: ir.Kernel, draft: Draft) -> None:
@@ -381,6 +447,8 @@ def _buffer(parameter: Variable, count: int, clues: Clues) -> Argument:
     assert isinstance(pointer, PointerType)
     if pointer.space is AddressSpace.LOCAL:
         return LocalArgument(count)
+    if parameter in clues.chained:  # Each element comes after the one before it, and the first ends the list.
+        return BufferArgument(Fill.FORMULA, count, text="i - 1")
     if parameter in clues.trip_data:
         return BufferArgument(Fill.IOTA, count)
     if parameter in clues.gathered:

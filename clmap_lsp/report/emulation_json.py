@@ -132,7 +132,7 @@ def _fault(program: Program, it: Fault) -> dict[str, Any]:
         "occurrences": it.occurrences,
         "detail": it.detail,
         "other": other,
-        **({"guess": True} if it.is_guess else {}),
+        "grounds": it.grounds.value,
     }
 
 

@@ -56,10 +56,21 @@ def _finding(
         fault.span,
         f"{fault.detail}{'' if fault.role is not None else _of(fault.work_item)}{times} (emulated).",
         kernel=kernel,
-        severity=Severity.INFORMATION if fault.is_guess else None,
+        severity=_severity(rule, fault),
         related=related,
         data={"kind": fault.kind.value, "occurrences": fault.occurrences},
     )
+
+
+def _severity(rule: RuleMeta, fault: Fault) -> Severity:
+    """Return how loud a fault is: nothing is an error on a guess."""
+    from clmap_lsp.emulator.result import Grounds
+
+    if fault.grounds is Grounds.GUESS:
+        return Severity.INFORMATION
+    if fault.grounds is Grounds.PLAUSIBLE and rule.severity is Severity.ERROR:
+        return Severity.WARNING
+    return rule.severity
 
 
 def _other(fault: Fault) -> str:

@@ -402,16 +402,22 @@ class OpenedFile:
         self, kernel: Kernel, launch: Launch, settings: EmulationSettings | None = None
     ) -> EmulationResult | LaunchProblem:
         """Run a launch in the emulator; a launch that cannot be run as it is gives the reason."""
-        from clmap_lsp.emulator.roomier import with_room
+        from clmap_lsp.emulator.roomier import enlarged, with_room
         from clmap_lsp.emulator.run import emulate
+        from clmap_lsp.workbench.fault_grounds import few_steps, with_grounds
 
         limits = settings or self.emulation_settings()
+        few = few_steps(limits)
         try:
-            return with_room(
+            result = with_room(
                 kernel, launch, lambda it: emulate(self.program, kernel, it, limits), limits.time_limit_s
             )
         except LaunchError as error:
             return error.at(launch.source or "the launch")
+        if not result.faults or not launch.inferred:
+            return result
+        roomy = enlarged(launch, result.enlarged)
+        return with_grounds(kernel, roomy, result, lambda it: emulate(self.program, kernel, it, few))
 
     def run_all(self) -> Runs:
         """Run every kernel that has a launch, within the limits of the settings."""

@@ -3,7 +3,7 @@
 import pytest
 
 from clmap_lsp.config.model import Settings
-from clmap_lsp.emulator.result import FaultKind
+from clmap_lsp.emulator.result import FaultKind, Grounds
 from clmap_lsp.findings import Severity
 from clmap_lsp.rules.selection import Selection
 from clmap_lsp.workbench.workbench import Workbench
@@ -56,12 +56,13 @@ def test_a_buffer_is_made_as_long_as_the_kernel_reaches():
 def test_a_size_that_somebody_gave_stays():
     comment = "// clmap: global=64 local=64 cols=16 m=zeros(1000) out=zeros(64)"
     (fault, *_) = faults(READS_AS_LONG_AS_A_FLAG_SAYS, comment).faults
-    assert (fault.kind, fault.is_guess) == (FaultKind.OUT_OF_BOUNDS_READ, False)
+    assert (fault.kind, fault.grounds) == (FaultKind.OUT_OF_BOUNDS_READ, Grounds.KNOWN)
 
 
 def test_before_the_start_is_wrong_whatever_the_size():
     (fault, *_) = faults(READS_BEFORE_THE_START).faults
-    assert (fault.kind, fault.offset, fault.is_guess) == (FaultKind.OUT_OF_BOUNDS_READ, -4, False)
+    assert (fault.kind, fault.offset) == (FaultKind.OUT_OF_BOUNDS_READ, -4)
+    assert fault.grounds is Grounds.PLAUSIBLE
 
 
 def test_what_no_size_holds_is_said_with_an_if():
@@ -81,3 +82,104 @@ def test_counting_down_is_a_loop_like_others(loop):
     result = faults(text)
     assert not [it for it in result.faults if it.kind is FaultKind.OUT_OF_BOUNDS_READ]
     assert not result.enlarged
+
+
+HALO = """__kernel void k(__global const float *in, __global float *out, int width)
+{
+    __local float tile[8][38];
+    int lx = get_local_id(0), ly = get_local_id(1);
+    for (int i = lx; i < (int)get_local_size(0) + 6; i += get_local_size(0))
+        tile[ly][i] = in[get_global_id(1) * width + clamp((int)get_group_id(0) * 32 + i - 3, 0, width - 1)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(1) * width + get_global_id(0)] = tile[ly][lx] + tile[ly][lx + 6];
+}"""
+
+RACES_IN_LARGE_GROUPS = (
+    HEAD
+    + """{
+    __local float s[64];
+    int l = get_local_id(0);
+    s[l % 64] = m[l];
+    out[get_global_id(0)] = cols;
+}"""
+)
+
+DIVIDES_BY_DATA = """__kernel void k(__global const int *by, __global int *out, int n)
+{
+    int i = get_global_id(0);
+    if (i < n) out[i] = 100 / by[i];
+}"""
+
+
+def test_a_group_is_no_wider_than_its_tile_with_a_halo_allows():
+    """The tile's width was taken for the group's: writes past its rows, races, errors."""
+    file = opened(HALO)
+    (kernel,) = file.analysis.kernels
+    assert kernel.launch.local_size == (32, 8)
+    assert not file.run(kernel.kernel, kernel.launch).faults
+
+
+def test_a_fault_of_one_group_shape_says_so():
+    (fault,) = faults(RACES_IN_LARGE_GROUPS).faults
+    assert (fault.kind, fault.grounds) == (FaultKind.DATA_RACE, Grounds.GUESS)
+    assert fault.detail.startswith("if the local size is 256 (guessed)")
+
+
+def test_what_data_nobody_gave_divide_by_is_no_error():
+    (fault,) = faults(DIVIDES_BY_DATA).faults
+    assert (fault.kind, fault.grounds) == (FaultKind.DIVISION_BY_ZERO, Grounds.GUESS)
+    assert fault.detail.startswith("if `by`")
+    comment = "// clmap: global=64 local=64 n=64 by=zeros(64) out=zeros(64)"
+    (fault,) = faults(DIVIDES_BY_DATA, comment).faults
+    assert fault.grounds is Grounds.KNOWN
+
+
+def test_a_fault_that_shape_and_values_do_not_change_is_a_warning():
+    text = HEAD + "{ __local int s[4]; s[get_local_id(0) & 3] = get_local_id(0); out[0] = s[0]; }"
+    result = faults(text)
+    assert {it.grounds for it in result.faults} == {Grounds.PLAUSIBLE}
+    file = opened(text)
+    found = file.findings(Selection(frozenset({"CM302"})), file.run_all())
+    assert {it.severity for it in found} == {Severity.WARNING}
+
+
+FOLLOWS_A_LIST = """__kernel void k(__global int *head, __global const int *next, __global float *sum, int n)
+{
+    int b = get_global_id(0);
+    if (b >= n) return;
+    float s = 0;
+    for (int e = head[b]; e != -1; e = next[e]) s += e;
+    sum[b] = s;
+}"""
+
+FINDS_A_PLACE = """__kernel void k(__global const uint *keys, __global uint *table, uint mask)
+{
+    uint v = keys[get_global_id(0)] + 1, h = v * 2654435761u & mask;
+    while (atomic_cmpxchg(&table[h], 0u, v) != 0u) h = (h + 1) & mask;
+}"""
+
+STARTS_BEHIND_A_COLUMN = """__kernel void k(__global float *a, int n, int c)
+{
+    int i = get_global_id(0) + c + 1;
+    if (i < n) {
+        float s = 0;
+        for (int j = 0; j < c; ++j) s += a[i * n + j];
+        a[i * n + c] = s;
+    }
+}"""
+
+
+@pytest.mark.parametrize("text", [FOLLOWS_A_LIST, FINDS_A_PLACE])
+def test_loops_over_what_buffers_hold_end(text):
+    """Each element led to itself, and a table of one place was full: both ran until the budget ended."""
+    result = faults(text)
+    assert result.is_whole
+    assert not result.faults
+
+
+def test_what_is_added_to_an_id_leaves_most_work_items_something_to_do():
+    file = opened(STARTS_BEHIND_A_COLUMN)
+    launch = file.analysis.kernels[0].launch
+    n, column = launch.scalar("n"), launch.scalar("c")
+    assert column > 0
+    assert n - column - 1 > 0.75 * launch.work_items
