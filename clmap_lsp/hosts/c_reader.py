@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import tree_sitter_cpp
@@ -419,7 +419,9 @@ class _Reader(TreeReader):
             if inner is not None and inner.type == "init_declarator":
                 inner = inner.child_by_field_name("declarator")
             name, shape = _declared(inner)
-            if not name:
+            if not name or (
+                value is None and shape.arguments is not None and _are_parameters(shape.arguments)
+            ):
                 continue
             arguments = None
             if shape.arguments is not None:
@@ -703,6 +705,27 @@ def _declared(node: Node | None) -> tuple[str, _Shape]:
                 shape.arguments = list(listed.named_children) if listed is not None else []
         node = _inner(node)
     return "", shape
+
+
+def _are_parameters(listed: Sequence[Node]) -> bool:
+    """Tell whether what stands in brackets after a name are a function's parameters for certain.
+
+    `range(N, M)`, `range(N * M)` may be values; `f()`, `f(int)`, `f(HWND window)` declare functions.
+    """
+    if not listed:
+        return True
+    for it in listed:
+        if it.type != "parameter_declaration":
+            continue
+        kind, declarator = it.child_by_field_name("type"), it.child_by_field_name("declarator")
+        is_certain = kind is not None and kind.type in (
+            "primitive_type",
+            "sized_type_specifier",
+            "struct_specifier",
+        )
+        if is_certain or (declarator is not None and declarator.type == "identifier"):
+            return True
+    return False
 
 
 def _inner(node: Node) -> Node | None:

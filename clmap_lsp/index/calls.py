@@ -147,6 +147,8 @@ class CallParser(OperandParser, ABC):
             self.issue(
                 "wrong-arguments", f"too many arguments to function call, {said}", token=first, notes=notes
             )
+        if given < wanted or (given > wanted and not function.is_variadic):
+            return  # As to a compiler: which argument is which is open.
         for type_, argument in zip(function.parameters, arguments, strict=False):
             self.check_conversion(type_, argument, "passing", argument.start)
 
@@ -161,7 +163,8 @@ class CallParser(OperandParser, ABC):
         text = builtins.shown(builtin, found) if found is not None else None
         self.use_builtin(value.start, text, is_varying=builtin.is_varying)
         if found is not None:
-            self._check_conversion_call(name, value, found.result, arguments)
+            if not self._is_conversion(name, value, found.result, arguments):
+                return Value(UNKNOWN, value.start)  # As to a compiler: nothing follows from what is refused.
             if builtins.is_ambiguous(builtin, types):
                 self.issue("ambiguous", f"call to '{name}' is ambiguous", Severity.WARNING, token=value.start)
             self._written_through(found, arguments)
@@ -173,20 +176,21 @@ class CallParser(OperandParser, ABC):
             self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
         return Value(UNKNOWN, value.start)
 
-    def _check_conversion_call(
-        self, name: str, value: Value, type_: Qualified, arguments: list[Value]
-    ) -> None:
+    def _is_conversion(self, name: str, value: Value, type_: Qualified, arguments: list[Value]) -> bool:
         """Report `as_float4(n)` of another size, and `convert_int4(n)` of another number of lanes."""
         if not name.startswith(("as_", "convert_")) or len(arguments) != 1:
-            return
+            return True
         result, given = base_of(type_), base_of(decayed(arguments[0].type))
         if not isinstance(result, ScalarType | VectorType) or not isinstance(given, ScalarType | VectorType):
-            return
+            return True
+        said = ""
         if name.startswith("convert_") and lanes_of(result) != lanes_of(given):
-            self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
+            said = f"no matching function for call to '{name}'"
         elif name.startswith("as_") and result.size != given.size:
             said = f"invalid reinterpretation: sizes of '{result}' and '{given}' must match"
+        if said:
             self.issue("wrong-arguments", said, token=value.start)
+        return not said
 
     def _needs_of(self, name: str, builtin: builtins.Builtin, found: builtins.Resolved, at: int) -> None:
         """Note the extension that a built-in function needs, of those that need a pragma."""

@@ -95,7 +95,8 @@ def _add_repeated(report: CheckReport, others: dict[int, list[tuple[FileReport, 
         if it.code in _OF_THE_SOURCE and it.kernel is None and id(it) not in gone:
             where = it.span.path if it.severity is Severity.ERROR else ""
             title = "" if it.fix is None else f"{it.span.path}: {it.fix.title}"
-            known = first.setdefault((where, it.code, it.message, title), it)
+            said = str(it.data.get("cause", it.message))
+            known = first.setdefault((where, it.code, said, title), it)
             if known is not it:
                 others.setdefault(id(known), []).append((file, it))
 

@@ -55,7 +55,8 @@ def check(context: RuleContext) -> Iterator[Finding]:
     """Yield one finding for what was not found, one for each file that was found elsewhere.
 
     What a kernel's own text includes is information; what only a header includes is a hint, since most such
-    headers are the host's as well, and the build switches that part of them off.
+    headers are the host's as well, and the build switches that part of them off. So are headers that
+    PyOpenCL brings along.
     """
     missing = []
     for problem in context.problems(RULE):
@@ -65,7 +66,7 @@ def check(context: RuleContext) -> Iterator[Finding]:
             yield from_problem(RULE, problem)
     if not missing:
         return
-    own = [it for it in missing if it.span.path == context.program.path]
+    own = [it for it in missing if it.span.path == context.program.path and "`pyopencl-" not in it.message]
     first = about_include((own or missing)[0], context.program)
     others = tuple(Related(it.span, it.message.split(";")[0]) for it in missing if it.span != first.span)
     yield RULE.finding(

@@ -59,4 +59,4 @@ def check(context: RuleContext) -> Iterator[Finding]:
             f"if this is built as OpenCL C 1.2: {generic[0].issue.message}{more}. Nothing says which version "
             'it is; in 2.0 and 3.0 pointers are generic: standard = "CL2.0" under [build] in clmap.toml'
         )
-        yield RULE.finding(generic[0].span, said, severity=Severity.INFORMATION)
+        yield RULE.finding(generic[0].span, said, severity=Severity.INFORMATION, data={"cause": "standard"})

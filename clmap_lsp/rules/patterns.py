@@ -8,6 +8,7 @@ work-item that was split into several (CM105), everything else (CM101, CM102).
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -251,11 +252,14 @@ def covered(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
     if known is None:
         # Measured from any access of the group it is the same.
         used: set[int] = set()
+        starts = Counter(it.access.offset.terms.get((), 0) for it in near)
         for it in near:
             start = it.access.offset.terms.get((), 0)
             step, turns = _walk(kernel, it)
             places = [start + step * turn for turn in range(min(turns, apart))]
-            used.update((at + byte) % apart for at in places for byte in range(touched_bytes(it)))
+            # Of a vector that is named several times at one place each takes components of its own.
+            moved = min(touched_bytes(it) * starts[start], max(it.access.size, touched_bytes(it)))
+            used.update((at + byte) % apart for at in places for byte in range(moved))
         known = _grouped.covered[id(near)] = len(used) / apart
     return known
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Literal
 
@@ -38,6 +38,9 @@ _PYTHON_TOKEN = re.compile(
     re.DOTALL,
 )
 _C_ESCAPE = re.compile(r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
+_FIELD = re.compile(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*)[^{}\n]*\}")
+_PYTHON_BLANK = re.compile(r"(?:\s|\\|(?<!\S)#[^\n]*)+\Z")
+_BEFORE_VALUES = ("=", "(", ",", "+", "[", "{", "%", "return", "yield", '"', "'")
 _LONGEST_ESCAPE = 10
 _ASSIGNED = re.compile(r'=\s*"')
 _CHAR = re.compile(r"(?<!\w)char(?!\w)")
@@ -108,7 +111,7 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     if language is None or not find_embedded(text, language):
         return text, 0
     found = _python(text) if language == "python" else _c(text, _CPP_TOKEN if language == "cpp" else _C_TOKEN)
-    programs = [it for it in found if _KERNEL.search(it.text) or "\n" in it.text]
+    programs = [it for it in found if _KERNEL.search(it.text) or "\n" in it.text.strip()]
     if is_host:  # A kernel file that is one such macro may define the macros that stand in it.
         made = _stringified(text, language)
         inside = [it for it in programs if not any(that.start <= it.start < that.end for that in made)]
@@ -120,6 +123,13 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
         parts += (blank[at : it.start], _in_place(it))
         at = it.end
     return "".join((*parts, blank[at:])), len(programs)
+
+
+def _is_value(text: str, start: int) -> bool:
+    """Tell whether a string of Python is a value; one that stands alone is a comment."""
+    before = _PYTHON_BLANK.sub("", text[max(start - 300, 0) : start])
+    gap = text[max(start - 300, 0) + len(before) : start]
+    return before.endswith(_BEFORE_VALUES) or (before.endswith(":") and "\n" not in gap)
 
 
 def _assigns_string(text: str) -> bool:
@@ -181,11 +191,16 @@ def _python(text: str) -> Iterator[EmbeddedSource]:
         if match.group(name) is None:
             continue
         start, end = match.span(name)
+        if name == "long" and not _is_value(text, match.start()):
+            continue
         pieces = _Pieces()
-        if "r" in match.group("prefix").lower() or "\\" not in text[start:end]:
-            pieces.add(text[start:end], start)
+        prefix = match.group("prefix").lower()
+        is_raw = "r" in prefix or "\\" not in text[start:end]
+        add = pieces.add_raw if is_raw else pieces.add_escaped
+        if "f" in prefix:
+            pieces.add_formatted(text, start, end, add)
         else:
-            pieces.add_escaped(text, start, end)
+            add(text, start, end)
         yield pieces.source(start, end)
 
 
@@ -204,6 +219,22 @@ class _Pieces:
             self.text_starts.append(self.length)
             self.host_starts.append(host)
             self.length += len(part)
+
+    def add_raw(self, text: str, start: int, end: int) -> None:
+        self.add(text[start:end], start)
+
+    def add_formatted(self, text: str, start: int, end: int, add: Callable[[str, int, int], None]) -> None:
+        """Add a formatted string of Python: a name stands for each value that is filled in."""
+        at = start
+        for match in _FIELD.finditer(text, start, end):
+            add(text, at, match.start())
+            if match["value"] is None:
+                self.add(match[0][0], match.start())
+            else:
+                name = re.sub(r"\W", "_", match["value"].strip()) or "_"
+                self.add(name if not name[0].isdigit() else "_" + name[1:], match.start() + 1)
+            at = match.end()
+        add(text, at, end)
 
     def add_escaped(self, text: str, start: int, end: int) -> None:
         at = start

@@ -51,6 +51,7 @@ MAX_FOLDERS_ABOVE = 12
 HEADER_FOLDERS = (
     *("include", "inc", "headers", "common", "shared", "lib", "src", "source", "utils", "util"),
     *("kernels", "kernel", "opencl", "OpenCL", "cl", "CL", "ocl", "device"),
+    *("include/cl", "include/CL", "include/opencl", "src/cl", "src/opencl", "src/kernels"),
 )
 """Where a header is looked for, in the folders above the file that includes it, where no option names it."""
 

@@ -4,6 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clmap_lsp.commands.checking import CheckJob, check_file
+from clmap_lsp.config import Settings
+from clmap_lsp.findings import Severity
+from clmap_lsp.rules import Selection
 from clmap_lsp.source.embedded import find_embedded, kernels_of_host
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
@@ -103,3 +107,26 @@ def test_a_header_of_the_host_gives_what_its_macros_make_strings_of_and_nothing_
     program = read_program(text, "twice.hpp")
     assert [it.name for it in program.kernels] == ["twice"]
     assert program.problems == ()
+
+
+def test_formatted_strings_of_python_have_names_for_what_is_filled_in_and_docstrings_are_no_programs() -> None:
+    text = (
+        '"""A module\nwhose kernel (see below) is prose."""\n'
+        "N = 64\n"
+        "def build(context):\n"
+        '    """Make the kernel\n    (and no more)."""\n'
+        '    source = f"""\n'
+        "    inline int at(int a, int b) {{ return a*{N} + b; }}\n"
+        "    __kernel void k(__global int *a) {{ a[at(get_global_id(0), {N * 2:d})] = 1; }}\n"
+        '    """\n'
+    )
+    kernels, count = kernels_of_host(text, "build.py")
+    assert count == 1
+    assert "prose" not in kernels and "no more" not in kernels
+    program = read_program(text, "build.py")
+    assert [it.name for it in program.kernels] == ["k"]
+    assert [(it.name, it.role) for it in program.guesses] == [("N", "constant"), ("N___2", "constant")]
+    report = check_file(CheckJob("build.py", Settings(), Selection.of(), text=text))
+    assert not [it for it in report.findings if it.severity is Severity.ERROR]
+    place = kernels.index("get_global_id")
+    assert text[place:].startswith("get_global_id")
