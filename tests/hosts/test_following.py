@@ -930,3 +930,47 @@ int run(state *s, int count) {
 }
 """
     assert numbers(read(tmp_path, run_dot_c=host)["shift"]) == ([None], [None])
+
+
+def test_functions_declared_inside_of_others_hide_nothing(tmp_path: Path) -> None:
+    """Programs for Windows often declare what they call where they call it."""
+    text = """
+cl_kernel kernel = nullptr;
+int main(int argc, char **argv)
+{
+    bool Initialize();
+    void Render(HWND window, int width);
+    if (Initialize() == false) { exit(0); }
+    while (!done) { Render(window, 800); }
+}
+bool Initialize()
+{
+    cl_program program = CreateProgram("kernels.cl");
+    kernel = clCreateKernel(program, "scale", nullptr);
+    return kernel != nullptr;
+}
+void Render(HWND window, int width)
+{
+    void Compute(void);
+    Compute();
+}
+void Compute()
+{
+    size_t global[1] = { 4096 }, local[1] = { 16 };
+    clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, global, local, 0, nullptr, nullptr);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_cpp=text)["scale"]) == ([4096], [16])
+
+
+def test_an_object_that_looks_like_a_function_is_one(tmp_path: Path) -> None:
+    text = """
+int main() {
+    cl::Program program(context, source("kernels.cl"));
+    cl::Kernel kernel(program, "shift");
+    const int n = 32, m = 64;
+    cl::NDRange global(n * m), local(m);
+    queue.enqueueNDRangeKernel(kernel, cl::NullRange, global, local);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_cpp=text)["shift"]) == ([2048], [64])

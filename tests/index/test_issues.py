@@ -403,3 +403,21 @@ def test_queues_and_their_events_are_compared():
         assert [it for it in messages(f"{head}{good}; }}\n") if "error" in it] == []
     for bad in ("e == 0", "g == g", "q() == 1"):
         assert any("invalid operands" in it for it in messages(f"{head}{bad}; }}\n")), bad
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ("f(1, o, 2.0f)", "too few arguments to function call, expected 4, have 3"),
+        ("f(o, 1, o, 2, 3)", "too many arguments to function call, expected 4, have 5"),
+        ("o[0] = 0.5f / convert_float2(1)", "no matching function for call to 'convert_float2'"),
+        ("float x = as_float4(1.0f)", "invalid reinterpretation: sizes of 'float4' and 'float' must match"),
+    ],
+)
+def test_nothing_follows_from_a_call_that_is_refused(call, said):
+    text = (
+        "void f(int a, int b, __global float *c, int d) { }\n"
+        f"__kernel void k(__global float *o) {{ {call}; o[0] = 1; }}"
+    )
+    errors = [it for it in messages(text) if " error: " in it]
+    assert [it.partition("error: ")[2] for it in errors] == [said]

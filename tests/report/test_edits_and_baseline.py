@@ -159,3 +159,14 @@ def test_one_slip_made_many_times_is_one_finding_with_the_edits_of_all(tmp_path:
     assert [Path(it["filename"]).name for it in arrows] == ["one.cl", "two.cl"]
     assert all(len(it["fix"]["edits"]) == 6 for it in arrows)
     assert {it["message"] for it in arrows[0]["related"]} == {"the same here"}
+
+
+def test_what_hangs_on_the_version_of_the_language_is_said_once(tmp_path: Path) -> None:
+    for name, type_ in (("one", "int"), ("two", "float")):
+        text = f"__kernel void {name}(__global {type_} *a) {{ {type_} *b = a; b[get_global_id(0)] = 1; }}\n"
+        (tmp_path / f"{name}.cl").write_text(text)
+    command = [sys.executable, "-m", "clmap_lsp", "check", str(tmp_path), "--select", "CM011"]
+    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
+    (found,) = json.loads(done.stdout)["findings"]
+    assert found["message"].startswith("if this is built as OpenCL C 1.2")
+    assert [Path(it["filename"]).name for it in found["related"]] == ["two.cl"]

@@ -109,7 +109,9 @@ def test_a_header_of_the_host_gives_what_its_macros_make_strings_of_and_nothing_
     assert program.problems == ()
 
 
-def test_formatted_strings_of_python_have_names_for_what_is_filled_in_and_docstrings_are_no_programs() -> None:
+def test_formatted_strings_of_python_have_names_for_what_is_filled_in_and_docstrings_are_no_programs() -> (
+    None
+):
     text = (
         '"""A module\nwhose kernel (see below) is prose."""\n'
         "N = 64\n"
