@@ -1,6 +1,6 @@
 """What is left of findings on public kernels that a person judged, and how many of those shown are worth it.
 
-    python -m benchmarks.labelled --repos DIR [--half open|closed] [--collected first|...|tenth]
+    python -m benchmarks.labelled --repos DIR [--half open|closed] [--collected first|...|eleventh]
 
 DIR holds one tree a repository, `owner__name`, as `benchmarks.corpus --clone` makes it. The verdicts are in
 `tests/data/labelled_findings.json`; they were written down before the rules were changed for them, and only
@@ -25,7 +25,19 @@ from clmap_lsp.findings import Severity
 from clmap_lsp.rules import Selection
 
 LABELS = Path(__file__).parents[1] / "tests" / "data" / "labelled_findings.json"
-COLLECTED = ("first", "later", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+COLLECTED = (
+    "first",
+    "later",
+    "third",
+    "fourth",
+    "fifth",
+    "sixth",
+    "seventh",
+    "eighth",
+    "ninth",
+    "tenth",
+    "eleventh",
+)
 VERDICTS = ("worth", "neutral", "misleading", "wrong")
 
 

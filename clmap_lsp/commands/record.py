@@ -59,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
     except OSError as error:
         raise UsageError(f"{command[0]}: {(error.strerror or str(error)).lower()}") from None
     _report(output)
+    if code > 0:
+        sys.stderr.write(f"clmap-lsp: the program ended with exit code {code}\n")
     if code < 0:
         sys.stderr.write(f"clmap-lsp: the program was ended by {signal.Signals(-code).name}\n")
         return 128 - code
@@ -81,6 +83,10 @@ def _report(output: Path) -> None:
     names = {it.kernel for it in recording.launches}
     times = sum(it.times for it in recording.launches)
     sys.stderr.write(
-        f"{output.name}: {times} launches of {len(names)} kernels, {len(recording.launches)} of them "
-        f"different, {len(recording.sources)} programs\n"
+        f"{output.name}: {_many(times, 'launch', 'launches')} of {_many(len(names), 'kernel')}, "
+        f"{len(recording.launches)} of them different, {_many(len(recording.sources), 'program')}\n"
     )
+
+
+def _many(count: int, noun: str, several: str = "") -> str:
+    return f"{count} {noun if count == 1 else several or noun + 's'}"

@@ -106,7 +106,9 @@ def _severity(kernel: KernelAnalysis, group: Sequence[AccessAnalysis]) -> Severi
     if saved < SMALL_SHARE * spent:
         return Severity.HINT
     uncounted = any(it.per_request is None and it.access.loops for it in kernel.accesses if _is_local(it))
-    loud = _costs_much(group) and not uncounted and saved >= SHARED_FROM * spent
+    if not _costs_much(group):
+        return Severity.HINT  # Two wait for each other in any butterfly, sort or sum.
+    loud = not uncounted and saved >= SHARED_FROM * spent
     return wording.graded(group, Severity.WARNING if loud else Severity.INFORMATION)
 
 

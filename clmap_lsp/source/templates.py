@@ -23,6 +23,7 @@ _MARKS_INSIDE = (
     r"|\$(?<![\w$]\$)(?P<dollar>[A-Za-z_]\w*)"
     r"|%\(\s*(?P<python>[A-Za-z_]\w*)\s*\)[sdifgr]\b"
     r"|<%.*?%>"
+    r"|<[a-z]+:(?P<tagged>[A-Za-z_]\w*)>|@(?P<configured>[A-Z_][A-Z0-9_]*)@"
 )
 _STATEMENT = r"%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b"
 _MARKS = re.compile(_MARKS_INSIDE, re.DOTALL)
@@ -36,7 +37,7 @@ _CERTAIN_WORD = re.compile(r"(?:[(,={;*&|<>+/!-]|(?<!\w)(?:__\w+|const|void|retu
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)', re.DOTALL)
 _CERTAIN_DOLLAR = re.compile(r"^[ \t]*#[^\n]*(?<![\w$])\$[A-Za-z_]", re.MULTILINE)
 """A directive with `$name`; elsewhere that may be a name, since compilers take `$` in names."""
-_HINTS = ("{{", "{%", "$", "%(", "<%", "% if ", "% for ", "%if ", "%for ")
+_HINTS = ("{{", "{%", "$", "%(", "<%", ":", "@", "% if ", "% for ", "%if ", "%for ")
 """Some of these are in every template; looking for them is fast."""
 
 

@@ -65,7 +65,7 @@ def recorded(folder: Path, *arguments: str) -> Path:
     file = folder / "run.clrec"
     done = clmap("record", "-o", str(file), "--", sys.executable, str(folder / "program.py"), *arguments)
     assert done.returncode == (137 if "die" in arguments else 0), done.stderr
-    assert "3 launches of 1 kernels, 2 of them different, 1 programs" in done.stderr
+    assert "3 launches of 1 kernel, 2 of them different, 1 program\n" in done.stderr
     return file
 
 
@@ -114,3 +114,10 @@ def test_nothing_to_record_says_so(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "nothing was recorded" in done.stderr
     assert clmap("record").returncode == 2
+
+
+def test_a_program_that_fails_before_it_launches_says_that_it_failed(tmp_path: Path) -> None:
+    done = clmap("record", "-o", str(tmp_path / "x"), "--", sys.executable, "-c", "raise SystemExit(3)")
+    assert done.returncode == 3
+    assert "nothing was recorded" in done.stderr
+    assert done.stderr.endswith("the program ended with exit code 3\n")

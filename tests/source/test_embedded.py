@@ -132,3 +132,17 @@ def test_formatted_strings_of_python_have_names_for_what_is_filled_in_and_docstr
     assert not [it for it in report.findings if it.severity is Severity.ERROR]
     place = kernels.index("get_global_id")
     assert text[place:].startswith("get_global_id")
+
+
+@pytest.mark.parametrize("mark", ["<re:TILE>", "@TILE@"])
+def test_what_a_host_replaces_in_other_ways_is_template_text(mark: str) -> None:
+    kernel = "__kernel void k(__global int *a) { int t[N] = {}; a[get_global_id(0)] = t[0]; }"
+    text = f"#define N {mark}\n{kernel}\n"
+    report = check_file(CheckJob("k.cl", Settings(), Selection.of(), text=text, hints=True))
+    assert not [it for it in report.findings if it.severity is Severity.ERROR]
+    assert any("template text" in it.message for it in report.findings)
+
+
+def test_operators_beside_names_are_no_template_text() -> None:
+    text = "__kernel void k(__global int *a) { int i = get_global_id(0); a[i] = a[i]<a[1]?a[2]:a[3]>a[4]; }\n"
+    assert read_program(text, "k.cl").problems == ()
