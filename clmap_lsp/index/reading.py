@@ -36,6 +36,7 @@ def read_index(
     *,
     read_file: Callable[[str], str | None] | None = None,
     previous: Index | None = None,
+    beside: Index | None = None,
     prepared: Prepared | None = None,
 ) -> Index:
     """Return the index of a file with what it includes. Never raises on text.
@@ -47,6 +48,7 @@ def read_index(
         read_file: returns the text of a path, or `None` where there is no such file.
         previous: an earlier index of the file. Declarations that an edit leaves alone, with the names that
             they ask for, are taken from it.
+        beside: the last index of a part of the file, or, for one of a part, that of the whole, for the same.
         prepared: the file preprocessed, if somebody has done that already.
     """
     if len(text) > MAX_CHARACTERS:
@@ -59,9 +61,9 @@ def read_index(
             source.files[path] = SourceFile.of(path, text)
         texts = [it[0] for it in source.tokens]
         read_as = replace(options, standard=options.standard or presumed_standard(texts))
-        is_like = previous is not None and previous.read_as == read_as
-        known = previous.kept if previous is not None and is_like else {}
-        units, kept, scope = _units(source.tokens, texts, read_as, known)
+        known = previous.kept if previous is not None and previous.read_as == read_as else {}
+        also = beside.kept if beside is not None and beside.read_as == read_as else {}
+        units, kept, scope = _units(source.tokens, texts, read_as, known, also)
         macros, macro_uses = _macros(log)
         return Index(
             path,
@@ -100,18 +102,25 @@ _Kept = dict[str, list[Unit]]
 
 
 def _units(
-    tokens: list[Token], texts: list[str], options: BuildOptions, known: Mapping[str, list[Unit]]
+    tokens: list[Token],
+    texts: list[str],
+    options: BuildOptions,
+    known: Mapping[str, list[Unit]],
+    also: Mapping[str, list[Unit]],
 ) -> tuple[list[PlacedUnit], _Kept, FileScope]:
     scope = FileScope()
     kept: _Kept = {}
     waiting = {key: list(units) for key, units in known.items()}
     _forget_definitions(known)
     placed: list[PlacedUnit] = []
+    taken: set[Unit] = set()  # What is beside may be among what is known.
     for start, end, is_cut in _declarations(tokens, texts, is_cpp=options.language.startswith("CLC++")):
         checkpoint()
         part = texts[start:end]
         key = "\0".join(part)
         unit = _reused(waiting.get(key), scope)
+        if unit is None and key in also:
+            unit = _reused([it for it in also[key] if it not in taken], scope)
         if unit is None:
             unit = read_unit(part, scope, options)
         else:
@@ -119,6 +128,7 @@ def _units(
                 scope.put(is_tag, name, symbol)
                 if symbol.members is not None:
                     _define(symbol)
+        taken.add(unit)
         kept.setdefault(key, []).append(unit)
         placed.append(PlacedUnit(start, end, unit, is_cut))
     return placed, kept, scope

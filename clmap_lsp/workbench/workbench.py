@@ -221,14 +221,15 @@ class Workbench:
     def _index(
         self, kept_as: _KeptAs, text: str, settings: Settings, prepared: Prepared | None = None
     ) -> Index:
-        path, _ = kept_as
+        path, is_part = kept_as
         before = self._indexes.get(kept_as) if self._memory is not None else None
         if before is not None and self._is_current(before, path, text, settings):
             return before
         if prepared is None:
             prepared = self._prepared_text(path, text, settings)
             self._prepared = (path, text, prepared) if self._memory is not None else None
-        index = read_index(text, path, settings.build, previous=before, prepared=prepared)
+        beside = self._indexes.get((path, not is_part))
+        index = read_index(text, path, settings.build, previous=before, beside=beside, prepared=prepared)
         if self._memory is not None:
             self._indexes.keep(kept_as, index)
         return index
