@@ -30,7 +30,7 @@ N_QUIET = 6
 """Without a message and without processor time in so many looks, the server has said all."""
 IDLE_CPU_S = 0.011
 """What it takes from one look to the next when it does nothing: at most a tick."""
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 SETTINGS = {"emulate": "onIdle", "device": "nvidia-hopper", "emulateTimeLimit": 60}
 
 
@@ -72,7 +72,7 @@ class Watcher(Client):
         lines = text.split("\n")
         for it in found:
             for place in (it["range"]["start"], it["range"]["end"]):
-                if place["line"] >= len(lines) or place["character"] > len(lines[place["line"]]):
+                if place["line"] >= len(lines) or place["character"] > utf16(lines[place["line"]]):
                     self.wrong.append(f"{it['code']} at {place} lies outside of version {version} of {uri}")
 
     def settle(self) -> bool:
@@ -255,10 +255,12 @@ def told(found: Sequence[dict[str, Any]]) -> list[tuple[Any, ...]]:
 def place(text: str, offset: int) -> dict[str, int]:
     """Return an offset as the protocol counts: lines, and UTF-16 code units."""
     start = text.rfind("\n", 0, offset) + 1
-    return {
-        "line": text.count("\n", 0, offset),
-        "character": len(text[start:offset].encode("utf-16-le")) // 2,
-    }
+    return {"line": text.count("\n", 0, offset), "character": utf16(text[start:offset])}
+
+
+def utf16(text: str) -> int:
+    """Return the length of a text in UTF-16 code units."""
+    return len(text.encode("utf-16-le")) // 2
 
 
 def run(n_edits: int, seed: int, rate: float, every: int) -> list[str]:
