@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clmap_lsp.caches import droppable
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.emulator.symbolic.counting import dense, residues
 from clmap_lsp.emulator.symbolic.distinct import distinct
@@ -329,8 +330,8 @@ def _of_rows(rows: Ints, many: NDArray[Any], residues: tuple[int, ...]) -> NDArr
     return table
 
 
-_known: dict[Hashable, NDArray[np.float64]] = {}
-_tables: dict[Hashable, NDArray[np.float64]] = {}
+_known: dict[Hashable, NDArray[np.float64]] = droppable({})
+_tables: dict[Hashable, NDArray[np.float64]] = droppable({})
 
 
 def _entropies(addresses: Ints, active: NDArray[np.bool_]) -> NDArray[np.float64]:
