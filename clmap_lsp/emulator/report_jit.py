@@ -23,6 +23,7 @@ from clmap_lsp.emulator.result import (
     ControlFlow,
     EmulationResult,
     Engine,
+    Fault,
     LaneWidth,
     Method,
     Parallelism,
@@ -73,6 +74,11 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
         sampling=sampling_of(job),
         notes=tuple(_notes(job, is_unsure=bool(unsure))),
     )
+
+
+def met_faults(job: JitRun) -> tuple[Fault, ...]:
+    """Return the faults of a run that another one takes the place of."""
+    return faults_of(job, unsure_places(job.code.plan))
 
 
 def _method(job: JitRun) -> Method:

@@ -91,9 +91,10 @@ def _run(
     """Run a launch, or a sample of it where it is too large; without `samples`, that is `None`."""
     check_installed()
     from clmap_lsp.emulator import jit
-    from clmap_lsp.emulator.report_jit import result_of
+    from clmap_lsp.emulator.report_jit import met_faults, result_of
 
     _check_size(kernel, settings)
+    met: tuple[Fault, ...] = ()
     job = _first_run(program, kernel, launch, settings)
     if not samples and (job is None or job.stopped):
         return None
@@ -104,7 +105,7 @@ def _run(
         job = jit.run(program, kernel, launch, settings)
     if job.stopped in (Limit.WORK, Limit.MEMORY) and job.may_be_sampled:
         settings, contents = _as_sample(job), job.unwritten_contents()
-        spent = job.seconds
+        spent, met = job.seconds, met_faults(job)
         del job  # Its memory is needed.
         job = jit.run(program, kernel, launch, settings, contents=contents)
         job.earlier = spent
@@ -115,7 +116,14 @@ def _run(
         if not again.stopped:
             again.earlier = job.seconds
             job = again
-    return result_of(job, reason)
+    result = result_of(job, reason)
+    return replace(result, faults=_all_of(met, result.faults)) if met else result
+
+
+def _all_of(earlier: tuple[Fault, ...], later: tuple[Fault, ...]) -> tuple[Fault, ...]:
+    """Return the faults of two runs of a launch, each place of a kind once."""
+    seen = {(it.kind, it.span, it.other_span) for it in earlier}
+    return (*earlier, *(it for it in later if (it.kind, it.span, it.other_span) not in seen))
 
 
 def _first_run(
@@ -216,9 +224,7 @@ def _counted_anew(
         return replace(traced, seconds=replace(traced.seconds, symbolic=figures.seconds))
     if settings.uninitialised:
         uses = _uses_of_invalid(program, kernel, launch, settings, figures)
-        untraced = replace(
-            untraced, faults=(*untraced.faults, *(it for it in uses if it not in untraced.faults))
-        )
+        untraced = replace(untraced, faults=_all_of(untraced.faults, uses))
     return untraced
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from clmap_lsp.emulator.result import EmulationResult, Engine, Method
+from clmap_lsp.emulator.result import EmulationResult, Engine, FaultKind, Method
 from clmap_lsp.emulator.run import emulate
 from clmap_lsp.emulator.sampling import choose
 from clmap_lsp.emulator.settings import EmulationSettings
@@ -134,3 +134,20 @@ def test_every_part_has_its_group() -> None:
     drawn = choose(1000, 7)
     assert drawn is not None
     assert sorted(int(it * 7 // 1000) for it in drawn.ids) == list(range(7))
+
+
+def test_a_sample_keeps_the_faults_of_the_run_that_it_takes_the_place_of() -> None:
+    """The first work-item alone reads before the start; a tenth of the launch is run before it is sampled."""
+    program = read_program(
+        "__kernel void k(__global const int *a, __global int *o) {"
+        " int i = get_global_id(0), s = 0;"
+        " for (int j = 0; j < a[i] % 8 + 20; j++) s += a[(i * 7 + j * a[i]) & 65535];"
+        " o[i] = s + a[i - 1]; }",
+        "k.cl",
+    )
+    arguments = {it: parse_argument("random(65536)" if it == "a" else "zeros(65536)") for it in "ao"}
+    launch = Launch("k", (65536,), (64,), arguments)
+    result = emulate(program, program.kernels[0], launch, EmulationSettings(time_limit_s=0.1))
+    assert result.method is Method.SAMPLED
+    (fault,) = [it for it in result.faults if it.kind is FaultKind.OUT_OF_BOUNDS_READ]
+    assert fault.work_item == (0, 0, 0)
