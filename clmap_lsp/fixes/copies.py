@@ -294,9 +294,8 @@ def _edits(scope: Scope, copy: _Copy) -> Iterator[tuple[int, int, str]]:
         yield *_lines_of(scope, copy.declared), ""
     for start, end, (a, b) in copy.uses:
         index = scope.text[a:b].strip()
-        text, _ = scope.substituted(
-            *copy.value, {copy.counter: index if index == copy.counter else tight(index)}
-        )
+        alone = re.search(rf"\[\s*{copy.counter}\s*\]", scope.shown[slice(*copy.value)]) is not None
+        text, _ = scope.substituted(*copy.value, {copy.counter: index if alone else tight(index)})
         yield start, end, text
 
 

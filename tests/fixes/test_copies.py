@@ -172,3 +172,9 @@ def test_local_memory_that_a_rewrite_leaves_is_marked_once() -> None:
     text = TOGETHER.replace("__local float *column)", "__local float *column __attribute__((unused)))")
     after = _in_place(text)
     assert after is not None and after.count("__attribute__((unused))") == 1
+
+
+def test_a_subscript_of_its_own_keeps_its_index_as_it_is() -> None:
+    text = TOGETHER.replace("b[k * n + j]", "b[k]").replace("column[k];", "column[n - 1 - k];")
+    after = _in_place(text)
+    assert after is not None and "* b[n - 1 - k];" in after

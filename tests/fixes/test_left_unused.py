@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fixing import SETTINGS, proposed, proved, subject_of
 
-from benchmarks import awkward
+from benchmarks import awkward, clang
 from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.offer import proposals, survey
 
@@ -63,3 +63,28 @@ def test_a_variable_that_a_macro_declares_refuses_it_too() -> None:
 
 def _body(text: str) -> str:
     return text[text.index("{") :]
+
+
+def test_a_tree_counts_with_the_sign_of_the_ids_that_it_is_compared_with() -> None:
+    text = """\
+// clmap: global=256 local=64 in=random(256) out=zeros(4)
+__kernel void tree(__global const float *in, __global float *out)
+{
+    __local float s[64];
+    uint l = get_local_id(0);
+    s[l] = in[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint d = 1; d < get_local_size(0); d <<= 1) {
+        if (l % (2*d) == 0) s[l] += s[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0) out[get_group_id(0)] = s[0];
+}
+"""
+    for before, kind in (("uint l", "uint"), ("int l", "int")):
+        found = proposed(text.replace("uint l", before), "tree-reduction")
+        assert found
+        for subject, proposal in found:
+            after = apply(subject.text, proposal.edits, "k.cl")
+            assert f"for ({kind} step = " in after
+            assert not [it for it in clang.new_warnings(subject, after) if "sign" in it]

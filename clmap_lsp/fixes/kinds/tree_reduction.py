@@ -299,13 +299,20 @@ def _loop(scope: Scope, tree: _Tree, size: int | str) -> str:
     unit, indent, newline = scope.unit, scope.indent(tree.node.start), scope.newline
     step = scope.fresh("step") if "step" not in _header_words(scope, tree) else "step"
     lines = [
-        f"for (int {step} = {half}; {step} > 0; {step} /= 2) {{",
+        f"for ({_counter_type(scope, tree)} {step} = {half}; {step} > 0; {step} /= 2) {{",
         f"{unit}if ({tree.lane} < {step})",
         unit * 2 + tree.joins(f"{tree.array}[{tree.lane}]", f"{tree.array}[{tree.lane} + {step}]"),
         f"{unit}barrier(CLK_LOCAL_MEM_FENCE);",
         "}",
     ]
     return f"{newline}{indent}".join(lines)
+
+
+def _counter_type(scope: Scope, tree: _Tree) -> str:
+    """Return the type of the numbers that a local id is compared with: compilers warn of mixed signs."""
+    named = [it.type for it in scope.subject.analysis.kernel.variables if it.name == tree.lane]
+    is_unsigned = all(isinstance(it, ScalarType) and not it.is_signed for it in named) and bool(named)
+    return "uint" if is_unsigned else "int"
 
 
 def _header_words(scope: Scope, tree: _Tree) -> frozenset[str]:
@@ -368,7 +375,7 @@ def _several(scope: Scope, tree: _Tree, fill: _Fill, each: int) -> tuple[Edit, .
     lines = [
         f"{tree.type} {total} = 0;",
         f"for (int {turn} = 0; {turn} < {each}; {turn}++) {{",
-        f"{unit}const int {number} = {tree.lane} + {turn} * {size};",
+        f"{unit}const {_counter_type(scope, tree)} {number} = {tree.lane} + {turn} * {size};",
         *(unit + it for it in inner),
         *(unit + it for it in added),
         "}",
