@@ -157,8 +157,9 @@ def here(
         path = folder / f"{key}.bin"
         path.write_bytes(value.tobytes())
         arguments[key] = parse_argument(f"file:{path}")
-    engine = Engine.JIT if items == ITEMS else Engine.AUTO
-    settings = EmulationSettings(engine=engine, trace=False, control=False)
+    # Rows are run where nobody can race for what is written; here every element belongs to one work-item.
+    exclusive = frozenset() if items == ITEMS else frozenset({"out", "s"})
+    settings = EmulationSettings(engine=Engine.JIT, trace=False, control=False, exclusive=exclusive)
     result = emulate(program, program.kernel(name), Launch(name, (items,), (GROUP,), arguments), settings)
     if result.faults or not result.is_whole:
         return str([(it.kind.value, it.detail) for it in result.faults])
