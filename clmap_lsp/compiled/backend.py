@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import json
 import selectors
+import signal
 import subprocess
 import sys
 import threading
@@ -17,6 +18,10 @@ from clmap_lsp.dataclass import dataclass
 
 TIME_LIMIT_S = 30.0
 """A kernel that takes LLVM longer is given up."""
+ENDS_WITHIN_S = 5.0
+"""A process that closed its pipes has ended by then."""
+_KILLED = (-signal.SIGTERM, -getattr(signal, "SIGKILL", signal.SIGTERM))
+"""How a process ends that somebody else ended; a fault of its own is SIGABRT or SIGSEGV."""
 
 
 class BackendError(Exception):
@@ -25,6 +30,10 @@ class BackendError(Exception):
 
 class _EndedError(BackendError):
     """An assertion or a fatal error inside LLVM, which ends its process."""
+
+
+class _KilledError(_EndedError):
+    """Somebody else ended the process: that says nothing of the module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +74,24 @@ class _Child:
             self.process = None
 
     def ask(self, request: Mapping[str, str]) -> Mapping[str, str]:
+        line = json.dumps(request).encode() + b"\n"
         with self.lock:
-            answer: Mapping[str, str] = json.loads(self._answer(json.dumps(request).encode() + b"\n"))
+            try:
+                said = self._answer(line)
+            except _KilledError:
+                said = self._answer(line)
+        answer: Mapping[str, str] = json.loads(said)
         return answer
+
+    def _ended(self) -> _EndedError:
+        """Return why the process closed its pipes."""
+        process = self.process
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if process is not None and process.wait(ENDS_WITHIN_S) in _KILLED:
+                self.stop()
+                return _KilledError("LLVM's process was killed")
+        self.stop()
+        return _EndedError("LLVM ended with a fatal error")
 
     def _answer(self, request: bytes) -> bytes:
         process = self.start()
@@ -76,8 +100,7 @@ class _Child:
             process.stdin.write(request)
             process.stdin.flush()
         except OSError as error:
-            self.stop()
-            raise _EndedError("LLVM's process ended") from error
+            raise self._ended() from error
         answer = bytearray()
         with selectors.DefaultSelector() as waiting:
             waiting.register(process.stdout, selectors.EVENT_READ)
@@ -87,8 +110,7 @@ class _Child:
                     raise BackendError(f"LLVM took longer than {TIME_LIMIT_S:g} s")
                 part = process.stdout.read1(1 << 20)  # type: ignore[attr-defined]
                 if not part:
-                    self.stop()
-                    raise _EndedError("LLVM ended with a fatal error")
+                    raise self._ended()
                 answer += part
         return bytes(answer)
 

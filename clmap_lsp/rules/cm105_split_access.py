@@ -153,8 +153,8 @@ def _message(kernel: KernelAnalysis, parts: Sequence[AccessAnalysis], device: De
             f"{wording.scope(kernel, parts, device)}"
         )
     return (
-        f"{len(parts)} {verb}s from `{wording.expression(first)}` on use {len(parts) * size} of the {whole} "
-        f"bytes of each work-item: {verb} them as one `{element}{lanes}` (v{verb}{lanes}); then "
-        f"{wording.plural(cost.mean, 'sector')} move in one request, not in each of {len(parts)}.\n"
+        f"{len(parts)} {verb}s at `{wording.expression(first)}` could be one `{element}{lanes}` "
+        f"(v{verb}{lanes}): they use {len(parts) * size} of the {whole} bytes of each work-item, and "
+        f"{wording.plural(cost.mean, 'sector')} would move in one request, not in each of {len(parts)}.\n"
         f"{wording.scope(kernel, parts, device)}"
     )

@@ -111,8 +111,8 @@ def _finding(
     assert record is not None
     limit = plan.local_limit
     message = (
-        f"staging `{advice.name}` ({advice.advice.map}) through local memory: {record.mbr:.1f}x expected on "
-        f"{record.platform} ({where_recorded(advice.advice)}).\n"
+        f"staging `{advice.name}` through local memory: {record.mbr:.1f}x expected on {record.platform}.\n"
+        f"Measured for {advice.advice.map}: {where_recorded(advice.advice)}.\n"
         f"A tile for the work-group takes {advice.local_bytes} of {limit} bytes of local memory."
     )
     notes = []

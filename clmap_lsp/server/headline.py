@@ -13,6 +13,10 @@ _SAME_CALL = re.compile(r"(?<!\w)(\w{1,64})\((\d)\) and \1\((\d)\)")
 _IF, _GUESSED = "if ", " (guessed): "
 
 
+_FEWER = re.compile(r"\bmoves [\d.,]+(?: M)? sectors; [\d.,]+(?: M)? \((\d+%) fewer\) with")
+"""What is told of a swap; cut at its semicolon it would tell neither what is wrong nor what mends it."""
+
+
 def headline(message: str, width: int = WIDTH) -> str:
     """Return a message's first line without backticks, in at most `width` characters.
 
@@ -24,6 +28,8 @@ def headline(message: str, width: int = WIDTH) -> str:
     if guessed and guess and first.startswith(_IF):
         condition, first = f" (if {_plain(guess)})", rest
     text = _plain(first).rstrip(".")
+    if len(text.partition(": ")[0]) + len(condition) > width:
+        text = _FEWER.sub(r"moves \1 fewer sectors with", text)
     if len(text) + len(condition) > width:
         text = _shortened(text, max(width - len(condition), width // 2))
     if len(text) + len(condition) > width:

@@ -23,6 +23,16 @@ from clmap_lsp.server.headline import WIDTH, headline
             "get_global_id(1) swapped: its work-items walk `A[row*N + k]` across the layout.",
             "mm_simple moves 8.9 M sectors; 2.1 M (76% fewer) with get_global_id(0) and (1) swapped",
         ),
+        (
+            "`convolve_rows_directly` moves 985,088 sectors; 346,112 (65% fewer) with get_global_id(0) and "
+            "get_global_id(1) swapped: its work-items walk `out[y*N + x]` across the layout.",
+            "convolve_rows_directly moves 65% fewer sectors with get_global_id(0) and (1) swapped",
+        ),
+        (
+            "2 loads at `in[get_group_id(0)*512 + lane*2]` could be one `int2` (vload2): they use 8 of "
+            "the 8 bytes of each work-item, and 8 sectors would move in one request, not in each of 2.",
+            "2 loads at in[...] could be one int2 (vload2)",
+        ),
         ("if the local size is 16x16 (guessed): `k` is slow", "k is slow (if the local size is 16x16)"),
         ("one line.\nLoses 3 ms, predicted.", "one line"),
         ("expected ';' at end of declaration", "expected ';' at end of declaration"),
