@@ -36,6 +36,10 @@ def render(report: CheckReport) -> str:
     return "".join(text for text, _ in pieces(report))
 
 
+_WIDTH = 200
+"""Nothing is wrapped at it; but where `COLUMNS` says 0, nothing would be printed."""
+
+
 def print_styled(report: CheckReport, *, force: bool = False) -> None:
     """Print the report with colours and links; `force` even where standard output is no terminal."""
     from rich.console import Console
@@ -44,7 +48,7 @@ def print_styled(report: CheckReport, *, force: bool = False) -> None:
     text = Text()
     for part, style in pieces(report):
         text.append(part, style=style or None)
-    Console(highlight=False, soft_wrap=True, force_terminal=force or None).print(text, end="")
+    Console(highlight=False, soft_wrap=True, force_terminal=force or None, width=_WIDTH).print(text, end="")
 
 
 def pieces(report: CheckReport) -> Iterator[Piece]:

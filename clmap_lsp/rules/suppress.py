@@ -7,7 +7,8 @@ the next line that is not a comment. `// clmap: ignore-file[CM103] reason` silen
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.span import SourceFile, Span
@@ -21,6 +22,8 @@ _TOKEN = re.compile(
 )
 _MARK = re.compile(r"\A(?://|/\*)[\s*]*clmap:\s*ignore(?P<whole>-file)?(?:\s*\[(?P<codes>[^\]\n]*)\])?")
 _WORD = re.compile(r"[^\s,]+")
+MAX_CODES = 256
+"""Codes of one comment that are read: four times as many as there are rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ def suppressions(file: SourceFile) -> tuple[Suppression, ...]:
 
 def _suppressions(file: SourceFile) -> Iterator[Suppression]:
     comments = [it for it in _TOKEN.finditer(file.text) if it["comment"] is not None]
+    ends = {it.start(): it.end() for it in comments}
     for comment in comments:
         mark = _MARK.match(comment[0])
         if mark is None:
@@ -58,7 +62,7 @@ def _suppressions(file: SourceFile) -> Iterator[Suppression]:
         codes: tuple[SuppressedCode, ...] = ()
         if mark["codes"] is not None:
             base = start + mark.start("codes")
-            words = _WORD.finditer(mark["codes"])
+            words = islice(_WORD.finditer(mark["codes"]), MAX_CODES)
             codes = tuple(
                 SuppressedCode(it[0], Span(file.path, base + it.start(), base + it.end())) for it in words
             )
@@ -68,7 +72,7 @@ def _suppressions(file: SourceFile) -> Iterator[Suppression]:
         yield Suppression(
             span=Span(file.path, start, comment.end()),
             codes=codes,
-            row=None if mark["whole"] else _next_code_row(file, comment.end(), comments) if alone else row,
+            row=None if mark["whole"] else _next_code_row(file, comment.end(), ends) if alone else row,
             stands_alone=alone,
         )
 
@@ -78,10 +82,9 @@ def _rest_of_line(text: str, at: int) -> str:
     return text[at : end if end >= 0 else len(text)]
 
 
-def _next_code_row(file: SourceFile, at: int, comments: Sequence[re.Match[str]]) -> int:
+def _next_code_row(file: SourceFile, at: int, ends: Mapping[int, int]) -> int:
     """Return the first row after `at` that holds more than white space and comments."""
     text = file.text
-    ends = {it.start(): it.end() for it in comments}
     while at < len(text):
         if at in ends:
             at = ends[at]

@@ -109,6 +109,8 @@ class _Scanner:
         self.frames = [_Frame(_Kind.TOP, -1)]
         self.braces: dict[int, _Kind] = {}
         self.lists: dict[int, _Frame] = {}
+        self.following: int | None = None
+        """Where the next item starts, if one stands right behind the item that is looked at."""
 
     def run(self) -> Scan:
         texts, frames = self.texts, self.frames
@@ -226,7 +228,13 @@ class _Scanner:
     # ------------------------------------------------------------------------------- starts of items
 
     def item(self, at: int) -> None:
-        """Look at the words with which a declaration or statement starts."""
+        """Look at the words with which a declaration or statement starts; macros may stand before it."""
+        self.following = at
+        while self.following is not None:
+            at, self.following = self.following, None
+            self.one_item(at)
+
+    def one_item(self, at: int) -> None:
         texts = self.texts
         while texts[at] in ("else", "do") or texts[at].startswith(PRAGMA):
             at += 1
@@ -408,7 +416,7 @@ class _Scanner:
         after = self.texts[close + 1] if close < self.count else ""
         frame = self.frames[-1]
         if self.texts[index] == "_Pragma":
-            self.item(close + 1)
+            self.following = close + 1
         elif frame.kind is _Kind.BLOCK:
             if not specifiers.qualifiers:
                 self.lists[end] = _Frame(_Kind.CALL, end, name=index)
@@ -419,13 +427,13 @@ class _Scanner:
                 for at in range(index, close + 1):
                     self.found.edits[at] = []
                 self.replace(index, Role.ATTRIBUTE, "", [])
-                self.item(close + 1)
+                self.following = close + 1
         elif frame.kind is _Kind.PARAMETERS:
             if after in (",", ")"):
                 self.drop_parameter(index, close)
             elif after.isidentifier():
                 self.drop_range(index, close, Role.PARAMETERS)
-                self.item(close + 1)
+                self.following = close + 1
 
     def header(self, specifiers: _Specifiers, index: int, end: int, close: int) -> None:
         """`NAME(...) {` outside functions: a macro that makes a function's header, or a missing type."""
