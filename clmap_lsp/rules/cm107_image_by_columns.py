@@ -61,7 +61,14 @@ RULE = RuleMeta("CM107", "image-by-columns", Severity.INFORMATION)
 
 
 def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
-    """Yield one finding a kernel: one swap of its ids mends all of its images."""
+    """Yield one finding a kernel: one swap of its ids mends all of its images.
+
+    Where the same swap mends its buffers, CM104 names it.
+    """
+    from clmap_lsp.rules.patterns import swap_mends, walks_across
+
+    if any(swap_mends(kernel, it) and walks_across(it) for it in kernel.accesses):
+        return
     columns = [it for it in kernel.images if _is_by_columns(it)]
     if columns and not _wants_it_so(kernel, device):
         yield _finding(kernel, columns, device)

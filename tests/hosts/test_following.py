@@ -974,3 +974,24 @@ int main() {
 }
 """
     assert numbers(read(tmp_path, main_dot_cpp=text)["shift"]) == ([2048], [64])
+
+
+def test_a_function_that_reads_a_file_and_returns_whether_it_could_gives_no_text(tmp_path: Path) -> None:
+    """What follows `if (status != 0) return 1;` is run: a status is no string."""
+    text = """
+int load(const char *name, std::string &text) {
+    std::fstream file(name, std::fstream::in);
+    if (file.is_open()) { text = all_of(file); return 0; }
+    return 1;
+}
+int main() {
+    std::string text;
+    int status = load("kernels.cl", text);
+    if (status != 0) { return 1; }
+    cl_program program = clCreateProgramWithSource(context, 1, &text, NULL, &status);
+    cl_kernel kernel = clCreateKernel(program, "scale", &status);
+    size_t size = 256;
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &size, NULL, 0, NULL, NULL);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_cpp=text)["scale"]) == ([256], [None])

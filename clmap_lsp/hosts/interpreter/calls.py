@@ -433,8 +433,11 @@ class Interpreter(Flow):
             return result
         if given is not None and isinstance(result, Alternatives):  # A string, or NULL where it failed.
             result = next((it for it in result.values if not isinstance(it, Null)), result)
+        # Numbers for what went wrong, and 0.
+        is_code = isinstance(result, RunTime) and (function.path, function.row) in self.counting
         if (
             given is not None
+            and not is_code
             and isinstance(result, (RunTime, Null, Pointer, Text))
             and not (isinstance(result, Pointer) and not self._is_text(result))
         ):
@@ -570,6 +573,8 @@ class Interpreter(Flow):
         if not ends:
             self.store = None
             return RunTime(f"{function.name}(…)")
+        if any(isinstance(it, Number) for it, _ in frame.returns):
+            self.counting.add((function.path, function.row))
         value, store = ends[0]
         for other, following in ends[1:]:
             value = join_values(f"#{function.name}(…)", (value, other)) if other != value else value

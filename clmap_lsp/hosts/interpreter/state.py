@@ -122,6 +122,8 @@ class State(ABC):
         self.callbacks: dict[tuple[str, int], Function] = {}
         """Functions of C that were handed to ones which are not known: these may call them later."""
         self.lambdas: dict[int, tuple[Function, Frame | None]] = {}
+        self.counting: set[tuple[str, int]] = set()
+        """Functions that return numbers, by file and row."""
         self.loops: list[LoopState] = []
         self.trials = 0
         """Above 0, launches are not noted: a loop's first turn is only tried."""
