@@ -57,16 +57,16 @@ def _fix(subject: Subject, verified: Verified, fix: Fix) -> dict[str, Any]:
         "launch": launch_json(verified.after_launch),
         "text": text_after(subject, fix),
         "tested_on": list(verified.tested_on),
-        "predicted": {**predicted(verified.before, verified.after), "larger": _in_larger(verified)},
+        "predicted": {**predicted(verified.before, verified.after), **_in_larger(verified)},
     }
 
 
-def _in_larger(verified: Verified) -> dict[str, Any] | None:
+def _in_larger(verified: Verified) -> dict[str, Any]:
     """Return what a rewrite does on a launch of a real size, where the one at hand is a test's."""
     larger = verified.larger
     if larger is None:
-        return None
-    return {"launch": launch_json(larger.launch), **predicted(larger.before, larger.after)}
+        return {}
+    return {"larger": {"launch": launch_json(larger.launch), **predicted(larger.before, larger.after)}}
 
 
 def predicted(before: Figures, after: Figures) -> dict[str, Any]:
