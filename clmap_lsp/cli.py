@@ -5,6 +5,7 @@ Exit codes: 0 nothing found, 1 findings, 2 the tool could not do its job.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     collect_rarely()
     arguments = list(sys.argv[1:] if argv is None else argv)
     _open_missing_streams()
+    _spell_what_has_no_encoding()
     try:
         return _run(arguments)
     except UsageError as error:
@@ -49,6 +51,13 @@ def _open_missing_streams() -> None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     if sys.stdin is None:
         sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), "r")
+
+
+def _spell_what_has_no_encoding() -> None:
+    """Let names of files that are no text be printed as `\\udcff`, where they would end the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors in ("strict", "surrogateescape"):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _run(arguments: list[str]) -> int:

@@ -5,6 +5,7 @@ Each ends, in seconds, with an answer or with one line; nothing outside the work
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -145,3 +146,12 @@ def test_whether_a_file_outside_exists_is_not_told(repository: Path):
         )
         told.append(said(run(repository, "check", "k.cl", "--hints")).replace(path, ""))
     assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("name", [b"\xff\xfe\xc3.cl", b"\x9b2J.cl", b"a\nb\r\nc.cl"])
+def test_names_that_are_no_text_lose_no_findings(repository: Path, name: bytes):
+    (repository / os.fsdecode(name)).write_text(KERNEL)
+    (repository / "k.cl").unlink()
+    done = run(repository, "check", ".", "--format", "json")
+    assert done.returncode == 1
+    assert "CM102" in str(json.loads(done.stdout))
