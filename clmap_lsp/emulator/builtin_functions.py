@@ -70,7 +70,9 @@ def _takes(name: str, call: Builtin) -> bool:
         return False
     lanes = {lanes_of(kind) for kind in kinds}
     if name in builtin_vector.TABLE:
-        return True  # They look themselves.
+        *sources, mask = kinds
+        wanted = 2 if name == "shuffle2" else 1
+        return len(sources) == wanted and alike(*sources) and is_integer(mask) and lanes_of(mask) > 1
     if len(lanes - {1}) > 1 or (len(lanes) > 1 and not isinstance(call.type, VectorType)):
         return False
     if name in _OF_TWO_KINDS:

@@ -31,19 +31,18 @@ _MOST_BYTES = 1 << 30
 Run = Callable[["Launch"], "EmulationResult"]
 
 
-def with_room(kernel: Kernel, launch: Launch, run: Run, seconds: float) -> EmulationResult:
+def with_room(kernel: Kernel, launch: Launch, run: Run) -> EmulationResult:
     """Run a launch; again with longer buffers while it leaves some that were inferred.
 
-    Ends when nothing is won by it, or after `seconds` in runs.
+    How often follows from the work of the first run, not from its time: all machines give the same.
 
     Raises: LaunchError as `run` does on the launch itself.
     """
     result = run(launch)
     grown: dict[str, int] = {}
-    for _ in range(_TRIES):
-        seconds -= _spent(result)
+    for _ in range(_TRIES if result.is_whole else 1):
         longer = dict(_longer(kernel, launch, result.faults))
-        if not longer or seconds <= 0:
+        if not longer:
             break
         roomier = enlarged(launch, longer)
         try:
@@ -75,11 +74,6 @@ def enlarged(launch: Launch, counts: Mapping[str, int]) -> Launch:
 def _supposing(fault: Fault) -> Fault:
     detail = f"if `{fault.buffer}` is as short as was inferred for it, this {fault.detail}"
     return replace(fault, grounds=Grounds.GUESS, detail=detail)
-
-
-def _spent(result: EmulationResult) -> float:
-    it = result.seconds
-    return it.compile + it.run + it.metrics + it.inputs + it.symbolic
 
 
 def _is_guess(launch: Launch, fault: Fault) -> bool:

@@ -409,9 +409,7 @@ class OpenedFile:
         limits = settings or self.emulation_settings()
         few = few_steps(limits)
         try:
-            result = with_room(
-                kernel, launch, lambda it: emulate(self.program, kernel, it, limits), limits.time_limit_s
-            )
+            result = with_room(kernel, launch, lambda it: emulate(self.program, kernel, it, limits))
         except LaunchError as error:
             return error.at(launch.source or "the launch")
         if not result.faults or not launch.inferred:

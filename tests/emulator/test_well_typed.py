@@ -96,3 +96,19 @@ def test_bits_of_floats_take_no_atomics(name):
         f"__kernel void k(volatile __global float *a) {{ atomic_{name}(a, 1.0f); }}", "kernel.cl"
     )
     assert [it.code for it in program.problems] == ["unknown-function"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "shuffle(v, (float4)(0.0f)).x",
+        "shuffle(v, 1).x",
+        "shuffle2(v, v, (float2)(1.0f)).x",
+        "shuffle2(v, (int2)(1), (uint4)(1)).x",
+        "shuffle2(v, (float4)(1.0f), (uint4)(1)).x",
+    ],
+)
+def test_what_no_shuffle_takes_is_unknown(call):
+    """A mask of floats was code that LLVM refuses: an internal error."""
+    result = run(f"__kernel void k(__global int *a) {{ int4 v = (int4)(1); a[0] = {call}; }}")
+    assert any("shuffle" in it for it in (*result.notes, *(fault.detail for fault in result.faults)))
