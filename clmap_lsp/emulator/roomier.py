@@ -51,7 +51,10 @@ def with_room(kernel: Kernel, launch: Launch, run: Run) -> EmulationResult:
             break
         grown.update(longer)
         launch, result = roomier, again
-    faults = tuple(_supposing(it) if _is_guess(launch, it) else it for it in result.faults)
+    short = next((it.buffer for it in result.faults if _is_guess(launch, it)), None)
+    faults = tuple(
+        _supposing(it, short) if _is_guess(launch, it) or _follows(it, short) else it for it in result.faults
+    )
     notes = tuple(
         f"`{name}` was given {count:,} elements: the kernel reaches beyond what was inferred for it"
         for name, count in grown.items()
@@ -71,9 +74,19 @@ def enlarged(launch: Launch, counts: Mapping[str, int]) -> Launch:
     return replace(launch, arguments={**launch.arguments, **longer})
 
 
-def _supposing(fault: Fault) -> Fault:
-    detail = f"if `{fault.buffer}` is as short as was inferred for it, this {fault.detail}"
+def _follows(fault: Fault, short: str | None) -> bool:
+    """Tell whether a fault may come of what was not copied because a buffer is too short."""
+    return short is not None and fault.kind is FaultKind.UNINITIALISED_READ
+
+
+def _supposing(fault: Fault, short: str | None) -> Fault:
+    name = short if fault.kind is FaultKind.UNINITIALISED_READ else fault.buffer
+    detail = f"if `{name}` is as short as was inferred for it, {_this(fault)}{fault.detail}"
     return replace(fault, grounds=Grounds.GUESS, detail=detail)
+
+
+def _this(fault: Fault) -> str:
+    return "this " if fault.kind in _OUTSIDE else ""
 
 
 def _is_guess(launch: Launch, fault: Fault) -> bool:
@@ -99,6 +112,7 @@ def _longer(kernel: Kernel, launch: Launch, faults: tuple[Fault, ...]) -> Iterat
         if not isinstance(argument, BufferArgument | LocalArgument) or not isinstance(kind, PointerType):
             continue
         size = max(kind.pointee.size, 1)
-        count = max(-(-n_bytes // size), argument.count * _FACTOR)
+        items = launch.group_items if isinstance(argument, LocalArgument) else launch.work_items
+        count = max(-(-n_bytes // size), argument.count * _FACTOR, items)
         if count * size <= _MOST_BYTES:
             yield name, count

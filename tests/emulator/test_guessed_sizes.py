@@ -183,3 +183,21 @@ def test_what_is_added_to_an_id_leaves_most_work_items_something_to_do():
     n, column = launch.scalar("n"), launch.scalar("c")
     assert column > 0
     assert n - column - 1 > 0.75 * launch.work_items
+
+
+CHOOSES_A_BUFFER = """#pragma OPENCL EXTENSION all : enable
+__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void k(__global float *p, __global float *q)
+{
+    __local float mine[64];
+    __global float *r = q;
+    if (get_group_id(0) == 1) r = p;
+    event_t done = async_work_group_copy(mine, r + 64 * get_group_id(0), 64, 0);
+    wait_group_events(1, &done);
+    r[get_global_id(0)] = 2 * mine[get_local_id(0)];
+}"""
+
+
+def test_what_groups_choose_between_is_as_long_as_all_of_them_need():
+    result = faults(CHOOSES_A_BUFFER)
+    assert not result.faults
+    assert result.buffers["q"].count >= 4096
