@@ -54,13 +54,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if version > 1:
             client.wait_for(uri, version, limit_s=600)
     wait_answered(client)
-    print(
-        f"  {n_edits} edits, {n_asked} requests; all published and answered {time.monotonic() - began:.1f} s later"
-    )
+    print(f"  {n_edits} edits, {n_asked} requests")
+    print(f"  all published and answered {time.monotonic() - began:.1f} s later")
     errors = [it for it in client.errors if not it.endswith("the text has changed")]  # ContentModified.
-    print(
-        f"  errors answered: {len(errors)} {sorted(set(errors))[:3]}; memory {memory_mib(client.process.pid):.0f} MiB"
-    )
+    print(f"  errors answered: {len(errors)} {sorted(set(errors))[:3]}")
+    print(f"  memory {memory_mib(client.process.pid):.0f} MiB")
     time.sleep(3.0)
     chosen = rng.sample(sorted(it for it in versions if versions[it] > 1), k=min(options.compared, n_edits))
     differ = _differences(client, {it: documents[it] for it in chosen})

@@ -13,6 +13,7 @@ from typing import Any
 from clmap_lsp.aristotle.database import SCHEMA_VERSION, Database, DatabaseError, Source
 from clmap_lsp.aristotle.records import Measurement, Platform, Record, StridePoint, as_row, from_row
 from clmap_lsp.reading import DATA_BYTES, safe_read
+from clmap_lsp.strange_json import parsed
 
 KINDS: dict[str, type[Any]] = {"platforms": Platform, "measurements": Measurement, "strides": StridePoint}
 
@@ -88,9 +89,11 @@ def from_json(text: str, name: str) -> list[Record]:
     Raises: DatabaseError with file and place.
     """
     try:
-        document = json.loads(text)
+        document = parsed(text)
     except json.JSONDecodeError as error:
         raise DatabaseError(f"{name}:{error.lineno}:{error.colno}: not JSON: {error.msg}") from error
+    except ValueError as error:
+        raise DatabaseError(f"{name}: not JSON: {error}") from error
     if not isinstance(document, dict) or document.get("schema") != SCHEMA_VERSION:
         raise DatabaseError(f'{name}: not an exported database of schema {SCHEMA_VERSION} (key "schema")')
     records: list[Record] = []
@@ -118,7 +121,10 @@ def read_records(paths: Iterable[Path]) -> list[Record]:
             text = safe_read(path, limit=DATA_BYTES, within=None).decode()
         except (OSError, UnicodeDecodeError) as error:
             raise DatabaseError(f"{path}: cannot be read ({error})") from error
-        records += _from_text(path, text)
+        try:
+            records += _from_text(path, text)
+        except csv.Error as error:
+            raise DatabaseError(f"{path}: not a table: {error}") from error
     return records
 
 

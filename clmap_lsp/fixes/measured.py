@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import ARRAYS_BYTES, safe_read
 from clmap_lsp.research import make_job, time_versions
+from clmap_lsp.strange_json import parsed
 from clmap_lsp.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class _Kept:
         if self.path.is_file():
             text = safe_read(self.path, limit=ARRAYS_BYTES, within=None).decode(errors="replace")
             try:
-                self.seconds = {str(name): float(it) for name, it in json.loads(text)["seconds"].items()}
+                self.seconds = {str(name): float(it) for name, it in parsed(text)["seconds"].items()}
             except (ValueError, KeyError, AttributeError, TypeError):
                 self.seconds = {}  # What is no such file is measured anew.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.strange_json import parsed
 
 
 class RecordingError(Exception):
@@ -80,7 +80,7 @@ def read_recording(text: str, name: str) -> Recording:
     lines = text.splitlines()
     for row, line in enumerate(lines, start=1):
         try:
-            event = json.loads(line) if line.strip() else {}
+            event = parsed(line) if line.strip() else {}
             _take(event, sources, programs, kernels, launches)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             if row == len(lines) and row > 1:

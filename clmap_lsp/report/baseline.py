@@ -17,6 +17,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import DATA_BYTES, ReadScope, safe_read
 from clmap_lsp.report.fingerprint import fingerprint
 from clmap_lsp.report.model import CheckReport, FileReport
+from clmap_lsp.strange_json import parsed
 
 
 class BaselineError(ValueError):
@@ -37,7 +38,7 @@ def read(path: Path, within: ReadScope | None = None) -> Baseline:
     """
     cure = "write it anew with --write-baseline"
     try:
-        data = json.loads(safe_read(path, limit=DATA_BYTES, within=within))
+        data = parsed(safe_read(path, limit=DATA_BYTES, within=within))
     except ValueError as error:
         raise BaselineError(f"{path}: not JSON ({error}); {cure}") from None
     if not isinstance(data, dict) or data.get("schema") != 1 or not isinstance(data.get("findings"), list):

@@ -11,6 +11,7 @@ from typing import Any
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import DATA_BYTES, safe_read
+from clmap_lsp.strange_json import parsed
 
 FIGURES = (
     ("global_load", "sectors"),
@@ -78,7 +79,7 @@ def parse(text: str, path: str) -> Mapping[str, Any]:
     """
     cure = "write it with: clmap-lsp analyze PATH --format json"
     try:
-        data = json.loads(text)
+        data = parsed(text)
     except ValueError as error:
         raise CompareError(f"{path}: not JSON ({error}); {cure}") from None
     if not isinstance(data, dict) or data.get("schema") != 1 or not isinstance(data.get("files"), list):

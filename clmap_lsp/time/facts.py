@@ -16,6 +16,7 @@ from typing import Any
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
+from clmap_lsp.strange_json import parsed
 from clmap_lsp.whole_files import write_whole
 
 DATA = Path(__file__).parent / "data"
@@ -132,7 +133,7 @@ def time_facts(device: str) -> TimeFacts | None:
 
 
 def _read(path: Path) -> TimeFacts:
-    return read_facts(json.loads(safe_read(path, limit=SETTINGS_BYTES, within=None)))
+    return read_facts(parsed(safe_read(path, limit=SETTINGS_BYTES, within=None)))
 
 
 def keep(document: dict[str, Any]) -> Path:

@@ -14,6 +14,7 @@ from typing import Any
 import platformdirs
 
 from clmap_lsp.reading import safe_read
+from clmap_lsp.strange_json import parsed
 
 MAX_BYTES = 128 * 2**20
 """Beyond this, the results that were used longest ago go."""
@@ -42,7 +43,7 @@ def load(key: str) -> dict[str, Any] | None:
     """Return a result, or `None` where there is none that can be read."""
     path = _path(key)
     try:
-        data = json.loads(safe_read(path, limit=MAX_ENTRY_BYTES + 4096, within=None))
+        data = parsed(safe_read(path, limit=MAX_ENTRY_BYTES + 4096, within=None))
     except (OSError, ValueError):
         return None
     if not isinstance(data, dict) or data.get("key") != key or not isinstance(data.get("value"), dict):

@@ -9,6 +9,8 @@ import json
 import struct
 from typing import Any, BinaryIO
 
+from clmap_lsp.strange_json import parsed
+
 MAX_BYTES = 2**30
 _LENGTH = struct.Struct(">I")
 
@@ -36,7 +38,7 @@ def body_length(header: bytes) -> int:
 def decode(body: bytes) -> dict[str, Any]:
     """Return the message in a frame's body."""
     try:
-        message = json.loads(body)
+        message = parsed(body)
     except ValueError as error:
         raise FrameError(f"a frame that is not JSON: {error}") from error
     if not isinstance(message, dict):

@@ -148,6 +148,41 @@ def test_whether_a_file_outside_exists_is_not_told(repository: Path):
     assert told[0] == told[1]
 
 
+# ------------------------------------------------------------------------------------------ tables, records
+
+DEEP = "[" * 100_000 + "]" * 100_000
+RECORDS = {
+    "nested": DEEP,
+    "a number": "1" * 100_000,
+    "an exponent": '{"version": 1e999999}',
+    "no object": "[1, 2, 3]",
+    "not a number": '{"version": NaN, "launches": [NaN, Infinity]}',
+    "no text": '{"\\ud800": "\\udfff"}',
+    "keys": "{" + ", ".join(f'"{it}": {it}' for it in range(100_000)) + "}",
+    "zeros": "\0" * 10_000,
+    "lines": "{}\n" * 10_000,
+    "nothing": "",
+}
+TAKEN = {
+    "a recording": ("check", "k.cl", "--recorded", "hostile"),
+    "a baseline": ("check", "k.cl", "--baseline", "hostile"),
+    "a sim file": ("check", "k.cl", "--sim", "hostile"),
+    "settings": ("check", "k.cl", "--config", "hostile"),
+    "a report of before": ("report", "k.cl", "--previous", "hostile"),
+    "measurements": ("db", "import", "hostile"),
+}
+
+
+@pytest.mark.parametrize("record", RECORDS)
+@pytest.mark.parametrize("taken", TAKEN)
+def test_records_that_are_none(repository: Path, taken: str, record: str):
+    (repository / "hostile").write_text(RECORDS[record])
+    done = run(repository, *TAKEN[taken], limit_s=60.0)
+    assert done.returncode in (0, 1, 2)
+    assert len(done.stderr) < 2_000
+    assert len(done.stderr.splitlines()) <= 3, done.stderr
+
+
 @pytest.mark.parametrize("name", [b"\xff\xfe\xc3.cl", b"\x9b2J.cl", b"a\nb\r\nc.cl"])
 def test_names_that_are_no_text_lose_no_findings(repository: Path, name: bytes):
     (repository / os.fsdecode(name)).write_text(KERNEL)
