@@ -39,7 +39,7 @@ _PYTHON_TOKEN = re.compile(
 )
 _C_ESCAPE = re.compile(r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _FIELD = re.compile(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*)[^{}\n]*\}")
-_PYTHON_BLANK = re.compile(r"(?:\s|\\|(?<!\S)#[^\n]*)+\Z")
+_PYTHON_COMMENT = re.compile(r"(?<!\S)#[^\n]*")
 _BEFORE_VALUES = ("=", "(", ",", "+", "[", "{", "%", "return", "yield", '"', "'")
 _LONGEST_ESCAPE = 10
 _ASSIGNED = re.compile(r'=\s*"')
@@ -127,9 +127,10 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
 
 def _is_value(text: str, start: int) -> bool:
     """Tell whether a string of Python is a value; one that stands alone is a comment."""
-    before = _PYTHON_BLANK.sub("", text[max(start - 300, 0) : start])
-    gap = text[max(start - 300, 0) + len(before) : start]
-    return before.endswith(_BEFORE_VALUES) or (before.endswith(":") and "\n" not in gap)
+    before = text[max(start - 300, 0) : start]
+    lines = [_PYTHON_COMMENT.sub("", it) for it in before.split("\n")]
+    said = "\n".join(lines).rstrip(" \t\r\n\f\v\\")
+    return said.endswith(_BEFORE_VALUES) or (said.endswith(":") and said.count("\n") == len(lines) - 1)
 
 
 def _assigns_string(text: str) -> bool:

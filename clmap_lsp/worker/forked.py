@@ -33,7 +33,7 @@ Work = Callable[[int], Mapping[str, Any]]
 STUCK_S = 120.0
 """A process that uses no processor time for so long while it has a job is ended."""
 RENEWED_MIB = 512.0
-"""A copy that holds more between two jobs is replaced: what large files took is not given back."""
+"""A copy that has grown by more between two jobs is replaced: what large files took is not given back."""
 _LOOK_S = 1.0
 _PARENT_DEATH_SIGNAL = 1
 
@@ -153,6 +153,7 @@ class _Copy:
         sys.stderr.flush()
         its_requests, self._requests = os.pipe()
         self.answers, its_answers = os.pipe()
+        self._given_mib = resident_mib(os.getpid()) or 0.0
         self._pid = os.fork()
         if self._pid == 0:
             _serve(work, terms, its_requests, its_answers)
@@ -185,8 +186,8 @@ class _Copy:
             return error
 
     def is_large(self) -> bool:
-        """Tell whether it holds more memory than a new one would be worth."""
-        return (resident_mib(self._pid) or 0.0) > RENEWED_MIB
+        """Tell whether it has grown by more than a new one, which holds what this process does, is worth."""
+        return (resident_mib(self._pid) or 0.0) - self._given_mib > RENEWED_MIB
 
     def end(self) -> None:
         """End it, whatever it does."""

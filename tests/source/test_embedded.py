@@ -146,3 +146,23 @@ def test_what_a_host_replaces_in_other_ways_is_template_text(mark: str) -> None:
 def test_operators_beside_names_are_no_template_text() -> None:
     text = "__kernel void k(__global int *a) { int i = get_global_id(0); a[i] = a[i]<a[1]?a[2]:a[3]>a[4]; }\n"
     assert read_program(text, "k.cl").problems == ()
+
+
+@pytest.mark.parametrize("before", ["# " * 149 + "\nx", "\\" * 299 + "x", "# #\t" * 70 + "\nx"])
+def test_what_stands_before_a_string_is_looked_at_once(before: str) -> None:
+    assert kernels_of_host(f"import pyopencl\n{before} '''{KERNEL}'''\n", "h.py")[1] == 0
+    assert kernels_of_host(f"import pyopencl\n{before} = '''{KERNEL}'''\n", "h.py")[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("before", "count"),
+    [
+        ("src = # the text\n  # of it\n ", 1),
+        ("src = \\\n", 1),
+        ("def f():\n  # it\n ", 0),
+        ("d = {1: ", 1),
+        ("f(a, # b\n", 1),
+    ],
+)
+def test_comments_and_ends_of_lines_before_a_string_say_nothing(before: str, count: int) -> None:
+    assert kernels_of_host(f"import pyopencl\n{before}'''{KERNEL}'''\n", "h.py")[1] == count

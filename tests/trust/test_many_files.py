@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -43,13 +44,21 @@ def pids(count: int) -> list[int]:
 @copies
 def test_a_copy_that_has_grown_large_is_replaced(monkeypatch: pytest.MonkeyPatch):
     assert len(set(pids(5))) == 1
-    monkeypatch.setattr(forked, "RENEWED_MIB", 1.0)
+    monkeypatch.setattr(forked, "RENEWED_MIB", -math.inf)
     assert len(set(pids(5))) == 5
 
 
 @copies
+def test_a_copy_of_a_large_process_is_kept(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(forked, "RENEWED_MIB", 64.0)
+    held = bytes(range(256)) * (1 << 20)
+    assert len(set(pids(5))) == 1, "a new copy would hold as much"
+    assert held
+
+
+@copies
 def test_what_one_large_file_took_is_gone_for_those_after_it(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(forked, "RENEWED_MIB", (resident_mib(os.getpid()) or 0.0) + 100.0)
+    monkeypatch.setattr(forked, "RENEWED_MIB", 100.0)
     kept: list[bytes] = []
 
     def work(number: int) -> dict[str, Any]:
@@ -74,7 +83,7 @@ def test_one_process_too_gives_back_what_it_took(n_processes: int, monkeypatch: 
         return FileReport(job.path, error=str(os.getpid()))
 
     monkeypatch.setattr(checking, "_checked", checked)
-    monkeypatch.setattr(forked, "RENEWED_MIB", 1.0)
+    monkeypatch.setattr(forked, "RENEWED_MIB", -math.inf)
     jobs = [checking.CheckJob(f"{it}.cl", Settings(), Selection.of(), text=KERNEL) for it in range(14)]
     reports = checking.check_all(jobs, n_processes, None, Terms(runs_kernels=False))
     assert [it.path for it in reports] == [it.path for it in jobs]
