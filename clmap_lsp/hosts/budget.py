@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from clmap_lsp.dataclass import dataclass
 
 
@@ -15,11 +18,24 @@ class Budget:
     """Characters that are parsed: about a microsecond each."""
     steps: int = 20_000_000
     """Statements and expressions that are run."""
+    was_short: bool = False
+    """A share was spent; something was left out in it."""
 
     @property
     def is_spent(self) -> bool:
         """Tell whether something was left out."""
-        return min(self.read, self.parsed, self.steps) < 0
+        return self.was_short or min(self.read, self.parsed, self.steps) < 0
+
+    @contextmanager
+    def half_of_steps(self) -> Iterator[None]:
+        """Let what is run within use half of the steps that are left: what comes after has its own."""
+        kept = max(self.steps, 0) // 2
+        self.steps -= kept
+        try:
+            yield
+        finally:
+            self.was_short |= self.steps < 0
+            self.steps += kept
 
     def take_read(self, characters: int) -> bool:
         """Tell whether a text of this length may still be read, and count it."""

@@ -11,7 +11,7 @@ from clmap_lsp.hosts.interpreter import Interpreter, Raised
 from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY
 from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
-from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel
+from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel, distance
 from clmap_lsp.hosts.store import Store, join_values, named, program_of, texts_of
 from clmap_lsp.hosts.tree import Class, Declare, Function, Module
 from clmap_lsp.hosts.values import (
@@ -255,18 +255,11 @@ class _Runs:
         self.covered.update(new)
         wanted = self._launching(new)
         reaching = self._callers(wanted)
-        for function in (it for it in reaching if it.name == "main" and not it.owner):
-            if (function.path, function.row) not in self.entered:
-                self._run(function)
-        for path in dict.fromkeys(it.path for it in reaching if it.path.endswith(".py")):
-            self._module(path)
-        for path in new:
-            if path.endswith(".py"):
-                self._module(path)
-        called = {name for it in reaching for name in self._calls(it)}
-        for function in (it for it in reaching if it.name not in called):
-            if (function.path, function.row) not in self.entered:
-                self._run(function)
+        budget = self.project.budget
+        with budget.half_of_steps():
+            self._run_new(_programs(reaching, new))
+        with budget.half_of_steps():
+            self._run_outermost(new, reaching)
         for function in wanted:
             if not self._is_covered(function):
                 self._run(function)
@@ -274,6 +267,21 @@ class _Runs:
             self._run_for_objects(function)
         self._run_users()
         self._make_kernels()
+
+    def _run_outermost(self, new: Sequence[str], reaching: Sequence[Function]) -> None:
+        """Run modules of Python, and what nothing calls that comes to a launch."""
+        for path in dict.fromkeys(it.path for it in reaching if it.path.endswith(".py")):
+            self._module(path)
+        for path in new:
+            if path.endswith(".py"):
+                self._module(path)
+        called = {name for it in reaching for name in self._calls(it)}
+        self._run_new(it for it in reaching if it.name not in called)
+
+    def _run_new(self, functions: Iterable[Function]) -> None:
+        for function in functions:
+            if (function.path, function.row) not in self.entered:
+                self._run(function)
 
     def _is_covered(self, function: Function) -> bool:
         """Tell whether a function was run to each of its launches: a run may end before it comes there."""
@@ -524,6 +532,12 @@ class _Runs:
     def _keep(self, interpreter: Interpreter) -> None:
         self.entered |= interpreter.entered
         self.raised += interpreter.launches
+
+
+def _programs(functions: Iterable[Function], files: Sequence[str]) -> list[Function]:
+    """Return the `main`s among functions, those near some files first: others may be of other programs."""
+    found = [it for it in functions if it.name == "main" and not it.owner]
+    return sorted(found, key=lambda it: min((distance(it.path, path) for path in files), default=0))
 
 
 def _holds(cls: Class, name: str) -> bool:

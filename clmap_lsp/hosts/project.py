@@ -247,7 +247,7 @@ class HostProject:
         words = (*names, PurePath(kernel_file).name)
         found: list[str] = []
         speaking: list[str] = []
-        for far, path in sorted((_distance(it, kernel_file), it) for it in self.host_files):
+        for far, path in sorted((distance(it, kernel_file), it) for it in self.host_files):
             text = self.text(path) if far <= _FAR_LAUNCH else None
             if text is not None and (far <= 1 or any(it in text for it in words)):
                 (found if self._launches(text) else speaking).append(path)
@@ -364,8 +364,8 @@ class HostProject:
 
     def nearest(self, paths: Iterable[str], near: str, far: int = 1 << 30) -> str | None:
         """Return the path whose folder is nearest to that of `near`, if it is not too far."""
-        found = min(paths, key=lambda it: (_distance(it, near), it), default=None)
-        return found if found is not None and _distance(found, near) <= far else None
+        found = min(paths, key=lambda it: (distance(it, near), it), default=None)
+        return found if found is not None and distance(found, near) <= far else None
 
     def expression(self, text: str) -> Expr:
         """Return the body of a macro as an expression, parsed once."""
@@ -658,7 +658,7 @@ class HostProject:
     def _around(self, near: str) -> Iterator[str]:
         limit = 3
         for path in self._close(near):
-            if _distance(path, near) > limit:
+            if distance(path, near) > limit:
                 break
             yield path
 
@@ -674,7 +674,7 @@ class HostProject:
                 yield path
         key = (name, os.path.dirname(near))  # noqa: PTH120
         if key not in self._ranked:
-            apart = sorted((_distance(it, near), it) for it in self._with_word(name, near))
+            apart = sorted((distance(it, near), it) for it in self._with_word(name, near))
             self._ranked[key] = [it for far, it in apart if far <= _FAR][:_MAX_LOOKED_AT]
         for path in self._ranked[key]:
             if path not in visible:
@@ -703,7 +703,7 @@ class HostProject:
         """Return the files of the same language whose folders are not too far, nearest first."""
         key = (os.path.dirname(near), _is_python(near))  # noqa: PTH120
         if key not in self._neighbours:
-            apart = [(it, _distance(it, near)) for it in self.host_files if _is_python(it) == key[1]]
+            apart = [(it, distance(it, near)) for it in self.host_files if _is_python(it) == key[1]]
             close = sorted((far, it) for it, far in apart if far <= _FAR)
             self._neighbours[key] = [it for _, it in close]
         return self._neighbours[key]
@@ -763,7 +763,7 @@ def _without_boost(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(it for it in known if not it.startswith(copies)) if copies else known
 
 
-def _distance(one: str, two: str) -> int:
+def distance(one: str, two: str) -> int:
     """Return how many folders lie between two files."""
     a, b = one.split("/")[:-1], two.split("/")[:-1]
     shared = 0

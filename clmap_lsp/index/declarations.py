@@ -180,7 +180,7 @@ class DeclarationParser(ExpressionParser):
             self.use_builtin(at, type_=named)
             return named
         following = self.texts[at + 1]
-        starts = following in SPECIFIER_WORDS or self.named_type(at + 1) is not None
+        starts = following in SPECIFIER_WORDS or self.named_type(at + 1) is not None or self._is_before_type(at)
         if starts or (is_name(following) and following not in KEYWORDS) or following == "*":
             self._unknown_type(text, at, is_qualifier=starts and following != "*")
             if starts:
@@ -188,6 +188,14 @@ class DeclarationParser(ExpressionParser):
                 return self._after_unknown_qualifier()
             return Qualified(Unknown(text))
         return None
+
+    def _is_before_type(self, at: int) -> bool:
+        """Tell whether an unknown word stands before another one that is the type: `INLINE real f(`, `G real *a`."""
+        type_, behind = self.texts[at + 1], self.texts[at + 2]
+        if not is_name(type_) or type_ in KEYWORDS or self.lookup(type_) is not None:
+            return False
+        declares = is_name(behind) and behind not in KEYWORDS and (not behind.isupper() or type_.isupper())
+        return declares or (behind == "*" and not self.scopes)
 
     def _is_pipe(self) -> bool:
         """Tell whether the token is OpenCL 2.0's `pipe`, before the type of its packets, and no name."""
