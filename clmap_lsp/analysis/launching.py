@@ -114,8 +114,10 @@ class KnownLaunches:
 def _said(part: PartialLaunch) -> object:
     """Return what a source says, without the place where it stands."""
     sizes = part.global_size, part.local_size, part.global_offset
+    partly = part.dimensions, part.partly_global, part.partly_local
     files = part.folder, part.within
-    return part.kernel, sizes, tuple(part.arguments.items()), tuple(part.parsed.items()), part.origin, files
+    arguments = tuple(part.arguments.items()), tuple(part.parsed.items())
+    return part.kernel, sizes, partly, arguments, part.origin, files
 
 
 def _bound(

@@ -74,9 +74,14 @@ def named(place: str, value: Value) -> Value:
     """Return a value as it is called once it stands at a place."""
     if is_null_range(value):
         return value
-    if isinstance(value, RunTime) and (value.opaque or len(value.text) > MAX_TEXT):
+    if isinstance(value, RunTime) and (_is_vague(value) or len(value.text) > MAX_TEXT):
         return replace(value, text=name_of(place).lstrip("."), opaque=True)
     return value
+
+
+def _is_vague(value: RunTime) -> bool:
+    """Tell whether a value's text says less than the name of where it is put; a variable's name does not."""
+    return value.opaque and not value.text.isidentifier()
 
 
 def join_values(place: str, values: Iterable[Value], default: Value | None = None) -> Value:

@@ -180,7 +180,8 @@ class DeclarationParser(ExpressionParser):
             self.use_builtin(at, type_=named)
             return named
         following = self.texts[at + 1]
-        starts = following in SPECIFIER_WORDS or self.named_type(at + 1) is not None or self._is_before_type(at)
+        starts = following in SPECIFIER_WORDS or self.named_type(at + 1) is not None
+        starts = starts or self._is_before_type(at)
         if starts or (is_name(following) and following not in KEYWORDS) or following == "*":
             self._unknown_type(text, at, is_qualifier=starts and following != "*")
             if starts:
@@ -190,7 +191,7 @@ class DeclarationParser(ExpressionParser):
         return None
 
     def _is_before_type(self, at: int) -> bool:
-        """Tell whether an unknown word stands before another one that is the type: `INLINE real f(`, `G real *a`."""
+        """Tell whether an unknown word stands before another one, which is the type: `INLINE real f(`."""
         type_, behind = self.texts[at + 1], self.texts[at + 2]
         if not is_name(type_) or type_ in KEYWORDS or self.lookup(type_) is not None:
             return False

@@ -40,7 +40,7 @@ def _score(values: Sequence[HostValue]) -> int:
 def parts_from_host(kernel: ir.Kernel, launch: HostLaunch) -> list[PartialLaunch]:
     """Return what every run uses, then what the program takes by default; parts that say nothing left out.
 
-    Sizes are taken whole: with one dimension open, the size is what the program takes by default, or open.
+    A size with a dimension open is what the program takes by default, or open but for the other dimensions.
     Defaults that are no size, such as 0 or -1, stand for "must be given".
     """
     known, assumed = (_part(kernel, launch, it) for it in (Origin.HOST, Origin.HOST_DEFAULT))
@@ -49,7 +49,8 @@ def parts_from_host(kernel: ir.Kernel, launch: HostLaunch) -> list[PartialLaunch
 
 def _part(kernel: ir.Kernel, launch: HostLaunch, origin: Origin) -> PartialLaunch:
     is_known = origin is Origin.HOST
-    whole, local = _size(launch.global_size, is_known), _size(launch.local_size, is_known)
+    partly, partly_local = _sizes(launch.global_size, is_known), _sizes(launch.local_size, is_known)
+    whole, local = _whole(partly), _whole(partly_local)
     if whole and local and len(whole) != len(local):
         local = ()
     parsed: dict[str, Argument] = {}
@@ -62,6 +63,8 @@ def _part(kernel: ir.Kernel, launch: HostLaunch, origin: Origin) -> PartialLaunc
         whole,
         local,
         dimensions=launch.dimensions,
+        partly_global=() if whole else partly,
+        partly_local=() if local else partly_local,
         parsed=parsed,
         origin=origin,
         source=f"{_short(launch.host_file)}:{launch.host_row}",
@@ -78,10 +81,15 @@ def _number(value: HostValue | None, is_known: bool) -> int | float | None:
     return value.number if is_known else value.best
 
 
-def _size(values: Sequence[HostValue | None], is_known: bool) -> tuple[int, ...]:
+def _sizes(values: Sequence[HostValue | None], is_known: bool) -> tuple[int, ...]:
+    """Return the size of each dimension, 0 where it is open; nothing where all of them are."""
     numbers = [_number(it, is_known) for it in values]
-    whole = [it for it in numbers if isinstance(it, int) and 0 < it < _MOST_ITEMS]
-    return tuple(whole) if len(whole) == len(values) <= 3 else ()
+    found = tuple(it if isinstance(it, int) and 0 < it < _MOST_ITEMS else 0 for it in numbers)
+    return found if any(found) and len(found) <= 3 else ()
+
+
+def _whole(sizes: tuple[int, ...]) -> tuple[int, ...]:
+    return sizes if all(sizes) else ()
 
 
 def _argument(parameter: ir.Variable, launch: HostLaunch, is_known: bool) -> Argument | None:

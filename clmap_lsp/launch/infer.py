@@ -7,7 +7,7 @@ small enough to run while typing; buffers get what the launch touches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
@@ -74,6 +74,9 @@ class Draft:
     """Integers inside structs and vectors, by name: `p.width`."""
     dimensions: int = 0
     """How many dimensions the launch has, where its sizes do not say so; 0 while that is open."""
+    partly_global: tuple[int, ...] = ()
+    """Known dimensions of a global size that is open otherwise, 0 for the others."""
+    partly_local: tuple[int, ...] = ()
     guess: Guess = SMALL
 
     def scalar(self, name: str) -> int | None:
@@ -83,18 +86,28 @@ class Draft:
             return argument.values[0]
         return self.inside.get(name)
 
+    def size_of(self, dimension: int) -> int:
+        """Return the global size of a dimension, 0 while it is open."""
+        sizes = self.global_size or self.partly_global
+        return sizes[dimension] if dimension < len(sizes) else 0
+
     def end_of_ids(self, dimension: int) -> int:
         """Return one past the highest global id of a dimension whose size is known."""
         offset = self.global_offset[dimension] if dimension < len(self.global_offset) else 0
-        return offset + self.global_size[dimension]
+        return offset + self.size_of(dimension)
+
+    def problem(self, n: int) -> int:
+        """Return how many work-items an open dimension of `n` is taken to have."""
+        return self.guess.problem[max(n - sum(map(bool, self.partly_global)), 1)]
 
 
 def complete(kernel: ir.Kernel, draft: Draft) -> None:
     """Fill in every part of `draft` that is open, and note which parts those were."""
     clues = find_clues(kernel)
     n = len(draft.global_size) or len(draft.local_size) or draft.dimensions or _dimensions(kernel, clues)
+    draft.partly_global = draft.partly_global[:n] if not draft.global_size else ()
     if not draft.local_size:
-        draft.local_size = _local_size(kernel, clues, n, draft.global_size)
+        draft.local_size = _local_size(kernel, clues, n, draft)
         draft.inferred.add("local")
     _scalars(kernel, clues, draft, n)
     if not draft.global_size:
@@ -111,15 +124,17 @@ def _dimensions(kernel: ir.Kernel, clues: Clues) -> int:
     return max(clues.dimensions, *(d + 1 for d in range(3) if d == 0 or required[d] > 1))
 
 
-def _local_size(kernel: ir.Kernel, clues: Clues, n: int, global_size: Sequence[int]) -> tuple[int, ...]:
+def _local_size(kernel: ir.Kernel, clues: Clues, n: int, draft: Draft) -> tuple[int, ...]:
     attributes = kernel.attributes
     fixed = attributes.reqd_work_group_size or attributes.work_group_size_hint
     if fixed:
         return fixed[:n]
-    implied = clues.local_sizes
-    size = [implied.get(d, _GROUP[n][d]) for d in range(n)]
+    implied = clues.local_sizes | {d: it for d, it in enumerate(draft.partly_local) if it}
+    extended = [d for d in range(n) if draft.size_of(d) != 1] or [0]
+    usual = dict(zip(extended, _GROUP[len(extended)], strict=True))
+    size = [implied.get(d, usual.get(d, 1)) for d in range(n)]
     for d in range(n):  # A dimension that nothing implies takes what the others leave.
-        while d not in implied and size[d] > 1 and _product(size) > max(_product(_GROUP[n]), 1):
+        while d not in implied and size[d] > 1 and _product(size) > _product(usual.values()):
             size[d] //= 2
     for d in range(n):
         if _product(size) > _MAX_GROUP:  # A tile with a halo is wider than its group.
@@ -127,13 +142,13 @@ def _local_size(kernel: ir.Kernel, clues: Clues, n: int, global_size: Sequence[i
     for d in range(n):
         while size[d] > 1 and _product(size) > _MAX_GROUP:
             size[d] //= 2
-    for d in range(min(n, len(global_size))):
-        while d not in implied and global_size[d] % size[d]:
+    for d in range(n):
+        while d not in implied and draft.size_of(d) % size[d]:
             size[d] //= 2
     return tuple(size)
 
 
-def _product(values: Sequence[int]) -> int:
+def _product(values: Iterable[int]) -> int:
     result = 1
     for value in values:
         result *= value
@@ -187,12 +202,12 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return _LIMIT[n] // 4 if looped else 1
     bounded = [d for d, form in clues.bounds.items() if form.atoms() - before == {parameter} and d < n]
     if bounded:
-        if draft.global_size:
+        if draft.size_of(bounded[0]):
             return draft.end_of_ids(bounded[0])
-        return draft.guess.with_loops if n == 1 and looped else draft.guess.problem[n]
+        return draft.guess.with_loops if n == 1 and looped else draft.problem(n)
     if parameter in clues.pitches:
         dimension = clues.pitches[parameter]
-        return draft.end_of_ids(dimension) if dimension < len(draft.global_size) else draft.guess.problem[n]
+        return draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
     if parameter in clues.strided:
         return TURNS * (draft.end_of_ids(0) if draft.global_size else draft.guess.problem[1])
     if parameter in clues.totals and (total := _total(parameter, clues, draft, n)) is not None:
@@ -254,7 +269,7 @@ def _end_of(atom: Id, draft: Draft, n: int) -> int | None:
     """Return what an id stays below, or what a size is."""
     if atom.dimension >= n:
         return None
-    items = draft.end_of_ids(atom.dimension) if draft.global_size else draft.guess.problem[n]
+    items = draft.end_of_ids(atom.dimension) if draft.size_of(atom.dimension) else draft.problem(n)
     group = draft.local_size[atom.dimension]
     queries = ir.WorkItemQuery
     return {
@@ -268,10 +283,17 @@ def _end_of(atom: Id, draft: Draft, n: int) -> int | None:
 
 
 def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:
-    """A dimension that nothing bounds is as long as the rows that an index steps over: squares, cubes."""
-    edges = [size for it in (*clues.cubed, *clues.pitches) if (size := draft.scalar(it.name))]
+    """A dimension that nothing bounds is as long as the rows that an index steps over: squares, cubes.
+
+    Not where another dimension is known: then nothing says that they are alike.
+    """
+    rows = () if any(draft.partly_global) else (*clues.cubed, *clues.pitches)
+    edges = [size for it in rows if (size := draft.scalar(it.name))]
     sizes = []
     for d in range(n):
+        if draft.size_of(d):
+            sizes.append(draft.size_of(d))
+            continue
         if d in clues.of_one_group:
             sizes.append(draft.local_size[d])
             continue
@@ -279,7 +301,7 @@ def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:
         if wanted is None:
             pitches = [draft.scalar(it.name) for it, dimension in clues.pitches.items() if dimension == d]
             known = [it for it in pitches if it] or edges
-            wanted = known[0] if known else draft.guess.problem[n]
+            wanted = known[0] if known else draft.problem(n)
         group = draft.local_size[d]
         sizes.append(max(-(-min(wanted, 1 << 24) // group), 1) * group)
     return tuple(sizes)

@@ -50,12 +50,17 @@ class PartialLaunch:
     within: ReadScope | None = None
     dimensions: int = 0
     """How many dimensions it has where the sizes themselves are open; 0 where that is open, too."""
+    partly_global: tuple[int, ...] = ()
+    """Where a global size as a whole is open: its dimensions that are known, 0 for the others."""
+    partly_local: tuple[int, ...] = ()
+    """The same of a local size."""
 
     @property
     def is_empty(self) -> bool:
         """True if it says nothing beyond the kernel's name."""
         sizes = self.global_size or self.local_size or self.global_offset
-        return not (sizes or self.arguments or self.parsed)
+        partly = self.partly_global or self.partly_local
+        return not (sizes or partly or self.arguments or self.parsed)
 
 
 def parse_size(text: str, least: int = 1) -> tuple[int, ...]:

@@ -65,9 +65,8 @@ def _shapes(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     n = len(launch.local_size)
     fixed = () if "global" in launch.inferred else launch.global_size
     for shape in _SHAPES[n]:
-        if shape != launch.local_size and (
-            not fixed or all(g % x == 0 for g, x in zip(fixed, shape, strict=True))
-        ):
+        sizes = zip(launch.global_size, shape, strict=True)
+        if shape != launch.local_size and all(g >= x if not fixed else g % x == 0 for g, x in sizes):
             part = PartialLaunch(
                 kernel.name, fixed or launch.global_size, shape, parsed=_known(launch), origin=Origin.GIVEN
             )

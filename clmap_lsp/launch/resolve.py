@@ -78,6 +78,8 @@ def launch_from(
             return problem
         draft.global_offset = draft.global_offset or source.global_offset
         draft.dimensions = draft.dimensions or source.dimensions
+        draft.partly_global = draft.partly_global or source.partly_global
+        draft.partly_local = draft.partly_local or source.partly_local
     try:
         _pad(draft)
         complete(kernel, draft)

@@ -1,0 +1,82 @@
+"""Host code that gives some dimensions of a size: these are kept, the others inferred."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clmap_lsp.cli import main
+
+KERNELS = """\
+__kernel void line(__global const float *a, __global float *b, int n)
+{
+    int i = get_global_id(0);
+    if (i < n) b[i] = a[i] * 2.0f;
+}
+__kernel void plane(__global const float *a, __global float *b, int w)
+{
+    int c = get_global_id(0), x = get_global_id(1);
+    b[x * w + c] = a[x * w + c];
+}
+"""
+HOST = """\
+#include <CL/cl.h>
+void go(cl_command_queue q, cl_program p, cl_mem a, cl_mem b, int n, int rows)
+{
+    cl_kernel k = clCreateKernel(p, "%s", NULL);
+    int w = 8;
+    clSetKernelArg(k, 0, sizeof a, &a);
+    clSetKernelArg(k, 1, sizeof b, &b);
+    clSetKernelArg(k, 2, sizeof w, &%s);
+    size_t global[] = {%s}, local[] = {%s};
+    clEnqueueNDRangeKernel(q, k, %s, NULL, global, %s, 0, NULL, NULL);
+}
+"""
+
+
+def launch(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], kernel: str, *values: str
+) -> dict[str, object]:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "k.cl").write_text(KERNELS)
+    (tmp_path / "h.c").write_text(HOST % (kernel, *values[:3], values[4], values[3]))
+    main(["analyze", str(tmp_path / "k.cl"), "--kernel", kernel, "--format", "json"])
+    ((found,),) = (it["kernels"] for it in json.loads(capsys.readouterr().out)["files"])
+    made: dict[str, object] = found["launch"]
+    return made
+
+
+@pytest.mark.parametrize(
+    ("kernel", "values", "sizes"),
+    [
+        ("line", ("n", "n, 1, 1", "1", "NULL", "3"), ([4096, 1, 1], [256, 1, 1])),
+        ("line", ("n", "n, 1", "64, 1", "local", "2"), ([4096, 1], [64, 1])),
+        ("plane", ("w", "8, rows", "8, rows", "local", "2"), ([8, 4096], [8, 16])),
+        ("plane", ("n", "1024, rows", "rows, 1", "local", "2"), ([1024, 4096], [16, 1])),
+    ],
+)
+def test_known_dimensions_are_kept(
+    kernel: str,
+    values: tuple[str, ...],
+    sizes: tuple[list[int], list[int]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+):
+    made = launch(tmp_path, capsys, kernel, *values)
+    assert (made["global"], made["local"]) == sizes
+
+
+def test_what_is_open_is_said_to_be_guessed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    made = launch(tmp_path, capsys, "plane", "w", "8, rows", "8, 4", "local", "2")
+    assert made["global"] == [8, 4096]
+    assert made["args"]["w"] == 8
+
+
+def test_open_dimensions_are_called_as_the_variable_that_they_come_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    launch(tmp_path, capsys, "plane", "w", "8, rows", "n, 4", "local", "2")
+    assert main(["launches", str(tmp_path)]) == 0
+    assert "8 x rows in groups of n x 4" in capsys.readouterr().out
