@@ -85,6 +85,7 @@ def test_yaml_of_the_docs_is_yaml_of_its_kind(example: Example, tmp_path: Path) 
         ("github-actions", ["action.yml"]),
         ("github-workflows", ["examples/github-action.yml", *sorted(WORKFLOWS)]),
         ("gitlab-ci", ["examples/gitlab-ci.yml"]),
+        ("readthedocs", [".readthedocs.yaml"]),
     ],
 )
 def test_files_for_other_tools_fit_their_schemas(schema: str, paths: list[str], tmp_path: Path) -> None:
