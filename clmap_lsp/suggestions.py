@@ -8,6 +8,8 @@ from collections.abc import Iterable
 _LIKELY = 0.7
 """Share of matching characters (difflib's ratio). At 0.6 `nope` is near `hopper`."""
 _LOOK_ALIKE = str.maketrans("oil", "011")
+_A_BEGINNING = 4
+"""Characters of a word that say which longer one is meant, where only one begins with them."""
 _NUMBERED = re.compile(r"[a-z]+\d+", re.IGNORECASE)
 
 
@@ -23,6 +25,9 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     for it, spelled in folded.items():
         if it.translate(_LOOK_ALIKE) == seen:  # CM1O1 is CM101 to the eye.
             return spelled
+    longer = [it for it in folded if len(word) >= _A_BEGINNING and it.startswith(word.lower())]
+    if len(longer) == 1:
+        return folded[longer[0]]
     import difflib
 
     near = difflib.get_close_matches(word.lower(), list(folded), n=1, cutoff=_LIKELY)

@@ -201,6 +201,7 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
                 climbs=args.fix or args.diff,
                 emulate=emulate,
                 text=texts.get(path),
+                only=args.kernel,
             )
         )
     return jobs

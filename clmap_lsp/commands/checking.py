@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from clmap_lsp.workbench import Workbench
     from clmap_lsp.worker.forked import Terms
 
+UNUSED_SUPPRESSION = "CM004"
 PARALLEL_FROM = 12
 """Below this many files, starting processes costs more than it saves."""
 
@@ -47,6 +48,8 @@ class CheckJob:
     """Look for rewrites that answer no finding, too."""
     text: str | None = None
     """The text where it does not come from the file (standard input)."""
+    only: str | None = None
+    """The kernel that is asked for; None: all."""
 
 
 def check_file(job: CheckJob) -> FileReport:
@@ -68,10 +71,10 @@ def _checked(job: CheckJob) -> FileReport:
         text = read_source(job.path) if job.text is None else job.text
     except UnreadableError as error:
         return FileReport(job.path, error=str(error))
-    opened = _workbench().open_text(job.path, text, job.settings, given=job.given, sim=job.sim)
+    opened = _workbench().open_text(job.path, text, job.settings, given=job.given, sim=job.sim, only=job.only)
     program = opened.program
     runs = opened.run_all() if job.emulate else None
-    findings = opened.findings(job.selection, runs)
+    findings = tuple(it for it in opened.findings(job.selection, runs) if _is_asked_for(it, job.only))
     rewrites: tuple[tuple[str, Fix], ...] = ()
     if job.fixes:
         findings, rewrites = opened.with_fixes(findings, runs, climbs=job.climbs)
@@ -82,11 +85,19 @@ def _checked(job: CheckJob) -> FileReport:
         job.path,
         in_source_order(shown, program.path),
         {path: opened.files[path] for path in sorted(paths) if path in opened.files},
-        n_kernels=len(program.kernels),
+        n_kernels=sum(job.only in (None, it.name) for it in program.kernels),
         guesses=guesses_of(opened.analysis, program.guesses if program.kernels else ()),
         n_emulated=None if runs is None else len(runs.done),
         rewrites=rewrites,
     )
+
+
+def _is_asked_for(finding: Finding, only: str | None) -> bool:
+    """Tell whether a finding is of the kernel that is asked for, or of the text around all of them.
+
+    What the other kernels leave to a suppression is not known then.
+    """
+    return only is None or (finding.kernel in (None, only) and finding.code != UNUSED_SUPPRESSION)
 
 
 def guesses_of(analysis: FileAnalysis, of_names: Sequence[Guess]) -> Guesses:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def add_launch_options(parser: argparse.ArgumentParser) -> None:
     """Add `--kernel` … `--sim` (see the command-line contract)."""
     launch = parser.add_argument_group("launch, build and device")
-    launch.add_argument("--kernel", metavar="NAME", help="the kernel that is launched")
+    launch.add_argument("--kernel", metavar="NAME", help="this kernel only; the launch is its own")
     launch.add_argument("--global", dest="global_size", metavar="X[,Y[,Z]]", help="global size")
     launch.add_argument("--local", dest="local_size", metavar="X[,Y[,Z]]", help="work-group size")
     launch.add_argument(

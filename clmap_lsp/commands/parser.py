@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import pkgutil
-from collections.abc import Sequence
+import re
+import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -27,6 +29,8 @@ examples:
 
 exit codes: 0 nothing found, 1 findings, 2 the tool could not do its job
 """
+
+_CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<known>.*)\)")
 
 
 class Parser(argparse.ArgumentParser):
@@ -79,8 +83,18 @@ def _with_suggestion(parser: argparse.ArgumentParser, message: str) -> str:
         return f"unknown option {word}" + (f"; did you mean {near}?" if near else "")
     if "invalid choice: " in text and "COMMAND" in text:
         word = text.split("invalid choice: ", 1)[1].split(" (")[0].strip("'")
-        return f'unknown command "{word}"{did_you_mean(word, _subcommands(parser))}'
+        return f'unknown command "{word}"{_command_for(word, _subcommands(parser))}'
+    choice = _CHOICE.search(text)
+    if choice is not None:
+        return text + did_you_mean(choice["word"], re.findall(r"[\w-]+", choice["known"]))
     return text
+
+
+def _command_for(word: str, known: Iterable[str]) -> str:
+    """Say which command was perhaps meant; a file or folder without one is to be checked."""
+    if Path(word).exists():
+        return f"; did you mean clmap-lsp check {shlex.quote(word)}?"
+    return did_you_mean(word, known)
 
 
 def _subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

@@ -5,6 +5,7 @@ Not a subcommand: `clmap-lsp` without one is the server.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from clmap_lsp.errors import UsageError
@@ -22,6 +23,11 @@ def start(arguments: Sequence[str]) -> int:
     parser.add_argument("--clientProcessId", type=int, metavar="PID", help="leave when this process ends")
     parser.add_argument("--log-level", choices=LOG_LEVELS, default="warning", help="what goes to stderr")
     args = parser.parse_args(list(arguments))
+    if not arguments and sys.stdin is not None and sys.stdin.isatty():
+        raise UsageError(
+            "without a command it is the language server, which an editor starts; "
+            "clmap-lsp check PATH checks kernels, clmap-lsp --help lists all commands"
+        )
     try:
         from clmap_lsp.server.main import ServeOptions, serve
     except ImportError as error:

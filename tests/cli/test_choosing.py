@@ -52,6 +52,25 @@ def test_what_costs_most_comes_first(folder: Path) -> None:
     assert [it.split(":")[0] for it in lines(as_in_files)] == ["a.cl", "b.cl"]
 
 
+def test_a_kernel_that_is_named_is_the_only_one(folder: Path) -> None:
+    """Neither the others' findings, nor what they leave of a suppression, nor their launches are printed."""
+    silenced = FAR.replace("= 1.0f;", "= 1.0f;  // clmap: ignore[CM102] the format of a file").replace(
+        "far", "hidden"
+    )
+    (folder / "both.cl").write_text(PART + silenced)
+    done = clmap("check", ".", "--kernel", "part", "--format", "concise", "--hints", cwd=folder)
+    assert {it.split(":")[0] for it in lines(done)} == {"a.cl"}  # That of both.cl is a copy of it.
+    assert not [it for it in lines(done) if "CM004" in it]
+    assert lines(clmap("check", "both.cl", "--kernel", "part", "--format", "concise", cwd=folder))
+    alone = clmap("check", "both.cl", "--kernel", "hidden", "--emulate", cwd=folder)
+    assert alone.returncode == 0
+    assert "Nothing found: 1 kernel in 1 file; 1 emulated" in alone.stdout
+    given = clmap("check", "both.cl", "--kernel", "part", "--arg", "n=4", cwd=folder)
+    assert "CM007" not in given.stdout
+    wrong = clmap("check", "both.cl", "b.cl", "--kernel", "part", "--arg", "q=4", cwd=folder)
+    assert wrong.stdout.count("CM007") == 1
+
+
 def test_top_prints_the_first_and_says_what_it_left_out(folder: Path) -> None:
     done = clmap("check", "a.cl", "b.cl", "--top", "1", cwd=folder)
     assert done.returncode == 1

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from clmap_command import clmap
@@ -20,6 +23,8 @@ from clmap_lsp.suggestions import nearest
         ("CM9", ["CM", "CM5"], None),
         ("CM999", ["CM509"], None),
         ("", ["a"], None),
+        ("nvidia-h100", ["nvidia-h200", "nvidia-h100-sxm"], "nvidia-h100-sxm"),
+        ("tile", ["tile_a_of_gemm", "tile_b_of_gemm"], None),
     ],
 )
 def test_only_likely_words_are_suggested(word: str, known: list[str], meant: str | None) -> None:
@@ -30,6 +35,42 @@ def test_a_wrong_code_names_the_list() -> None:
     done = clmap("explain", "CM999")
     assert done.returncode == 2
     assert done.stderr == 'clmap-lsp: unknown rule "CM999"; "clmap-lsp rules" lists them\n'
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (("check", "k.cl", "--format", "sarfi"), "sarif"),
+        (("check", "k.cl", "--fail-on", "warnings"), "warning"),
+        (("emulate", "k.cl", "--engine", "symbolc"), "symbolic"),
+    ],
+)
+def test_a_misspelt_choice_is_guessed(arguments: tuple[str, ...], meant: str) -> None:
+    done = clmap(*arguments)
+    assert done.returncode == 2
+    assert done.stderr.endswith(f'; did you mean "{meant}"?\n')
+
+
+def test_a_path_without_a_command_is_to_be_checked(tmp_path: Path) -> None:
+    (tmp_path / "my kernels").mkdir()
+    done = clmap("my kernels", cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.endswith("""did you mean clmap-lsp check 'my kernels'?\n""")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
+def test_at_a_terminal_the_server_says_what_it_is() -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "clmap_lsp"]
+    try:
+        done = subprocess.run(command, stdin=theirs, capture_output=True, text=True, check=False, timeout=60)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == 2
+    assert "clmap-lsp check PATH" in done.stderr
 
 
 def test_bash_completes_commands_options_and_values(tmp_path) -> None:  # type: ignore[no-untyped-def]
