@@ -174,6 +174,8 @@ def _element(array: Any, *, is_outer: bool) -> str:
     words = element.split()
     own = ["const"] if array.is_const_qualified() and "const" not in words[:1] else []
     own += ["volatile"] if array.is_volatile_qualified() and "volatile" not in words[:2] else []
+    space = _SPACES.get(array.get_address_space())
+    own += [space] if space is not None and space not in words[:3] else []
     return element if is_outer else " ".join([*own, element])
 
 

@@ -134,7 +134,7 @@ class Tally:
 
 def compare(path: Path, text: str, index: Index, named: list[Meant], tally: Tally) -> None:
     """Compare every identifier of a file."""
-    groups: dict[tuple[str, int], set[int]] = {}
+    groups: dict[tuple[str, int, str], set[int]] = {}  # One macro may declare several names at its use.
     for it in named:
         where = f"{path.name}:{index.files[str(path)].position(it.offset).row} {it.text}"
         if it.path is None or it.path in _HEADER_PATHS or _is_builtin(index, it):
@@ -148,7 +148,7 @@ def compare(path: Path, text: str, index: Index, named: list[Meant], tally: Tall
         place = index.name_span(definition)
         same = place is not None and _same_place(index, place.path, place.start, it)
         tally.put("definition", same, f"{where}: {place} for {it.path}:{it.target}")
-        groups.setdefault((it.path, it.target), set()).add(it.offset)
+        groups.setdefault((it.path, it.target, it.text), set()).add(it.offset)
         if it.type and found.symbol.type is not None:
             _compare_type(found.symbol, it, tally, where)
     _compare_references(path, index, named, groups, tally)
@@ -206,7 +206,7 @@ def _compare_builtin(index: Index, it: Meant, tally: Tally, where: str) -> None:
 
 
 def _compare_references(
-    path: Path, index: Index, named: list[Meant], groups: dict[tuple[str, int], set[int]], tally: Tally
+    path: Path, index: Index, named: list[Meant], groups: dict[tuple[str, int, str], set[int]], tally: Tally
 ) -> None:
     """Of each thing that is named, all places in the file must be the same."""
     known = {it.offset for it in named}

@@ -97,6 +97,10 @@ class Engine:
         text = kernel_text(document) if len(document.text) <= MAX_CHARACTERS else ""
         return self._workbench.index(document.path, text, settings)
 
+    def reads_alike(self, index: Index, settings: Settings) -> bool:
+        """Tell whether what a document includes has the text that its index was made with."""
+        return self._workbench.reads_alike(index, settings)
+
     def analyse(
         self,
         document: Document,

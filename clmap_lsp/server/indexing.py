@@ -107,6 +107,31 @@ class Indexes:
         indexed = await self.of(uri)
         return None if indexed is None else (indexed, indexed.offset(position), None)
 
+    async def sure(self, uri: str, position: lsp.Position) -> tuple[Indexed, Symbol, Shift] | None:
+        """Return what is named at a position by the last index, if an edit since cannot have changed that."""
+        from clmap_lsp.index.unmoved import means_the_same
+
+        document = self._server.documents.get(uri)
+        kept = None if document is None else self._kept.get(document.uri)
+        if document is None or kept is None or kept.document is document:
+            return None
+        shift = Shift.between(kept.document.text, document.text)
+        offset = shift.earlier(document.offset(position))
+        if offset is None or kept.index.text != kept.document.text:
+            return None
+        found = kept.index.occurrence_at(offset)
+        if found is None or shift.touches(found.start - 1, found.end + 1):
+            return None
+        if not means_the_same(kept.index, found, shift.apart, document.text):
+            return None
+        if kept.index.includes:
+            settings = self._server.settings_for(document)
+            engine = self._server.analyses.engine
+            reads_alike = await self.work(Band.REQUEST, lambda: engine().reads_alike(kept.index, settings))
+            if not reads_alike or self._server.documents.get(uri) is not document:
+                return None
+        return kept, found.symbol, shift
+
     async def work(self, band: Band, work: Callable[[], T]) -> T:
         """Do work in its turn; it is ended where nobody waits for it any more."""
         turn = self._server.turns.submit(Urgency(band), work)

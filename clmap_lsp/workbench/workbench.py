@@ -238,8 +238,12 @@ class Workbench:
         """Tell whether an index is of this text, and what it includes has still the same text."""
         if index.text != text or index.options != settings.build:
             return False
+        return self.reads_alike(index, settings)
+
+    def reads_alike(self, index: Index, settings: Settings) -> bool:
+        """Tell whether what a file includes has still the text that its index was made with."""
         includes = (it.path for it in index.includes)
-        return _read_the_same(includes, index.files, self._includes(path, settings))
+        return _read_the_same(includes, index.files, self._includes(index.path, settings))
 
     def _prepared_text(self, path: str, text: str, settings: Settings) -> Prepared:
         """Return a file preprocessed; where only its index was read, that is the one that was made for it."""

@@ -11,6 +11,7 @@ from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Symbol
 from clmap_lsp.index.types import Array, Enumeration, Function, Named, Pointer, Qualified, Record
 from clmap_lsp.server.app import feature
+from clmap_lsp.server.convert import Places
 from clmap_lsp.server.host_names import host_uses, kernels_named_at
 from clmap_lsp.server.indexing import Indexed, same_symbol
 from clmap_lsp.server.symbols import call_item
@@ -25,6 +26,8 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_DEFINITION)
     async def definition(params: lsp.DefinitionParams) -> list[lsp.Location]:
+        if at_once := await _sure_definition(server, params):
+            return at_once
         found = await _symbol_at(server, params)
         if found is None:
             named = await kernels_named_at(server, params.text_document.uri, params.position)
@@ -125,6 +128,24 @@ async def _symbol_at(server: ClmapServer, params: Any) -> tuple[Indexed, Symbol]
         return None
     found = indexed.index.occurrence_at(indexed.offset(params.position))
     return None if found is None else (indexed, found.symbol)
+
+
+async def _sure_definition(server: ClmapServer, params: Any) -> list[lsp.Location]:
+    """Return the definition of a name by the last index while somebody types elsewhere, if that is sure."""
+    known = await server.indexes.sure(params.text_document.uri, params.position)
+    if known is None:
+        return []
+    indexed, symbol, shift = known
+    target = indexed.index.definition(symbol)
+    place = indexed.index.name_span(target)
+    present = server.documents.get(params.text_document.uri)
+    if present is None or place is None or place.path.startswith("<") or not target.is_definition:
+        return []
+    is_here = place.path == indexed.index.path
+    if place.path not in indexed.index.files or (is_here and shift.touches(place.start - 1, place.end + 1)):
+        return []
+    places = Places(indexed.document, dict(indexed.index.files), present, shift)
+    return [places.location(Span(place.path, place.start, place.end))]
 
 
 async def _included_file(server: ClmapServer, params: Any) -> list[lsp.Location]:

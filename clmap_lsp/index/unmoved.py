@@ -1,0 +1,92 @@
+"""Whether an edit elsewhere in a file can have changed what a name stands for.
+
+Who asks for a definition while somebody types should not wait until all is read anew. An edit of a line that
+opens and closes no scope, comment or literal and is no directive changes what that line declares, and what
+its macros do. What is half written in it may keep a reader from the rest; that changes no meaning. Where it
+cannot be told from the text at once, a meaning may have changed.
+"""
+
+from __future__ import annotations
+
+import re
+
+from clmap_lsp.index.index import Index, Occurrence
+from clmap_lsp.index.model import Kind, Symbol
+from clmap_lsp.source.difference import Difference
+
+MAX_EDITED = 4_000
+"""Characters of the edited lines up to which they are looked at."""
+_WORD = re.compile(r"[^\W\d][\w$]*")
+# Scopes, directives, comments, literals; heads that declare or hold more than one `;`; where kernels begin.
+_MORE_THAN_A_STATEMENT = re.compile(
+    r"""[{}\#"'\\]|//|/\*|\*/|\?\?|%:|<%|%>
+    |\b(?:for|typedef|struct|union|enum|extern|_{0,2}kernel)\b""",
+    re.VERBOSE,
+)
+
+
+def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str) -> bool:
+    """Tell whether a name of an indexed text is sure to stand for the same after an edit elsewhere.
+
+    Args:
+        found: the name, by its place in the indexed text.
+        apart: where that text and the new one differ.
+        new: the new text.
+    """
+    symbol = found.symbol
+    if found.use is not None or not found.is_spelled or not _is_found_by_name(index, symbol):
+        return False
+    old_lines = _lines(index.text, apart.start, apart.old_end)
+    new_lines = _lines(new, apart.start, apart.new_end)
+    if old_lines is None or new_lines is None:
+        return False
+    declared = index.full_span(index.definition(symbol))
+    if declared is None:
+        return False
+    if declared.path == index.path and symbol.kind not in _WITH_BODIES:
+        first, last = old_lines
+        if declared.start <= last and declared.end >= first:
+            return False
+    edited = index.text[slice(*old_lines)], new[slice(*new_lines)]
+    if any(map(_MORE_THAN_A_STATEMENT.search, edited)):
+        return False
+    words = {word for text in edited for word in _WORD.findall(text)}
+    return symbol.name not in words and not _macros_make(index, words, symbol.name)
+
+
+_WITH_BODIES = (Kind.KERNEL, Kind.FUNCTION, Kind.STRUCT, Kind.UNION, Kind.ENUM)
+
+
+def _is_found_by_name(index: Index, symbol: Symbol) -> bool:
+    """Tell whether a name alone decides: not so of members and overloaded functions."""
+    if symbol.kind is Kind.MEMBER or symbol.overloads is not None:
+        return False
+    last = index.scope.ordinary.get(symbol.name)
+    return last is None or last.overloads is None
+
+
+def _lines(text: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return where the lines around a stretch of a text start and end; `None` where they go on in others."""
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    last = len(text) if last < 0 else last
+    is_continued = text[max(first - 3, 0) : first].rstrip("\r\n").endswith("\\")
+    return None if is_continued or last - first > MAX_EDITED else (first, last)
+
+
+def _macros_make(index: Index, words: set[str], name: str) -> bool:
+    """Tell whether macros that are among these words, or in the bodies of such, may make a name."""
+    bodies: dict[str, list[str]] = {}
+    for it in index.macros:
+        if it.macro is not None:
+            bodies.setdefault(it.name, []).append(it.macro.body)
+    waiting = [it for it in words if it in bodies]
+    seen = set(waiting)
+    while waiting:
+        for body in bodies[waiting.pop()]:
+            inner = set(_WORD.findall(body))
+            if name in inner or _MORE_THAN_A_STATEMENT.search(body):
+                return True
+            waiting += [it for it in inner if it in bodies and it not in seen]
+            seen |= inner
+    return False

@@ -1,0 +1,121 @@
+"""A name that is sure to mean what it meant before an edit elsewhere does so when all is read anew."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from index_reading import index_of
+
+from clmap_lsp.index.index import Index, Occurrence
+from clmap_lsp.index.unmoved import means_the_same
+from clmap_lsp.source.difference import difference
+from clmap_lsp.source.ir import Severity
+from clmap_lsp.source.span import Span
+
+TANGLED = """\
+#define DECLARE(T, name) T name##_v = 0
+#define BEGIN int gx = get_global_id(0); int gy = get_global_id(1);
+#define STEP (gx + 1)
+typedef struct { float x; int n; } one_t;
+typedef struct { float x; int n; } other_t;
+float weigh(float x) { return x; }
+float __attribute__((overloadable)) pick(float x) { return x; }
+int __attribute__((overloadable)) pick(int x) { return x; }
+__kernel void first(__global float *out, one_t value, int n)
+{
+    BEGIN
+    DECLARE(int, q);
+    int i = 3, total = 0;
+    // int hidden = 1; int shown = 2;
+    for (int i = 0; i < n; i++) { total += i; int gy = i; q_v += gy; }
+    /* total = 4; */ out[gx] = value.x + total + i;
+    { float total = 1.0f; out[gy] = total; }
+#if 0
+    int total = 7;
+#endif
+    out[STEP] = pick(i) + weigh(total) + q_v; char text[] = "int total; {";
+}
+__kernel void second(__global float *out, other_t value) { int total = value.n; out[total] = value.x; }
+"""
+SPREAD = TANGLED[: TANGLED.index("typedef")] + TANGLED[TANGLED.index("typedef") :].replace("; ", ";\n")
+PIECES = (
+    *(
+        "int ",
+        "total",
+        "float total;",
+        " total",
+        "i",
+        "gx",
+        ";",
+        ",",
+        "(",
+        ")",
+        "{",
+        "}",
+        "for (",
+        "\n",
+        "//",
+    ),
+    *("/*", "*/", '"', "'", "\\", "#", "#define total 3\n", "BEGIN", "DECLARE(int, total)", "one_t", "STEP"),
+    *("=", "1.0f", " ", "a", "other_t value;", "return", "__kernel void k(", "get_global_id(0)", "pick", "é"),
+)
+
+
+def edited(text: str, chance: random.Random) -> str:
+    at = chance.randrange(len(text) + 1)
+    gone = chance.choice((0, 0, 0, 1, 1, 3))
+    return text[:at] + (chance.choice(PIECES) if gone == 0 else "") + text[at + gone :]
+
+
+def definition(index: Index, found: Occurrence) -> Span | None:
+    return index.name_span(index.definition(found.symbol))
+
+
+def n_wrong(index: Index) -> int:
+    return sum(it.issue.severity in (Severity.ERROR, Severity.WARNING) for it in index.issues)
+
+
+def moved(place: int, old: str, new: str) -> int | None:
+    apart = difference(old, new)
+    if place <= apart.start:
+        return place
+    return place - apart.old_end + apart.new_end if place >= apart.old_end else None
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_sure_to_mean_the_same_does(seed: int) -> None:
+    chance = random.Random(seed)
+    n_sure = n_asked = 0
+    for _ in range(120):
+        old = chance.choice((TANGLED, SPREAD))
+        if chance.random() < 0.3:
+            old = edited(old, chance)
+        new = edited(old, chance)
+        before, afresh = index_of(old), index_of(new)
+        apart = difference(old, new)
+        for found in before.occurrences:
+            if found.path != before.path or (
+                found.end >= apart.start - 1 and found.start <= apart.old_end + 1
+            ):
+                continue
+            n_asked += 1
+            if not means_the_same(before, found, apart, new):
+                continue
+            target = definition(before, found)
+            place = moved(found.start, old, new)
+            if target is None or place is None or moved(target.start, old, new) is None:
+                continue
+            n_sure += 1
+            now = afresh.occurrence_at(place)
+            if now is None or now.start != place:
+                # What is half written may make the rest unreadable; that hides no other meaning.
+                assert n_wrong(afresh) > 0 or n_wrong(before) > 0, (
+                    new[max(apart.start - 40, 0) :][:90],
+                    found,
+                )
+                continue
+            span = definition(afresh, now)
+            same = span is not None and span.start == moved(target.start, old, new)
+            assert same or n_wrong(afresh) > 0, (new[max(apart.start - 40, 0) :][:90], found)
+    assert n_sure > n_asked / 50
