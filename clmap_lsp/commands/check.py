@@ -204,7 +204,20 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
                 only=args.kernel,
             )
         )
+    if any(it.emulate for it in jobs):
+        _must_run_kernels()
     return jobs
+
+
+def _must_run_kernels() -> None:
+    """Raise UsageError if kernels are to be emulated and none can: one line, not one for each of them."""
+    from clmap_lsp.emulator.run import check_installed
+    from clmap_lsp.launch.problem import NotInstalledError
+
+    try:
+        check_installed()
+    except NotInstalledError as error:
+        raise UsageError(f"kernels are to be emulated: {error}; {error.cure}") from None
 
 
 def _terms(args: argparse.Namespace, jobs: Sequence[CheckJob]) -> Terms | None:
@@ -347,12 +360,12 @@ def _fixed(args: argparse.Namespace, jobs: Sequence[CheckJob], report: CheckRepo
     from clmap_lsp.commands.checking import check_all
     from clmap_lsp.commands.fixing import fixed
     from clmap_lsp.emulator.run import check_installed
-    from clmap_lsp.launch.problem import LaunchError
+    from clmap_lsp.launch.problem import NotInstalledError
     from clmap_lsp.report.model import CheckReport
 
     try:
         check_installed()
-    except LaunchError as error:
+    except NotInstalledError as error:
         sys.stderr.write(
             f"no kernel is rewritten, as rewrites are applied only where tested: {error}; {error.cure}\n"
         )

@@ -15,7 +15,7 @@ from clmap_lsp.emulator.memory_limit import limited
 from clmap_lsp.emulator.result import EmulationResult, Engine, Fault, Limit
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.launch.model import Launch
-from clmap_lsp.launch.problem import LaunchError, TooMuchMemoryError
+from clmap_lsp.launch.problem import LaunchError, NotInstalledError, TooMuchMemoryError
 from clmap_lsp.source.ir import Kernel, OpaqueCall, walk
 from clmap_lsp.source.program import Program
 
@@ -173,7 +173,7 @@ def _check_supported(kernel: Kernel) -> None:
 def check_installed() -> None:
     """Refuse to run without llvmlite: reading, counting and checking do without its 170 MB."""
     if find_spec("llvmlite") is None:
-        raise LaunchError(
+        raise NotInstalledError(
             "running kernels needs llvmlite, which is not installed", "pip install 'clmap-lsp[emulate]'"
         )
 

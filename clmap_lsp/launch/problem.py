@@ -10,12 +10,13 @@ class LaunchProblem:
     """Why a launch cannot be made. `str()` is one line."""
 
     place: str
-    """`--arg A=…`, `clmap.toml:12`, `line 3`, `x.sim:7`."""
+    """`--arg A=…`, `clmap.toml:12`, `line 3`, `x.sim:7`; empty where no launch is to blame."""
     cause: str
     cure: str = ""
 
     def __str__(self) -> str:
-        return f"{self.place}: {self.cause}{'; ' + self.cure if self.cure else ''}"
+        place = f"{self.place}: " if self.place else ""
+        return f"{place}{self.cause}{'; ' + self.cure if self.cure else ''}"
 
 
 class LaunchError(Exception):
@@ -29,6 +30,14 @@ class LaunchError(Exception):
     def at(self, place: str) -> LaunchProblem:
         """Return it with its place."""
         return LaunchProblem(place, self.cause, self.cure)
+
+
+class NotInstalledError(LaunchError):
+    """No launch can be run, whatever it is."""
+
+    def at(self, place: str) -> LaunchProblem:
+        """Return it without a place: there is nothing to mend there."""
+        return LaunchProblem("", self.cause, self.cure)
 
 
 class TooMuchMemoryError(LaunchError):

@@ -135,7 +135,7 @@ def _lines(subject: Subject, survey: Survey) -> Iterator[str]:
     if reasons:
         yield ""
         yield "declined"
-        yield from (f"  {it.kind}: {it.why}" for it in reasons)
+        yield from dict.fromkeys(f"  {it.kind}: {it.why}" for it in reasons)  # Forms of a kind share reasons.
     rest = [it.kind for it in survey.declined if it.why.startswith(NOTHING)]
     if rest:
         yield ""

@@ -44,6 +44,8 @@ def test_check_and_analyze_do_without() -> None:
     [
         ("emulate", MATMUL, "--kernel", "mm_simple", "--engine", "jit"),
         ("check", MATMUL, "--emulate"),
+        ("fixes", MATMUL, "--kernel", "mm_simple"),
+        ("optimise", MATMUL, "--kernel", "mm_simple"),
     ],
 )
 def test_running_a_kernel_names_the_cure(words: tuple[str, ...]) -> None:
@@ -52,6 +54,9 @@ def test_running_a_kernel_names_the_cure(words: tuple[str, ...]) -> None:
     assert "pip install 'clmap-lsp[emulate]'" in said
     assert "Traceback" not in said
     assert "internal error" not in said
+    assert done.returncode == 2
+    assert len(said.splitlines()) == 1, "not once for each kernel"
+    assert "clmap.toml" not in said, "nothing is wrong there"
 
 
 def test_fixes_are_not_offered_untested() -> None:
