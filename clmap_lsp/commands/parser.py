@@ -77,13 +77,13 @@ def _with_suggestion(parser: argparse.ArgumentParser, message: str) -> str:
     if text.startswith("unrecognized arguments: "):
         word = text.split(": ", 1)[1].split()[0]
         options = [option for action in parser._actions for option in action.option_strings]
-        for subcommand in _subcommands(parser).values():
+        for subcommand in subcommands(parser).values():
             options += [option for action in subcommand._actions for option in action.option_strings]
         near = nearest(word.partition("=")[0], options)
         return f"unknown option {word}" + (f"; did you mean {near}?" if near else "")
     if "invalid choice: " in text and "COMMAND" in text:
         word = text.split("invalid choice: ", 1)[1].split(" (")[0].strip("'")
-        return f'unknown command "{word}"{_command_for(word, _subcommands(parser))}'
+        return f'unknown command "{word}"{_command_for(word, subcommands(parser))}'
     choice = _CHOICE.search(text)
     if choice is not None:
         return text + did_you_mean(choice["word"], re.findall(r"[\w-]+", choice["known"]))
@@ -97,7 +97,8 @@ def _command_for(word: str, known: Iterable[str]) -> str:
     return did_you_mean(word, known)
 
 
-def _subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+def subcommands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the parsers of the subcommands that a parser has, by name."""
     return {
         name: subcommand
         for action in parser._actions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -93,3 +94,60 @@ printf '%s\\n' "${COMPREPLY[@]}"
     assert {"analyze", "check"} <= complete("")
     assert "--unsafe-fixes" in complete("check", "--unsafe")
     assert complete("check", "--format", "sar") == {"sarif"}
+    assert {"nvidia-h200", "nvidia-hopper"} <= complete("check", "--device", "nvidia-h")
+    assert complete("explain", "CM20") == {"CM201"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminals there")
+def test_bash_still_completes_names_of_files(tmp_path: Path) -> None:
+    """A completion that knows no files takes away what the shell did before."""
+    pytest.importorskip("shtab")
+    (tmp_path / "complete.sh").write_text(clmap("completion", "bash").stdout, encoding="utf-8")
+    (tmp_path / "my kernels").mkdir()
+    (tmp_path / "my kernels" / "convolution.cl").write_text("")
+    typed = ["source complete.sh", "clmap-lsp check my\tconv\t; exit"]
+    environment = {**os.environ, "PS1": "> ", "TERM": "dumb"}
+    done = _typed(["bash", "--norc", "-i"], typed, tmp_path, environment)
+    assert "my\\ kernels/convolution.cl" in done
+
+
+def _typed(command: list[str], lines: list[str], folder: Path, environment: dict[str, str]) -> str:
+    """Return what an interactive program prints while lines are typed at its terminal."""
+    import pty
+    import select
+    import time
+
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(folder)
+        os.execvpe(command[0], command, environment)
+    said = b""
+    try:
+        for line in [*lines, ""]:
+            ends = time.monotonic() + 2
+            while time.monotonic() < ends and select.select([terminal], [], [], 0.5)[0]:
+                said += os.read(terminal, 4096)
+            os.write(terminal, line.encode() + b"\n")
+    except OSError:
+        pass  # It has gone.
+    finally:
+        os.close(terminal)
+        os.waitpid(child, 0)
+    return said.decode(errors="replace")
+
+
+@pytest.mark.parametrize("shell", ["zsh", "fish", "tcsh", "powershell"])
+def test_scripts_for_other_shells_know_devices_and_rules(shell: str) -> None:
+    shtab = pytest.importorskip("shtab")
+    if shell not in shtab.SUPPORTED_SHELLS:
+        pytest.skip(f"this shtab has no {shell}")
+    script = clmap("completion", shell)
+    assert script.returncode == 0, script.stderr
+    assert "nvidia-hopper" in script.stdout
+    assert "CM201" in script.stdout
+    checker = shutil.which(shell) if shell in ("zsh", "fish") else None
+    if checker is not None:
+        done = subprocess.run(
+            [checker, "-n"], input=script.stdout, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
