@@ -1,6 +1,6 @@
 """Draws the pictures of the tutorial and of the start page: `python docs/pictures.py`.
 
-`python docs/pictures.py test-artifacts` cuts the start page's last step out of screenshots of `make editors`.
+`python docs/pictures.py test-artifacts` cuts the start page's steps out of screenshots of `make editors`.
 
 The files follow light and dark by themselves; their texts hold the figures, and a test compares those.
 """
@@ -23,16 +23,21 @@ DEVICE = "nvidia-hopper"
 LADDER = ("simple", "coalesced_a", "coalesced_ab", "coalesced_abt")
 
 
-_FIXED = (347, 35, 1263, 320)
-"""Where the editor is in the screenshots, which are 1,500 pixels wide and 900 high."""
+_STEPS = {
+    "finding": ("hover", (347, 35, 1303, 402)),
+    "fixes": ("quickfix", (347, 35, 1261, 477)),
+    "fixed": ("fixed", (347, 35, 1263, 320)),
+}
+"""By picture: its screenshot, 1,500 pixels wide and 900 high, and where the editor is in it."""
 
 
 def cut(screenshots: Path) -> None:
-    """Write the editor with the fix applied."""
+    """Write the editor with the finding, with what it offers, and with a fix applied."""
     from PIL import Image
 
-    with Image.open(screenshots / "vscode-fixed.png") as whole:
-        whole.crop(_FIXED).quantize(64).save(FOLDER / "editor_fixed.png", optimize=True)
+    for name, (screenshot, place) in _STEPS.items():
+        with Image.open(screenshots / f"vscode-{screenshot}.png") as whole:
+            whole.crop(place).quantize(128).save(FOLDER / f"editor_{name}.png", optimize=True)
 
 
 def pictures() -> Iterator[tuple[str, str]]:

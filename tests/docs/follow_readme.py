@@ -3,8 +3,8 @@
 For each interpreter `make demo` runs in a copy of the tracked files; the commands of "Install" run through
 pipx in a fresh home, with the wheel as the only thing that is not from the package index; after each, the
 console blocks run in a shell, with the kernels of the repository beside them, and must print what the page
-shows; and the `clmap.toml` and the kernel of the page must give one launch. `make test`, the other line of
-"Try it", is left to CI. The last line says which Pythons ran.
+shows; and the `clmap.toml` and the kernel of the page must give one launch. `make test`, the line beside
+`make demo`, is left to CI. The last line says which Pythons ran.
 """
 
 from __future__ import annotations
