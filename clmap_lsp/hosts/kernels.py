@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.source.chained import without_joints
 
 _COMMENT = re.compile(r"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KERNEL = re.compile(r"(?<![\w.])(?:__kernel|kernel|KERNEL)(?![\w.])")
 _NAMED = re.compile(r"([A-Za-z_]\w*)\s*\(|[;{}()]")
 _MORE = re.compile(r"\s*[A-Za-z_][\w\s*]*\(")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+_DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MARK = re.compile(r"[;{}()]")
 _BRACKET = re.compile(r"[();{]")
@@ -49,7 +51,7 @@ def kernels_in(text: str) -> tuple[KernelText, ...]:
 
     An editor's text is looked through by several that ask.
     """
-    return tuple(_kernels_in(text))
+    return tuple(_kernels_in(without_joints(text)))
 
 
 def _kernels_in(text: str) -> Iterator[KernelText]:
@@ -123,7 +125,7 @@ def _closings(text: str, at: int) -> tuple[dict[int, int], int]:
 
 @lru_cache(maxsize=1024)
 def _parameters(text: str) -> tuple[KernelParameter, ...]:
-    return tuple(_parameters_of(text))
+    return tuple(_parameters_of(_DIRECTIVE.sub("", text)))
 
 
 def _parameters_of(text: str) -> Iterator[KernelParameter]:

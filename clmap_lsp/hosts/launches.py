@@ -637,7 +637,7 @@ def _defined(project: HostProject, name: str, sources: Iterable[Text], raised: R
             path = project.kernel_file(part.name, near) if isinstance(part, FileText) else None
             if path is not None:
                 return _Defined(path, 0, ())
-    places = project.kernels.get(name, ())
+    places = project.kernels.get(name) or project.kernels_in_strings.get(name) or []
     fitting = [it for it in places if len(it.kernel.parameters) == count] or places
     known = {it.path: it for it in fitting}
     is_only = len({it.path for it in places}) == 1
@@ -719,7 +719,7 @@ def _launch(
         defined.path,
         raised.path,
         raised.row,
-        tuple(_host_value(it) for it in whole),
+        tuple(map(_extent, whole)),
         tuple(None if isinstance(it, Null) else _host_value(it) for it in local) or (None,) * len(whole),
         arguments,
         local_arguments,
@@ -731,6 +731,12 @@ def _launch(
         before,
         defines,
     )
+
+
+def _extent(value: Value) -> HostValue:
+    """Return a global size; 0, with which an object may be made that gets its size later, is none."""
+    found = _host_value(value)
+    return found if found.number is None or found.number > 0 else HostValue(None, found.text)
 
 
 def _dimensions(store: Store, value: Value) -> int:

@@ -81,6 +81,9 @@ class HostFile:
         return next(known, None) or self.macros.get(name)
 
 
+_KERNEL_HEAD = re.compile(r"(?<![\w.])(?:__)?kernel\s+(?:void\s|__attribute__)")
+
+
 @dataclass(frozen=True, slots=True)
 class KernelPlace:
     """A kernel in a file. `row` is that of its head."""
@@ -717,6 +720,16 @@ class HostProject:
         for path in self.kernel_files:
             for kernel in self.kernels_of(path):
                 result.setdefault(kernel.name, []).append(KernelPlace(path, kernel))
+        return result
+
+    @lazy_property
+    def kernels_in_strings(self) -> Mapping[str, list[KernelPlace]]:
+        """Kernels in strings of host files, by name; looked for where no kernel file has a name."""
+        result: dict[str, list[KernelPlace]] = {}
+        for path in self.host_files:
+            if _KERNEL_HEAD.search(self.text(path) or ""):
+                for kernel in self.kernels_of(path):
+                    result.setdefault(kernel.name, []).append(KernelPlace(path, kernel))
         return result
 
     def kernels_of(self, path: str) -> list[KernelText]:

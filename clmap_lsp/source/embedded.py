@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import PurePath
 from typing import Literal
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.source.chained import Piece, chains
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.wrapped import stringified, without_new_lines
 
@@ -87,9 +88,36 @@ def find_embedded(text: str, language: HostLanguage) -> list[EmbeddedSource]:
             found = _c(text, _CPP_TOKEN)
         case _:
             found = _c(text, _C_TOKEN)
-    made = _stringified(text, language)
-    inside = [it for it in found if not any(that.start <= it.start < that.end for that in made)]
-    return sorted((it for it in (*inside, *made) if _KERNEL.search(it.text)), key=lambda it: it.start)
+    programs = _with_macros(text, language, found)
+    return [it for it in programs if _KERNEL.search(it.text)]
+
+
+def _with_macros(
+    text: str, language: HostLanguage, strings: Iterable[EmbeddedSource]
+) -> list[EmbeddedSource]:
+    """Return strings, and what macros make strings of, in the order of the file, each character once."""
+    made = _chained(text, language)
+    made += [it for it in _stringified(text, language) if not _within(it, made)]
+    return sorted((*(it for it in strings if not _within(it, made)), *made), key=lambda it: it.start)
+
+
+def _within(source: EmbeddedSource, others: Sequence[EmbeddedSource]) -> bool:
+    return any(it.start <= source.start < it.end for it in others)
+
+
+def _chained(text: str, language: HostLanguage) -> list[EmbeddedSource]:
+    """Return the programs that macros and strings of C and C++ make together."""
+    return [_of_pieces(text, it) for it in (chains(text) if language != "python" else ())]
+
+
+def _of_pieces(text: str, pieces: Sequence[Piece]) -> EmbeddedSource:
+    made = _Pieces()
+    for it in pieces:
+        if it.is_string:
+            made.add_escaped(text, it.start, it.end)
+        else:
+            made.add(without_new_lines(text[it.start : it.end]), it.start)
+    return made.source(pieces[0].start, pieces[-1].end)
 
 
 def _stringified(text: str, language: HostLanguage) -> list[EmbeddedSource]:
@@ -113,9 +141,7 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     found = _python(text) if language == "python" else _c(text, _CPP_TOKEN if language == "cpp" else _C_TOKEN)
     programs = [it for it in found if _KERNEL.search(it.text) or "\n" in it.text.strip()]
     if is_host:  # A kernel file that is one such macro may define the macros that stand in it.
-        made = _stringified(text, language)
-        inside = [it for it in programs if not any(that.start <= it.start < that.end for that in made)]
-        programs = sorted((*inside, *made), key=lambda it: it.start)
+        programs = _with_macros(text, language, programs)
     blank = re.sub(r"[^\n]", " ", text)
     parts: list[str] = []
     at = 0

@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from itertools import compress, count
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.source.counted import is_counted_with
 from clmap_lsp.source.ir import Guess, Problem, Severity
 from clmap_lsp.source.lexer import NEW_LINE, Token
 from clmap_lsp.source.normalise import REMOVED, span_of_token
@@ -284,7 +285,9 @@ def _commas(texts: list[str], at: int) -> int:
 def _value(name: str, role: Role, texts: list[str], places: list[int]) -> str | None:
     match role:
         case Role.TYPE:
-            return _element(name) if _may_be_scalar(name, texts, places) else None
+            if not _may_be_scalar(name, texts, places):
+                return None
+            return _integer(name) if is_counted_with(texts, places) else _element(name)
         case Role.VECTOR_TYPE:
             match = _LANES.search(name)
             lanes = match.group(1) if match else _literal_lanes(name, texts, places)
@@ -311,6 +314,11 @@ def _literal_lanes(name: str, texts: list[str], places: Iterable[int]) -> str:
             if lanes in (2, 3, 4, 8, 16):
                 return str(lanes)
     return "4"
+
+
+def _integer(name: str) -> str:
+    named = _element(name)
+    return named if named not in ("float", "double", "half") else "uint" if name[0] in "uU" else "int"
 
 
 def _element(name: str) -> str:

@@ -1,0 +1,117 @@
+"""Programs that C++ puts together from macros' arguments and strings: `R(kernel void f)+"("+R(...)`.
+
+A macro makes a string of its argument where the file defines it so (`#define R(...) #__VA_ARGS__`), or where
+a kernel stands in one: nothing else of C++ can take it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from clmap_lsp.dataclass import dataclass
+
+# What is not closed runs to its end, so that the time is linear in any text.
+_SKIPPED = r"//[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\Z)"
+_STRING = r'"(?P<string>(?:[^"\\\n]|\\.)*+)(?:"|(?=\n)|\Z)'
+_RAW = r'(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\((?P<raw>.*?)(?:\)(?P=delimiter)"|\Z)'
+_TOKEN = re.compile(
+    rf"{_SKIPPED}|{_RAW}|{_STRING}|(?<!\w)(?P<kernel>(?:__kernel|kernel)\s++(?=void\s|__attribute__))"
+    r"|(?<!\w)(?P<name>[A-Za-z_]\w*+)(?:\s*+\()?|[()]",
+    re.DOTALL,
+)
+_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)\s+(?:void|__attribute__)(?!\w)")
+_DEFINED = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)\((?P<parameter>[\w.]*)\)(?P<body>[^\n]*)", re.MULTILINE
+)
+_DEFINES = re.compile(r"#[ \t]*+define[ \t]++\Z")
+_FAR = 80
+_NO_MACROS = frozenset(("if", "while", "for", "switch", "return", "sizeof", "catch", "defined"))
+_JOINT = re.compile(r"\)[ \t]*\+\s*[\"A-Za-z_]")
+_NOT_LINE_END = re.compile(r"[^\n]")
+_BETWEEN = re.compile(r"(?:[\s+]|//[^\n]*+|/\*.*?(?:\*/|\Z))*+", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a program's text in its host file: inside of the brackets, or of the quotes."""
+
+    start: int
+    end: int
+    is_string: bool
+    outer: tuple[int, int]
+    """With the macro's name and the brackets, or with the quotes."""
+
+
+def chains(text: str) -> Iterator[list[Piece]]:
+    """Yield the pieces of each program that macros make, by themselves or together with strings."""
+    if not _KERNEL.search(text):
+        return
+    names = _stringifying(text)
+    run: list[Piece] = []
+    for piece in _pieces(text, names) if names else ():
+        if run and _BETWEEN.fullmatch(text, run[-1].outer[1], piece.outer[0]) is None:
+            yield from _whole(run)
+            run = []
+        run.append(piece)
+    yield from _whole(run)
+
+
+def without_joints(text: str) -> str:
+    """Blank what stands between pieces: `R(kernel void f)+"("+R(int n)` reads as one text."""
+    if _JOINT.search(text) is None:
+        return text
+    parts: list[str] = []
+    at = 0
+    for chain in chains(text):
+        for before, piece in pairwise(chain):
+            parts += (text[at : before.end], _NOT_LINE_END.sub(" ", text[before.end : piece.start]))
+            at = piece.start
+    return "".join((*parts, text[at:]))
+
+
+def _whole(run: list[Piece]) -> Iterator[list[Piece]]:
+    if any(not it.is_string for it in run):
+        yield run
+
+
+def _stringifying(text: str) -> frozenset[str]:
+    """Return the names of macros that make strings of their arguments."""
+    found = set()
+    for match in _DEFINED.finditer(text):
+        parameter = "__VA_ARGS__" if match["parameter"] == "..." else match["parameter"].removesuffix("...")
+        if parameter and re.search(rf"(?<!#)#[ \t]*{parameter}(?!\w)", match["body"]):
+            found.add(match["name"])
+    open_: list[str] = []
+    """Of each bracket that is open, the innermost name that one stands behind."""
+    for match in _TOKEN.finditer(text):
+        if match["kernel"] is not None:
+            found.update(it for it in open_[-1:] if it)
+        elif match[0][-1] == "(" and match["raw"] is None:
+            is_macro = match["name"] is not None and match["name"] not in _NO_MACROS
+            open_.append(match["name"] if is_macro else open_[-1] if open_ else "")
+        elif match[0] == ")" and open_:
+            open_.pop()
+    return frozenset(found)
+
+
+def _pieces(text: str, names: Sequence[str] | frozenset[str]) -> Iterator[Piece]:
+    """Yield strings, and the arguments of macros by some names, in the order of the text."""
+    depth, opened, start = 0, 0, 0
+    """Brackets inside of a macro's argument, none outside; where its name and its argument start."""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if depth:
+            depth += (token[-1] == "(" and match["name"] is not None) + (token == "(") - (token == ")")
+            if depth == 0:
+                yield Piece(start, match.start(), is_string=False, outer=(opened, match.end()))
+        elif match["string"] is not None:
+            yield Piece(*match.span("string"), is_string=True, outer=match.span())
+        elif match["name"] in names and token[-1] == "(" and not _is_defined(text, match.start()):
+            depth, opened, start = 1, match.start(), match.end()
+
+
+def _is_defined(text: str, at: int) -> bool:
+    """Tell whether a name is the one that a `#define` is about."""
+    return _DEFINES.search(text, max(at - _FAR, 0), at) is not None
