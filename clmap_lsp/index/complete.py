@@ -29,6 +29,7 @@ from clmap_lsp.index.cursor import QUALIFIER_WORDS
 from clmap_lsp.index.index import Index, PlacedUnit
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Scope, Symbol
 from clmap_lsp.index.place import can_begin, is_code
+from clmap_lsp.index.reading import read_index
 from clmap_lsp.index.types import (
     TYPE_NAMES,
     Base,
@@ -42,10 +43,13 @@ from clmap_lsp.index.types import (
     spelled,
 )
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
+from clmap_lsp.source.lexer import words as texts_of
 from clmap_lsp.source.predefined import version_of
 from clmap_lsp.source.types import VectorType
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
 
+LONGEST_USE = 2_000
+"""Characters of a macro's use that is not closed yet."""
 LIMIT = 120
 """Candidates that are given at once; the editor asks again when more letters are typed."""
 
@@ -80,6 +84,7 @@ def prefix_start(text: str, offset: int) -> int:
 
 def complete(index: Index, offset: int) -> Completion:
     """Return what can be typed at an offset of the file."""
+    index = _closed(index, offset)
     text = index.text
     start = prefix_start(text, offset)
     prefix = text[start:offset]
@@ -91,6 +96,37 @@ def complete(index: Index, offset: int) -> Completion:
         found = _names(index, start, prefix)
     chosen = matching(found, prefix)
     return Completion(start, offset, tuple(chosen[:LIMIT]), len(chosen) > LIMIT or not prefix)
+
+
+def _closed(index: Index, offset: int) -> Index:
+    """Return the index of the text with the use of a macro closed that an offset stands in the arguments of.
+
+    Open, it makes nothing; only what it makes says which names can be meant in its arguments.
+    """
+    opened = [
+        it.span
+        for it in index.problems
+        if it.code == "unclosed-macro" and it.span.path == index.path and it.span.end <= offset
+    ]
+    if not opened or offset - opened[-1].start > LONGEST_USE:
+        return index
+    start = opened[-1].start
+    depth = 0
+    for text in texts_of(index.text[start:offset]):
+        depth += (text == "(") - (text == ")")
+    if depth < 1:
+        return index
+    line_end = index.text.find("\n", offset)
+    rest = "" if line_end < 0 else index.text[line_end:]
+    closed = index.text[:offset] + ")" * depth + rest  # What the line goes on with would be arguments too.
+    files = index.files
+    return read_index(
+        closed,
+        index.path,
+        index.options,
+        read_file=lambda name: files[name].text if name in files else None,
+        previous=index,
+    )
 
 
 def _by_context(index: Index, line: str, text: str, start: int) -> list[Candidate] | None:

@@ -49,6 +49,7 @@ from clmap_lsp.index.types import (
 )
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
+from clmap_lsp.source.strings import string_bytes
 from clmap_lsp.source.types import SCALARS, AddressSpace, OpaqueType, ScalarKind, ScalarType, VectorType
 from clmap_lsp.source.vocabulary import ACCESS_QUALIFIERS, ADDRESS_SPACES, ATTRIBUTE_WORDS, KERNEL_WORDS
 
@@ -856,14 +857,22 @@ class DeclarationParser(ExpressionParser):
         if is_constant and isinstance(found, Value) and found.constant is None and not found.is_pointed:
             self._check_constant(found, self.reads[mark:])
         self.unit.flow.append((symbol, (*self.reads[mark:], *self.controls)))
-        if isinstance(found, Value):
-            if isinstance(base_of(type_), ScalarType) and is_const(type_):
-                symbol.value = found.constant
-            if isinstance(base_of(type_), Array) and self.texts[at + 1][:1] == '"':
-                found = None
         base = base_of(type_)
+        if isinstance(found, Value) and isinstance(base, ScalarType) and is_const(type_):
+            symbol.value = found.constant
+        first = at + 1 + (self.texts[at + 1] == "{")
+        if isinstance(base, Array) and self.texts[first][:1] == '"' and _is_character(base.element):
+            found = self._n_characters(first)
         if isinstance(found, int) and isinstance(base, Array) and base.length is None:
             symbol.type = Qualified(Array(base.element, found))
+
+    def _n_characters(self, at: int) -> int:
+        """Return the length of the array that the string literals from a token on make, with its zero."""
+        count = 1
+        while at < self.at and self.texts[at][:1] == '"':
+            count += len(string_bytes(self.texts[at])) - 1
+            at += 1
+        return count
 
     def _check_constant(self, value: Value, reads: list[Symbol | None]) -> None:
         """Report what gives a variable of constant memory its value as the kernel runs."""
@@ -1038,3 +1047,8 @@ def _aligned(attributes: list[tuple[str, str]]) -> int | None:
         if name == "aligned":
             return int(argument) if argument.isdigit() else None
     return None
+
+
+def _is_character(type_: Qualified) -> bool:
+    base = base_of(type_)
+    return isinstance(base, ScalarType) and base.size == 1

@@ -231,13 +231,15 @@ class OperandParser(Checks, ABC):
             said = f"'{name}' is of OpenCL C {builtin.since:.1f}; this is built as {self.version / 100:.1f}"
             self.issue("version", said, token=at, name=name)
             return
-        close = nearest(name, self._local_names()) or self.near(name)
+        local = nearest(name, self._local_names())
+        close = local or self.near(name)
         if close is None and is_call:
             close = builtins.near(name)
         what = f"use of undeclared identifier '{name}'"
         if is_call:
             what = f"implicit declaration of function '{name}' is invalid in OpenCL"
-        is_capitals = name.upper() == name
+        # Macros of the host are in capitals and alike (`DIM_X`, `DIM_Y`); two letters swapped are a slip.
+        is_capitals = name.upper() == name and (local is None or sorted(name) != sorted(local))
         if close is not None and len(name) > 1 and not is_capitals:
             said = f"{what}; did you mean '{close}'?"
             self.issue("undeclared", said, token=at, fix=replaced(at, close), name=name)

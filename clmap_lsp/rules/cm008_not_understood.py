@@ -29,8 +29,9 @@ def check(context: RuleContext) -> Iterator[Finding]:
 
     claimed = {code for rule in all_rules() for code in rule.meta.problems}
     doubtful = is_doubtful(context.program)
-    for it in context.program.problems:
-        if it.code not in claimed and not (doubtful and it.code in ("unsupported", "vector-literal")):
+    unclaimed = [it for it in context.program.problems if it.code not in claimed]
+    for it in context.not_following(unclaimed):
+        if not (doubtful and it.code in ("unsupported", "vector-literal")):
             found = from_problem(RULE, it)
             # A header that includes itself does so with any options.
             is_own = it.span.path == context.program.path or it.code == "include-depth"

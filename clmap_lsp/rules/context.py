@@ -119,7 +119,10 @@ class RuleContext:
 
     def problems(self, rule: RuleMeta) -> Iterator[Problem]:
         """Yield the source problems that a rule reports, but none that follow from a compiler's error."""
-        found = [it for it in self.program.problems if it.code in rule.problems]
+        return self.not_following([it for it in self.program.problems if it.code in rule.problems])
+
+    def not_following(self, found: list[Problem]) -> Iterator[Problem]:
+        """Yield those of some problems that do not follow from a compiler's error."""
         refused = self.refused if found else []
         if self.index is None or not refused:
             yield from found

@@ -86,7 +86,8 @@ def diagnostic(finding: Finding, places: Places, offers: Sequence[Offer] = ()) -
     """
     rule = find_rule(finding.code)
     related = [
-        lsp.DiagnosticRelatedInformation(places.location(it.span), it.message) for it in finding.related
+        lsp.DiagnosticRelatedInformation(places.location(it.span), it.message.replace("`", ""))
+        for it in finding.related
     ]
     span = finding.span
     if span.definition is not None:

@@ -36,6 +36,7 @@ from clmap_lsp.source.ir import (
 )
 from clmap_lsp.source.lowering import Lowering, Memory, ObjectValue, pointer_to
 from clmap_lsp.source.span import Span
+from clmap_lsp.source.strings import string_bytes
 from clmap_lsp.source.types import (
     INT,
     LONG,
@@ -52,7 +53,6 @@ from clmap_lsp.source.types import (
     Type,
     VectorType,
 )
-from clmap_lsp.source.vocabulary import ESCAPES
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -438,49 +438,3 @@ def encode_scalar(number: int | float, type_: ScalarType) -> bytes | None:
     if isinstance(number, float):
         return None
     return (number & ((1 << type_.bits) - 1)).to_bytes(max(type_.size, 1), "little")
-
-
-def string_bytes(text: str) -> bytes:
-    """Return the bytes of one or more string literals as typed, with the closing zero."""
-    return unescape("".join(_bodies(text))) + b"\0"
-
-
-def _bodies(text: str) -> list[str]:
-    bodies: list[str] = []
-    at = 0
-    while (start := text.find('"', at)) >= 0:
-        end = start + 1
-        while end < len(text) and text[end] != '"':
-            end += 2 if text[end] == "\\" else 1
-        bodies.append(text[start + 1 : end])
-        at = end + 1
-    return bodies
-
-
-def unescape(body: str) -> bytes:
-    """Return the bytes that the inside of a literal stands for."""
-    data = bytearray()
-    at = 0
-    while at < len(body):
-        char = body[at]
-        at += 1
-        if char != "\\" or at >= len(body):
-            data += char.encode()
-            continue
-        char = body[at]
-        at += 1
-        if char == "x":
-            end = at
-            while end < len(body) and body[end] in "0123456789abcdefABCDEF":
-                end += 1
-            data.append(int(body[at:end] or "0", 16) & 255)
-            at = end
-        elif char in "01234567":
-            end = at
-            while end < min(len(body), at + 2) and body[end] in "01234567":
-                end += 1
-            data.append(int(char + body[at:end], 8) & 255)
-            at = end
-        else:
-            data.append(ESCAPES.get(char, ord(char) & 255))
-    return bytes(data)

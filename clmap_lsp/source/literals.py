@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 
 from clmap_lsp.source.constants import Number, round_float
-from clmap_lsp.source.initializers import unescape
+from clmap_lsp.source.strings import unescape
 from clmap_lsp.source.types import DOUBLE, FLOAT, HALF, INT, LONG, UINT, ULONG, ScalarType
 
 _NUMBER = re.compile(

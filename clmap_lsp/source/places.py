@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clmap_lsp.source.constants import integer_value
 from clmap_lsp.source.conversions import binary, compare, convert, decayed, offset, typed_binary
-from clmap_lsp.source.initializers import copy_object, offset_to, string_bytes
+from clmap_lsp.source.initializers import copy_object, offset_to
 from clmap_lsp.source.ir import (
     BinaryOp,
     Builtin,
@@ -48,6 +48,7 @@ from clmap_lsp.source.lowering import (
     pointer_to,
 )
 from clmap_lsp.source.span import Span
+from clmap_lsp.source.strings import string_bytes
 from clmap_lsp.source.types import (
     CHAR,
     INT,

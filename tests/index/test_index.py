@@ -310,3 +310,17 @@ def test_attributes_make_vectors_of_scalars():
     assert not [it for it in index.issues if it.issue.severity is Severity.ERROR]
     assert spelled(named(index, "a").symbol.type, is_canonical=True) == "__global float3 *"
     assert layout(named(index, "a").symbol.type.base.pointee).size == 16
+
+
+def test_strings_give_arrays_their_length():
+    index = index_of(
+        '__constant char /*a*/a[] = "ab" "c\\n\\x41é";\n__constant uchar /*b*/b[] = {"xy"};\n'
+        "__constant char /*c*/c[] = {'a', 'b'};\n__constant char */*d*/d[] = {\"q\", \"r\"};\n"
+    )
+    found = [spelled(named(index, it).symbol.type) for it in "abcd"]
+    assert found == [
+        "__constant char[8]",
+        "__constant uchar[3]",
+        "__constant char[2]",
+        "__constant char *[2]",
+    ]

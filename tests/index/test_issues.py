@@ -421,3 +421,12 @@ def test_nothing_follows_from_a_call_that_is_refused(call, said):
     )
     errors = [it for it in messages(text) if " error: " in it]
     assert [it.partition("error: ")[2] for it in errors] == [said]
+
+
+def test_two_letters_swapped_are_a_slip_in_capitals_too():
+    """Macros of the host are in capitals and differ in a letter; two swapped are a name of the function."""
+    body = "{{ const int STRIDE = n, DIM_X = 2; for (int i = 0; i < {}; i++) o[i] = 1; }}"
+    text = f"__kernel void k(__global float *o, int n) {body}"
+    assert any("error: use of undeclared identifier 'STRIED'" in it for it in messages(text.format("STRIED")))
+    for name in ("DIM_Y", "STRIDES", "OTHER"):
+        assert [it for it in messages(text.format(name)) if " error: " in it] == []

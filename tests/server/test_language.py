@@ -425,6 +425,15 @@ def test_formatting_keeps_lines_and_braces_and_indents_as_the_editor_does(sessio
 
 
 @pytest.mark.skipif(program() is None, reason="clang-format is not installed")
+@pytest.mark.parametrize("indent", ["  ", "    ", "\t"])
+def test_an_editor_that_was_told_nothing_leaves_the_indentation_alone(session, indent):
+    uri = session.open(text := UNTIDY.replace("\t", indent), "untidy.cl")
+    params = {"textDocument": {"uri": uri}, "options": {"tabSize": 8, "insertSpaces": False}}
+    wanted = text.replace("if(n>3)", "if (n > 3)").replace("[ 0 ]=", "[0] = ")
+    assert applied(text, session.request("textDocument/formatting", params)) == wanted
+
+
+@pytest.mark.skipif(program() is None, reason="clang-format is not installed")
 def test_formatting_follows_a_file_of_styles(session):
     style = session.folder / "styled" / ".clang-format"
     style.parent.mkdir()
@@ -627,3 +636,60 @@ def test_signatures_of_built_ins_are_those_of_the_specification(session):
     uri = session.open(text, "shown.cl")
     found = ask(session, "signatureHelp", "vload4(0, ", inside=10, uri=uri, text=text)
     assert found["signatures"][0]["label"] == "float4 vload4(size_t offset, const __global float *p)"
+
+
+MAKING = """\
+#define KERNEL(name, code) \\
+    __kernel void name(__global float *a) { float src = a[0]; a[0] = (code); }
+KERNEL(first, (sr%s
+__kernel void other(__global int *b) { b[0] = 1; }
+"""
+
+
+@pytest.mark.parametrize("rest", ["", " < 1 ? 2 : 3)", "))"])
+def test_arguments_of_a_macro_that_is_not_closed_yet_see_what_it_declares(session, rest):
+    text = MAKING % rest
+    uri = session.open(text, "made.cl")
+    found = ask(session, "completion", "(sr", inside=3, uri=uri, text=text)
+    assert found["items"][0]["label"] == "src"
+
+
+HALF = """\
+__kernel void f(__global float *a)
+{
+    clamp(1.0f,
+    for (int k = 0; k < 2; k++)
+        a[k] = k;
+}
+"""
+
+
+def test_what_is_said_of_a_half_written_statement_is_said_once(session):
+    uri = session.open(HALF, "half.cl")
+    found = [it for it in session.diagnostics(uri) if it["range"]["start"]["line"] in (2, 3)]
+    assert [(it["code"], it["message"]) for it in found] == [("CM001", "expected expression")]
+
+
+WALKING = """\
+// clmap: global=256,256 local=16,16 N=256
+__kernel void mm(__global const float *A, __global const float *B, __global float *C, const int N)
+{
+    int r = get_global_id(0);
+    int c = get_global_id(1);
+    float sum = 0.0f;
+    for (int k = 0; k < N; k++)
+        sum += B[k * N + c] * A[r * N + k];
+    C[r * N + c] = sum;
+}
+"""
+
+
+def test_notes_are_plain_text_as_messages_are(session):
+    uri = session.open(WALKING, "walking.cl")
+    notes = [
+        note["message"]
+        for it in session.diagnostics(uri)
+        for note in it.get("relatedInformation") or ()
+        if it["code"] == "CM104"
+    ]
+    assert any(it.startswith("A[r*N + k]: ") for it in notes)

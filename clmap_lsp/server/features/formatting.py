@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -83,13 +84,14 @@ def _style(document: Document, options: lsp.FormattingOptions) -> str:
     if any((it / name).is_file() for it in folders for name in (".clang-format", "_clang-format")):
         return "file"
     text = document.text
+    width, uses_tabs = _indentation(text, options)
     on_own_line = len(_BRACE_OWN_LINE.findall(text)) > len(_BRACE_SAME_LINE.findall(text))
     return json.dumps(
         {
             "BasedOnStyle": "LLVM",
-            "IndentWidth": options.tab_size,
+            "IndentWidth": width,
             "TabWidth": options.tab_size,
-            "UseTab": "Never" if options.insert_spaces else "ForIndentation",
+            "UseTab": "ForIndentation" if uses_tabs else "Never",
             "ColumnLimit": 0,
             "BreakBeforeBraces": "Allman" if on_own_line else "Attach",
             "SortIncludes": "Never",
@@ -99,6 +101,25 @@ def _style(document: Document, options: lsp.FormattingOptions) -> str:
             "AllowShortLoopsOnASingleLine": True,
         }
     )
+
+
+def _indentation(text: str, options: lsp.FormattingOptions) -> tuple[int, bool]:
+    """Return the width of a level, and whether it is a tab: what the editor says, where it was told anything.
+
+    Tabs of eight are what Neovim sends that nobody told: a text of spaces then keeps its own.
+    """
+    is_told = options.insert_spaces or options.tab_size != _UNTOLD_TAB
+    steps = Counter(len(inner) - len(outer) for outer, inner in _BLOCK.findall(text))
+    widths = [width for width, _ in steps.most_common() if 0 < width <= _UNTOLD_TAB]
+    if is_told or not widths or _TABBED.search(text):
+        return options.tab_size, not options.insert_spaces
+    return widths[0], False
+
+
+_UNTOLD_TAB = 8
+_TABBED = re.compile(r"^ *\t+[ \t]*\S", re.MULTILINE)
+_BLOCK = re.compile(r"^([ \t]*)(?:\S[^\r\n]*)?\{[ \t]*\r?\n([ \t]+)(?=\S)", re.MULTILINE)
+"""A line that opens a block, and the first line of the block."""
 
 
 async def formatted(

@@ -71,7 +71,13 @@ function M.show(buffer, client)
   for _, pulled in ipairs({ false, true }) do
     local ok, namespace = pcall(vim.lsp.diagnostic.get_namespace, client.id, pulled)
     if ok then
-      vim.diagnostic.config({ virtual_text = true }, namespace)
+      -- Hints, as on text that conditions leave out, would stand behind half of the lines.
+      local least = { min = vim.diagnostic.severity.INFO }
+      vim.diagnostic.config({
+        virtual_text = { severity = least },
+        signs = { severity = least },
+        severity_sort = true,
+      }, namespace)
     end
   end
   if not vim.lsp.codelens then
