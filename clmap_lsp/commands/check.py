@@ -19,6 +19,7 @@ from clmap_lsp.reading import reason
 from clmap_lsp.report.formats import FORMATS, render
 from clmap_lsp.report.order import by_importance, summary_text, top, without_copies
 from clmap_lsp.report.pins import toml_of
+from clmap_lsp.report.styles import shows_colour
 from clmap_lsp.workspace import remembered_workspaces, scope_of
 
 if TYPE_CHECKING:
@@ -225,7 +226,7 @@ def _terms(args: argparse.Namespace, jobs: Sequence[CheckJob]) -> Terms | None:
 
     Raises: UsageError if kernels were to run, and the system cannot confine a process.
     """
-    from clmap_lsp.commands.checking import PARALLEL_FROM
+    from clmap_lsp.commands.advancing import PARALLEL_FROM
 
     runs_kernels = any(it.emulate or it.fixes for it in jobs)
     is_one_process = not runs_kernels and len(jobs) < PARALLEL_FROM
@@ -312,12 +313,12 @@ def _ordered(args: argparse.Namespace, report: CheckReport) -> CheckReport:
 
 
 def _print(args: argparse.Namespace, report: CheckReport) -> None:
-    if args.format != "full" or not _shows_colour(args.color):
+    if args.format != "full" or not shows_colour(args.color):
         sys.stdout.write(render(args.format, report, statistics=args.statistics))
     else:
         from clmap_lsp.report import full, statistics
 
-        full.print_styled(report, force=not sys.stdout.isatty())
+        sys.stdout.write(full.render_styled(report))
         if args.statistics:
             sys.stdout.write("\n" + statistics.render(report))
     if args.format in ("full", "concise"):
@@ -344,15 +345,6 @@ def _output(text: str) -> tuple[str, str]:
             f"{text!r} is not FORMAT:FILE, with FORMAT one of {', '.join(FORMATS)}"
         )
     return name, path
-
-
-def _shows_colour(choice: str) -> bool:
-    """Tell whether to colour; the variables are those of no-color.org and force-color.org."""
-    if choice != "auto" or os.environ.get("NO_COLOR"):
-        return choice == "always"
-    if os.environ.get("FORCE_COLOR") or os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0"):
-        return True
-    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def _fixed(args: argparse.Namespace, jobs: Sequence[CheckJob], report: CheckReport) -> CheckReport:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.commands.advancing import PARALLEL_FROM, progress
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.errors import UsageError, internal_error, system_error
 from clmap_lsp.findings import Finding, Fix, Rest, Severity
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from clmap_lsp.worker.forked import Terms
 
 UNUSED_SUPPRESSION = "CM004"
-PARALLEL_FROM = 12
-"""Below this many files, starting processes costs more than it saves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,18 +206,3 @@ def _spawned(jobs: Sequence[CheckJob], n_processes: int) -> tuple[FileReport, ..
 def _advanced(report: FileReport, advance: Any) -> FileReport:
     advance()
     return report
-
-
-@contextmanager
-def progress(total: int) -> Iterator[Any]:
-    """Show progress on standard error if it is a terminal and there is enough to wait for."""
-    if total < PARALLEL_FROM or not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("checking", total=total)
-        yield lambda: progress.advance(task)

@@ -37,11 +37,8 @@ def run(args: argparse.Namespace) -> int:
         from clmap_lsp.report.json_rules import rule_json
 
         print(json.dumps({"schema": 1, "rule": rule_json(rule)}, indent=2, ensure_ascii=False))
-    elif sys.stdout.isatty():
-        from rich.console import Console
-        from rich.markdown import Markdown
-
-        Console().print(Markdown(markdown))
     else:
-        print(markdown, end="")
+        from clmap_lsp.report.styles import page, shows_colour
+
+        sys.stdout.write(page(markdown) if shows_colour() else markdown)
     return 0

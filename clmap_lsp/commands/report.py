@@ -121,7 +121,7 @@ def _page(
     before: Mapping[str, Any] | None,
 ) -> dict[str, object]:
     """Return the page, and what went wrong with single files."""
-    from clmap_lsp.commands.checking import progress
+    from clmap_lsp.commands.advancing import progress
     from clmap_lsp.report import html
     from clmap_lsp.report.html_model import Report
     from clmap_lsp.workbench import Workbench, device_of

@@ -138,7 +138,7 @@ def _show(args: argparse.Namespace, points: list[StridePoint]) -> None:
     elif args.format == "json":
         print(chart.as_json(points))
     else:
-        chart.print_table(points)
+        sys.stdout.write(chart.as_text(points))
     if args.chart:
         from clmap_lsp.whole_files import write_whole
 

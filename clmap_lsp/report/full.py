@@ -1,7 +1,6 @@
 """Findings for people: message, source excerpt with carets, related places, fix.
 
-The layout is built as styled pieces; a plain terminal or pipe gets their text, a colour terminal gets them
-through rich, which is imported only then.
+The layout is built as styled pieces; a pipe gets their text, a colour terminal the styles too.
 """
 
 from __future__ import annotations
@@ -15,6 +14,7 @@ from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.links import rule_url
 from clmap_lsp.report.model import CheckReport, FileReport
 from clmap_lsp.report.pins import line_of
+from clmap_lsp.report.styles import joined
 from clmap_lsp.source.span import SourceFile, Span
 
 Piece = tuple[str, str]
@@ -36,19 +36,9 @@ def render(report: CheckReport) -> str:
     return "".join(text for text, _ in pieces(report))
 
 
-_WIDTH = 200
-"""Nothing is wrapped at it; but where `COLUMNS` says 0, nothing would be printed."""
-
-
-def print_styled(report: CheckReport, *, force: bool = False) -> None:
-    """Print the report with colours and links; `force` even where standard output is no terminal."""
-    from rich.console import Console
-    from rich.text import Text
-
-    text = Text()
-    for part, style in pieces(report):
-        text.append(part, style=style or None)
-    Console(highlight=False, soft_wrap=True, force_terminal=force or None, width=_WIDTH).print(text, end="")
+def render_styled(report: CheckReport) -> str:
+    """Return the report with colours and links."""
+    return joined(pieces(report))
 
 
 def pieces(report: CheckReport) -> Iterator[Piece]:

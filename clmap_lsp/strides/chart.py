@@ -55,26 +55,20 @@ def title(points: Sequence[StridePoint]) -> str:
     )
 
 
-def print_table(points: Sequence[StridePoint]) -> None:
-    """Print the curve as a table with a bar for each exponent, the plain copy's rate as its full length."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    top = max([points[0].roofline, *(it.median for it in points)])
-    table = Table(title=title(points), title_justify="left", box=None, pad_edge=False)
-    for name in ("exponent", "stride", "GB/s", "deviation", "runs", "of copy"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+def as_text(points: Sequence[StridePoint]) -> str:
+    """Return the curve as a table with a bar for each exponent, the plain copy's rate as its full length."""
+    roofline = points[0].roofline
+    top = max([roofline, *(it.median for it in points)])
+    rows = [("exponent", "stride", "GB/s", "deviation", "runs", "of copy", "")]
     for it in points:
-        share = it.median / it.roofline
-        bar = "█" * max(1, round(30 * it.median / top))
-        table.add_row(
-            str(it.exponent), str(1 << it.exponent), f"{it.median:.1f}", f"{it.deviation:.1f}", str(it.runs),
-            f"{share:.0%}", bar,
-        )  # fmt: skip
-    console.print(table)
-    console.print(f"plain copy on the same buffers: {points[0].roofline:.1f} GB/s (read and written bytes)")
+        rate = (f"{it.median:.1f}", f"{it.deviation:.1f}", str(it.runs), f"{it.median / it.roofline:.0%}")
+        rows.append(
+            (str(it.exponent), str(1 << it.exponent), *rate, "█" * max(1, round(30 * it.median / top)))
+        )
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    lines = ["  ".join([*map(str.rjust, row[:-1], widths), row[-1]]).rstrip() for row in rows]
+    copied = f"plain copy on the same buffers: {roofline:.1f} GB/s (read and written bytes)"
+    return "\n".join([title(points), *lines, copied]) + "\n"
 
 
 def as_json(points: Sequence[StridePoint]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import shutil
 import subprocess
 import sys
@@ -336,7 +337,7 @@ def test_help_version_rules_explain_and_devices() -> None:
     assert facts["simd_width"] == 32
 
 
-def on_a_terminal(*arguments: str) -> str:
+def on_a_terminal(*arguments: str, **names: str) -> str:
     """Run with stdout and stderr on a pseudo-terminal and return what it showed."""
     leader, follower = pty.openpty()
     with subprocess.Popen(
@@ -344,7 +345,7 @@ def on_a_terminal(*arguments: str) -> str:
         stdin=follower,
         stdout=follower,
         stderr=follower,
-        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "NO_COLOR": ""},
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "NO_COLOR": "", **names},
     ) as process:
         os.close(follower)
         shown = b""
@@ -370,6 +371,23 @@ def test_a_terminal_gets_colour_links_and_progress(tmp_path: Path) -> None:
     assert "\x1b[1;33m" in shown
     assert "\x1b]8;" in shown
     assert "^^^" in shown
+
+
+def test_a_rule_is_explained_as_wide_as_the_terminal() -> None:
+    shown = on_a_terminal("explain", "CM201", COLUMNS="60").replace("\r\n", "\n")
+    assert "\x1b[1;4mbank-conflict (CM201)\x1b[0m" in shown
+    assert "```" not in shown
+    prose = [it for it in shown.splitlines() if it and not it.startswith("    ")]
+    assert max(len(re.sub(r"\x1b\[[\d;]*m", "", it)) for it in prose) <= 60
+    words = [re.sub(r"\x1b\[[\d;]*m", "", it).split() for it in (shown, clmap("explain", "CM201").stdout)]
+    left = [it for it in words[1] if it not in ("#", "##") and not it.startswith("```")]
+    assert words[0] == left
+
+
+@pytest.mark.parametrize("names", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_a_terminal_without_colours_gets_plain_text(names: dict[str, str]) -> None:
+    assert "\x1b" not in on_a_terminal("explain", "CM201", **names)
+    assert "\x1b" not in on_a_terminal("--check", SIMPLE, **names)
 
 
 def test_a_pipe_gets_neither_colour_nor_progress() -> None:

@@ -24,6 +24,7 @@ from doc_examples import ROOT, examples, matches, steps
 
 README = ROOT / "README.md"
 _LIMIT_S = 600
+_MOST_BYTES = 110_000_000
 
 
 def _blocks(language: str) -> Iterator[str]:
@@ -78,6 +79,8 @@ def follow(wheel: Path, python: str, folder: Path) -> str:
         _must(line, folder, env)
         _consoles(folder, env)
         _launch(folder, env)
+        if line.startswith("pipx install clmap-lsp "):
+            _small(folder / "pipx" / "venvs" / "clmap-lsp")
         _must("pipx uninstall clmap-lsp", folder, env)
     return _must(f"{venv}/bin/python -V", folder, env).strip()
 
@@ -88,6 +91,13 @@ def _demo(folder: Path, python: str, env: dict[str, str]) -> None:
     demo = next(it for it in _commands("make demo") if it.startswith("make demo"))
     said = _must(demo, clone, {**env, "PYTHON": python})
     assert re.search(r"^\d+\s+CM104 ", said, re.MULTILINE), said
+
+
+def _small(venv: Path) -> None:
+    """The checker alone has no LLVM, and stays small."""
+    size = sum(it.lstat().st_size for it in venv.rglob("*") if it.is_file())
+    print(f"the checker alone: {size / 1e6:.1f} MB", flush=True)
+    assert size < _MOST_BYTES, size
 
 
 def _consoles(folder: Path, env: dict[str, str]) -> None:

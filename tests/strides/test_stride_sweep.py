@@ -86,6 +86,16 @@ def test_charts_hold_every_point_and_the_roofline() -> None:
     assert len(json.loads(chart.as_json(points))["points"]) == len(points)
 
 
+def test_the_table_stands_in_columns() -> None:
+    rows = chart.as_text([point(s, 10.0 * (s + 1)) for s in range(11)]).splitlines()[1:-1]
+    assert rows[0].split() == ["exponent", "stride", "GB/s", "deviation", "runs", "of", "copy"]
+    ends = [it.index(" " + it.split()[-2] + " ") + len(it.split()[-2]) for it in rows[1:]]
+    assert len(set(ends)) == 1, "shares of the copy end in one column"
+    bars = [it.count("█") for it in rows[1:]]
+    assert bars == sorted(bars)
+    assert bars[-1] == 30
+
+
 def test_a_title_is_escaped() -> None:
     points = [point(0, 1.0)]
     object.__setattr__(points[0], "platform", "<b>&")
