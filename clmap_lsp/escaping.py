@@ -11,7 +11,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u2
 """Control characters but tabs and line ends, and those that turn the direction of text round."""
 _CODE = re.compile(r"`([^`\n]*)`")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&])")
-_START = re.compile(r"^(\s*)([-=]|\d+[.)])", re.MULTILINE)
+_START = re.compile(r"^([^\S\n]*+)([-=]|\d++[.)])", re.MULTILINE)
 
 
 def terminal(text: str) -> str:

@@ -243,6 +243,8 @@ class _LoopReader:
     def _forget_objects(self, environment: Environment) -> None:
         """Drop tracked private memory that a turn may write."""
         stores = self.reader.flow.private_stores(self.loop)
+        if not stores.anywhere and not any(it.is_object for it in self.written):
+            return
         for key in [key for key in environment if isinstance(key, tuple)]:
             if not stores.anywhere and key[0] not in self.written:
                 continue

@@ -50,10 +50,10 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
     return list(found)
 
 
-_COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENTS = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KERNEL = re.compile(r"kernel", re.IGNORECASE)
 _DIRECTIVES = re.compile(r"^[ \t]*#[ \t]*(?:include|define)\b(.*)", re.MULTILINE)
-_FILE_NAMES = re.compile(r"[\w.+-]+\.\w+")
+_FILE_NAMES = re.compile(r"(?<![\w.+-])[\w.+-]+\.\w+")
 
 
 def _without_parts(paths: Sequence[str]) -> Iterator[str]:

@@ -101,7 +101,7 @@ def _numbers(words: list[int], kind: Type) -> tuple[int | float, ...]:
 
 _MAX_ROOM = 200
 _DIRECTIVE = re.compile(
-    r"%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(?:v(\d+))?(hh|hl|h|ll|l|j|z|t)?([diouxXeEfFgGaAcsp%])"
+    r"%([-+ #0]*+)(\*|\d++)?(?:\.(\*|\d++))?(?:v(\d++))?(hh|hl|h|ll|l|j|z|t)?([diouxXeEfFgGaAcsp%])"
 )
 
 

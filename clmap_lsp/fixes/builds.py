@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from clmap_lsp.fixes.model import Subject
 
 _NAMED = re.compile(
-    r"\btypedef\b[^;{]*?(?P<type>\w+)\s*;|\}\s*(?P<record>\w+)\s*;|\b(?:struct|union|enum)\s+(?P<tag>\w+)\s*\{"
-    r"|\b(?P<function>\w+)\s*\([^;{}()]*\)\s*\{|\bconstant\b[^;=]*?(?P<table>\w+)\s*(?:\[[^;]*?\]\s*)?="
+    r"\btypedef\b(?P<type>[^;{]{0,999}+);|\}\s*(?P<record>\w+)\s*;|\b(?:struct|union|enum)\s+(?P<tag>\w+)\s*\{"
+    r"|\b(?P<function>\w++)\s*+\([^;{}()]*+\)\s*+\{|\bconstant\b(?P<table>[^;=]{0,999}+)="
 )
-"""What a text at file scope names for others: types, functions, tables."""
+"""What a text at file scope names for others: types, functions, tables. Of some it is the last word."""
+_LENGTHS = re.compile(r"\[[^\[\]]*+\]")
+_LAST_WORD = re.compile(r"(?<!\w)\w++(?=\s*\Z)")
 
 
 def conditions(subject: Subject, used: Collection[str], settled: Collection[str]) -> tuple[Assumption, ...]:
@@ -78,7 +80,8 @@ def _defined(directive: Directive) -> str | None:
 
 def _names(text: str) -> Iterator[str]:
     for found in _NAMED.finditer(text):
-        yield from (it for it in found.groups() if it)
+        for head in filter(None, found.groups()):
+            yield from _LAST_WORD.findall(_LENGTHS.sub("", head))
 
 
 def _without_defaults(guards: Iterable[Guard], kept: set[str]) -> Iterator[Guard]:

@@ -43,7 +43,7 @@ def use_of(subject: Subject) -> Use:
 
 
 def _is_declaration(text: str, match: re.Match[str]) -> bool:
-    before = re.search(r"(\w+)\s*\Z", text[: match.start()])
+    before = re.search(r"(?<!\w)(\w++)\s*\Z", text[max(match.start() - 200, 0) : match.start()])
     return (
         before is not None and before[1] == "void" and text[_close(text, match.end()) :].lstrip()[:1] == ";"
     )

@@ -37,7 +37,9 @@ CALL = re.compile(r"\bget_global_id\s*\(\s*([012])\s*\)")
 _ONE_ID = r"\w+\s*=\s*(?:\(\s*(?:unsigned\s+)?\w+\s*\)\s*)?get_global_id\s*\(\s*[012]\s*\)"
 _IDS = re.compile(rf"(?:(?:const\s+)?(?:unsigned\s+)?\w+\s+)?{_ONE_ID}(?:\s*,\s*{_ONE_ID})*\s*;")
 """A declaration of ids, each by its own name."""
-_NAMED_ID = re.compile(r"(\w+)\s*=\s*(?:\(\s*(?:unsigned\s+)?\w+\s*\)\s*)?get_global_id\s*\(\s*([012])\s*\)")
+_NAMED_ID = re.compile(
+    r"\b(\w++)\s*+=\s*+(?:\(\s*(?:unsigned\s+)?\w+\s*\)\s*)?get_global_id\s*\(\s*([012])\s*\)"
+)
 FRESH = ("x", "y", "z")
 
 

@@ -17,8 +17,8 @@ from dataclasses import replace
 from clmap_lsp.dataclass import dataclass
 
 HIDDEN = re.compile(
-    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+(?:"|(?=\n)|\Z)'
-    r"|'(?:\\.|[^'\\\n])*+(?:'|(?=\n)|\Z)",
+    r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*+(?:"|(?=\n)|\\?\Z)'
+    r"|'(?:\\.|[^'\\\n])*+(?:'|(?=\n)|\\?\Z)",
     re.DOTALL,
 )
 """Comments, strings and characters; what is not closed runs to its end, so that no text takes long."""

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _WORD = re.compile(r"[A-Za-z_]\w*")
 EFFECT = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|(?:<<|>>)=")
 """What changes a variable, in an expression."""
+_LONG_RUN = re.compile(r"(?<!\s)\s{4000}|(?<!\w)\w{4000}")
+"""Patterns over statements take the square of a run of blanks or letters: nobody writes such a kernel."""
 LOCAL_NAMES = ("lx", "ly", "lz")
 
 
@@ -60,6 +62,8 @@ class Scope:
         if not as_typed(span, subject.path):
             return None
         shown = of_one_build(subject.text, _inactive(subject))
+        if _LONG_RUN.search(shown, span.start, span.end):
+            return None
         body = outline(shown, span.start, span.end)
         taken = {
             name

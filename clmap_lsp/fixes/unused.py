@@ -31,7 +31,7 @@ _VARIABLE = re.compile(r"\s*([A-Za-z_]\w*)\s*(?:=(?!=)(?P<value>.*))?", re.DOTAL
 _MACRO = re.compile(r"[ \t]*#[ \t]*define\s+(?P<name>[A-Za-z_]\w*)(?P<rest>.*)", re.DOTALL)
 _MARKED = re.compile(r"\s*__attribute__")
 _PARAMETERS = re.compile(r"\([^()]*\)")
-_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(")
+_CALL = re.compile(r"\b([A-Za-z_]\w*+)\s*+\(")
 _PURE = frozenset({"sizeof", "mul24", "mad24", "min", "max", "clamp", "get_work_dim", "get_num_groups"}) | {
     f"get_{which}_{what}"
     for which in ("global", "local", "group", "enqueued_local")

@@ -66,15 +66,17 @@ class Rule:
         return any(not it.startswith("shifting") for it in self.steps)
 
 
-def relate(instance: Instance, target: Row) -> Relation | None:
+def relate(instance: Instance, target: Row, wanted: Numbers | None) -> Relation | None:
     """Return how a row of an instance relates to the target row; the last dimension is preferred.
 
     `None` where no row does: data-dependent rows, other loops, overlaps that no other dimension explains.
+
+    Args:
+        wanted: the target's row in numbers (`numbers_of`), which is asked about many instances.
     """
     if instance.is_random:
         return None
     dimensions = [len(instance.rows) - 1, *range(len(instance.rows) - 1)]
-    wanted = numbers_of(target)
     for dimension in dimensions:
         scale = _multiple(instance.rows[dimension], instance.numbers[dimension], target, wanted)
         if scale:

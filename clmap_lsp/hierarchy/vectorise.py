@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from clmap_lsp.access.delinearise import Role
 from clmap_lsp.access.polynomial import ZERO, LoopSymbol, Polynomial
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.hierarchy.instances import arrays_of
+from clmap_lsp.hierarchy.instances import arrays_of, numbers_of
 from clmap_lsp.hierarchy.properties import in_launch
 from clmap_lsp.hierarchy.transform import Relation, Rule, Target, primitive, relate, rule_for
 
@@ -110,11 +110,15 @@ def vectorise_arrays(arrays: Sequence[Array], launch: Launch | None) -> Vectoris
     """Apply Algorithms 1 and 2 to arrays with their instances."""
     instances = [it for array in arrays for it in array.instances]
     moved_by = _moved_by(instances)
+    alike = _alike(instances)
     candidates: list[tuple[Row, dict[int, Relation]]] = []
     for row in _directions(instances):
         # Only what all of the row's ids and loops move can be related to it.
         some = min((moved_by[key] for key in row), key=len)
-        related = {at: found for at in some if (found := relate(instances[at], row)) is not None}
+        wanted = numbers_of(row)
+        one_each = {alike[at]: instances[at] for at in some}
+        of_kind = {kind: relate(it, row, wanted) for kind, it in one_each.items()}
+        related = {at: found for at in some if (found := of_kind[alike[at]]) is not None}
         candidates.append((row, related))
     most = max((len(related) for _, related in candidates), default=0)
     by_name = {it.name: it for it in arrays}
@@ -153,6 +157,15 @@ def _moved_by(instances: Sequence[Instance]) -> dict[ColumnKey, list[int]]:
         for key in {key: None for row in instance.rows for key in row}:
             found.setdefault(key, []).append(at)
     return found
+
+
+def _alike(instances: Sequence[Instance]) -> list[int]:
+    """Return a number for each instance, the same for those that relate to any row in the same way."""
+    kinds: dict[tuple[bool, tuple[frozenset[tuple[ColumnKey, Polynomial]], ...]], int] = {}
+    return [
+        kinds.setdefault((it.is_random, tuple(frozenset(row.items()) for row in it.rows)), len(kinds))
+        for it in instances
+    ]
 
 
 def _why_left(instance: Instance) -> str:

@@ -83,10 +83,10 @@ def _pasted(body: str, arguments: Mapping[str, Expr]) -> str:
         return match[0] if text is None else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
     def glued(match: re.Match[str]) -> str:
-        return "".join(shown.get(it) or it for it in re.split(r"\s*##\s*", match[0]))
+        return "".join(shown.get(it) or it for it in map(str.strip, match[0].split("##")))
 
     body = re.sub(r",\s*##\s*(?=__VA_ARGS__)", ", ", body)
-    body = re.sub(r"\w+(?:\s*##\s*\w+)+", glued, body)
+    body = re.sub(r"(?<!\w)\w++(?:\s*+##\s*+\w++)+", glued, body)
     return re.sub(r"(?<!#)#\s*(\w+)", written, body)
 
 

@@ -11,7 +11,7 @@ from clmap_lsp.source.chained import without_joints
 
 _COMMENT = re.compile(r"//(?:[^\n\\]|\\.)*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KERNEL = re.compile(r"(?<![\w.])(?:__kernel|kernel|KERNEL)(?![\w.])")
-_NAMED = re.compile(r"([A-Za-z_]\w*)\s*\(|[;{}()]")
+_NAMED = re.compile(r"(?<!\w)([A-Za-z_]\w*+)\s*+\(|[;{}()]")
 _MORE = re.compile(r"\s*[A-Za-z_][\w\s*]*\(")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)

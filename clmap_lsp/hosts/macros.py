@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.source.raw_strings import RawClosings
 
 _TOKEN = re.compile(
     r"(?:u8|[uUL])?R\"(?P<delimiter>[^()\\\s\"]{0,16})\("
-    r"|(?P<string>\"(?:[^\"\\\n]|\\.)*\")"
+    r"|(?P<string>\"(?:[^\"\\\n]|\\.)*+(?:\"|(?=\n)|\\?\Z))"
     r"|(?P<character>'(?:[^'\\\n]|\\.){1,8}')"
     r"|(?P<line>//(?:[^\n\\]|\\.)*)|(?P<block>/\*)",
     re.DOTALL,
@@ -98,6 +99,7 @@ def _masked(text: str) -> tuple[str, list[tuple[int, int]]]:
     opaque = []
     last = at = 0
     unclosed: set[str] = set()
+    closings: RawClosings | None = None
     while (match := _TOKEN.search(text, at)) is not None:
         start, at = match.span()
         if match["line"] is not None or match["block"] is not None:
@@ -109,12 +111,11 @@ def _masked(text: str) -> tuple[str, list[tuple[int, int]]]:
             parts += [text[last:start], re.sub(r"[^\n]", " ", text[start:at])]
             last = at
         elif match["delimiter"] is not None:
-            closing = f'){match["delimiter"]}"'
-            end = text.find(closing, at) if closing not in unclosed else -1
-            if end < 0:
-                unclosed.add(closing)
+            closings = closings or RawClosings(text)
+            end = closings.after(at, match["delimiter"])
+            if end is None:
                 continue
-            at = end + len(closing)
+            at = end + len(match["delimiter"]) + 2
         if "\n" in text[start:at] and match["line"] is None and match["block"] is None:
             opaque.append((start, at))
     parts.append(text[last:])
@@ -376,7 +377,7 @@ _EXPORTED = re.compile(
 """`class API_EXPORT Name {`, in which a grammar without macros finds no class."""
 _MAX_ARGUMENTS = 1 << 14
 """Characters of the arguments of a macro that are looked at."""
-_BRACKET = re.compile(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.){1,8}'|[()\[\]{},;]")
+_BRACKET = re.compile(r"\"(?:[^\"\\\n]|\\.)*+(?:\"|(?=\n)|\\?\Z)|'(?:[^'\\\n]|\\.){1,8}'|[()\[\]{},;]")
 _MACRO_USE = re.compile(r"\b([A-Z_][A-Za-z0-9_]*)[ \t]*\(")
 _QUOTES = re.compile(r'\s*(?:(?:std::)?string\s*\(\s*)?(?:"[^"\n]*"\s*)?#\s*\w+\s*(?:"[^"\n]*"\s*)?\)?\s*')
 """A body that is the argument as a string: `#x`, `"\\n" #x "\\n"`, `std::string(#x)`."""

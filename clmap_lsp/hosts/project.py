@@ -49,7 +49,7 @@ _MAX_LOOKED_AT = 60
 
 _LAUNCH = re.compile(
     r"EnqueueNDRangeKernel|enqueueNDRange|[eE]nqueueTask|EnqueueArgs|enqueue_1d_range_kernel|\bcl::NDRange\b|\bNDRange\s*[({]|\bNDRange\s+\w+\s*[({;]"
-    r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\b[^\n;]*\bpyopencl\b|\bfrom\s+pyopencl\b"
+    r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\b[^\n;]{0,200}\bpyopencl\b|\bfrom\s+pyopencl\b"
 )
 _HINTS = ("nqueue", "NDRange", "KernelFunctor", "make_kernel", "pyopencl")
 _USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")

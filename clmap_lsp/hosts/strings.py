@@ -7,9 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from clmap_lsp.hosts.values import FileText, Null, Number, RunTime, Text, Value, joined, text_of
 
-_C_FORMAT = re.compile(r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d+))?"
+_C_FORMAT = re.compile(r"%(?P<flags>[-+ #0]*+)(?P<width>\*|\d++)?(?:\.(?P<precision>\*|\d++))?"
                        r"(?:hh|h|ll|l|L|z|j|t|I64)?(?P<kind>[diouxXeEfFgGaAcspn%])")  # fmt: skip
-_PYTHON_FORMAT = re.compile(r"%(?:\((?P<name>\w+)\))?[-+ #0]*\d*(?:\.\d+)?[hlL]?(?P<kind>[diouxXeEfFgGrsc%])")
+_PYTHON_FORMAT = re.compile(
+    r"%(?:\((?P<name>\w+)\))?[-+ #0]*+\d*+(?:\.\d++)?[hlL]?(?P<kind>[diouxXeEfFgGrsc%])"
+)
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[\w.\[\]]*)(?:![rsa])?(?::[^{}]*)?\}")
 
 

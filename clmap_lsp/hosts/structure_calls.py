@@ -32,7 +32,7 @@ from clmap_lsp.hosts.structure_layout import HostMember, HostStructure, structur
 from clmap_lsp.hosts.syntax import text_of
 
 _NOTHING = frozenset(("NULL", "nullptr", "0"))
-_FLAGS = re.compile(r"[\s()|]*(?:CL_MEM_\w+[\s()|]*)+")
+_FLAGS = re.compile(r"[\s()|]*+(?:CL_MEM_\w++[\s()|]*+)+")
 _QUIET = frozenset(("data", "size", "get"))
 """Methods that may be called once more without harm."""
 _LEAVING = frozenset(("return_statement", "goto_statement", "throw_statement"))

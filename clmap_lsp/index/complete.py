@@ -64,7 +64,6 @@ class Completion:
     is_cut: bool = False
 
 
-_PREFIX = re.compile(r"[A-Za-z_][\w$]*\Z|\Z")
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)\Z")
 _CONDITION = re.compile(r"[ \t]*#[ \t]*(?:if|elif|ifdef|ifndef|undef)\b[^\n]*\Z")
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b([^\n]*)\Z")

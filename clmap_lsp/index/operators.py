@@ -133,7 +133,8 @@ def literal(text: str) -> tuple[Qualified, int | float | None]:
 
 _INTEGER = re.compile(r"(?i)(?:0x[\da-f]+|0b[01]+|\d+)(?:u(?:ll?)?|ll?u?)?\Z")
 _REAL = re.compile(
-    r"(?i)(?:(?:\d+\.\d*|\.\d+)(?:e[-+]?\d+)?|\d+e[-+]?\d+|0x(?:[\da-f]+\.?[\da-f]*|\.[\da-f]+)p[-+]?\d+)[fhl]?\Z"
+    r"(?i)(?:(?:\d++\.\d*+|\.\d++)(?:e[-+]?\d++)?|\d++e[-+]?\d++"
+    r"|0x(?:[\da-f]++\.?[\da-f]*+|\.[\da-f]++)p[-+]?\d++)[fhl]?\Z"
 )
 _DIGITS = re.compile(r"(?i)0x[\da-f.]*(?:p[-+]?\d*)?|0b\d*|\d*\.?\d*(?:e[-+]?\d+)?")
 

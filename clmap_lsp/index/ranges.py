@@ -11,7 +11,7 @@ from clmap_lsp.source.lexer import COMMENT
 
 _OPEN, _CLOSE = "([{", ")]}"
 _CONDITION = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b", re.MULTILINE)
-_COMMENTS = re.compile(rf'"(?:[^"\\\n]|\\.)*"|({COMMENT})')
+_COMMENTS = re.compile(rf'"(?:[^"\\\n]|\\.)*+"?|({COMMENT})')
 
 
 @record(frozen=True, slots=True)

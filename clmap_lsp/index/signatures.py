@@ -108,9 +108,6 @@ def _of_symbol(index: Index, symbol: Symbol, active: int) -> Signatures:
     return Signatures(tuple(shown), next(fitting, 0), active)
 
 
-_MACRO_CALL = re.compile(r"([A-Za-z_]\w*)\s*\(([^;{}]*)\Z")
-
-
 def _macro_at(index: Index, offset: int) -> Signatures | None:
     """Return the signature of a macro's use that is being typed: its arguments are not in any call yet."""
     text = index.text[max(0, offset - 400) : offset]

@@ -106,7 +106,7 @@ def _problems(text: str) -> Iterator[str]:
         elif word.startswith(("__builtin_", "__nvvm_", "__spirv_", "_cl_", "__pocl", "__sync_", "__c11_")):
             yield f"it calls what is inside a compiler (`{word}`)"
     for found in _ATTRIBUTE.finditer(text):
-        for name in re.split(r"\s*,\s*", found[1].strip()):
+        for name in found[1].split(","):
             if name and name.strip("_") not in _KNOWN_ATTRIBUTES:
                 yield f"its attribute `{name}` is not known"
     if _HIDDEN_DIRECTIVE.search(text):

@@ -267,10 +267,18 @@ def covered(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
 def _used_together(kernel: KernelAnalysis, access: AccessAnalysis) -> float:
     """Return which part of the granules of a request the accesses at constant distances from it use."""
     cost, size = access.per_request, touched_bytes(access)
-    starts = {it.access.offset.terms.get((), 0) for it in neighbours(kernel, access)}
-    if cost is None or max(starts) - min(starts) >= SPLIT_BYTES:
-        return 0.0
-    return min(len(starts) * cost.ideal / cost.mean, 1.0) if len(starts) > 1 and size else 0.0
+    n_starts = _n_places(kernel, neighbours(kernel, access))
+    return min(n_starts * cost.ideal / cost.mean, 1.0) if cost is not None and n_starts > 1 and size else 0.0
+
+
+def _n_places(kernel: KernelAnalysis, near: list[AccessAnalysis]) -> int:
+    """Return how many places near each other accesses of one group have; 0 where they lie further apart."""
+    known = _groups_of(kernel).places.get(id(near))
+    if known is None:
+        starts = {it.access.offset.terms.get((), 0) for it in near}
+        known = len(starts) if starts and max(starts) - min(starts) < SPLIT_BYTES else 0
+        _grouped.places[id(near)] = known
+    return known
 
 
 def run_of(parts: Sequence[AccessAnalysis]) -> int:
@@ -286,7 +294,8 @@ def neighbours(kernel: KernelAnalysis, access: AccessAnalysis) -> list[AccessAna
 
 def _groups_of(kernel: KernelAnalysis) -> _Grouped:
     if _grouped.kernel is not kernel:
-        _grouped.kernel, _grouped.groups, _grouped.covered, _grouped.loads = kernel, {}, {}, {}
+        _grouped.forget()
+        _grouped.kernel = kernel
         for it in kernel.accesses:
             _grouped.groups.setdefault(_group(it), []).append(it)
             if it.access.direction is Direction.LOAD:
@@ -312,12 +321,14 @@ class _Grouped:
     groups: dict[object, list[AccessAnalysis]] = field(default_factory=dict)
     covered: dict[int, float] = field(default_factory=dict)
     """What the accesses of a group cover together, by the group's identity."""
+    places: dict[int, int] = field(default_factory=dict)
+    """How many places near each other they have, the same."""
     loads: dict[object, list[AccessAnalysis]] = field(default_factory=dict)
     """By what is loaded."""
 
     def forget(self) -> None:
         """Ask anew."""
-        self.kernel, self.groups, self.covered = None, {}, {}
+        self.kernel, self.groups, self.covered, self.places, self.loads = None, {}, {}, {}, {}
 
 
 _grouped = _Grouped()

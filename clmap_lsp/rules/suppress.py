@@ -16,7 +16,7 @@ from clmap_lsp.source.span import SourceFile, Span
 _TOKEN = re.compile(
     r"""
     (?P<comment>//(?:[^\r\n\\]|\\\r\n|\\.)*|/\*.*?(?:\*/|\Z))
-    |"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\Z)
+    |"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\\?\Z)
     """,
     re.VERBOSE | re.DOTALL,
 )

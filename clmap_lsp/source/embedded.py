@@ -25,21 +25,21 @@ LANGUAGES: dict[str, HostLanguage] = {
 }
 """The host language of a file by its suffix."""
 
-_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}]{0,2000}?\(", re.DOTALL)
+_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}(]{0,2000}+\(", re.DOTALL)
 # What is not closed runs to its end, so that the time is linear in any text.
-_C_SKIPPED = r"//[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\Z)"
-_C_STRING = r'"(?:[^"\\\n]|\\(?:\r\n|.))*+(?:"|(?=\n)|\Z)'
+_C_SKIPPED = r"//[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\\?\Z)"
+_C_STRING = r'"(?:[^"\\\n]|\\(?:\r\n|.))*+(?:"|(?=\n)|\\?\Z)'
 _RAW_STRING = r'(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\((?P<raw>.*?)(?:\)(?P=delimiter)"|\Z)'
 _CPP_TOKEN = re.compile(rf"{_C_SKIPPED}|{_RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
 _C_TOKEN = re.compile(rf"{_C_SKIPPED}|(?P<string>{_C_STRING})", re.DOTALL)
 _PYTHON_TOKEN = re.compile(
     r"#[^\n]*|(?<!\w)(?P<prefix>[rRbBuUfF]{0,2})"
-    r"(?:(?P<triple>\"\"\"|''')(?P<long>(?:[^\\]|\\.){0,400000}?)(?P=triple)"
-    r"|(?P<quote>[\"'])(?P<short>(?:[^\\\n]|\\.){0,4000}?)(?P=quote))",
+    r"(?:(?P<triple>\"\"\"|''')(?P<long>(?:[^\\\"']++|\\.|(?!(?P=triple))[\"'])*+)(?:(?P=triple)|\\?\Z)"
+    r"|(?P<quote>[\"'])(?P<short>(?:[^\\\n\"']++|\\.|(?!(?P=quote))[\"'])*+)(?:(?P=quote)|(?=\n)|\\?\Z))",
     re.DOTALL,
 )
 _C_ESCAPE = re.compile(r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
-_FIELD = re.compile(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*)[^{}\n]*\}")
+_FIELD = re.compile(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*+)[^{}\n]*+\}")
 _PYTHON_COMMENT = re.compile(r"(?<!\S)#[^\n]*")
 _BEFORE_VALUES = ("=", "(", ",", "+", "[", "{", "%", "return", "yield", '"', "'")
 _LONGEST_ESCAPE = 10

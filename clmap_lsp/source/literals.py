@@ -13,10 +13,10 @@ from clmap_lsp.source.strings import unescape
 from clmap_lsp.source.types import DOUBLE, FLOAT, HALF, INT, LONG, UINT, ULONG, ScalarType
 
 _NUMBER = re.compile(
-    r"""(?P<body>0[xX][0-9a-fA-F]*(?:\.[0-9a-fA-F]*)?(?:[pP][+-]?\d+)?
-        |0[bB][01]+
-        |(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
-        (?P<suffix>[a-zA-Z]*)$""",
+    r"""(?P<body>0[xX][0-9a-fA-F]*+(?:\.[0-9a-fA-F]*+)?(?:[pP][+-]?\d++)?
+        |0[bB][01]++
+        |(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?)
+        (?P<suffix>[a-zA-Z]*+)$""",
     re.VERBOSE,
 )
 

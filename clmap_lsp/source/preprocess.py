@@ -41,7 +41,7 @@ MAX_USE = 50_000
 MAX_EXPANDED = 100_000
 """Tokens that all macros together may make, beyond `EXPANDED_A_CHARACTER` for each character that is read."""
 EXPANDED_A_CHARACTER = 8
-"""The most in those files is 7.6, in the same one."""
+"""The most in 1,570 public kernel files is 15.6, in a miner's phatk.cl, which makes 99,772 beyond these 8."""
 
 LARGE_INCLUDES = 100_000
 """Characters of included files from which on unreached definitions are left out."""

@@ -11,30 +11,35 @@ from __future__ import annotations
 import re
 import sys
 from bisect import bisect_right
+from collections.abc import Iterator
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.span import Span
 
-_MARKS_INSIDE = (
-    r"\{%.*?%\}|\{\#.*?\#\}"  # statements and comments of Jinja
-    r"|\{\{-?\s*(?P<jinja>[A-Za-z_][^{}\n;]*?)\s*-?\}\}"
-    r"|\$\{\s*(?P<mako>[^{}\n;]+?)\s*\}"
+_LONG = r"\{%.*?%\}|\{\#.*?\#\}|<%.*?%>"
+"""Statements and comments of Jinja, and Mako's."""
+_LONG_OPENED = r"\{%|\{\#|<%"
+_CLOSES = {"{%": "%}", "{#": "#}", "<%": "%>"}
+_SHORT = (
+    r"\{\{-?\s*+(?P<jinja>[A-Za-z_][^{}\n;]*+)\s*+\}\}"
+    r"|\$\{(?=\s*[^{}\s;])(?P<mako>\s*+[^{}\n;]++)\s*+\}"
     r"|\$(?<![\w$]\$)(?P<dollar>[A-Za-z_]\w*)"
     r"|%\(\s*(?P<python>[A-Za-z_]\w*)\s*\)[sdifgr]\b"
-    r"|<%.*?%>"
     r"|<[a-z]+:(?P<tagged>[A-Za-z_]\w*)>|@(?P<configured>[A-Z_][A-Z0-9_]*)@"
 )
 _STATEMENT = r"%(?!%)[ \t]*(?:if|elif|else|endif|for|endfor|while|endwhile)\b"
-_MARKS = re.compile(_MARKS_INSIDE, re.DOTALL)
-"""Each starts with a certain character, so that the first is found fast."""
+_MARK = re.compile(rf"{_LONG}|{_SHORT}", re.DOTALL)
+_OPENED = re.compile(rf"{_LONG_OPENED}|{_SHORT}", re.DOTALL)
+"""Of a long mark only how it begins: each that is not closed would look through the rest of the text. Each
+alternative starts with a certain character, so that the first is found fast."""
 _STATEMENTS = re.compile(_STATEMENT)
-_MARKS_AND_LINES = re.compile(rf"{_MARKS_INSIDE}|^[ \t]*{_STATEMENT}[^\n]*", re.DOTALL | re.MULTILINE)
+_OPENED_OR_LINE = re.compile(rf"{_LONG_OPENED}|{_SHORT}|^[ \t]*{_STATEMENT}[^\n]*", re.DOTALL | re.MULTILINE)
 _WORD = re.compile(r"%IF\([^()\n]*\)|%(?P<word>[A-Z]\w*)")
 _ANY_WORD = re.compile(r"%[A-Z]")
 _CERTAIN_WORD = re.compile(r"(?:[(,={;*&|<>+/!-]|(?<!\w)(?:__\w+|const|void|return|if|else))[ \t]*%[A-Z]\w*")
 """A `%` before a word where no operand stands before it, so that it cannot be the remainder."""
-_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)', re.DOTALL)
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)', re.DOTALL)
 _CERTAIN_DOLLAR = re.compile(r"^[ \t]*#[^\n]*(?<![\w$])\$[A-Za-z_]", re.MULTILINE)
 """A directive with `$name`; elsewhere that may be a name, since compilers take `$` in names."""
 _HINTS = ("{{", "{%", "$", "%(", "<%", ":", "@", "% if ", "% for ", "%if ", "%for ")
@@ -54,14 +59,14 @@ def filled(text: str, path: str) -> Filled:
     has_words = _ANY_WORD.search(text) is not None and _CERTAIN_WORD.search(text) is not None
     if not has_words and not any(it in text for it in _HINTS):
         return Filled(text)
-    marks = _MARKS_AND_LINES if _STATEMENTS.search(text) else _MARKS
-    if not has_words and not marks.search(text):
+    opened = _OPENED_OR_LINE if _STATEMENTS.search(text) else _OPENED
+    if not has_words and next(_marks(opened, text), None) is None:
         return Filled(text)
     comments = [it.span() for it in _COMMENT.finditer(text)]
     has_words = has_words and any(not _inside(it.end(), comments) for it in _CERTAIN_WORD.finditer(text))
     has_dollars = "$" in text and _CERTAIN_DOLLAR.search(text) is not None
     found = [
-        it for it in marks.finditer(text) if (has_dollars or it["dollar"] is None) and _is_template(text, it)
+        it for it in _marks(opened, text) if (has_dollars or it["dollar"] is None) and _is_template(text, it)
     ]
     if has_words:
         spans = [it.span() for it in found]
@@ -86,13 +91,33 @@ def filled(text: str, path: str) -> Filled:
     return Filled("".join(parts) + text[done:], (problem,))
 
 
+def _marks(opened: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """Yield the marks of a text, in order."""
+    at = 0
+    last = {opening: text.rfind(closing) for opening, closing in _CLOSES.items()}
+    while (match := opened.search(text, at)) is not None:
+        at = match.end()
+        if match[0] in last:
+            whole = _MARK.match(text, match.start()) if match.start() < last[match[0]] else None
+            if whole is None:
+                continue
+            match, at = whole, whole.end()
+        yield match
+
+
 def _is_template(text: str, match: re.Match[str]) -> bool:
     """Tell `{{ name }}` from the initialiser of an array of arrays, `= {{x}}` or `{{x}, {y}}`."""
     if match.groupdict().get("jinja") is None:
         return True
-    before = text[: match.start()].rstrip()[-1:]
-    after = text[match.end() :].lstrip()[:1]
-    return "," not in match["jinja"] and not (before in ("=", "{", ",", ")") and after in (";", "}", ","))
+    before, after = match.start(), match.end()
+    while before > 0 and text[before - 1].isspace():
+        before -= 1
+    while after < len(text) and text[after].isspace():
+        after += 1
+    is_initialiser = text[before - 1 : before] in ("=", "{", ",", ")") and text[after : after + 1] in (
+        ";", "}", ",",
+    )  # fmt: skip
+    return "," not in match["jinja"] and not is_initialiser
 
 
 def _inside(at: int, spans: list[tuple[int, int]]) -> bool:

@@ -110,7 +110,7 @@ PREDEFINED_NAMES = frozenset(
         *("__func__", "__FUNCTION__", "__PRETTY_FUNCTION__", "__builtin_astype", "ATOMIC_VAR_INIT"),
     }
 )
-PREDEFINED_PATTERN = re.compile(
+_PREDEFINED_NAME = re.compile(
     r"(?:CLK_|M_|FLT_|DBL_|HALF_|memory_order_|memory_scope_|__builtin_|cl_khr_)\w+\Z"
 )
 """Families of names that the OpenCL headers define: `CLK_LOCAL_MEM_FENCE`, `M_PI_F`, `FLT_EPSILON`."""
@@ -118,4 +118,4 @@ PREDEFINED_PATTERN = re.compile(
 
 def is_predefined(name: str) -> bool:
     """Tell whether the OpenCL headers define a name that is neither a type, a keyword nor a function."""
-    return name in PREDEFINED_NAMES or PREDEFINED_PATTERN.match(name) is not None
+    return name in PREDEFINED_NAMES or _PREDEFINED_NAME.match(name) is not None

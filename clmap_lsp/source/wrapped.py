@@ -8,25 +8,30 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_RAW_STRING = re.compile(r'(?<!\w)R"([^()\\\s]{0,16})\(((?:[^)]|\)(?!\1"))*\n(?:[^)]|\)(?!\1"))*)\)\1"')
+from clmap_lsp.source.raw_strings import RawClosings
+
+_RAW_STRING = re.compile(r'(?<!\w)R"([^()\\\s"]{0,16})\((.*?)\)\1"', re.DOTALL)
+_RAW_OPENED = re.compile(r'(?<!\w)R"([^()\\\s"]{0,16})\(')
 
 _STRING_MACRO = re.compile(
-    r'^(?P<head>[^\n;{}()#"/]*?)(?<!\w)(?P<name>\w*(?:STRING|STR|SOURCE|SRC|QUOTE|TEXT|stringify|Stringify)\w*)'
-    r"[ \t]*\([ \t]*(?:\\n)?[ \t]*\r?$",
+    r'^(?P<head>[^\n;{}()#"/]*?)(?<!\w)(?P<name>(?=\w*?(?:STR|SOURCE|SRC|QUOTE|TEXT|stringify|Stringify))\w++)'
+    r"[ \t]*+\([ \t]*+(?:\\n[ \t]*+)?\r?$",
     re.MULTILINE,
 )
-_OPENS_LAST = re.compile(r"\([ \t]*(?:\\n)?[ \t]*\r?$", re.MULTILINE)
+_OPENS_LAST = re.compile(r"\([ \t]*+(?:\\n[ \t]*+)?\r?$", re.MULTILINE)
 """The bracket that ends such a line: it is found much faster than the line."""
-_BRACKET = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)|[()]', re.DOTALL)
+_BRACKET = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)|[()]', re.DOTALL)
 _MOST_RAW_STRINGS = 1000
-"""Each that is not closed is followed to the end of the text."""
+"""For each that holds kernels the text is put together anew."""
 _KERNEL = re.compile(r"(?<!\w)(?:__)?kernel(?!\w)")
 _OPEN_STRING = re.compile(
-    r'^[^\n;"#/]*(?<!\w)char(?!\w)[^\n;"#/]*=[ \t]*"(?:\\n)?\\?[ \t]*\r?$'
-    r'(?P<inner>(?:(?!\s*(?:\\n)?[ \t]*";).*\n)*+)\s*(?:\\n)?[ \t]*";',
+    r'^(?=[^\n;"#/]*?(?<!\w)char(?!\w))(?:[^\n;"#/=]|=(?![ \t]*"))*+=[ \t]*+"(?:\\n)?\\?[ \t]*+\r?$'
+    r'(?P<inner>(?:(?![^\S\n]*(?:\\n)?[ \t]*";).*\n)*+)[^\S\n]*+(?:\\n)?[ \t]*+";',
     re.MULTILINE,
 )
 """What a host's own tools close, line by line: C has no string of several lines."""
+_QUOTE_FIRST = re.compile(r'^[^\S\n]*+(?:\\n)?[ \t]*+";', re.MULTILINE)
+"""How its last line begins: from there on none begins, which would look through the rest of the text."""
 _QUOTE_LAST = re.compile(r'=[ \t]*"(?:\\n)?\\?[ \t]*\r?$', re.MULTILINE)
 """The end of its first line: it is found much faster than the line."""
 _NAMES_A_STRING = re.compile(
@@ -35,12 +40,12 @@ _NAMES_A_STRING = re.compile(
 _ENDS_DECLARATION = re.compile(r"(?<!\s)\s*+;")
 """Matched behind a closing quote; no second try starts inside of a run of blanks."""
 _NOT_SPACE = re.compile(r"\S")
-_NEW_LINE = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z))|\\n')
+_NEW_LINE = re.compile(r'("(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z))|\\n')
 
 
 def n_strings(text: str) -> int:
     """Return how many strings of a file hold kernels."""
-    found = (*_RAW_STRING.finditer(text), *_OPEN_STRING.finditer(text)) if '"' in text else ()
+    found = (*_raw_strings(text), *_OPEN_STRING.finditer(text, 0, _last_closed(text))) if '"' in text else ()
     return sum(1 for it in found if _KERNEL.search(it[0])) + sum(1 for _ in stringified(text))
 
 
@@ -49,21 +54,43 @@ def without_wrapping(text: str) -> str:
     if 0 < text.count('R"') <= _MOST_RAW_STRINGS:
         text = _without_raw_strings(text)
     if "char" in text and _QUOTE_LAST.search(text):
-        text = _OPEN_STRING.sub(_without_quotes, text)
+        end = _last_closed(text)
+        text = _OPEN_STRING.sub(_without_quotes, text[:end]) + text[end:]
+    parts: list[str] = []
+    done = 0
     for start, end in stringified(text):
-        opening = text.rfind("\n", 0, start) + 1
+        opening = max(text.rfind("\n", 0, start) + 1, done)
         closing = end + 1
         rest = text[closing : closing + 40].lstrip()
         if rest.startswith(";"):
             closing = text.index(";", closing) + 1
-        inner = without_new_lines(text[start:end])
-        text = text[:opening] + " " * (start - opening) + inner + " " * (closing - end) + text[closing:]
-    return text
+        parts += (text[done:opening], " " * (start - opening), without_new_lines(text[start:end]))
+        parts.append(" " * (closing - end))
+        done = closing
+    return "".join(parts) + text[done:]
+
+
+def _last_closed(text: str) -> int:
+    """Return where the last string of several lines may end."""
+    return max((it.end() for it in _QUOTE_FIRST.finditer(text)), default=0)
+
+
+def _raw_strings(text: str) -> Iterator[re.Match[str]]:
+    """Yield the raw strings of several lines, each with its delimiter and what it holds."""
+    closings, at = RawClosings(text), 0
+    while (opened := _RAW_OPENED.search(text, at)) is not None:
+        at = opened.end()
+        if closings.after(at, opened[1]) is None:
+            continue
+        match = _RAW_STRING.match(text, opened.start())
+        if match is not None and "\n" in match[2]:
+            yield match
+            at = match.end()
 
 
 def _without_raw_strings(text: str) -> str:
     """Blank the delimiters of raw strings, and the declaration that names one which holds kernels."""
-    for match in list(_RAW_STRING.finditer(text)):
+    for match in list(_raw_strings(text)):
         start, end = match.span()
         opening = text.rfind("\n", 0, start) + 1
         if text[opening:start].isspace():  # The name stands on the line before.
@@ -78,12 +105,14 @@ def _without_raw_strings(text: str) -> str:
 
 def stringified(text: str) -> Iterator[tuple[int, int]]:
     """Yield the arguments of macros that make strings of kernels, as (start, end)."""
-    at = 0
+    at, closings = 0, None
     while bracket := _OPENS_LAST.search(text, at):
         start = at = bracket.end()
         if not _STRING_MACRO.match(text, text.rfind("\n", 0, bracket.start()) + 1):
             continue
-        end = _closing(text, start)
+        if closings is None:
+            closings = _closings(text)
+        end = closings.get(bracket.start())
         if end is not None and _KERNEL.search(text, start, end):
             yield start, end
             at = end
@@ -94,17 +123,16 @@ def without_new_lines(text: str) -> str:
     return _NEW_LINE.sub(lambda match: match[1] or "  ", text)
 
 
-def _closing(text: str, start: int) -> int | None:
-    """Return where the `)` stands that fits one before `start`."""
-    depth = 1
-    for match in _BRACKET.finditer(text, start):
+def _closings(text: str) -> dict[int, int]:
+    """Return where each bracket of a text is closed."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for match in _BRACKET.finditer(text):
         if match.group() == "(":
-            depth += 1
-        elif match.group() == ")":
-            depth -= 1
-            if depth == 0:
-                return match.start()
-    return None
+            opened.append(match.start())
+        elif match.group() == ")" and opened:
+            found[opened.pop()] = match.start()
+    return found
 
 
 def _without_quotes(match: re.Match[str]) -> str:

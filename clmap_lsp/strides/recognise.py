@@ -11,7 +11,7 @@ how it looks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,23 +137,26 @@ def loop_splits(kernel: KernelAnalysis) -> tuple[LoopSplit, ...]:
     launch = kernel.launch
     if launch is None or any(it > 1 for it in launch.global_size[1:]) or any(launch.global_offset):
         return ()
-    found = [_split_of(it.access, launch) for it in kernel.accesses]
+    ids = _ids(launch)
+    environment = _environment(launch, ids)
+    found = [_split_of(it.access, launch, ids, environment) for it in kernel.accesses]
     return tuple(it for it in found if it is not None)
 
 
-def _split_of(access: Access, launch: Launch) -> LoopSplit | None:
+def _split_of(
+    access: Access, launch: Launch, ids: NDArray[np.int64], environment: Mapping[Any, Any]
+) -> LoopSplit | None:
     if access.space is not AddressSpace.GLOBAL or not access.known or access.cooperative:
         return None
     walked = [it for it in access.loops if it in access.index.leaves]
     if len(walked) != 1 or access.unit != access.size:
         return None
     loop = walked[0]
-    ids = _ids(launch)
     try:
-        turns = _turns(loop, launch, ids)
+        turns = _turns(loop, launch, environment)
         if turns is None:
             return None
-        index = _index(access.index, loop, launch, ids, turns)
+        index = _index(access.index, loop, ids, turns, environment)
     except (UnknownValueError, OverflowError):
         return None
     exponent = _exponent(index, ids, turns, launch.work_items)
@@ -196,11 +199,11 @@ def _environment(launch: Launch, ids: NDArray[np.int64]) -> dict[Any, Any]:
     return found
 
 
-def _turns(loop: LoopSymbol, launch: Launch, ids: NDArray[np.int64]) -> int | None:
+def _turns(loop: LoopSymbol, launch: Launch, environment: Mapping[Any, Any]) -> int | None:
     """Return the turns of the busiest work-item; `None` for fewer than two or an unknown number."""
     if loop.trip is None or loop.exits_early:
         return None
-    trips = np.asarray(evaluate(loop.trip, _environment(launch, ids)))
+    trips = np.asarray(evaluate(loop.trip, environment))
     most = int(trips.max(initial=0))
     if most * launch.work_items >= _LARGEST:
         return None
@@ -208,10 +211,9 @@ def _turns(loop: LoopSymbol, launch: Launch, ids: NDArray[np.int64]) -> int | No
 
 
 def _index(
-    index: Polynomial, loop: LoopSymbol, launch: Launch, ids: NDArray[np.int64], turns: int
+    index: Polynomial, loop: LoopSymbol, ids: NDArray[np.int64], turns: int, environment: Mapping[Any, Any]
 ) -> NDArray[np.int64]:
     """Return the index relative to its least, shape (turns looked at, ids)."""
-    environment = _environment(launch, ids)
     # Loops around this one do not move the index: their turn is not in it.
     rows = [
         np.broadcast_to(np.asarray(evaluate(index, {**environment, loop: turn})), ids.shape)

@@ -46,6 +46,8 @@ _LOCAL_RULES = frozenset({"CM504"})
 """What follows from sizes of local memory, and is nothing where these are guessed."""
 _PRIVATE_RULE = "CM503"
 """What follows from the sizes of arrays of each work-item."""
+_HINTS_ONLY = frozenset({"CM502"})
+"""What is a hint on every launch, and takes long to find: other launches are not asked for it."""
 _LOUD = frozenset({Severity.ERROR, Severity.WARNING})
 _VARIED = frozenset({"macro", "scalar", "global", "local", "local_arg", "contents"})
 """Guesses of which other values are tried; that buffers are aligned, say, holds of all of them."""
@@ -240,6 +242,8 @@ def _found(
     found: set[Found] = set()
     loud: set[Found] = set()
     for rule in rules:
+        if rule.meta.code in _HINTS_ONLY:
+            continue
         checkpoint()
         for it in rule.check(kernel, device):
             if it.severity is not Severity.HINT:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FORMAT = 4
 """Of what results look like; another number makes those on disk unknown."""
-_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\Z)', re.DOTALL)
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:[^"\\\n]|\\.)*+(?:"|(?=\n)|\\?\Z)', re.DOTALL)
 """Comments, and strings, which may look like ones. What is not closed runs to its end: linear in any text."""
 
 

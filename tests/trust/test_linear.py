@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import pkgutil
 import re
+import re._parser as parser  # type: ignore[import-not-found]
+import signal
+import sys
 import time
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from types import FrameType
 
 import pytest
 
 import clmap_lsp
 
-LENGTH = 1 << 16
+SHORT, LONG = 1 << 11, 1 << 14
 SEEDS = (
     "/*", "//", "/* ", '"', "'", '\\"', "\\", "\\\n", "(", ")", "()", "((", "[", "{", "}", " ", "\n", "\t ",
     "a", "a ", "a(", "0", "0x", "1e", "1.", ".", ",", "a,", "=", "==", "<", "#", "# ", "#pragma ", "kernel ",
@@ -19,58 +27,226 @@ SEEDS = (
     "-", "+1", ":", "%", "%d", "%5", "é", "*/", "*", "a*", "/", "/*a*/ ", "get_global_id(", "\r", "\r\n", ";",
     "a;", "<b", "&", "`", "|", "!", "~", "-D ", "-I", "@p ", "u8R", "L'", "if ", "else ", "for(", "a[", "a[0",
 )  # fmt: skip
-ROOMS = tuple(
-    f"clmap_lsp.{it}"
-    for it in (
-        "source", "launch", "rules", "worker", "server", "report", "config", "sources",
-        "fixes.outline", "fixes.kinds.swap_dimensions",
-    )
-)  # fmt: skip
-"""What applies patterns to whole texts. Other rooms match single statements, or what LLVM has printed."""
-MATCHED = {
-    "clmap_lsp.launch.arguments._CALL": "one argument",
-    "clmap_lsp.launch.arguments._SUFFIXED": "one number",
-    "clmap_lsp.launch.comment._WORD": "one place of a comment",
-    "clmap_lsp.server.configuring._INCLUDE": "one line",
-    "clmap_lsp.source.branches._INTEGER": "one token",
-    "clmap_lsp.source.conditions._NUMBER": "one token",
-    "clmap_lsp.source.literals._NUMBER": "one token",
+BOUNDED = {
+    "clmap_lsp.compiled.": "what LLVM and ptxas have printed",
+    "clmap_lsp.index.builtins._TABLE_WORD": "the package's own table of built-in functions",
+    "clmap_lsp.index.builtins._SIGNATURE": "the same",
+    "clmap_lsp.launch.arguments._SUFFIXED": "one number of an argument",
     "clmap_lsp.source.normalise._HALF": "one token",
-    "clmap_lsp.source.embedded._PYTHON_TOKEN": "strings of bounded length",
-    "clmap_lsp.source.wrapped._RAW_STRING": "texts with at most a thousand raw strings",
+    "clmap_lsp.report.html_svg:": "the pictures that Matplotlib has made",
+    "clmap_lsp.index.signatures:": "400 characters before the cursor",
+    "clmap_lsp.fixes.": "a kernel without long runs of blanks and letters, see `fixes.scope`",
 }
-"""Patterns that are matched at one place, or whose texts are bounded otherwise."""
-LIMIT_S = 2.5
-"""Of CPU time, for a pattern on one text; with the square of its length it would be minutes."""
+"""Patterns whose texts are bounded, by how their names begin."""
+SUSPECT_S, LIMIT_S = 0.003, 0.2
+"""CPU seconds for a short text, from which on a long one is tried, and for that: the square of its length
+would take a second, its length a few milliseconds."""
+SCANNING = {"search", "finditer", "findall", "sub", "subn", "split"}
+AT_ONE_PLACE = {"match", "fullmatch"}
 
 
-def patterns() -> list[tuple[str, re.Pattern[str]]]:
-    found = []
+@cache
+def methods() -> dict[tuple[str, str], set[str]]:
+    """Return what is called of each name, by file and name."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for path in Path(clmap_lsp.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                found.setdefault((str(path), node.value.id), set()).add(node.attr)
+    return found
+
+
+def patterns() -> Iterator[tuple[str, re.Pattern[str], tuple[str, ...]]]:
+    """Yield every pattern of the package with how it is applied: at one place, or all over a text."""
+    seen: set[int] = set()
     for info in pkgutil.walk_packages(clmap_lsp.__path__, "clmap_lsp."):
-        if not info.name.startswith(ROOMS) or info.name.endswith(("__main__", "_child", ".child")):
+        if info.name.endswith(("__main__", "_child", ".child")):
             continue
         try:
             module = importlib.import_module(info.name)
         except ImportError:
             continue  # Needs what is not installed here.
+        assert module.__file__ is not None
         for name, value in vars(module).items():
-            if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
-                if f"{info.name}.{name}" in MATCHED:
+            if isinstance(value, re.Pattern) and isinstance(value.pattern, str) and id(value) not in seen:
+                seen.add(id(value))
+                called = methods().get((module.__file__, name), set())
+                scans = called & SCANNING or not called & AT_ONE_PLACE or not name.startswith("_")
+                yield (
+                    f"{info.name}.{name}",
+                    value,
+                    (*(("finditer",) if scans else ()), *called & AT_ONE_PLACE),
+                )
+        tree = ast.parse(Path(module.__file__).read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="re"), attr=method),
+                    args=[ast.Constant(value=str(text)), *_],
+                ) if method != "compile":
+                    how = method if method in AT_ONE_PLACE else "finditer"
+                    yield f"{info.name}:{node.lineno}", re.compile(text), (how,)
+
+
+def literals(pattern: re.Pattern[str]) -> list[str]:
+    """Return the runs of characters that a pattern asks for."""
+    found: dict[str, None] = {}
+
+    def walk(items: object) -> None:
+        run = ""
+        for op, argument in items:  # type: ignore[attr-defined]
+            if op is parser.LITERAL:
+                run += chr(argument)
+                continue
+            found.setdefault(run)
+            run = ""
+            inside = [argument]
+            while inside:
+                it = inside.pop()
+                if isinstance(it, parser.SubPattern):
+                    walk(it)
+                elif isinstance(it, (tuple, list)):
+                    inside.extend(it)
+        found.setdefault(run)
+
+    walk(parser.parse(pattern.pattern, pattern.flags))
+    return [it for it in found if it]
+
+
+def texts(pattern: re.Pattern[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield texts that a pattern may take long for, as their beginning, what is repeated, and their end."""
+    own = literals(pattern)
+    ends = [it + end for it in own for end in (" ", "a", "a ", "(")]
+    pairs = [one + two for one in own[:6] for two in own[:6]]
+    for seed in dict.fromkeys((*SEEDS, *own, *ends, *pairs)):
+        yield "x", seed, "\0"
+        if seed in ("a", " ", "0", "\n", '\\"'):
+            yield from ((it, seed, "\0") for it in own[:12])
+        if "\\" in seed or seed in ('"', "'"):
+            yield '"', seed, "\\"
+
+
+def taken(pattern: re.Pattern[str], method: str, text: str) -> float:
+    """Return the CPU seconds that a pattern takes, or what it took when it was stopped."""
+    started = time.process_time()
+    signal.setitimer(signal.ITIMER_VIRTUAL, 1.0)
+    try:
+        if method == "finditer":
+            for _ in pattern.finditer(text):
+                pass
+        else:
+            getattr(pattern, method)(text)
+    except StoppedError:
+        pass
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    return time.process_time() - started
+
+
+PATTERNS = [it for it in patterns() if not it[0].startswith(tuple(BOUNDED))]
+
+
+class StoppedError(Exception):
+    pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="interval timers")
+@pytest.mark.parametrize(("name", "pattern", "how"), PATTERNS, ids=[it[0] for it in PATTERNS])
+def test_a_pattern_is_linear_in_any_text(name: str, pattern: re.Pattern[str], how: tuple[str, ...]):
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise StoppedError
+
+    before = signal.signal(signal.SIGVTALRM, stop)
+    try:
+        for start, seed, end in texts(pattern):
+            for method in how:
+                if taken(pattern, method, start + seed * (SHORT // len(seed)) + end) < SUSPECT_S:
                     continue
-                found.append((f"{info.name}.{name}", value))
-    return found
+                used = taken(pattern, method, start + seed * (LONG // len(seed)) + end)
+                assert used < LIMIT_S, f"{method} on {start!r}, many {seed!r}, {end!r}: {used:.1f} s"
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
 
 
-PATTERNS = patterns()
+def masked(text: str) -> object:
+    from clmap_lsp.hosts.macros import compile_lines
+
+    return compile_lines(text, lambda _: {}, {})
 
 
-@pytest.mark.parametrize(("name", "pattern"), PATTERNS, ids=[it[0] for it in PATTERNS])
-def test_a_pattern_is_linear_in_any_text(name: str, pattern: re.Pattern[str]):
-    for seed in SEEDS:
-        text = "x" + seed * (LENGTH // len(seed)) + "\0"
+def written_in_python(text: str) -> object:
+    from clmap_lsp.source.embedded import find_embedded
+
+    return find_embedded(text, "python")
+
+
+def written_in_cpp(text: str) -> object:
+    from clmap_lsp.source.embedded import find_embedded
+
+    return find_embedded(text, "cpp")
+
+
+def wrapped(text: str) -> object:
+    from clmap_lsp.source.wrapped import n_strings, without_wrapping
+
+    return n_strings(text), without_wrapping(text)
+
+
+def template(text: str) -> object:
+    from clmap_lsp.source.templates import filled
+
+    return filled(text, "k.cl")
+
+
+def parts(text: str) -> object:
+    from clmap_lsp.commands.files import _COMMENTS, _FILE_NAMES
+
+    return _COMMENTS.sub(" ", text), _FILE_NAMES.findall(text)
+
+
+def flags(text: str) -> object:
+    from clmap_lsp.hosts.structure_calls import _FLAGS
+
+    return _FLAGS.fullmatch(text)
+
+
+def numbered(text: str) -> str:
+    """Return a text with another number for each `@`."""
+    pieces = text.split("@")
+    return "".join(f"{it}{number}" for number, it in enumerate(pieces))
+
+
+@pytest.mark.parametrize(
+    ("work", "seed", "after"),
+    [
+        (masked, 'R"@(', "\n"),
+        (masked, '\\"', "\n"),
+        (written_in_cpp, 'R"@(', "\n"),
+        (written_in_cpp, '\\"', "\\"),
+        (written_in_python, '\\"""', "\n"),
+        (written_in_python, "'\\\"", "\\"),
+        (written_in_python, 'f"{aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', "\n"),
+        (wrapped, 'R"@(\n', 'kernel)"\n'),
+        (wrapped, "STRINGIFY(\nkernel ", "\n"),
+        (wrapped, "STRINGIFY(\nkernel )\n", "\n"),
+        (wrapped, "STR", "x (\n"),
+        (wrapped, 'char *a = "\n', "\n"),
+        (wrapped, "char a ", '\n= "\n'),
+        (template, "{%", "\n"),
+        (template, "{# {% <% ", "#}"),
+        (template, "{{a}}", "\n"),
+        (template, "{{a     ", "\n"),
+        (template, "${a     ", "\n"),
+        (parts, "/* ", "\n"),
+        (parts, "00000000", "\n"),
+        (flags, "CL_MEM_", "!"),
+    ],
+)
+def test_what_looks_through_a_text_is_linear(work: Callable[[str], object], seed: str, after: str):
+    used = []
+    for length in (1 << 15, 1 << 17):
+        text = numbered(seed * (length // len(seed))) + after
         started = time.process_time()
-        for _ in pattern.finditer(text):
-            if time.process_time() - started > LIMIT_S:
-                break
-        taken = time.process_time() - started
-        assert taken < LIMIT_S, f"{name} on {seed!r}: {taken:.1f} s for {LENGTH} characters"
+        work(text)
+        used.append(time.process_time() - started)
+    assert used[1] < 0.2 + 8 * used[0], f"{used[0]:.2f} s, and {used[1]:.2f} s for four times the text"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 KIND = "drop-unroll"
 NEEDS = "a loop with a hint that says how often to unroll it"
-_LINE = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+(?:GCC[ \t]+)?unroll[ \t(]+(\d+)[ \t)]*(?:\r?\n|$)")
+_LINE = re.compile(r"(?<![ \t])[ \t]*+#[ \t]*pragma[ \t]+(?:GCC[ \t]+)?unroll[ \t(]+(\d+)[ \t)]*(?:\r?\n|$)")
 _ATTRIBUTE = re.compile(
     r"__attribute__\s*\(\(\s*(?:__)?opencl_unroll_hint(?:__)?\s*\(\s*(\d+)\s*\)\s*\)\)\s*"
 )
