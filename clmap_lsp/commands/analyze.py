@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
+from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file, refused
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
 from clmap_lsp.suggestions import did_you_mean
@@ -118,6 +118,9 @@ def _analysed(
         nests = as_kernels(opened.program, _names(args.work_items))
         opened = opened.with_program(nests.program)
     analysis = opened.analysis
+    for kernel in analysis.kernels:
+        for note in refused(opened, kernel.name, kernel.launch):
+            sys.stderr.write(terminal(f"clmap-lsp: {name}: {note}\n"))
     from clmap_lsp.analysis.as_compiled import with_compiled, with_times
 
     if args.as_compiled:

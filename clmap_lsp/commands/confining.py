@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
@@ -102,7 +102,9 @@ def warm() -> None:
 
 
 def printed(args: argparse.Namespace, found: dict[str, object]) -> int:
-    """Print the `text` that came of a command, which another process wrote, and return its exit `code`."""
+    """Print the `text` and `notes` that came of a command in another process, and return its exit `code`."""
+    for note in cast("list[str]", found.get("notes", [])):
+        sys.stderr.write(terminal(f"clmap-lsp: {note}\n"))
     text = str(found["text"])
     sys.stdout.write(text if getattr(args, "format", "") == "json" else terminal(text))
     code = found["code"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp import defaults
 from clmap_lsp.commands.confining import add_sandbox_option, confined, printed
-from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
+from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file, refused
 from clmap_lsp.errors import UsageError
 
 if TYPE_CHECKING:
@@ -134,9 +134,10 @@ def _emulated(args: argparse.Namespace, settings: Settings, name: str, text: str
     opened = open_file(Workbench(), args, settings, name, text)
     kernel = opened.kernel(args.kernel)
     launch = opened.launch(kernel)
+    notes = refused(opened, kernel.name, launch)
     result = opened.run(kernel, launch, _emulation_settings(args, opened))
     if isinstance(result, LaunchProblem):
-        raise UsageError(str(result))
+        raise UsageError(notes[0] if notes else str(result))
     program = opened.program
     result = _as_viewed(args, opened, kernel, launch, result)
     measured = _on_device(args, program, kernel, launch, opened.settings, result)
@@ -146,7 +147,8 @@ def _emulated(args: argparse.Namespace, settings: Settings, name: str, text: str
 
     has_faults = any(it.grounds is not Grounds.GUESS for it in result.faults)
     is_wrong = has_faults or (measured is not None and not measured.outputs_equal)
-    return {"text": render(program, launch, result, measured, time), "code": int(is_wrong)}
+    text = render(program, launch, result, measured, time)
+    return {"text": text, "code": int(is_wrong), "notes": notes}
 
 
 def _as_viewed(

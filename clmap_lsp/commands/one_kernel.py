@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.confining import confined, printed
-from clmap_lsp.commands.options import SettingsSource, open_file
+from clmap_lsp.commands.options import SettingsSource, open_file, refused
 from clmap_lsp.errors import UsageError
 
 if TYPE_CHECKING:
@@ -45,18 +45,20 @@ def printed_of(
     check_launch_tables(source, {name: text})
 
     def answered() -> dict[str, object]:
-        return {"text": work(*_asked(args, settings, name, text)), "code": 0}
+        subject, emulation, notes = _asked(args, settings, name, text)
+        return {"text": work(subject, emulation), "code": 0, "notes": notes}
 
     return printed(args, confined(args, [(name, settings)], answered, hears))
 
 
 def _asked(
     args: argparse.Namespace, settings: Settings, name: str, text: str
-) -> tuple[Subject, EmulationSettings]:
+) -> tuple[Subject, EmulationSettings, list[str]]:
     from clmap_lsp.workbench import Workbench
 
     opened = open_file(Workbench(), args, settings, name, text)
     kernel = opened.kernel(args.kernel)
-    opened.launch(kernel)
+    launch = opened.launch(kernel)
     analysis = next(it for it in opened.analysis.kernels if it.name == kernel.name)
-    return opened.subject(analysis), opened.emulation_settings()
+    notes = refused(opened, kernel.name, launch)
+    return opened.subject(analysis), opened.emulation_settings(), notes

@@ -11,6 +11,7 @@ from clmap_lsp.errors import UsageError
 
 if TYPE_CHECKING:
     from clmap_lsp.config import Settings
+    from clmap_lsp.launch.model import Launch
     from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.launch.sim import SimFile
     from clmap_lsp.workbench import OpenedFile, Workbench
@@ -151,3 +152,14 @@ def _standard(text: str | None) -> str | None:
     if text not in STANDARDS:
         raise UsageError(f"-cl-std={text}: unknown version; known: {', '.join(STANDARDS)}")
     return text
+
+
+def refused(opened: OpenedFile, kernel: str, launch: Launch | None) -> list[str]:
+    """Return why no driver would launch a kernel so; what is counted holds all the same."""
+    from clmap_lsp.launch.refused import refusals
+
+    if launch is None:
+        return []
+    device, standard = opened.device, opened.settings.build.language
+    found = refusals(launch, device.id, device.limits.max_work_group_size, standard)
+    return [f"kernel {kernel}: {it}" for it in found]

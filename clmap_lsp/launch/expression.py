@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import operator
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
@@ -95,8 +96,10 @@ def _parse(text: str) -> ast.expr:
             warnings.simplefilter("ignore", SyntaxWarning)
             return ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        bracket = isinstance(error, SyntaxError) and re.search("never closed|unmatched", error.msg)
+        why = f": {error.msg}" if bracket else ""  # type: ignore[union-attr]
         raise LaunchError(
-            f"`{text}` is not an arithmetic expression", "write it as in Python: 2*N + 1"
+            f"`{text}` is not an arithmetic expression{why}", "write it as in Python: 2*N + 1"
         ) from error
 
 

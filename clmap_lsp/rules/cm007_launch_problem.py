@@ -38,7 +38,8 @@ from collections.abc import Iterator
 
 from clmap_lsp.analysis.model import KernelAnalysis
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
+from clmap_lsp.launch.model import ScalarArgument
+from clmap_lsp.launch.refused import refusals
 from clmap_lsp.rules.context import RuleContext, is_switched_off
 from clmap_lsp.rules.meta import RuleMeta, Scope
 
@@ -57,16 +58,9 @@ def check(context: RuleContext) -> Iterator[Finding]:
         if (reason := context.not_emulated.get(kernel.name)) is not None:
             message = f"the launch cannot be run in the emulator: {reason}"
             yield RULE.finding(kernel.kernel.name_span, message, kernel=kernel.name)
-        if kernel.launch is not None and most is not None and kernel.launch.group_items > most:
-            groups = "x".join(map(str, kernel.launch.local_size))
-            yield RULE.finding(
-                kernel.kernel.name_span,
-                f"work-groups of {groups} have {kernel.launch.group_items} work-items; {device.id} runs at "
-                f"most {most}",
-                kernel=kernel.name,
-            )
-        if kernel.launch is not None and context.standard.startswith("CL1"):
-            yield from _refused(kernel, kernel.launch, context.standard)
+        if kernel.launch is not None:
+            for reason in refusals(kernel.launch, device.id, most, context.standard):
+                yield RULE.finding(kernel.kernel.name_span, reason, kernel=kernel.name)
 
 
 def _switched_off(kernel: KernelAnalysis) -> Finding:
@@ -86,20 +80,3 @@ def _switched_off(kernel: KernelAnalysis) -> Finding:
         kernel=kernel.name,
         severity=Severity.HINT,
     )
-
-
-def _refused(kernel: KernelAnalysis, launch: Launch, standard: str) -> Iterator[Finding]:
-    """Yield the first dimension that no driver takes; sizes that were inferred accuse nobody."""
-    if not {"global", "local"}.isdisjoint(launch.inferred) or launch.origin is Origin.INFERRED:
-        return
-    for dimension, (size, group) in enumerate(zip(launch.global_size, launch.local_size, strict=True)):
-        if size % group:
-            whole = -(-size // group) * group
-            yield RULE.finding(
-                kernel.kernel.name_span,
-                f"OpenCL {standard.removeprefix('CL')} refuses this launch: in dimension {dimension} the "
-                f"global size {size} is no multiple of the local size {group}; launch {whole} with a "
-                "guard in the kernel, or build with -cl-std=CL2.0",
-                kernel=kernel.name,
-            )
-            return
