@@ -307,6 +307,22 @@ def test_completion_of_the_configuration(session):
     session.close(uri)
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('device = "', "nvidia-hopper"),
+        ('[build]\nstandard = "', "CL2.0"),
+        ("[ru", "rules"),
+        ("[rules]\nig", "ignore"),
+    ],
+)
+def test_completion_of_sections_and_values_of_the_configuration(session, text, wanted):
+    uri = session.open(text, "clmap.toml", "toml")
+    found = ask(session, "completion", text, inside=len(text), uri=uri, text=text)
+    assert any(wanted in it["label"] for it in found["items"]), [it["label"] for it in found["items"]]
+    session.close(uri)
+
+
 def tokens_of(data, text):
     """Return `(word, type, modifiers)` of each token."""
     from clmap_lsp.index.meaning import MODIFIERS, TYPES
@@ -400,6 +416,16 @@ def test_formatting_changes_white_space_only(session):
     (edit,) = session.request("textDocument/rangeFormatting", {**params, "range": lines})
     assert edit["range"]["start"]["line"] == 3
     assert "a[0] =" in edit["newText"]
+
+
+@pytest.mark.skipif(program() is None, reason="clang-format is not installed")
+def test_formatting_as_a_statement_is_ended_changes_its_line_only(session):
+    text = "__kernel void f(__global float*a,int n)\n{\n    a[ n ]=1;\n    a[0]=n ;\n}\n"
+    uri = session.open(text, "typed.cl")
+    place = at(text, "n ;", inside=3)
+    params = {"textDocument": {"uri": uri}, "options": {"tabSize": 4, "insertSpaces": True}}
+    edits = session.request("textDocument/onTypeFormatting", {**params, "position": place, "ch": ";"})
+    assert applied(text, edits) == text.replace("a[0]=n ;", "a[0] = n;")
 
 
 UNTIDY = """\
