@@ -71,6 +71,8 @@ class Specifiers:
     is_kernel: bool = False
     attributes: list[tuple[str, str]] = field(default_factory=list)
     start: int = 0
+    tag: str | None = None
+    """`struct` and its like, where the type is one."""
     has_ended: bool = False
     """A `;` is missing behind the record that it defines; that has been reported."""
 
@@ -124,6 +126,7 @@ class DeclarationParser(ExpressionParser):
             elif text in TAG_WORDS:
                 if base is not None or sizes:
                     break
+                found.tag = text
                 base = self._tagged(text)
                 if found.has_ended or self._ends_after_record():
                     found.has_ended = True
@@ -151,6 +154,8 @@ class DeclarationParser(ExpressionParser):
             # What is read from a pipe is not checked.
             base = Qualified(Unknown(f"pipe {base}" if base is not None else "pipe"))
         found.has_type = base is not None
+        if base is None and self.at > found.start and self._is_declared_without_type():
+            base = INT  # As C has it.
         base = _as_vector(base, found.attributes) if base is not None else UNKNOWN
         found.type = Qualified(
             base.base,
@@ -161,6 +166,9 @@ class DeclarationParser(ExpressionParser):
             access or base.access,
         )
         return found
+
+    def _is_declared_without_type(self) -> bool:
+        return is_name(self.text) and self.texts[self.at + 1] in ("=", ";", ",", "[")
 
     def _type_by_name(self, text: str) -> Qualified | None:
         """Return the type that a name stands for here; leave the cursor on its last token."""

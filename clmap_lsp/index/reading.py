@@ -12,7 +12,7 @@ from clmap_lsp.index.cursor import FileScope
 from clmap_lsp.index.index import Include, Index, PlacedUnit
 from clmap_lsp.index.model import Kind, MacroDefinition, Symbol, Unit
 from clmap_lsp.index.statements import read_unit
-from clmap_lsp.index.types import Enumeration, Record
+from clmap_lsp.index.types import TYPE_NAMES, Enumeration, Record
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.lexer import NEW_LINE, Token, is_name
@@ -26,6 +26,9 @@ from clmap_lsp.source.vocabulary import ATTRIBUTE_WORDS, KERNEL_WORDS
 _PLAIN = BuildOptions()
 _LONGEST_ATTRIBUTE = 100
 """Tokens."""
+_NEVER_A_KERNELS = frozenset(TYPE_NAMES.keys() - {"void"}) | {
+    *("struct", "union", "enum", "typedef", "unsigned", "signed"),
+}
 _MARKS = frozenset({"{", "}", ";", *KERNEL_WORDS})
 
 
@@ -214,10 +217,15 @@ def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Ite
 
 
 def _is_unfinished(texts: list[str]) -> bool:
-    """Tell whether a kernel cannot be part of what stands before it: an initialiser, brackets not closed."""
+    """Tell whether a kernel cannot be part of what stands before it.
+
+    That is an initialiser, brackets that are not closed, or a type: kernels return nothing.
+    """
     if not texts or texts[0] in ATTRIBUTE_WORDS:
         return False
-    return "=" in texts or texts.count("(") > texts.count(")")
+    if "=" in texts or texts.count("(") > texts.count(")"):
+        return True
+    return texts[-1] not in (")", "}") and any(it in _NEVER_A_KERNELS for it in texts)
 
 
 def _head_start(texts: list[str], at: int) -> int:

@@ -119,6 +119,9 @@ class UnitParser(DeclarationParser):
         if self.text == ";":
             self.at += 1
             return
+        if not self.text and specifiers.tag is not None:
+            self.expect_semicolon(f"after {specifiers.tag}")
+            return
         if not specifiers.has_type and not self.is_name():
             if self.text == "}":
                 return
@@ -221,6 +224,8 @@ class UnitParser(DeclarationParser):
         result = base_of(function.result)
         if not isinstance(result, Unknown) and not is_void(result):
             self.issue("kernel-result", "kernel must have void return type", token=specifiers.start)
+        if specifiers.storage == "static":
+            self.issue("wrong-type", "kernel functions cannot be declared static", token=symbol.token)
         for parameter in symbol.parameters:
             type_ = parameter.type or UNKNOWN
             base = base_of(type_)

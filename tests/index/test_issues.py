@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from index_reading import index_of, messages
+from index_reading import index_of, messages, named
 
+from clmap_lsp.index.model import Kind
 from clmap_lsp.index.reading import read_index
 from clmap_lsp.index.verdict import edits
 from clmap_lsp.source.ir import Severity
@@ -430,3 +431,32 @@ def test_two_letters_swapped_are_a_slip_in_capitals_too():
     assert any("error: use of undeclared identifier 'STRIED'" in it for it in messages(text.format("STRIED")))
     for name in ("DIM_Y", "STRIDES", "OTHER"):
         assert [it for it in messages(text.format(name)) if " error: " in it] == []
+
+
+@pytest.mark.parametrize(
+    ("half", "said"),
+    [
+        ("struct late", "1:12 error: expected ';' after struct"),
+        ("enum e", "1:7 error: expected ';' after enum"),
+        ("float", "2:1 error: expected identifier or '('"),
+        ("typedef unsigned", "2:1 error: expected identifier or '('"),
+        ("struct part { float x; }", "1:25 error: expected ';' after struct"),
+    ],
+)
+def test_a_kernel_is_read_behind_a_declaration_that_is_half_written(half, said):
+    kernel = "__kernel void k(__global float *o, int n)\n{ o[/*n*/n] = 1; }\n"
+    index = index_of(f"{half}\n{kernel}")
+    assert named(index, "n").symbol.kind is Kind.PARAMETER
+    assert [it for it in messages(f"{half}\n{kernel}") if " error: " in it] == [said]
+
+
+def test_what_has_no_type_is_an_int():
+    """As clang has it, with a warning: `?` was shown for it."""
+    found = messages(f"{HEAD}__local\no[0] = n;\n}}\n")
+    assert any("redefinition of 'o' with a different type: '__local int[0]'" in it for it in found)
+
+
+def test_kernels_are_not_static():
+    assert messages("static __kernel void k(__global float *o) { o[0] = 1; }\n") == [
+        "1:22 error: kernel functions cannot be declared static"
+    ]
