@@ -18,14 +18,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clmap_lsp.api import given
 from clmap_lsp.api.emulation import Emulation
 from clmap_lsp.api.fixes import KernelFix
+from clmap_lsp.api.given import Arguments, Size
 from clmap_lsp.api.pictures import AccessPicture
 from clmap_lsp.api.reports import KernelReport, Report
 from clmap_lsp.errors import UsageError
 
 if TYPE_CHECKING:
-    from clmap_lsp.launch.partial import PartialLaunch
     from clmap_lsp.workbench import OpenedFile
 
 __all__ = [
@@ -39,9 +40,6 @@ __all__ = [
     "emulate",
 ]
 
-Size = int | Sequence[int]
-Arguments = Mapping[str, "int | float | str"]
-
 
 def analyze(
     source: str | Path,
@@ -52,7 +50,7 @@ def analyze(
     kernel: str | None = None,
     device: str | None = None,
     defines: Mapping[str, object] | None = None,
-    include_dirs: Sequence[str | Path] = (),
+    include_dirs: str | Path | Sequence[str | Path] = (),
     standard: str | None = None,
 ) -> Report:
     """Analyse the kernels of a source.
@@ -92,7 +90,7 @@ def emulate(
     args: Arguments | None = None,
     device: str | None = None,
     defines: Mapping[str, object] | None = None,
-    include_dirs: Sequence[str | Path] = (),
+    include_dirs: str | Path | Sequence[str | Path] = (),
     standard: str | None = None,
     time_limit_s: float | None = None,
     sub_group_synchronous: int = 0,
@@ -107,11 +105,14 @@ def emulate(
     from clmap_lsp.launch.problem import LaunchProblem
 
     opened = _open(source, device, defines, include_dirs, standard, kernel, global_size, local_size, args)
+    names = [it.name for it in opened.program.kernels]
+    if kernel is None and len(names) > 1:
+        raise UsageError(f"say which kernel, as in kernel={names[0]!r}; there are: {', '.join(names)}")
     found = opened.kernel(kernel)
     launch = opened.launch(found)
     settings = opened.emulation_settings()
     if time_limit_s is not None:
-        settings = replace(settings, time_limit_s=time_limit_s)
+        settings = replace(settings, time_limit_s=given.seconds(time_limit_s))
     if sub_group_synchronous:
         settings = replace(settings, lockstep=sub_group_synchronous)
     result = opened.run(found, launch, settings)
@@ -124,7 +125,7 @@ def _open(
     source: str | Path,
     device: str | None,
     defines: Mapping[str, object] | None,
-    include_dirs: Sequence[str | Path],
+    include_dirs: str | Path | Sequence[str | Path],
     standard: str | None,
     kernel: str | None,
     global_size: Size | None,
@@ -136,6 +137,8 @@ def _open(
     from clmap_lsp.workbench import Workbench
     from clmap_lsp.workbench.configuration import Configurations, with_options
 
+    if not isinstance(source, str | Path):
+        raise UsageError(f"source is {type(source).__name__}: give OpenCL C as text, or a path")
     is_path = isinstance(source, Path) or ("\n" not in source and source.endswith((".cl", ".ocl", ".clc")))
     path = str(source) if is_path else "kernel.cl"
     try:
@@ -145,28 +148,9 @@ def _open(
     settings = with_options(
         Configurations().for_path(Path(path)) if is_path else Settings(),
         device=device,
-        defines=tuple((name, str(value)) for name, value in (defines or {}).items()),
-        include_dirs=tuple(map(str, include_dirs)),
-        standard=standard,
+        defines=given.defines(defines),
+        include_dirs=given.folders(include_dirs),
+        standard=given.standard(standard),
     )
-    given = _launch(kernel, global_size, local_size, args)
-    return Workbench().open_text(path, text, settings, given=given, only=kernel, looks_beside=is_path)
-
-
-def _launch(
-    kernel: str | None, global_size: Size | None, local_size: Size | None, args: Arguments | None
-) -> PartialLaunch | None:
-    from clmap_lsp.launch.partial import PartialLaunch
-
-    if not (global_size or local_size or args):
-        return None
-    texts = {name: str(value) for name, value in (args or {}).items()}
-    return PartialLaunch(
-        kernel, _sizes(global_size), _sizes(local_size), arguments=texts, source="the caller"
-    )
-
-
-def _sizes(size: Size | None) -> tuple[int, ...]:
-    if size is None:
-        return ()
-    return (size,) if isinstance(size, int) else tuple(int(it) for it in size)
+    launch = given.launch(kernel, global_size, local_size, args)
+    return Workbench().open_text(path, text, settings, given=launch, only=kernel, looks_beside=is_path)

@@ -172,7 +172,7 @@ class Report:
         return {"schema": 1, "device": self.analysis.device.id, "files": [file_json(file)]}
 
     def __repr__(self) -> str:
-        return f"<report of {len(self)} kernels on {self.analysis.device.id}>"
+        return f"<report of {len(self)} kernel{'' if len(self) == 1 else 's'} on {self.analysis.device.id}>"
 
     def _repr_html_(self) -> str:
         device = html.escape(self.analysis.device.name)

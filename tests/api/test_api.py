@@ -184,3 +184,45 @@ def test_what_cannot_be_used_is_an_error(options, message):
 def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
     with pytest.raises(clmap_lsp.UsageError, match="no such file"):
         clmap_lsp.analyze(tmp_path / "none.cl")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"global_size": "256,256"}, "global_size=(256, 256)"),
+        ({"global_size": 0}, "global_size=0: give one to three whole numbers"),
+        ({"global_size": (4, -1)}, "at least 1"),
+        ({"local_size": (1, 2, 3, 4)}, "local_size=(1, 2, 3, 4)"),
+        ({"global_size": 1.5}, "whole numbers"),
+        ({"args": {"A": np.zeros(4)}}, "args['A'] is ndarray: give a number, or what a buffer holds as text"),
+        ({"args": [1]}, "args=[1]: give a mapping"),
+        ({"defines": ["T=1"]}, "defines=['T=1']: give a mapping"),
+        ({"defines": {"3": 1}}, "'3' is no macro name"),
+        ({"standard": "CL9"}, "standard='CL9': unknown version; known: CL1.0"),
+    ],
+)
+def test_what_cannot_be_used_is_a_usage_error_that_says_what_can(given, said):
+    for call in (clmap_lsp.analyze, clmap_lsp.emulate):
+        with pytest.raises(UsageError) as caught:
+            call(NAIVE, **given)
+        assert said in str(caught.value)
+        assert "--" not in str(caught.value), "an option of the command line is no help here"
+
+
+def test_sources_limits_and_kernels_are_looked_at_too():
+    with pytest.raises(UsageError, match="source is bytes"):
+        clmap_lsp.analyze(NAIVE.encode())  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="time_limit_s=0"):
+        clmap_lsp.emulate(NAIVE, time_limit_s=0, **LAUNCH)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="as in kernel='mm'; there are: mm, other"):
+        clmap_lsp.emulate(NAIVE + NAIVE.replace("mm", "other"))
+
+
+def test_numbers_of_numpy_and_one_folder_are_taken_as_they_are(tmp_path):
+    (tmp_path / "size.h").write_text("#define N 256\n")
+    text = '#include "size.h"\n__kernel void f(__global float *a, int k) { a[get_global_id(0) * N + k] = 1; }'
+    size, value = np.int64(128), {"k": np.int32(7)}
+    report = clmap_lsp.analyze(text, global_size=size, local_size=size, args=value, include_dirs=tmp_path)
+    assert "128 in groups of 128, k=7 (given)" in repr(report["f"])
+    assert "CM002" not in {it.code for it in report.findings}
+    assert repr(report) == "<report of 1 kernel on generic-gpu>"
