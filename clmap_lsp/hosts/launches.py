@@ -11,6 +11,7 @@ from clmap_lsp.hosts.interpreter import Interpreter, Raised
 from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY
 from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
+from clmap_lsp.hosts.option_calls import OPTIONS
 from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel, distance
 from clmap_lsp.hosts.store import Store, join_values, named, program_of, texts_of
 from clmap_lsp.hosts.tree import Class, Declare, Function, Module
@@ -234,7 +235,7 @@ class _Runs:
 
     def __init__(self, project: HostProject) -> None:
         self.project = project
-        self.handlers = {**LIBRARY, **OPENCL}
+        self.handlers = {**LIBRARY, **OPTIONS, **OPENCL}
         for name, roles in project.wrappers.items():
             self.handlers["own " + name] = own_wrapper(name, dict(roles))
         self.entered: set[tuple[str, int]] = set()

@@ -96,6 +96,8 @@ def _length(interpreter: Interpreter, call: Call, values: list[Value]) -> Value 
         return Number(len(value.items))
     if isinstance(value, ArrayValue) and isinstance(value.shape, Sizes) and value.shape.items:
         return value.shape.items[0]
+    if isinstance(value, RunTime) and value.text in ("sys.argv", "argv"):
+        return RunTime(call.text, 1)  # The program's own name.
     return RunTime(call.text)
 
 
@@ -381,9 +383,31 @@ def _item_bytes(call: Call, values: list[Value]) -> int | None:
 
 
 def _array(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`np.zeros(shape)` and its kin."""
+    """`np.zeros(shape)` and its kin; those of devices are given a queue first: `cla.zeros(queue, shape)`."""
     given = call.keywords.get("shape") or call.keywords.get("size")
-    shape = interpreter.value(given) if given is not None else values[1] if len(values) > 1 else None
+    sizes = _behind_queue(call, values)
+    return _of_shape(call, values, interpreter.value(given) if given is not None else next(iter(sizes), None))
+
+
+def _behind_queue(call: Call, values: list[Value]) -> list[Value]:
+    """Return the arguments of a call behind its module and, if it is given one, the queue."""
+    given = values[1:]
+    if len(given) < 2:
+        return given
+    takes_no_number = isinstance(call.function, Member) and call.function.name in _OF_A_SHAPE
+    is_shape = isinstance(given[1], Sizes) or (takes_no_number and isinstance(given[1], Number))
+    return given[1:] if _is_queue(given[0]) or (isinstance(given[0], RunTime) and is_shape) else given
+
+
+def _is_queue(value: Value) -> bool:
+    return is_handle(value) or (isinstance(value, RunTime) and "queue" in value.text.lower())
+
+
+_OF_A_SHAPE = frozenset(("zeros", "empty", "ones"))
+"""What takes no number behind the shape."""
+
+
+def _of_shape(call: Call, values: list[Value], shape: Value | None) -> Value | None:
     if isinstance(shape, ArrayValue):
         return shape
     if isinstance(shape, Sizes):
@@ -394,13 +418,44 @@ def _array(interpreter: Interpreter, call: Call, values: list[Value]) -> Value |
 
 
 def _random(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`np.random.rand(n, m)`."""
-    sizes = [it for it in values[1:] if isinstance(it, (Number, RunTime))]
+    """`np.random.rand(n, m)`; `clrandom.rand(queue, shape, dtype)`."""
+    given = _behind_queue(call, values)
+    if len(given) < len(values) - 1 and given:
+        return _of_shape(call, values, given[0])
+    sizes = [it for it in given if isinstance(it, (Number, RunTime))]
     return ArrayValue(Sizes(tuple(sizes)), 8) if sizes and len(sizes) == len(values) - 1 else None
 
 
+def _drawn(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`rng.integers(low, high, size=n)`, `np.random.uniform(low, high, (n, m))`."""
+    given = call.keywords.get("size")
+    shape = interpreter.value(given) if given is not None else values[3] if len(values) > 3 else None
+    return _of_shape(call, values, shape)
+
+
+def _reshaped(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`a.reshape(n, m)`, `a.reshape((n, m))`; a side of -1 is what is left."""
+    if not isinstance(values[0], ArrayValue) or len(values) < 2:
+        return None
+    sides = values[1].items if isinstance(values[1], Sizes) else tuple(values[1:])
+    if any(isinstance(it, Number) and it.value < 0 for it in sides):
+        if len(sides) > 1:
+            return None
+        total = _count(_interpreter, call, values)
+        sides = (total,) if total is not None else sides
+    return ArrayValue(Sizes(sides), values[0].item_bytes)
+
+
+def _flat(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    total = _count(interpreter, call, values)
+    if total is None or not isinstance(values[0], ArrayValue):
+        return None
+    return ArrayValue(Sizes((total,)), values[0].item_bytes)
+
+
 def _arange(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    numbers = [it for it in values[1:] if isinstance(it, (Number, RunTime))]
+    given = values[2:] if len(values) > 2 and _is_queue(values[1]) else values[1:]
+    numbers = [it for it in given if isinstance(it, (Number, RunTime))]
     if len(numbers) == 1:
         return ArrayValue(Sizes((numbers[0],)), _item_bytes(call, []))
     if len(numbers) >= 2:
@@ -568,6 +623,11 @@ LIBRARY: dict[str, CallHandler] = {
     **{f".{name}()": _real for name in ("float16", "float32", "float64", "single", "double", "half")},
     **{f".{name}()": _array for name in ("zeros", "ones", "empty", "full", "random", "random_sample")},
     **{f".{name}()": _random for name in ("rand", "randn")},
+    **{f".{name}()": _drawn for name in ("randint", "integers", "uniform", "normal", "choice")},
+    ".standard_normal()": _array,
+    ".reshape()": _reshaped,
+    ".ravel()": _flat,
+    ".flatten()": _flat,
     **{f".{name}()": _array_like for name in ("zeros_like", "empty_like", "ones_like", "to_device")},
     ".arange()": _arange,
     ".linspace()": _linspace,

@@ -1,0 +1,98 @@
+"""Sizes in Python: arrays on devices, random data, and options with what they are by default."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from clmap_lsp.cli import main
+
+HEAD = """\
+import argparse, optparse, os, sys
+import numpy as np
+import pyopencl as cl
+import pyopencl.array as cla
+import pyopencl.clrandom as clrandom
+ctx = cl.create_some_context()
+queue = cl.CommandQueue(ctx)
+prg = cl.Program(ctx, open("k.cl").read()).build()
+"""
+PARSER = "p = argparse.ArgumentParser()\n"
+GROUP = f"{PARSER}g = p.add_argument_group('g')\n"
+OPTIONS = "p = optparse.OptionParser()\n"
+KERNEL = (
+    "__kernel void k(__global float *a, int n) { if (get_global_id(0) < n) a[get_global_id(0)] = 1.0f; }\n"
+)
+
+
+def launched(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> tuple[list[object], list[object]]:
+    """Return the global size, and what it is by default."""
+    (tmp_path / "k.cl").write_text(KERNEL)
+    (tmp_path / "app.py").write_text(HEAD + text)
+    assert main(["launches", str(tmp_path), "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["launches"]
+    return found["global"], found["defaults"]["global"]
+
+
+@pytest.mark.parametrize(
+    ("array", "sizes"),
+    [
+        ("cla.zeros(queue, (48, 64), np.float32)", [48, 64]),
+        ("cla.empty(queue, 96, np.float32)", [96]),
+        ("cla.zeros(ctx_queue(), (48, 64), np.float32)", [48, 64]),
+        ("np.full(32, 7)", [32]),
+        ("np.zeros((16, 8), np.float32)", [16, 8]),
+        ("cla.arange(queue, 128, dtype=np.float32)", [128]),
+        ("clrandom.rand(queue, (12, 24), np.float32)", [12, 24]),
+        ("cla.to_device(queue, np.random.randint(0, 256, size=1000).astype(np.uint8))", [1000]),
+        ("np.random.default_rng(1).integers(0, 9, (20, 30))", [20, 30]),
+        ("np.random.uniform(0.0, 1.0, (20, 30)).astype(np.float32)", [20, 30]),
+        ("np.zeros((20, 30)).ravel()", [600]),
+        ("np.zeros(600).reshape(20, 30)", [20, 30]),
+        ("np.zeros((20, 30)).reshape(-1)", [600]),
+    ],
+)
+def test_arrays_have_their_shape(
+    array: str, sizes: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    text = f"a = {array}\nprg.k(queue, a.shape, None, a.data, np.int32(a.size))\n"
+    assert launched(tmp_path, capsys, text) == (sizes, sizes)
+
+
+@pytest.mark.parametrize(
+    ("text", "size", "default"),
+    [
+        (f"{PARSER}p.add_argument('-n', '--width', default=64)\nn = p.parse_args().width\n", "width", 64),
+        (
+            f"{GROUP}g.add_argument('-x', dest='n', default=9)\nn = p.parse_args().n\n",
+            "n",
+            9,
+        ),
+        (f"{PARSER}p.add_argument('n', type=int)\nn = p.parse_args().n\n", "n", None),
+        (f"{PARSER}p.add_argument('--n', default=80)\na, rest = p.parse_known_args()\nn = a.n\n", "n", 80),
+        (
+            f"{OPTIONS}p.add_option('-s', '--n-x', default=5)\nn = p.parse_args()[0].n_x\n",
+            "n_x",
+            5,
+        ),
+        ("n = int(os.environ.get('SIZE', '384'))\n", "SIZE", 384),
+        ("n = int(os.getenv('SIZE', 384))\n", "SIZE", 384),
+        ("n = int(sys.argv[1]) if len(sys.argv) > 1 else 2048\n", None, 2048),
+    ],
+)
+def test_options_are_what_they_are_by_default(
+    text: str, size: str | None, default: int | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    sizes, defaults = launched(tmp_path, capsys, text + "prg.k(queue, (n,), None, b, np.int32(n))\n")
+    assert defaults == [default]
+    assert isinstance(sizes[0], str)
+    assert size in (None, sizes[0])
+
+
+def test_get_of_another_dictionary_is_no_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = "def go(sizes):\n    prg.k(queue, (sizes.get('n', 64),), None, b, np.int32(1))\n"
+    assert launched(tmp_path, capsys, text)[1] == [None]
