@@ -54,6 +54,8 @@ class Clues:
     """Scalar parameters that bound a loop."""
     strided: set[Variable] = field(default_factory=set)
     """Scalar parameters that bound a loop which all work-items share: it starts at an id."""
+    shared_out: set[Variable] = field(default_factory=set)
+    """Scalar parameters of which each work-item gets a part, as in `n / get_global_size(0)`."""
     gathered: set[Variable] = field(default_factory=set)
     """Buffers whose values are used as indices."""
     trip_data: set[Variable] = field(default_factory=set)
@@ -90,6 +92,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
             case ir.Binary():
                 _group_base(clues, forms, expression)
                 clues.masks.update(_masks(expression))
+                clues.shared_out |= _shared_out(forms, expression)
             case _:
                 pass
     _limits(clues, forms, (it.condition for it in loops if it.condition is not None))
@@ -102,6 +105,15 @@ def find_clues(kernel: ir.Kernel) -> Clues:
             clues.local_sizes.setdefault(dimension, 1)
         clues.of_one_group = frozenset(_of_one_group(asked))
     return clues
+
+
+def _shared_out(forms: Forms, division: ir.Binary) -> frozenset[Variable]:
+    """Return what a quotient shares out among all work-items."""
+    if division.op is not ir.BinaryOp.DIV:
+        return frozenset()
+    divisor = forms.form(division.right)
+    queries = {it.query for it in divisor.atoms() if isinstance(it, Id)} if divisor is not None else set()
+    return forms.parameters(division.left) if queries == {WorkItemQuery.GLOBAL_SIZE} else frozenset()
 
 
 def _asked(kernel: ir.Kernel) -> dict[int, set[WorkItemQuery]] | None:

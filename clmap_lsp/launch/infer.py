@@ -208,7 +208,7 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
     if parameter in clues.pitches:
         dimension = clues.pitches[parameter]
         return draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
-    if parameter in clues.strided:
+    if parameter in clues.strided or parameter in clues.shared_out:
         return TURNS * (draft.end_of_ids(0) if draft.global_size else draft.guess.problem[1])
     if parameter in clues.totals and (total := _total(parameter, clues, draft, n)) is not None:
         return min(total, draft.guess.with_loops if looped else draft.guess.elements)

@@ -80,3 +80,26 @@ def test_open_dimensions_are_called_as_the_variable_that_they_come_from(
     launch(tmp_path, capsys, "plane", "w", "8, rows", "n, 4", "local", "2")
     assert main(["launches", str(tmp_path)]) == 0
     assert "8 x rows in groups of n x 4" in capsys.readouterr().out
+
+
+CHUNKS = """\
+__kernel void total(__global const float *u, __global float *out, int n)
+{
+    float sum = 0.0f;
+    int chunk = (n + get_global_size(0) - 1) / get_global_size(0);
+    int start = get_global_id(0) * chunk;
+    for (int i = start; i < min(start + chunk, n); i++)
+        sum += u[i];
+    out[get_global_id(0)] = sum;
+}
+"""
+
+
+def test_what_work_items_share_out_is_several_times_as_long(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "k.cl").write_text(CHUNKS)
+    assert main(["check", str(tmp_path / "k.cl")]) == 1
+    out = capsys.readouterr().out
+    assert "warning CM101" in out
+    assert "n=16384" in out
