@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from clmap_lsp.index import builtins
 from clmap_lsp.index.constants import constants
 from clmap_lsp.index.cursor import KEYWORDS
 from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import Kind, Scope, Symbol, Unit
 from clmap_lsp.index.types import TYPE_NAMES
+from clmap_lsp.index.unread import UnclearError, inactive_places, macro_places
 from clmap_lsp.source.lexer import is_name, joined
 
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _FILE_SCOPE = (Kind.KERNEL, Kind.FUNCTION, Kind.TYPEDEF, Kind.STRUCT, Kind.UNION, Kind.ENUM, Kind.ENUMERATOR)
 
 
@@ -24,6 +28,8 @@ def renamable(index: Index, offset: int) -> Occurrence:
         builtin = index.builtin_at(offset)
         if builtin is not None:
             raise RenameError(f"`{builtin[1].name}` is part of OpenCL C")
+        if (unread := _macro_at(index, offset)) is not None:
+            return unread
         raise RenameError("there is no name here that can be renamed")
     symbol = found.symbol
     if symbol.kind is Kind.MACRO:
@@ -33,6 +39,18 @@ def renamable(index: Index, offset: int) -> Occurrence:
     if _is_pasted(index, found):
         raise RenameError(f"`{symbol.name}` is put together by `##` in a macro")
     return found
+
+
+def _macro_at(index: Index, offset: int) -> Occurrence | None:
+    """Return the macro whose name stands at an offset, where it is not defined yet or is left out."""
+    start = offset
+    while start > 0 and (index.text[start - 1].isalnum() or index.text[start - 1] == "_"):
+        start -= 1
+    found = _WORD.match(index.text, start)
+    if found is None or all(it.name != found[0] for it in index.macros):
+        return None
+    places = macro_places_or_refusal(index, next(it for it in index.macros if it.name == found[0]))
+    return next((it for it in places if it.path == index.path and it.start == start), None)
 
 
 def _is_pasted(index: Index, it: Occurrence) -> bool:
@@ -51,7 +69,20 @@ def rename(index: Index, symbol: Symbol, name: str) -> list[Occurrence]:
     places = list(index.references(symbol))
     _check_macros(index, symbol, places)
     _check_conflicts(index, symbol, name)
-    return places
+    if symbol.kind is Kind.MACRO:
+        return macro_places_or_refusal(index, symbol)
+    try:
+        return places + inactive_places(index, symbol)
+    except UnclearError as error:
+        raise RenameError(str(error)) from None
+
+
+def macro_places_or_refusal(index: Index, symbol: Symbol) -> list[Occurrence]:
+    """Return every place that names a macro. Raises: RenameError where the name is something else, too."""
+    try:
+        return macro_places(index, symbol.name)
+    except UnclearError as error:
+        raise RenameError(str(error)) from None
 
 
 def _check_macros(index: Index, symbol: Symbol, places: list[Occurrence]) -> None:

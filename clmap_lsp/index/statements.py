@@ -9,6 +9,7 @@ from clmap_lsp.index.cursor import (
     MAX_DEPTH,
     OPENING,
     SPECIFIER_WORDS,
+    TAG_WORDS,
     FileScope,
     SyntaxFaultError,
 )
@@ -381,10 +382,11 @@ class UnitParser(DeclarationParser):
     def _name_passed(self) -> None:
         """Note what a name is that is gone past: half-typed text keeps its colours and can be asked about."""
         if self.is_name() and self.texts[self.at - 1] not in (".", "->"):
-            symbol = self.lookup(self.text)
+            is_tag = self.texts[self.at - 1] in TAG_WORDS
+            symbol = self.lookup(self.text, is_tag=is_tag)
             if symbol is not None:
                 calls = symbol.kind in CALLABLE and self.texts[self.at + 1] == "("
-                self.use(self.at, symbol, Role.CALLS if calls else Role.READS)
+                self.use(self.at, symbol, Role.CALLS if calls else Role.NAMES if is_tag else Role.READS)
             elif builtins.find(self.text) is not None or self.text in TYPE_NAMES:
                 self.use_builtin(self.at)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from index_reading import index_of
 
 from clmap_lsp.index.model import Kind
-from clmap_lsp.index.renaming import RenameError, rename
+from clmap_lsp.index.renaming import RenameError, renamable, rename
 from clmap_lsp.index.signatures import signatures_at
 from clmap_lsp.source.ir import Severity
 
@@ -116,3 +116,88 @@ def test_a_name_that_the_end_of_a_line_cuts_is_renamed_whole():
     for it in sorted(rename(index, symbol, "b"), key=lambda it: -it.start):
         text = text[: it.start] + "b" + text[it.end :]
     assert text == "void f(void) { int b = 1; b += 2; }\n"
+
+
+def renamed(text: str, name: str, new: str) -> str:
+    """Return a text with what its last place of a name names renamed."""
+    index = index_of(text)
+    found = index.occurrence_at(text.rindex(name))
+    assert found is not None
+    for it in sorted(rename(index, found.symbol, new), key=lambda it: -it.start):
+        assert text[it.start : it.end] == name
+        text = text[: it.start] + new + text[it.end :]
+    return text
+
+
+GUARDED = """\
+#ifndef WIDTH
+#define WIDTH 4
+#endif
+#ifdef OTHER
+#undef WIDTH
+#define WIDTH 8
+int wide[WIDTH]; // WIDTH
+#elif defined(WIDTH) && WIDTH > 2
+#define AREA(WIDTH) (WIDTH * 2)
+#define TWICE(x) ((x) + WIDTH)
+#endif
+int sum(point_t *p) { return WIDTH; }
+"""
+
+
+def test_a_macro_is_renamed_in_conditions_and_in_lines_that_they_leave_out():
+    """A guard whose `#ifndef` kept its name guarded nothing any more."""
+    parts = GUARDED.split("#define AREA(WIDTH) (WIDTH * 2)")
+    wanted = "#define AREA(WIDTH) (WIDTH * 2)".join(it.replace("WIDTH", "LANES") for it in parts)
+    assert renamed(GUARDED, "WIDTH", "LANES") == wanted.replace("// LANES", "// WIDTH")
+
+
+def test_a_macro_is_renamed_from_a_condition_before_its_definition():
+    index = index_of(GUARDED)
+    for needle in ("WIDTH\n#define", "WIDTH 8"):
+        assert renamable(index, GUARDED.index(needle) + 2).symbol.name == "WIDTH"
+    with pytest.raises(RenameError, match="no name"):
+        renamable(index, GUARDED.index("OTHER") + 1)
+
+
+LEFT_OUT = """\
+typedef struct { int n; int m; } pair;
+int sum(__global pair *p, int n)
+{
+    int m = n;
+#ifdef SLOW
+    m += p->n + n; /* n */
+#else
+    m += p->m;
+#endif
+    return m + n;
+}
+#ifdef SLOW
+int n;
+#endif
+"""
+
+
+def test_lines_that_conditions_leave_out_follow_where_they_can_mean_nothing_else():
+    wanted = LEFT_OUT.replace("int sum(__global pair *p, int n)", "int sum(__global pair *p, int count)")
+    wanted = wanted.replace("m = n;", "m = count;").replace("p->n + n;", "p->n + count;")
+    assert renamed(LEFT_OUT.replace("#ifdef SLOW\nint n;\n#endif\n", ""), "n", "count") == wanted.replace(
+        "m + n;", "m + count;"
+    ).replace("#ifdef SLOW\nint n;\n#endif\n", "")
+    index = index_of(LEFT_OUT)
+    member = next(it for _, it in index.symbols() if it.kind is Kind.MEMBER and it.name == "n")
+    assert [LEFT_OUT[it.start - 3 : it.end] for it in rename(index, member, "k")] == ["nt n", "p->n"]
+
+
+def test_a_name_that_may_be_another_one_in_lines_that_are_left_out_is_refused():
+    text = LEFT_OUT.replace("m += p->m;", "{ int n = 2; m += n; }")
+    index = index_of(text)
+    parameter = next(it for _, it in index.symbols() if it.kind is Kind.PARAMETER and it.name == "n")
+    with pytest.raises(RenameError, match="`n` stands in line 6, which is left out here, and may mean"):
+        rename(index, parameter, "count")
+
+
+def test_a_tag_in_half_written_text_is_a_tag():
+    text = "typedef struct node { int v; } node;\nint f(int a) { a += sizeof(struct node) + ; return a; )\n"
+    index = index_of(text)
+    assert index.occurrence_at(text.rindex("node")).symbol.kind is Kind.STRUCT

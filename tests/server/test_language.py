@@ -719,3 +719,18 @@ def test_notes_are_plain_text_as_messages_are(session):
         if it["code"] == "CM104"
     ]
     assert any(it.startswith("A[r*N + k]: ") for it in notes)
+
+
+SIZES = "#ifdef BIG\n#define SIZE 8\n#else\n#define SIZE 4\n#endif\n"
+
+
+def test_a_macro_of_a_header_is_renamed_by_all_of_its_definitions_in_all_files(session):
+    header = session.open(SIZES, "sizes.h")
+    small = session.open('#include "sizes.h"\nint small[SIZE];\n', "small.cl")
+    big = session.open('#define BIG\n#include "sizes.h"\nint big[SIZE];\n', "big.cl")
+    params = {"textDocument": {"uri": small}, "position": {"line": 1, "character": 11}, "newName": "LANES"}
+    changes = session.request("textDocument/rename", params)["changes"]
+    places = {uri: sorted(it["range"]["start"]["line"] for it in edits) for uri, edits in changes.items()}
+    assert places == {header: [1, 3], small: [1], big: [2]}
+    for uri in (header, small, big):
+        session.close(uri)

@@ -10,7 +10,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.model import Kind, Symbol
-from clmap_lsp.index.renaming import RenameError, renamable, rename
+from clmap_lsp.index.renaming import RenameError, macro_places_or_refusal, renamable, rename
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.features.navigation import occurring_in
 from clmap_lsp.server.host_names import host_namings, kernels_named_at, name_in_host
@@ -80,7 +80,8 @@ async def _places(server: ClmapServer, named: _Named, name: str) -> list[lsp.Loc
     def add(it: lsp.Location) -> None:
         found.setdefault((it.uri, it.range.start.line, it.range.start.character), it)
 
-    occurring = await occurring_in(server, named.indexed, named.symbol)
+    is_macro = named.symbol.kind is Kind.MACRO
+    occurring = await (_named_alike if is_macro else occurring_in)(server, named.indexed, named.symbol)
     for other, symbol in occurring:
         for it in rename(other.index, symbol, name):
             if it.path.startswith("<"):
@@ -91,6 +92,21 @@ async def _places(server: ClmapServer, named: _Named, name: str) -> list[lsp.Loc
         for location in await host_namings(server, named.indexed, named.symbol):
             add(location)
     return list(found.values())
+
+
+async def _named_alike(server: ClmapServer, indexed: Indexed, symbol: Symbol) -> list[tuple[Indexed, Symbol]]:
+    """Return the files that know a macro of a name, and share a file that names it."""
+    places = macro_places_or_refusal(indexed.index, symbol)
+    found = [(indexed, symbol)]
+    for other in await server.indexes.reading({it.path for it in places if not it.path.startswith("<")}):
+        if other.document.uri != indexed.document.uri:
+            macros = [it for it in other.index.macros if it.name == symbol.name]
+            found += [(other, it) for it in macros[-1:]]
+    return found
+
+
+def _is_macro_of(symbol: Symbol, name: str) -> bool:
+    return symbol.kind is Kind.MACRO and symbol.name == name
 
 
 async def _check_other_meanings(
@@ -106,7 +122,8 @@ async def _check_other_meanings(
     for other in await server.indexes.reading({path for path, _ in shared}):
         meant = known.get(other.document.uri)
         for it in other.index.occurrences:
-            if (it.path, it.start) in shared and it.symbol.root is not meant:
+            is_same = it.symbol.root is meant or (meant is not None and _is_macro_of(it.symbol, meant.name))
+            if (it.path, it.start) in shared and not is_same:
                 row = other.index.files[it.path].position(it.start).row
                 raise RenameError(
                     f"the macro in line {row} of `{PurePath(it.path).name}` names `{it.symbol.name}`, and in "

@@ -1,0 +1,115 @@
+"""Where names stand that a reading of a file does not look up: directives, lines that conditions leave out.
+
+A rename that forgot them would break an include guard, or the build with other options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clmap_lsp.index.index import Index, Occurrence
+from clmap_lsp.index.model import CALLABLE, Kind, Role, Symbol
+from clmap_lsp.source.lexer import Token
+from clmap_lsp.source.pieces import Chunk, Directive, lex
+
+
+class UnclearError(Exception):
+    """A name may mean something else there; the text says where."""
+
+
+def macro_places(index: Index, name: str) -> list[Occurrence]:
+    """Return every place that names a macro, whichever of its definitions counts there.
+
+    Raises: UnclearError where the name is something else, too.
+    """
+    known = {(it.path, it.start): it for it in index.occurrences if it.symbol.name == name}
+    macros = [it for it in known.values() if it.symbol.kind is Kind.MACRO]
+    if not macros:
+        return []
+    if any(it.symbol.kind not in (Kind.MACRO, Kind.MEMBER) for it in known.values()):
+        unread = [it for it in _words(index, name, macros[0].symbol) if (it.path, it.start) not in known]
+        if unread:
+            raise UnclearError(_where(index, unread[0], name))
+        return macros
+    found = {(it.path, it.start): it for it in macros}
+    for it in _words(index, name, macros[0].symbol):
+        if (it.path, it.start) not in known:
+            found.setdefault((it.path, it.start), it)
+    return list(found.values())
+
+
+def _words(index: Index, name: str, symbol: Symbol) -> Iterator[Occurrence]:
+    """Yield the places of a word in the files that were read, but where it is a macro's parameter."""
+    for path, file in index.files.items():
+        if path.startswith("<") or name not in file.text:
+            continue
+        before = ""
+        for item in lex(path, file.text).items:
+            tokens = item.tokens
+            if isinstance(item, Directive) and item.name == "define" and _is_parameter(tokens, name):
+                continue
+            for token in tokens:
+                if token.text == name and before not in (".", "->"):
+                    yield _occurrence(token, symbol)
+                before = token.text
+
+
+def _is_parameter(define: list[Token], name: str) -> bool:
+    """Tell whether a `#define` has a parameter of a name."""
+    texts = [it.text for it in define]
+    if len(define) < 3 or texts[2] != "(" or define[2].gap != 0 or ")" not in texts:
+        return False
+    return name in texts[3 : texts.index(")")]
+
+
+def inactive_places(index: Index, symbol: Symbol) -> list[Occurrence]:
+    """Return the places of a name in lines that conditions leave out, where it is in sight.
+
+    Raises: UnclearError where the name may mean something else there.
+    """
+    name, is_member = symbol.name, symbol.kind is Kind.MEMBER
+    first, last = _in_sight(index, symbol)
+    spans = [it for it in index.inactive if it.start < last and it.end > first]
+    if not spans or not any(name in index.text[it.start : it.end] for it in spans):
+        return []
+    found: list[Occurrence] = []
+    before = ""
+    for item in lex(index.path, index.text).items:
+        for token in item.tokens:
+            is_left_out = any(it.start <= token.start < it.end for it in spans)
+            if token.text == name and is_left_out and (before in (".", "->")) == is_member:
+                found.append(_occurrence(token, symbol))
+            before = token.text if isinstance(item, Chunk) else ""
+    if found and _means_another(index, symbol):
+        raise UnclearError(_where(index, found[0], name))
+    return found
+
+
+def _in_sight(index: Index, symbol: Symbol) -> tuple[int, int]:
+    """Return the stretch of the file in which a name can be meant."""
+    around = symbol.parent
+    while around is not None and around.kind not in CALLABLE:
+        around = around.parent
+    span = None if around is None or symbol.kind is Kind.MEMBER else index.full_span(around)
+    return (0, len(index.text)) if span is None or span.path != index.path else (span.start, span.end)
+
+
+def _means_another(index: Index, symbol: Symbol) -> bool:
+    """Tell whether something else has the name that may be meant in the same places."""
+    is_local = symbol.parent is not None and symbol.kind is not Kind.MEMBER
+    return any(
+        it.name == symbol.name
+        and it.root is not symbol.root
+        and (it.kind is Kind.MEMBER) == (symbol.kind is Kind.MEMBER)
+        and (not is_local or placed.unit is symbol.unit)
+        for placed, it in index.symbols()
+    )
+
+
+def _occurrence(token: Token, symbol: Symbol) -> Occurrence:
+    return Occurrence(token.path, token.start, token.end, symbol, Role.READS)
+
+
+def _where(index: Index, it: Occurrence, name: str) -> str:
+    row = index.files[it.path].position(it.start).row
+    return f"`{name}` stands in line {row}, which is left out here, and may mean something else there"
