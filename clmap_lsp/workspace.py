@@ -76,6 +76,18 @@ def is_marked(path: str) -> bool:
     return _marked(_above(Path(path).absolute().parent.resolve())) is not None
 
 
+def leads_out(path: Path, target: Path) -> bool:
+    """Tell whether links inside of a workspace, the last part of the path's included, lead out of it.
+
+    Args:
+        path: as it is spelled.
+        target: where it leads.
+    """
+    spelled = Path(os.path.abspath(path))  # noqa: PTH100 - no link is followed.
+    marked = _marked([it for it in spelled.parents if it not in {Path(it.anchor), _home()}])
+    return marked is not None and not target.is_relative_to(marked.resolve())
+
+
 def _above(folder: Path) -> list[Path]:
     too_wide = {Path(folder.anchor), _home()}
     return [it for it in (folder, *folder.parents) if it not in too_wide]

@@ -14,6 +14,9 @@ _PYTHON_FORMAT = re.compile(
 )
 _BRACES = re.compile(r"\{\{|\}\}|\{(?P<name>[\w.\[\]]*)(?:![rsa])?(?::[^{}]*)?\}")
 
+_PRECISION_DIGITS = 3
+"""Digits of a precision: `%.999999999f` is a text of a gigabyte."""
+
 
 def piece(value: Value) -> Text:
     """Return a value as text; what is not known stays open."""
@@ -61,7 +64,7 @@ def _filled(format_: Text, pattern: re.Pattern[str], written: Callable[[re.Match
 
 
 def _formatted(kind: str, value: Value, match: re.Match[str]) -> Text:
-    if isinstance(value, Number):
+    if isinstance(value, Number) and len(match["precision"] or "") <= _PRECISION_DIGITS:
         number = value.value
         try:
             if kind in "diu":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,40 @@ def test_a_lost_device_keeps_what_was_measured_and_the_run_resumes(
         assert [it.maps[0].number for it in again.pending()] == [302, 110]
         again.run(lambda _: None)
         assert {it.maps for it in database.measurements()} == {"108", "302", "110"}
+
+
+@pytest.mark.pocl
+def test_two_calibrations_on_one_database_keep_the_records_of_both(tmp_path: Path, session: Session) -> None:
+    path = tmp_path / "a.sqlite"
+    arguments = ("--sizes", "32", "--database", str(path))
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-m", "clmap_lsp", "calibrate", "--maps", maps, *arguments],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for maps in ("108", "302")
+    ]
+    for one in running:
+        said = one.communicate(timeout=600)
+        assert one.returncode == 0, said
+    with Database(path) as database:
+        records = database.measurements()
+        assert {it.maps for it in records} == {"108", "302"}
+        assert {it.size for it in records} == {32}
+        assert len(database.platforms()) == 1
+    for maps in ("108", "302"):  # Nothing is left to do.
+        again = subprocess.run(
+            [sys.executable, "-m", "clmap_lsp", "calibrate", "--maps", maps, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert again.returncode == 0
+        with Database(path) as database:
+            assert len(database.measurements()) == len(records)
 
 
 @pytest.mark.pocl

@@ -63,9 +63,9 @@ def test_without_shared_memory_files_are_checked_all_the_same(tmp_path: Path):
     assert findings(lean) == findings(clmap("check", ".", "--format", "json", cwd=tmp_path)) != []
 
 
-def test_folders_300_deep_are_walked(tmp_path: Path):
-    """Its path has 600 characters."""
-    deep = tmp_path.joinpath(*"d" * 300)
+def test_folders_500_deep_are_walked(tmp_path: Path):
+    """Its path has 1,000 characters."""
+    deep = tmp_path.joinpath(*"d" * 500)
     deep.mkdir(parents=True)
     (deep / "k.cl").write_text(SIMPLE)
     found = findings(clmap("check", ".", "--format", "json", cwd=tmp_path))

@@ -109,10 +109,10 @@ async def test_a_task_that_overruns_is_killed_and_the_next_one_runs(pool: Worker
     assert (await pool.run(task(adding())))["emulation"]["faults"] == []
 
 
-async def spinning_now(pool: WorkerPool) -> asyncio.Future[dict[str, Any]]:
+async def spinning_now(pool: WorkerPool, limit_s: float = 60.0) -> asyncio.Future[dict[str, Any]]:
     """Start a task that never ends by itself; returns once its process works on it."""
     begun = asyncio.Event()
-    one = task(spinning(60.0), limit_s=60.0)
+    one = task(spinning(60.0), limit_s=limit_s)
     one.on_progress = lambda *_: begun.set()
     work = asyncio.ensure_future(pool.run(one))
     await begun.wait()

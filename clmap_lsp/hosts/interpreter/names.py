@@ -27,6 +27,10 @@ from clmap_lsp.hosts.values import (
 _KERNEL_TYPES = frozenset(("cl_kernel", "Kernel"))
 
 
+_COUNTED_FROM = 4
+"""Depth of macros in macros from which each is counted as work: they may double at each level."""
+
+
 class Names(State):
     """Places and what they are called."""
 
@@ -91,6 +95,8 @@ class Names(State):
         if macro is not None and macro.parameters is None:
             if not macro.body or self.macro_depth > MAX_MACRO_DEPTH:
                 return RunTime(name)
+            if self.macro_depth >= _COUNTED_FROM:
+                self.step()
             self.macro_depth += 1
             try:
                 return self.value(self.project.expression(macro.body))
