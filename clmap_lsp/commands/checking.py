@@ -83,6 +83,7 @@ def _checked(job: CheckJob) -> FileReport:
         in_source_order(shown, program.path),
         {path: opened.files[path] for path in sorted(paths) if path in opened.files},
         n_kernels=sum(job.only in (None, it.name) for it in program.kernels),
+        n_hints=len(findings) - len(shown),
         guesses=guesses_of(opened.analysis, program.guesses if program.kernels else ()),
         n_emulated=None if runs is None else len(runs.done),
         rewrites=rewrites,

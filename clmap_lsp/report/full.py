@@ -138,7 +138,9 @@ def _summary(report: CheckReport) -> Iterator[Piece]:
     ]
     guessed = line_of(report)
     if not counts:
-        yield f"Nothing found: {scope}{emulated}.\n", "green"
+        hints = sum(it.n_hints for it in read)
+        but = f" but {_count(hints, 'hint')}, which --hints prints" if hints else ""
+        yield f"Nothing found{but}: {scope}{emulated}.\n", "green"
         yield guessed, "dim"
         return
     for at, piece in enumerate(counts):

@@ -47,6 +47,8 @@ class FileReport:
     n_emulated: int | None = None
     """Kernels that the emulator ran; None where it was not asked."""
     error: str | None = None
+    n_hints: int = 0
+    """Hints that nobody asked for."""
     guesses: Guesses = Guesses()
     """What was guessed of its macros and launches."""
     rewrites: tuple[tuple[str, Fix], ...] = ()

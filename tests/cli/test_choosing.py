@@ -71,6 +71,19 @@ def test_a_kernel_that_is_named_is_the_only_one(folder: Path) -> None:
     assert wrong.stdout.count("CM007") == 1
 
 
+def test_hints_that_are_not_shown_are_counted(tmp_path: Path) -> None:
+    """A store of every other element, and text that is hardly OpenCL C, are not nothing."""
+    (tmp_path / "k.cl").write_text("__kernel void k(__global float *a) { a[get_global_id(0) * 2] = 1.0f; }\n")
+    (tmp_path / "words.cl").write_text("not a kernel at all, just words.\n")
+    both = clmap("check", "k.cl", "words.cl", cwd=tmp_path)
+    assert both.returncode == 0
+    assert both.stdout.startswith("Nothing found but 3 hints, which --hints prints: 1 kernel in 2 files; ")
+    shown = clmap("check", "k.cl", "words.cl", "--hints", cwd=tmp_path)
+    assert "3 hints: 1 kernel in 2 files" in shown.stdout
+    one = clmap("check", "k.cl", cwd=tmp_path)
+    assert one.stdout.startswith("Nothing found but 1 hint, which --hints prints: ")
+
+
 def test_top_prints_the_first_and_says_what_it_left_out(folder: Path) -> None:
     done = clmap("check", "a.cl", "b.cl", "--top", "1", cwd=folder)
     assert done.returncode == 1
