@@ -24,8 +24,17 @@ _STRUCTURAL = frozenset(
 """Roles of guesses that decide how the text around a name is read."""
 
 
-_HIDING = frozenset(("missing-include", "template-text", "several-programs", "cpp-classes", "cpp-templates"))
-"""Problems that are the cause of names which nothing defines."""
+_HIDING = frozenset(
+    (
+        "missing-include",
+        "template-text",
+        "several-programs",
+        "cpp-classes",
+        "cpp-templates",
+        "too-many-tokens",
+    )
+)
+"""Problems that are the cause of names which nothing defines, and of what is not closed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -256,7 +256,7 @@ class _Preprocessor:
             return self.out
         except _TooLargeError:
             message = f"more than {MAX_TOKENS} tokens with what is included; the rest is not read"
-            self.problem("too-many-tokens", message, Span(self.main_path, 0, 0))
+            self.problem("too-many-tokens", message, Span(self.main_path, 0, 0), Severity.INFORMATION)
         except TooManyTokensError:
             self._too_many_tokens()
         self.is_repeatable = False
@@ -310,9 +310,9 @@ class _Preprocessor:
         what = f"`{self.bomb[0].text}` expands" if self.bomb is not None and is_one else "the macros expand"
         limit = MAX_USE if is_one else MAX_EXPANDED
         message = f"{what} to more than {limit} tokens; the rest of the file is not read"
-        self.problem(
-            "too-many-tokens", message, Span(self.main_path, 0, 0) if self.bomb is None else self.bomb[1]
-        )
+        place = Span(self.main_path, 0, 0) if self.bomb is None else self.bomb[1]
+        # A bound of ours: nobody can mend the text for it.
+        self.problem("too-many-tokens", message, place, Severity.INFORMATION)
 
     def problem(self, code: str, message: str, span: Span, severity: Severity = Severity.ERROR) -> None:
         self.out.problems.append(Problem(code, severity, message, span))
