@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.api.tables import table
+from clmap_lsp.counted import counted
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
@@ -172,7 +173,7 @@ class Report:
         return {"schema": 1, "device": self.analysis.device.id, "files": [file_json(file)]}
 
     def __repr__(self) -> str:
-        return f"<report of {len(self)} kernel{'' if len(self) == 1 else 's'} on {self.analysis.device.id}>"
+        return f"<report of {counted(len(self), 'kernel')} on {self.analysis.device.id}>"
 
     def _repr_html_(self) -> str:
         device = html.escape(self.analysis.device.name)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.confining import add_sandbox_option
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, given_launch, sim_file
+from clmap_lsp.counted import counted
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
 from clmap_lsp.reading import reason
@@ -380,7 +381,7 @@ def _against_baseline(args: argparse.Namespace, source: SettingsSource, report: 
         path = Path(args.write_baseline)
         write_whole(path, encoded(baseline.text_of(report, path)))
         n_findings = sum(1 for _ in report.pairs())
-        sys.stderr.write(f"{n_findings} findings written to {path}\n")
+        sys.stderr.write(f"{counted(n_findings, 'finding')} written to {path}\n")
         return type(report)(tuple(replace(it, findings=()) for it in report.files))
     configured = source.for_path(Path.cwd())
     name = args.baseline or configured.baseline

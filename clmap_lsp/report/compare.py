@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from clmap_lsp.counted import counted
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.reading import DATA_BYTES, safe_read
 from clmap_lsp.strange_json import parsed
@@ -160,7 +161,7 @@ def render(comparison: Comparison, threshold: float) -> str:
     worse = comparison.regressions(threshold)
     kernels = len({(it.path, it.kernel) for it in worse})
     lines.append(
-        f"{len(worse)} figures of {kernels} kernels grew by more than {threshold:g} %"
+        f"{counted(len(worse), 'figure')} of {counted(kernels, 'kernel')} grew by more than {threshold:g} %"
         if worse
         else f"no figure grew by more than {threshold:g} %"
     )

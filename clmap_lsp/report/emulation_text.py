@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from clmap_lsp.counted import counted
 from clmap_lsp.emulator.result import EmulationResult
 from clmap_lsp.launch.model import Launch
 from clmap_lsp.locality.strides import StrideSummary
@@ -92,8 +93,8 @@ def _sampling(result: EmulationResult) -> Iterator[str]:
 def _parallelism(result: EmulationResult) -> Iterator[str]:
     """AIWC's categories of parallelism and control."""
     found, control = result.parallelism, result.control
-    barriers = "" if found.barriers_hit is None else f", {found.barriers_hit:,} barriers hit"
-    yield f"  work-items: {found.work_items:,} in {found.work_groups:,} groups{barriers}"
+    barriers = "" if found.barriers_hit is None else f", {counted(found.barriers_hit, 'barrier')} hit"
+    yield f"  work-items: {found.work_items:,} in {counted(found.work_groups, 'group')}{barriers}"
     for name, spread in (
         ("operations", found.operations_to_barrier),
         ("accesses", found.accesses_to_barrier),

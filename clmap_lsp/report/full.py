@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from clmap_lsp.counted import counted
 from clmap_lsp.escaping import terminal
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.links import rule_url
@@ -122,12 +123,12 @@ def _summary(report: CheckReport) -> Iterator[Piece]:
     read = [it for it in report.files if it.error is None]
     if not read:
         return
-    scope = f"{_count(sum(it.n_kernels for it in read), 'kernel')} in {_count(len(read), 'file')}"
+    scope = f"{counted(sum(it.n_kernels for it in read), 'kernel')} in {counted(len(read), 'file')}"
     if len(read) < len(report.files):
         scope += f", {len(report.files) - len(read)} not read"
     emulated = _emulated(read)
     counts = [
-        (_count(n, noun), _STYLES[severity])
+        (counted(n, noun), _STYLES[severity])
         for severity, noun in (
             (Severity.ERROR, "error"),
             (Severity.WARNING, "warning"),
@@ -139,7 +140,7 @@ def _summary(report: CheckReport) -> Iterator[Piece]:
     guessed = line_of(report)
     if not counts:
         hints = sum(it.n_hints for it in read)
-        but = f" but {_count(hints, 'hint')}, which --hints prints" if hints else ""
+        but = f" but {counted(hints, 'hint')}, which --hints prints" if hints else ""
         yield f"Nothing found{but}: {scope}{emulated}.\n", "green"
         yield guessed, "dim"
         return
@@ -158,10 +159,6 @@ def _emulated(files: Sequence[FileReport]) -> str:
         return ""
     numbers = [it.n_emulated for it in files if it.n_emulated is not None]
     return f"; {sum(numbers)} emulated" if numbers else "; not emulated, --emulate looks for races"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _link(path: str) -> str:

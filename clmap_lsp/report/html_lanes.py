@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.analysis.lanes import first_simd_group
+from clmap_lsp.counted import counted
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.devices.model import BankedLocal
 from clmap_lsp.report.html_svg import BAD, GRID, MUTED, SERIES, SHADE, svg
@@ -37,16 +38,16 @@ class Picture:
     def caption(self) -> str:
         """What there is to see, in a sentence."""
         busy = [it for it in self.lanes if it is not None]
-        who = f"{len(busy)} work-item{'' if len(busy) == 1 else 's'}"
+        who = counted(len(busy), "work-item")
         if self.banked is not None:
             stacks = _stacks(self)
-            deepest = max(len(it) for it in stacks.values())
-            return f"{who} in {len(stacks)} of {self.banked.banks} banks; {deepest} words in the fullest bank"
+            deepest = counted(max(len(it) for it in stacks.values()), "word")
+            return f"{who} in {len(stacks)} of {self.banked.banks} banks; {deepest} in the fullest bank"
         touched = _sectors(self)
         used = len({at + byte for at in busy for byte in range(self.element_bytes)})
         moved = len(touched) * self.granule
-        noun = "sector" if len(touched) == 1 else "sectors"
-        return f"{who} touch {len(touched)} {noun}: {used} of {moved} bytes are used ({used / moved:.0%})"
+        sectors = counted(len(touched), "sector")
+        return f"{who} touch {sectors}: {used} of {moved} bytes are used ({used / moved:.0%})"
 
 
 def pictures(

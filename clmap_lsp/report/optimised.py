@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.counted import counted
 from clmap_lsp.fixes import gain
 from clmap_lsp.fixes.edits import unified_diff
 from clmap_lsp.fixes.limits import in_the_way
@@ -85,13 +86,13 @@ def _lines(subject: Subject, found: Found, measured: Measurement | None) -> Iter
             yield f"   the host must change too: {step.fix.host_change}"
     way = _in_the_way(last)
     if len(found.steps) == 1:
-        yield f"nothing better among {found.n_versions} versions"
+        yield f"nothing better among {counted(found.n_versions, 'version')}"
         if way is not None:
             yield way
         return
     ended = "" if found.complete else "; the budget ended the search"
     words = gain.words(first.figures, last.figures) or "no less traffic"
-    yield f"{words} in all, best of {found.n_versions} versions{ended}"
+    yield f"{words} in all, best of {counted(found.n_versions, 'version')}{ended}"
     before, after = (None, None) if measured is None else (measured.of(first), measured.of(last))
     if before is not None and after is not None:
         yield f"{before / after:.1f}x faster as measured"

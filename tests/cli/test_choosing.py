@@ -71,6 +71,19 @@ def test_a_kernel_that_is_named_is_the_only_one(folder: Path) -> None:
     assert wrong.stdout.count("CM007") == 1
 
 
+def test_one_is_one(tmp_path: Path) -> None:
+    """`1 findings written` is what a program says, not a person."""
+    (tmp_path / "b.cl").write_text(FAR)
+    done = clmap("check", "b.cl", "--write-baseline", "base.json", cwd=tmp_path)
+    assert "1 finding written to base.json" in done.stderr
+    (tmp_path / "new.json").write_text(clmap("analyze", "b.cl", "--format", "json", cwd=tmp_path).stdout)
+    (tmp_path / "b.cl").write_text(FAR.replace("i * 32", "i"))
+    (tmp_path / "old.json").write_text(clmap("analyze", "b.cl", "--format", "json", cwd=tmp_path).stdout)
+    worse = clmap("diff", "old.json", "new.json", cwd=tmp_path).stdout
+    assert "1 figure of 1 kernel grew by" in worse
+    assert not re.search(r"\b1 (findings|figures|kernels|files)\b", worse + done.stdout + done.stderr)
+
+
 def test_hints_that_are_not_shown_are_counted(tmp_path: Path) -> None:
     """A store of every other element, and text that is hardly OpenCL C, are not nothing."""
     (tmp_path / "k.cl").write_text("__kernel void k(__global float *a) { a[get_global_id(0) * 2] = 1.0f; }\n")

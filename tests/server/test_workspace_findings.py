@@ -13,7 +13,7 @@ def test_findings_of_files_that_are_not_open_show_until_they_are_opened(tmp_path
     session = Session(tmp_path, settings={"emulate": "off"})
     uri = session.open(TEXT, "open.cl")
     assert session.diagnostics(uri, 1)
-    assert "1 findings in 2 files" in session.command("clmap.showWorkspaceFindings")
+    assert "1 finding in 2 closed files" in session.command("clmap.showWorkspaceFindings")
     (found,) = session.diagnostics_now(closed.as_uri())
     assert found["code"] == "CM102"
     assert not session.diagnostics_now((tmp_path / "fine.cl").as_uri())

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
+from clmap_lsp.counted import counted
 from clmap_lsp.escaping import markdown
 from clmap_lsp.server.convert import edit_data
 from clmap_lsp.server.edits import workspace_edit
@@ -46,7 +47,8 @@ def register(server: ClmapServer) -> None:
             ended = "" if best.complete else "; optimise it again to go on"
             return told(
                 server,
-                f"`{kernel.name}`: nothing better among {best.n_versions} versions{ended}. {best.in_the_way}",
+                f"`{kernel.name}`: nothing better among {counted(best.n_versions, 'version')}{ended}. "
+                f"{best.in_the_way}",
             )
         return await _offered(server, snapshot, kernel.name, best)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
 
+from clmap_lsp.counted import counted
 from clmap_lsp.server.documents import Document, path_of
 from clmap_lsp.server.features import diagnostics
 from clmap_lsp.server.features.commands import told
@@ -51,7 +52,7 @@ def register(server: ClmapServer) -> None:
                 if server.documents.get(uri) is None and (found or uri in shown):
                     shown.add(uri)
                     server.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, found))
-        return told(server, f"clmap: {n_findings:,} findings in {n_files:,} files that are not open")
+        return told(server, f"clmap: {counted(n_findings, 'finding')} in {counted(n_files, 'closed file')}")
 
     def opened(uri: str) -> None:
         if uri in shown:  # From now on it is told as every open document is.
