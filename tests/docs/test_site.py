@@ -62,6 +62,19 @@ def test_every_setting_device_and_command_is_there(site: Path) -> None:
     assert (site / "schema" / "clmap.json").is_file()
 
 
+def test_what_the_tutorial_says_of_a_picture_is_in_it() -> None:
+    """A picture of the loop's loads stood under the words "store with an 8-way conflict"."""
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    shown = re.findall(r"!\[([^\]]+)\]\((images/tutorial_mm_[^)]+)\)", page)
+    assert len(shown) == 4
+    for said, path in shown:
+        label = re.search(r'aria-label="([^"]*)"', (ROOT / "docs" / path).read_text(encoding="utf-8"))
+        assert label is not None
+        assert set(re.findall(r"\d+", said)) <= set(re.findall(r"\d+", label[1])), (said, label[1])
+        if "without conflict" in said:
+            assert "; 1 word in the fullest bank" in label[1]
+
+
 def test_the_pictures_show_todays_figures() -> None:
     """Their texts hold the figures; shapes may differ between versions of matplotlib."""
     spec = importlib.util.spec_from_file_location("pictures", ROOT / "docs" / "pictures.py")
