@@ -10,6 +10,8 @@ from types import ModuleType
 import pytest
 from doc_examples import ROOT
 
+import clmap_lsp
+
 _NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})*(?![\w,]*\d)(?!\.\d)")
 _ROW = re.compile(r"\| (\d+\.\d+) \| ([\d,]+) \|")
 _SIZE = re.compile(r"N = [\d,]+|\d[\d,]* x \d[\d,]*|H\d{3}")
@@ -81,3 +83,23 @@ def test_the_tables_of_fixes_state_what_was_measured() -> None:
     rows = [it for table in tables if "| ms | GFLOP/s |" in table for it in _ROW.findall(table)]
     assert len(rows) == 7
     assert set(rows) <= measured
+
+
+def test_the_padding_that_the_tutorial_names_removes_the_conflict() -> None:
+    """And one element, the usual cure, leaves some of it, as the page says."""
+    page = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    named = re.search(r"`__local float a_tile\[TILE\]\[TILE \+ (\d+)\]` removes it", page)
+    assert named is not None
+
+    def wavefronts(padding: int) -> float:
+        text = (ROOT / "fixtures" / "matmul" / "coalesced_abt.cl").read_text(encoding="utf-8")
+        padded = text.replace("a_tile[TILE][TILE]", f"a_tile[TILE][TILE + {padding}]")
+        launch = {"global_size": (256, 256), "local_size": (16, 16), "args": {"N": 256}}
+        kernel = clmap_lsp.analyze(padded, device="nvidia-hopper", **launch)["mm_coalesced_abt_swapped"]
+        stores = [it for it in kernel.accesses if it["buffer"] == "a_tile" and it["op"] == "store"]
+        assert len(stores) == 1
+        return float(stores[0]["per_request"]["mean"])
+
+    assert wavefronts(int(named[1])) == 1
+    assert wavefronts(1) == 2
+    assert wavefronts(0) == 8
