@@ -10,6 +10,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.interpreter import Interpreter, Raised
 from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY
+from clmap_lsp.hosts.map_calls import MAPS
 from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
 from clmap_lsp.hosts.option_calls import OPTIONS
 from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel, distance
@@ -235,7 +236,7 @@ class _Runs:
 
     def __init__(self, project: HostProject) -> None:
         self.project = project
-        self.handlers = {**LIBRARY, **OPTIONS, **OPENCL}
+        self.handlers = {**MAPS, **LIBRARY, **OPTIONS, **OPENCL}
         for name, roles in project.wrappers.items():
             self.handlers["own " + name] = own_wrapper(name, dict(roles))
         self.entered: set[tuple[str, int]] = set()

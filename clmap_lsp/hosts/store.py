@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -79,9 +80,13 @@ def named(place: str, value: Value) -> Value:
     return value
 
 
+_NAMED = re.compile(r"[^\W\d]\w*(?:(?:\.|->)[^\W\d]\w*)*")
+"""A variable, or a field."""
+
+
 def _is_vague(value: RunTime) -> bool:
     """Tell whether a value's text says less than the name of where it is put; a variable's name does not."""
-    return value.opaque and not value.text.isidentifier()
+    return value.opaque and _NAMED.fullmatch(value.text) is None
 
 
 def join_values(place: str, values: Iterable[Value], default: Value | None = None) -> Value:

@@ -18,6 +18,7 @@ from clmap_lsp.hosts.tree import (
     Dereference,
     Expr,
     Function,
+    Items,
     Member,
     Name,
     Opaque,
@@ -480,6 +481,7 @@ class Interpreter(Flow):
         self.site += 1
         self._take_rest(function, values, frame)
         given = self._bound(function, values, exprs, this, keywords or {}, frame)
+        braces = {it.name: expr for it, expr in zip(function.parameters, exprs, strict=False)}
         shown = [self.value(self.project.expression(it)) for it in templates[: len(function.templates)]]
         self.entered.add((function.path, function.row))
         self.frames.append(frame)
@@ -490,23 +492,8 @@ class Interpreter(Flow):
             for parameter, value, place in given:
                 if place is not None:
                     frame.names[parameter.name] = place
-                    continue
-                own = self._declare(parameter.name, parameter.type)
-                held = value
-                if held is None:
-                    default = parameter.default
-                    held = self.value(default) if default is not None else RunTime(parameter.name)
-                if not parameter.is_reference and self.copied_list(own, held):
-                    continue
-                if "*" not in parameter.type:
-                    held = converted(self._resolved(parameter.type), held)
-                if self.store is not None:
-                    is_object = isinstance(held, Pointer) and held.place in self.objects
-                    if is_object and "*" not in parameter.type and self._copied(own, held):
-                        continue
-                    self.store[own] = held
-                    if isinstance(held, Pointer) and is_object:
-                        self.objects[own] = self.objects[held.place]
+                else:
+                    self._give(parameter, value, braces.get(parameter.name))
             self.block(function.first)
             self.block(function.body)
         finally:
@@ -514,6 +501,37 @@ class Interpreter(Flow):
             self.loops = loops
             self.blocks = blocks
         return self._returned(function, frame)
+
+    def _give(self, parameter: Parameter, value: Value | None, braces: Expr | None) -> None:
+        """Put what a call gives a parameter, or what it is without, into a variable of its own."""
+        own = self._declare(parameter.name, parameter.type)
+        if self._listed(own, parameter, value, braces):
+            return
+        held = value
+        if held is None:
+            default = parameter.default
+            held = self.value(default) if default is not None else RunTime(parameter.name)
+        if not parameter.is_reference and self.copied_list(own, held):
+            return
+        if "*" not in parameter.type:
+            held = converted(self._resolved(parameter.type), held)
+        if self.store is not None:
+            is_object = isinstance(held, Pointer) and held.place in self.objects
+            if is_object and "*" not in parameter.type and self._copied(own, held):
+                return
+            self.store[own] = held
+            if isinstance(held, Pointer) and is_object:
+                self.objects[own] = self.objects[held.place]
+
+    def _listed(self, place: str, parameter: Parameter, value: Value | None, given: Expr | None) -> bool:
+        """Make the object that braces give a parameter of C++ of a class, as in `run({w, h})`."""
+        if not (isinstance(given, Items) and isinstance(value, Sizes)) or "*" in parameter.type:
+            return False
+        cls = self.project.class_named(self._resolved(parameter.type.replace("&", "")), self.path)
+        if cls is None or len(value.items) != len(given.items):
+            return False
+        self.construct(place, cls, list(value.items), given.items)
+        return True
 
     def _take_rest(self, function: Function, values: Sequence[Value], frame: Frame) -> None:
         """Hand over what C's `...` takes; what a function does not go through, it may keep."""
