@@ -74,11 +74,39 @@ class Indexes:
         if kept is not None and kept.document is document and not kept.index.includes:
             return kept
         index = await self.work(Band.REQUEST, lambda: self._read(document, settings))
-        if kept is None or kept.document is not document or kept.index is not index:
-            kept = Indexed(document, index)
-            if self._server.documents.get(uri) is document:
-                self._kept[document.uri] = kept
-        return kept
+        return self._keep(Indexed(document, index))
+
+    async def answer(self, uri: str, work: Callable[[Indexed], T]) -> T | None:
+        """Return what is made of the index of a document's present text; `None` as `of` does.
+
+        Both are one piece of work: between two, what is less urgent would go on, and slow the second down.
+        """
+        document = self._server.documents.get(uri)
+        if document is None or not self._server.holds_kernels(document):
+            return None
+        settings = self._server.settings_for(document)
+
+        def both() -> tuple[Indexed, T]:
+            kept = self._kept.get(document.uri)
+            if kept is None or kept.document is not document or kept.index.includes:
+                kept = self._same(Indexed(document, self._read(document, settings)))
+            return kept, work(kept)
+
+        indexed, found = await self.work(Band.REQUEST, both)
+        self._keep(indexed)
+        return found
+
+    def _same(self, indexed: Indexed) -> Indexed:
+        """Return what is kept if it is the same: it may have been asked about, and knows more by that."""
+        kept = self._kept.get(indexed.document.uri)
+        is_same = kept is not None and kept.document is indexed.document and kept.index is indexed.index
+        return kept if kept is not None and is_same else indexed
+
+    def _keep(self, indexed: Indexed) -> Indexed:
+        found = self._same(indexed)
+        if self._server.documents.get(indexed.document.uri) is indexed.document:
+            self._kept[indexed.document.uri] = found
+        return found
 
     def _read(self, document: Document, settings: Settings) -> Index:
         """Return a document's index; one that misses a file which was opened since is read anew."""

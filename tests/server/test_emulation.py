@@ -90,7 +90,7 @@ def test_a_fault_shows_after_saving_once_with_the_place_where_its_value_is_used(
     assert fault["message"] == "reads 4 bytes at byte offset 256 of in of 256 bytes"
     declaration, use = fault["relatedInformation"]
     assert declaration["location"]["range"]["start"]["line"] == 1
-    assert declaration["message"] == "`in` is declared here"
+    assert declaration["message"] == "in is declared here"
     assert (
         use["location"]["range"]["start"] == {"line": 4, "character": 4} and "is used here" in use["message"]
     )

@@ -49,7 +49,7 @@ def launched(session: Session, uri: str, sizes: str) -> dict[str, Any]:
             it
             for diagnostic in params["diagnostics"]
             for it in diagnostic.get("relatedInformation") or ()
-            if it["message"] == f"`far` is launched here: {sizes}"
+            if it["message"] == f"far is launched here: {sizes}"
         ]
 
     return related(session.wait(lambda it: bool(related(it))))[0]

@@ -54,14 +54,15 @@ def register(server: ClmapServer) -> None:
         if opened is not None and is_configuration(opened.path):
             offset = opened.offset(params.position)
             return _items(opened, configuration_keys(opened.text, offset), takes_snippets)
-        indexed = await server.indexes.of(uri)
-        if indexed is None:
-            return lsp.CompletionList(False, [])
-        offset = indexed.offset(params.position)
-        found = comment_keys(indexed.index, offset) or await _includes(server, indexed, offset)
-        if found is None and not _is_wanted(indexed, offset, params.context):
-            return lsp.CompletionList(False, [])
-        return _items(indexed.document, found or complete(indexed.index, offset), takes_snippets)
+
+        def completed(indexed: Indexed) -> lsp.CompletionList:
+            offset = indexed.offset(params.position)
+            found = comment_keys(indexed.index, offset) or _includes(server, indexed, offset)
+            if found is None and not _is_wanted(indexed, offset, params.context):
+                return lsp.CompletionList(False, [])
+            return _items(indexed.document, found or complete(indexed.index, offset), takes_snippets)
+
+        return await server.indexes.answer(uri, completed) or lsp.CompletionList(False, [])
 
     @feature(server, lsp.COMPLETION_ITEM_RESOLVE)
     async def resolve(item: lsp.CompletionItem) -> lsp.CompletionItem:
@@ -136,7 +137,7 @@ def _item(
     )
 
 
-async def _includes(server: ClmapServer, indexed: Indexed, offset: int) -> Completion | None:
+def _includes(server: ClmapServer, indexed: Indexed, offset: int) -> Completion | None:
     """Return the files that the `#include` being typed may name."""
     from clmap_lsp.server.configuring import include_candidates
 

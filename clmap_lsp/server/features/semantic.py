@@ -44,10 +44,9 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, options)
     async def full(params: lsp.SemanticTokensParams) -> lsp.SemanticTokens | None:
-        indexed = await server.indexes.of(params.text_document.uri)
-        if indexed is None:
+        data = await server.indexes.answer(params.text_document.uri, encoded)
+        if data is None:
             return None
-        data = encoded(indexed)
         return lsp.SemanticTokens(data, answered(params.text_document.uri, data))
 
     @feature(server, lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA, options)
@@ -55,11 +54,10 @@ def register(server: ClmapServer) -> None:
         params: lsp.SemanticTokensDeltaParams,
     ) -> lsp.SemanticTokens | lsp.SemanticTokensDelta | None:
         uri = params.text_document.uri
-        indexed = await server.indexes.of(uri)
-        if indexed is None:
+        data = await server.indexes.answer(uri, encoded)
+        if data is None:
             return None
         before = last.get(uri)
-        data = encoded(indexed)
         result = answered(uri, data)
         if before is None or before[0] != params.previous_result_id:
             return lsp.SemanticTokens(data, result)
@@ -67,11 +65,11 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE, options)
     async def part(params: lsp.SemanticTokensRangeParams) -> lsp.SemanticTokens | None:
-        indexed = await server.indexes.of(params.text_document.uri)
-        if indexed is None:
-            return None
-        start, end = indexed.offset(params.range.start), indexed.offset(params.range.end)
-        return lsp.SemanticTokens(encoded(indexed, start, end))
+        def of_part(indexed: Indexed) -> list[int]:
+            return encoded(indexed, indexed.offset(params.range.start), indexed.offset(params.range.end))
+
+        data = await server.indexes.answer(params.text_document.uri, of_part)
+        return None if data is None else lsp.SemanticTokens(data)
 
 
 def encoded(indexed: Indexed, start: int = 0, end: int | None = None) -> list[int]:
