@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clmap_lsp.launch.sim import SimFile
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.source.ir import Guess
+    from clmap_lsp.source.program import Program
     from clmap_lsp.source.span import Span
     from clmap_lsp.workbench import Workbench
     from clmap_lsp.worker.forked import Terms
@@ -71,7 +72,9 @@ def _checked(job: CheckJob) -> FileReport:
     opened = _workbench().open_text(job.path, text, job.settings, given=job.given, sim=job.sim, only=job.only)
     program = opened.program
     runs = opened.run_all() if job.emulate else None
-    findings = tuple(it for it in opened.findings(job.selection, runs) if _is_asked_for(it, job.only))
+    findings = opened.findings(job.selection, runs)
+    if job.only is not None:
+        findings = _of_kernel(findings, program, job.only)
     rewrites: tuple[tuple[str, Fix], ...] = ()
     if job.fixes:
         findings, rewrites = opened.with_fixes(findings, runs, climbs=job.climbs)
@@ -90,12 +93,24 @@ def _checked(job: CheckJob) -> FileReport:
     )
 
 
-def _is_asked_for(finding: Finding, only: str | None) -> bool:
-    """Tell whether a finding is of the kernel that is asked for, or of the text around all of them.
+def _of_kernel(findings: Sequence[Finding], program: Program, name: str) -> tuple[Finding, ...]:
+    """Return the findings of a kernel, and of the text around all of them.
 
-    What the other kernels leave to a suppression is not known then.
+    What the other kernels leave to a suppression is not known, as they were not looked at.
     """
-    return only is None or (finding.kernel in (None, only) and finding.code != UNUSED_SUPPRESSION)
+    others = [it.span for it in program.kernels if it.name != name]
+
+    def is_asked_for(it: Finding) -> bool:
+        if it.kernel is not None:
+            return it.kernel == name
+        place = it.span
+        inside = any(
+            place.path == other.path and other.start <= place.start and place.end <= other.end
+            for other in others
+        )
+        return it.code != UNUSED_SUPPRESSION and not inside
+
+    return tuple(it for it in findings if is_asked_for(it))
 
 
 def guesses_of(analysis: FileAnalysis, of_names: Sequence[Guess]) -> Guesses:

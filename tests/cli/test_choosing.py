@@ -67,6 +67,10 @@ def test_a_kernel_that_is_named_is_the_only_one(folder: Path) -> None:
     assert "Nothing found: 1 kernel in 1 file; 1 emulated" in alone.stdout
     given = clmap("check", "both.cl", "--kernel", "part", "--arg", "n=4", cwd=folder)
     assert "CM007" not in given.stdout
+    unused = "__kernel void odd(__global int *a, int n) { int left; a[get_global_id(0)] = 1; }\n"
+    (folder / "odd.cl").write_text(unused + unused.replace("odd", "even").replace("left", "right"))
+    found = lines(clmap("check", "odd.cl", "--kernel", "even", "--hints", "--format", "concise", cwd=folder))
+    assert [it.split(":")[1] for it in found] == ["2", "2"]  # What is unused there, and nothing of line 1.
     wrong = clmap("check", "both.cl", "b.cl", "--kernel", "part", "--arg", "q=4", cwd=folder)
     assert wrong.stdout.count("CM007") == 1
 
