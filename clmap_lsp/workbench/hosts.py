@@ -73,6 +73,10 @@ class HostFacts:
         return diff
 
 
+KEPT_FILES = 1024
+"""Kernel files of which is kept what host code says: more than anybody has open, fewer than a check has."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Known:
     """The facts of one kernel file, and what they were asked with."""
@@ -120,6 +124,8 @@ class HostFiles:
         if known is None or (known.heads, known.reader) != (heads, key):
             facts = self._facts(own, path, text, settings, [name for name, _ in heads])
             known = self._known[own] = _Known(path, text, settings, heads, key, facts)
+            while len(self._known) > KEPT_FILES:
+                self._forget_oldest()
         return known.facts
 
     def _facts(self, own: str, path: str, text: str, settings: Settings, names: Sequence[str]) -> HostFacts:
@@ -148,6 +154,12 @@ class HostFiles:
         own = str(Path(path).resolve())
         self._known.pop(own, None)
         for project in self._projects.values():
+            project.unsee(own)
+
+    def _forget_oldest(self) -> None:
+        own = next(iter(self._known))
+        project = self._projects.get(self._known.pop(own).reader)
+        if project is not None:
             project.unsee(own)
 
     def changed(self, paths: Iterable[str] | None = None) -> tuple[str, ...]:

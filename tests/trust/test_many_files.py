@@ -14,10 +14,12 @@ import pytest
 from clmap_lsp import workspace
 from clmap_lsp.cli import main
 from clmap_lsp.commands import checking
+from clmap_lsp.config import Settings
 from clmap_lsp.report.model import FileReport
 from clmap_lsp.rules.selection import Selection
 from clmap_lsp.sandbox import confined
 from clmap_lsp.sandbox.usage import resident_mib
+from clmap_lsp.workbench import hosts
 from clmap_lsp.worker import forked
 from clmap_lsp.worker.forked import LostError, Terms, each
 from clmap_lsp.workspace import remembered_workspaces, scope_of, workspace_of
@@ -77,8 +79,6 @@ def test_what_one_large_file_took_is_gone_for_those_after_it(monkeypatch: pytest
 @copies
 @pytest.mark.parametrize("n_processes", [1, 2])
 def test_one_process_too_gives_back_what_it_took(n_processes: int, monkeypatch: pytest.MonkeyPatch):
-    from clmap_lsp.config import Settings
-
     def checked(job: checking.CheckJob) -> FileReport:
         return FileReport(job.path, error=str(os.getpid()))
 
@@ -88,6 +88,20 @@ def test_one_process_too_gives_back_what_it_took(n_processes: int, monkeypatch: 
     reports = checking.check_all(jobs, n_processes, None, Terms(runs_kernels=False))
     assert [it.path for it in reports] == [it.path for it in jobs]
     assert len({it.error for it in reports}) == 14
+
+
+def test_what_host_code_says_is_kept_of_some_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(hosts, "KEPT_FILES", 3)
+    (tmp_path / ".git").mkdir()
+    files = hosts.HostFiles()
+    for number in range(9):
+        path = tmp_path / f"{number}.cl"
+        path.write_text(KERNEL)
+        files.facts(str(path), KERNEL, Settings())
+    assert [Path(it).name for it in files._known] == ["6.cl", "7.cl", "8.cl"]
+    (project,) = files._projects.values()
+    assert sum(it is not None and "__kernel" in it for it in project._texts.values()) <= 3
+    assert files.facts(str(tmp_path / "0.cl"), KERNEL, Settings()).launches == {}
 
 
 def test_the_workspace_of_a_folder_is_looked_for_once(
