@@ -40,6 +40,7 @@ from clmap_lsp.hosts.tree import (
     Num,
     Opaque,
     Parameter,
+    Placed,
     Raise,
     Return,
     Scope,
@@ -585,6 +586,8 @@ class _Reader(TreeReader):
     def designated(self, node: Node) -> Expr:
         named = node.child_by_field_name("designator")
         value = self.or_opaque(node.child_by_field_name("value"))
+        if named is not None and named.type == "subscript_designator" and named.named_children:
+            return Placed(self.expression(named.named_children[0]), value)
         if named is None or named.type != "field_designator" or not named.named_children:
             return Opaque(short_text(node), (value,))
         return Designated(text_of(named.named_children[0]), value)

@@ -123,6 +123,14 @@ class Designated:
 
 
 @dataclass(frozen=True, slots=True)
+class Placed:
+    """`[index] = value` in an initialiser list of C; what follows it stands behind it."""
+
+    index: Expr
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Cast:
     """`(type) operand`, `static_cast<type>(operand)`."""
 
@@ -198,6 +206,7 @@ Expr = (
     | Conditional
     | Items
     | Designated
+    | Placed
     | Cast
     | SizeOf
     | New

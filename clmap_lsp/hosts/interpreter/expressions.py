@@ -29,6 +29,7 @@ from clmap_lsp.hosts.tree import (
     New,
     Num,
     Opaque,
+    Placed,
     SizeOf,
     Str,
     Unary,
@@ -105,7 +106,7 @@ class Expressions(Objects):
                 return self._conditional(expression)
             case Cast(type_name, operand):
                 return converted(self._resolved(type_name), self.value(operand))
-            case Designated(_, operand):
+            case Designated(_, operand) | Placed(_, operand):
                 return self.value(operand)
             case Items(items):
                 return Sizes(tuple(self.value(it) for it in items))

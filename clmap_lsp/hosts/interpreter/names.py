@@ -18,6 +18,7 @@ from clmap_lsp.hosts.values import (
     Sizes,
     Text,
     Value,
+    is_handle,
     is_whole,
     name_of,
     size_of,
@@ -223,7 +224,7 @@ class Names(State):
             case Name(name, scope):
                 return self._global(name, scope) if scope else self._place_of(name)
             case Index(base, index):
-                inner = self._base(base)
+                inner = self._array(base)
                 if inner is None:
                     return None
                 at = self.value(index)
@@ -241,6 +242,14 @@ class Names(State):
                 return self.place(operand)
             case _:
                 return None
+
+    def _array(self, expression: Expr) -> str | None:
+        """Return the place whose elements are meant: of an array of kernels, not that of its first."""
+        if is_handle(self.value(expression)):
+            own = self.place(expression)
+            if own is not None and self.store is not None and f"{own}[0]" in self.store:
+                return own
+        return self._base(expression)
 
     def _base(self, expression: Expr) -> str | None:
         value = self.value(expression)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from clmap_lsp.hosts.interpreter.names import Names
@@ -25,6 +25,7 @@ from clmap_lsp.hosts.tree import (
     Member,
     Name,
     Parameter,
+    Placed,
 )
 from clmap_lsp.hosts.values import Null, Number, Pointer, RunTime, Text, Value, is_nameless, name_of, size_of
 from clmap_lsp.hosts.walking import nodes
@@ -375,7 +376,7 @@ class Objects(Names):
     def _fill(self, place: str, value: Expr) -> None:
         """Give an array, or an object without a constructor, the items of a list."""
         if isinstance(value, Items):
-            for index, item in enumerate(value.items):
+            for index, item in self._placed(value.items):
                 cls = self._element_class(place) if isinstance(item, Items) else None
                 if isinstance(item, Items) and cls is not None:
                     given = [self.value(it) for it in item.items]
@@ -390,6 +391,19 @@ class Objects(Names):
                     self.put(f"{place}[{index}]", held)
         else:
             self.put(place, self.value(value))
+
+    def _placed(self, items: Sequence[Expr]) -> Iterator[tuple[int, Expr]]:
+        """Yield the items of a list with their places; none from one on whose place is not known."""
+        at = 0
+        for item in items:
+            value = item
+            if isinstance(item, Placed):
+                place, value = self.value(item.index), item.value
+                if not isinstance(place, Number) or not 0 <= place.value < MAX_ELEMENTS:
+                    return
+                at = int(place.value)
+            yield at, value
+            at += 1
 
     def _element_class(self, place: str) -> Class | None:
         """Return the class of an array's elements, if they are objects."""
