@@ -8,13 +8,13 @@ is an assumption of every rewrite.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.fixes.assumptions import as_built, unique
 from clmap_lsp.source.branches import Guard, guarded_items
 from clmap_lsp.source.lexer import is_name
-from clmap_lsp.source.pieces import Directive
+from clmap_lsp.source.pieces import Chunk, Directive
 
 if TYPE_CHECKING:
     from clmap_lsp.fixes.assumptions import Assumption
@@ -47,7 +47,10 @@ def _conditions(
     for path, text in files.items():
         if "#" not in text:
             continue
-        for item, guards in guarded_items(path, text):
+        items = list(guarded_items(path, text))
+        own_guard = _include_guard(items)
+        for item, all_guards in items:
+            guards = [it for it in all_guards if it.directive is not own_guard and not _is_settled(it)]
             if not guards:
                 continue
             if path == own.path and own.start <= item.start < own.end:
@@ -63,6 +66,34 @@ def _conditions(
             for guard in _without_defaults(guards, kept):
                 if not _asked(guard) <= settled:
                     yield _as_here(subject, guard)
+
+
+def _include_guard(items: Sequence[tuple[Chunk | Directive, tuple[Guard, ...]]]) -> Directive | None:
+    """Return the `#ifndef SHARED_H` that holds a whole file, with `#define SHARED_H` first."""
+    found = [it for it, _ in items if isinstance(it, Directive)]
+    texts = [[it.text for it in directive.tokens] for directive in found[:2]]
+    if (
+        len(texts) < 2
+        or texts[0][:1] != ["ifndef"]
+        or texts[1][:1] != ["define"]
+        or texts[1][1:] != texts[0][1:2]
+    ):
+        return None
+    after = [
+        it
+        for it, guards in items
+        if isinstance(it, Chunk) and not any(g.directive is found[0] for g in guards)
+    ]
+    return None if any(it.text.strip() for it in after) else found[0]
+
+
+_IN_EVERY_BUILD = frozenset(("__OPENCL_VERSION__", "__OPENCL_C_VERSION__", "__cplusplus"))
+"""What compilers of OpenCL C define, or never do."""
+
+
+def _is_settled(guard: Guard) -> bool:
+    words = [it.text for it in guard.directive.tokens]
+    return words[:1] in (["ifdef"], ["ifndef"]) and set(words[1:]) <= _IN_EVERY_BUILD
 
 
 def _asked(guard: Guard) -> set[str]:

@@ -188,7 +188,7 @@ def _definition(file: HostText, read: Read, name: str) -> Node:
     plain = name.removeprefix("struct ")
     for it in (it for root in roots for it in walk(root) if it.type == "struct_specifier"):
         body, own = it.child_by_field_name("body"), it.child_by_field_name("name")
-        if body is None:
+        if body is None or _is_of_device(it):
             continue
         names = [own] if own is not None else []
         if it.parent is not None and it.parent.type == "type_definition":
@@ -196,6 +196,23 @@ def _definition(file: HostText, read: Read, name: str) -> Node:
         if plain in map(text_of, names):
             return body
     raise RefusedError(f"the host's structure `{name}` is not found")
+
+
+_DEVICE = re.compile(r"\b__OPENCL(?:_C)?_VERSION__\b")
+_NOT_DEVICE = re.compile(r"![ \t]*(?:defined\b[ \t]*\(?[ \t]*)?__OPENCL(?:_C)?_VERSION__\b")
+
+
+def _is_of_device(node: Node) -> bool:
+    """Tell whether a text stands in the half of a shared header that only kernels are built with."""
+    inner, outer = node, node.parent
+    while outer is not None:
+        if outer.type in ("preproc_ifdef", "preproc_if"):
+            head = text_of(outer).partition("\n")[0]
+            wanted = not (head.lstrip().startswith("#ifndef") or _NOT_DEVICE.search(head))
+            if _DEVICE.search(head) and wanted != (inner.type in ("preproc_else", "preproc_elif")):
+                return True
+        inner, outer = outer, outer.parent
+    return False
 
 
 def _members(body: Node, name: str, change: StructureChange) -> dict[int, HostMember]:
