@@ -127,6 +127,10 @@ def _parameters(low: Lowering, node: Node) -> tuple[tuple[Node | None, Type, tup
     return tuple((it.name, parameter_type(it, low), it.words) for it in found)
 
 
+_MAX_DIGITS = 10
+"""Of a size in an attribute."""
+
+
 def read_attributes(removed: Iterable[Removed]) -> Attributes:
     """Return what the attributes of a function say."""
     sizes: dict[str, tuple[int, int, int]] = {}
@@ -142,8 +146,7 @@ def read_attributes(removed: Iterable[Removed]) -> Attributes:
             case "vec_type_hint":
                 hint = item.arguments[0].strip() if item.arguments else None
             case "intel_reqd_sub_group_size" | "reqd_sub_group_size":
-                first = item.arguments[0].strip() if item.arguments else ""
-                sub_group = int(first) if first.isdigit() else None
+                sub_group = _size(item.arguments[0]) if item.arguments else None
             case _:
                 others.append(item.word)
     return Attributes(
@@ -156,11 +159,19 @@ def read_attributes(removed: Iterable[Removed]) -> Attributes:
 
 
 def _numbers(arguments: tuple[str, ...]) -> tuple[int, int, int] | None:
-    texts = [re.sub(r"[uUlL\s()]", "", it) for it in ",".join(arguments).split(",")]
-    if len(texts) != 3 or not all(it.isdigit() for it in texts):
-        return None
-    x, y, z = (int(it) for it in texts)
-    return x, y, z
+    sizes = [_size(it) for it in ",".join(arguments).split(",")]
+    match sizes:
+        case [int(x), int(y), int(z)]:
+            return x, y, z
+        case _:
+            return None
+
+
+def _size(argument: str) -> int | None:
+    """Return a size of an attribute; None for what is none, such as 0."""
+    text = re.sub(r"[uUlL\s()]", "", argument)
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    return int(text) or None if is_number else None
 
 
 # ------------------------------------------------------------------------------------------------ bodies

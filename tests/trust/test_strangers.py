@@ -190,3 +190,31 @@ def test_names_that_are_no_text_lose_no_findings(repository: Path, name: bytes):
     done = run(repository, "check", ".", "--format", "json")
     assert done.returncode == 1
     assert "CM102" in str(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        "reqd_work_group_size(0,1,2)",
+        "reqd_work_group_size(1,0,2)",
+        "work_group_size_hint(8,-16,32)",
+        "reqd_work_group_size(\u00b2,1,1)",
+        f"reqd_work_group_size({'1' * 5000},1,1)",
+        "reqd_work_group_size(4294967295,4294967295,4294967295)",
+        "intel_reqd_sub_group_size(0)",
+        "intel_reqd_sub_group_size(\u0663)",
+        f"intel_reqd_sub_group_size({'9' * 5000})",
+        "vec_type_hint()",
+    ],
+)
+def test_sizes_in_attributes_that_are_none_are_no_internal_error(attribute: str):
+    from clmap_lsp.config import Settings
+    from clmap_lsp.rules.selection import Selection
+    from clmap_lsp.workbench import Workbench
+
+    text = f"kernel __attribute__(({attribute})) void k(global int *a)\n"
+    text += "{ a[get_global_id(0)] = get_local_id(1); }\n"
+    enabled = "#pragma OPENCL EXTENSION cl_intel_required_subgroup_size : enable\n"
+    for said in (text, enabled + text):
+        findings = Workbench().open_text("k.cl", said, Settings()).findings(Selection.of(("ALL",)))
+        assert not [it for it in findings if "internal" in it.message]
