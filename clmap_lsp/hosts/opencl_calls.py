@@ -665,7 +665,11 @@ def _set_attribute(interpreter: Interpreter, _call: Call, values: list[Value]) -
 def _made_object(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     """`std::make_unique<T>(…)`, `std::make_shared<T>(…)`."""
     wanted = call.template[0].rpartition("::")[2] if call.template else ""
-    return interpreter.made(wanted, call, values)
+    own = interpreter.made(wanted, call, values)
+    if own is not None or not wanted:
+        return own
+    made = Call(Name(wanted), call.arguments, call.keywords, (), call.row, call.text)
+    return interpreter.answer("new " + wanted, made, values)
 
 
 def _changed_in_place(interpreter: Interpreter, call: Call, name: str, values: list[Value]) -> None:

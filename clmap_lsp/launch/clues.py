@@ -44,6 +44,8 @@ class Clues:
     and nowhere the length of a row that something walks."""
     masks: set[Variable] = field(default_factory=set)
     """Scalar parameters that indices or hashes are cut down with, as in `h & mask`: one less than a size."""
+    shifts: set[Variable] = field(default_factory=set)
+    """Scalar parameters that something is shifted by: logarithms of sizes, numbers of bits."""
     windows: set[Variable] = field(default_factory=set)
     """Scalar parameters that a window of two dimensions moves by: strides of convolutions, sizes of bins."""
     radii: set[Variable] = field(default_factory=set)
@@ -93,6 +95,8 @@ def find_clues(kernel: ir.Kernel) -> Clues:
                 _group_base(clues, forms, expression)
                 clues.masks.update(_masks(expression))
                 clues.shared_out |= _shared_out(forms, expression)
+                if expression.op in (ir.BinaryOp.SHL, ir.BinaryOp.SHR):
+                    clues.shifts |= forms.parameters(expression.right)
             case _:
                 pass
     _limits(clues, forms, (it.condition for it in loops if it.condition is not None))

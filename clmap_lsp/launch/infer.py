@@ -54,6 +54,8 @@ _WINDOW = 2
 """What a window moves by that is as wide."""
 _RADIUS = 2
 """How far a window reaches to each side: 5 x 5 elements."""
+_SHIFT = 6
+"""What something is shifted by: rows, or halves, of 64."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
 _MAX_GROUP = 1024
 _SAMPLER = 0x12
@@ -190,6 +192,10 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return _SAMPLER
     if parameter in clues.bytes.granules:
         return _bytes(parameter, clues, draft, n)
+    if parameter in clues.shifts:
+        # What also counts a loop is the logarithm of the whole size, as in a reversal of bits.
+        items = draft.size_of(0) or draft.problem(n)
+        return items.bit_length() - 1 if parameter in clues.limits else min(_SHIFT, items.bit_length() - 1)
     if parameter in clues.radii:
         return _RADIUS
     if parameter in clues.windows:
@@ -291,8 +297,8 @@ def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:
     edges = [size for it in rows if (size := draft.scalar(it.name))]
     sizes = []
     for d in range(n):
-        if draft.size_of(d):
-            sizes.append(draft.size_of(d))
+        if d < len(draft.partly_global) and draft.partly_global[d]:
+            sizes.append(draft.partly_global[d])
             continue
         if d in clues.of_one_group:
             sizes.append(draft.local_size[d])

@@ -86,3 +86,33 @@ def test_strings_are_no_maps(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["launches", str(tmp_path), "--format", "json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)["launches"]
     assert (found["global"], found["build_options"]) == ([64, 64], "-DN=7")
+
+
+POINTER = """\
+#include <CL/opencl.hpp>
+#include <memory>
+template <typename F> void timed(F &&f) { for (int i = 0; i < 3; ++i) f(); }
+struct Step {
+  explicit Step(cl::Program p) { k = std::make_unique<cl::Kernel>(p, "k"); }
+  void operator()(cl::CommandQueue &q, int w) {
+    k->setArg(1, w);
+    q.enqueueNDRangeKernel(*k, cl::NullRange, cl::NDRange(w, 512), cl::NDRange(32, 4));
+  }
+  std::unique_ptr<cl::Kernel> k;
+};
+int main() {
+  cl::CommandQueue q;
+  cl::Program p;
+  Step step(p);
+  timed([&] { step(q, 1024); });
+}
+"""
+
+
+def test_kernels_behind_smart_pointers_and_lambdas(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "k.cl").write_text(KERNEL)
+    (tmp_path / "main.cpp").write_text(POINTER)
+    assert main(["launches", str(tmp_path), "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["launches"]
+    assert (found["kernel"], found["global"], found["local"]) == ("k", [1024, 512], [32, 4])
+    assert found["args"] == {"w": 1024}

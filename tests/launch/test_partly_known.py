@@ -103,3 +103,31 @@ def test_what_work_items_share_out_is_several_times_as_long(
     out = capsys.readouterr().out
     assert "warning CM101" in out
     assert "n=16384" in out
+
+
+REVERSED = """\
+__kernel void reverse(__global const float *in, __global float *out, const uint bits)
+{
+    uint i = get_global_id(0), r = 0;
+    for (uint b = 0; b < bits; ++b)
+        r |= ((i >> b) & 1u) << (bits - 1 - b);
+    out[r] = in[i];
+}
+__kernel void rows(__global const float *in, __global float *out, const uint shift)
+{
+    uint i = get_global_id(0), y = i >> shift, x = i & ((1u << shift) - 1);
+    out[i] = in[(x << shift) + y];
+}
+"""
+
+
+def test_what_is_shifted_by_is_a_logarithm(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    path = tmp_path / "k.cl"
+    path.write_text(REVERSED)
+    main(["check", str(path), "--emulate"])
+    out = capsys.readouterr().out
+    assert "bits=12" in out
+    assert "CM301" not in out
+    main(["analyze", str(path), "--kernel", "rows", "--format", "json"])
+    ((found,),) = (it["kernels"] for it in json.loads(capsys.readouterr().out)["files"])
+    assert found["launch"]["args"]["shift"] == 6
