@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from clmap_lsp.dataclass import record
 from clmap_lsp.index import builtins
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import Kind, Role, Symbol
@@ -45,8 +45,7 @@ _KINDS = {
 }
 
 
-@record(frozen=True, slots=True)
-class Meaning:
+class Meaning(NamedTuple):
     """A stretch of the text, its type and its modifiers, as `TYPES` and `MODIFIERS` list them."""
 
     start: int
@@ -59,13 +58,15 @@ def meanings(index: Index) -> list[Meaning]:
     """Return what the names of the file mean, in order and without overlaps."""
     varying = varying_symbols(index)
     found: dict[int, Meaning] = {}
-    said: dict[tuple[Symbol, Role], tuple[str, ...]] = {}  # Most names are used many times in one way.
-    for it in index.occurrences:
-        if it.path == index.path and it.is_spelled:
-            words = said.get((it.symbol, it.role))
-            if words is None:
-                words = said[it.symbol, it.role] = _modifiers(it.symbol, it.role, varying)
-            found[it.start] = Meaning(it.start, it.end, _KINDS[it.symbol.kind], words)
+    said: dict[tuple[Symbol, int], tuple[str, tuple[str, ...]]] = {}  # Most are used many times in one way.
+    for start, (end, symbol, role) in _named(index).items():
+        if end - start != len(symbol.name):
+            continue  # `##` made it.
+        known = said.get((symbol, role._value_))
+        if known is None:
+            known = _KINDS[symbol.kind], _modifiers(symbol, role, varying)
+            said[symbol, role._value_] = known
+        found[start] = Meaning(start, end, *known)
     for token, use in index.builtin_uses:
         if token.path == index.path and token.use is None and token.start not in found:
             meaning = _builtin(token.start, token.end, use.name, use.is_varying)
@@ -73,6 +74,43 @@ def meanings(index: Index) -> list[Meaning]:
                 found[token.start] = meaning
     ordered = [found[it] for it in sorted(found)]
     return list(_with_inactive(index, ordered))
+
+
+def _named(index: Index) -> dict[int, tuple[int, Symbol, Role]]:
+    """Return by the start of each name of the file its end, what it names, and what is done with it.
+
+    As `Index.occurrences` has it, in a part of the time: this is asked at each key.
+    """
+    own, tokens = index.path, index.tokens
+    found: dict[int, tuple[int, Symbol, Role]] = {}
+    from_macros: set[int] = set()
+    for placed in index.units:
+        first = placed.start
+        for use in placed.unit.uses:
+            symbol = use.symbol
+            _, start, end, _, path, made, _ = tokens[first + use.token]
+            if path != own or not symbol.name:
+                continue
+            before = found.get(start)
+            if before is not None:
+                if before[1] is symbol:
+                    found[start] = before[0], symbol, before[2] | use.role
+                    continue
+                if start not in from_macros:
+                    continue
+                from_macros.discard(start)
+            if made is not None:
+                from_macros.add(start)
+            found[start] = end, symbol, use.role
+    for symbol in index.macros:
+        assert symbol.macro is not None
+        span = symbol.macro.name_span
+        if span.path == own:
+            found[span.start] = span.end, symbol, Role.DECLARES | Role.DEFINES
+    for token, symbol in index.macro_uses:
+        if token.path == own:
+            found[token.start] = token.end, symbol, Role.READS
+    return found
 
 
 def _modifiers(symbol: Symbol, role: Role, varying: frozenset[Symbol]) -> tuple[str, ...]:
@@ -126,4 +164,4 @@ def _with_inactive(index: Index, ordered: list[Meaning]) -> Iterator[Meaning]:
                 start = at + len(content) - len(content.lstrip())
                 lines.append(Meaning(start, at + len(content.rstrip()), "comment", ("inactive",)))
             at = end + 1
-    yield from sorted((*ordered, *lines), key=lambda it: it.start)
+    yield from sorted((*ordered, *lines), key=lambda it: it.start) if lines else ordered

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from index_reading import index_of, named
 
+from clmap_lsp.index.meaning import meanings
 from clmap_lsp.index.model import Kind, Role
 from clmap_lsp.index.types import layout, members_layout, spelled
 from clmap_lsp.source.ir import Severity
@@ -324,3 +325,33 @@ def test_strings_give_arrays_their_length():
         "__constant char[2]",
         "__constant char *[2]",
     ]
+
+
+@pytest.mark.parametrize(
+    "body", ["a = SCALED;", "get_3(a); VAR(int, q) q_v = a.x;", "a.y += sizeof(struct s);", "}"]
+)
+def test_colours_are_those_of_all_occurrences(body):
+    text = f"""\
+#include "h.h"
+#define MAKE(T, n) T get_##n(T x) {{ return scale(x) * n; }}
+#define SCALED scale(2) + other
+#define VAR(T, n) T n##_v; struct s n;
+#ifndef NEVER
+int scale(int x) {{ return x * 2; }}
+#endif
+struct s {{ int x, y; }};
+int other;
+MAKE(int, 3) MAKE(float, 4)
+void f(struct s a) {{ int other = scale(a.x); {{ {body} }} }}
+#undef SCALED
+"""
+    index = index_of(text, h_h="int scale(int x);\n#define N 2\n")
+    spelled_here = {
+        it.start: (it.end, it.symbol.kind.value in ("kernel", "function"))
+        for it in index.occurrences
+        if it.path == index.path and it.is_spelled
+    }
+    coloured = {it.start: (it.end, it.type == "function") for it in meanings(index)}
+    assert {at: it for at, it in coloured.items() if at in spelled_here} == spelled_here
+    rest = {text[at : it[0]] for at, it in coloured.items() if at not in spelled_here}
+    assert rest <= {"int", "float", "void"}

@@ -80,20 +80,24 @@ def encoded(indexed: Indexed, start: int = 0, end: int | None = None) -> list[in
     is_plain = document.text.isascii()
     data: list[int] = []
     line = character = row = 0
-    for it in meanings(indexed.index):
-        if it.end <= start or it.start >= limit:
+    numbers: dict[tuple[str, tuple[str, ...]], tuple[int, int]] = {}
+    for offset, behind, type_, modifiers in meanings(indexed.index):
+        if behind <= start or offset >= limit:
             continue
         if is_plain:
             # Positions are found by going along: a search for each took half of the time.
-            while row + 1 < len(starts) and starts[row + 1] <= it.start:
+            while row + 1 < len(starts) and starts[row + 1] <= offset:
                 row += 1
-            at, length = it.start - starts[row], it.end - it.start
+            at, length = offset - starts[row], behind - offset
         else:
-            place = document.position(it.start)
+            place = document.position(offset)
             row, at = place.line, place.character
-            length = document.position(it.end).character - at
-        bits = sum(map(_MODIFIER_BITS.__getitem__, it.modifiers))
-        data += (row - line, at - character if row == line else at, length, _TYPE_NUMBERS[it.type], bits)
+            length = document.position(behind).character - at
+        number = numbers.get((type_, modifiers))
+        if number is None:
+            bits = sum(map(_MODIFIER_BITS.__getitem__, modifiers))
+            number = numbers[type_, modifiers] = _TYPE_NUMBERS[type_], bits
+        data += (row - line, at - character if row == line else at, length, *number)
         line, character = row, at
     return data
 
