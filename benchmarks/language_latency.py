@@ -2,10 +2,11 @@
 
     python -m benchmarks.language_latency FILE... [--keys 90] [--core 1]
 
-Each key is one insertion in the middle of the file; at each, one of completion, definition (of a name behind
-the place) and the change of the semantic tokens is asked for in turn, as soon as the key is sent. Printed are
-the processor time of the server between the key and the answer, renewing the index included, which is what a
-person waits on a machine that does nothing else, and the wall time, which depends on what else runs.
+Each key is one insertion behind a statement in the middle of the file, a line's end first; at each, one of
+completion, definition (of a name behind the place) and the change of the semantic tokens is asked for in
+turn, as soon as the key is sent. Printed are the processor time of the server between the key and the answer,
+renewing the index included, which is what a person waits on a machine that does nothing else, and the wall
+time, which depends on what else runs.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 from benchmarks.typing_latency import KEY_S, Client, _shares
 
-TYPED = "    float tmp_value = get_global_id(0) * 2.0f;\n    "
+TYPED = "\n    float tmp_value = get_global_id(0) * 2.0f;"
 _NAME = re.compile(r"\b[A-Za-z_]\w{3,}\b")
 ASKED = ("completion", "definition", "semanticTokens/full/delta")
 
@@ -53,6 +54,18 @@ class Typist(Client):
         return sum(int(it.read_text().split()[0]) for it in threads) / 1e9
 
 
+def named_behind(client: Typist, document: dict[str, Any], text: str, place: int) -> tuple[int, int]:
+    """Return where a name stands, some lines behind a place, that has a definition before it."""
+    for it in _NAME.finditer(text, place + 200):
+        at = it.start()
+        row, column = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
+        position = {"line": row, "character": column}
+        found = client.call("textDocument/definition", {**document, "position": position})
+        if found and found[0]["range"]["start"]["line"] < row:
+            return row, column
+    raise SystemExit("no name behind the middle of the file has a definition")
+
+
 def measure(path: Path, n_keys: int, core: int | None) -> None:
     """Type in one file and print what each answer cost."""
     text = path.read_text("utf-8", "replace")
@@ -69,12 +82,10 @@ def measure(path: Path, n_keys: int, core: int | None) -> None:
     result = client.call("textDocument/semanticTokens/full", document)["resultId"]
     middle = len(text) // 2
     behind = text.find(";\n", middle)
-    place = (behind if behind >= 0 else text.rfind(";\n", 0, middle)) + 2
-    line = text.count("\n", 0, place)
-    named = next((it for it in _NAME.finditer(text, place + 200) if it[0] in text[:place]), None)
-    at = place if named is None else named.start()
-    row, column = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
-    character = n_lines = 0
+    place = (behind if behind >= 0 else text.rfind(";\n", 0, middle)) + 1
+    line, character = text.count("\n", 0, place), place - text.rfind("\n", 0, place) - 1
+    row, column = named_behind(client, document, text, place)
+    n_lines = 0
     cpu: dict[str, list[float]] = {it: [] for it in ASKED}
     wall: dict[str, list[float]] = {it: [] for it in ASKED}
     start = time.monotonic()

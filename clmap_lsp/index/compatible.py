@@ -109,6 +109,9 @@ def promoted(scalar: ScalarType) -> ScalarType:
 
 def binary_type(operator: str, left: Value, right: Value) -> tuple[Qualified, str | None]:
     """Return the type of an operation, and what is wrong with it."""
+    a, b = base_of(left.type), base_of(right.type)
+    if isinstance(a, ScalarType) and isinstance(b, ScalarType):  # Most are: the rest costs twice as much.
+        return _number_type(operator, left, right, a, b)
     first, second = decayed(left.type), decayed(right.type)
     a, b = base_of(first), base_of(second)
     if isinstance(a, Unknown) or isinstance(b, Unknown):
@@ -120,7 +123,15 @@ def binary_type(operator: str, left: Value, right: Value) -> tuple[Qualified, st
     if operator in _COMPARISONS and _are_handles(left, right):
         return INT, None
     scalar, other = scalar_of(a), scalar_of(b)
-    if scalar is None or other is None or ScalarKind.VOID in (scalar.kind, other.kind):
+    if scalar is None or other is None:
+        return UNKNOWN, _invalid(left.type, right.type)
+    return _number_type(operator, left, right, scalar, other)
+
+
+def _number_type(
+    operator: str, left: Value, right: Value, scalar: ScalarType, other: ScalarType
+) -> tuple[Qualified, str | None]:
+    if scalar.kind is ScalarKind.VOID or other.kind is ScalarKind.VOID:
         return UNKNOWN, _invalid(left.type, right.type)
     if operator in _INTEGER_ONLY and (scalar.is_float or other.is_float):
         return UNKNOWN, _invalid(left.type, right.type)

@@ -533,7 +533,10 @@ class DeclarationParser(ExpressionParser):
             return True
         if following in ATTRIBUTE_WORDS or following in QUALIFIER_WORDS:
             return not is_abstract
-        return self.is_name(self.at + 1) and self.named_type(self.at + 1) is None and not is_abstract
+        if not self.is_name(self.at + 1) or self.named_type(self.at + 1) is not None:
+            return False
+        symbol = self.lookup(following) if is_abstract else None
+        return not is_abstract or (symbol is not None and symbol.kind is not Kind.TYPEDEF)
 
     def _suffixes(self, found: Declarator) -> None:
         lengths: list[int | None] = []
@@ -663,13 +666,21 @@ class DeclarationParser(ExpressionParser):
         ):
             self._unknown_type(text, self.at, is_qualifier=False)
             self.at += 1
-            return self.declarator(Qualified(Unknown(text)), is_abstract=True).type
+            return self._without_name(Qualified(Unknown(text)))
         specifiers = self.specifiers()
         if not specifiers.has_type:
             if specifiers.type.space is None and not specifiers.type.is_const:
                 raise self.fail("expected a type")
             raise self.fail("type name requires a specifier or qualifier")
-        return self.declarator(specifiers.type, is_abstract=True).type
+        return self._without_name(specifiers.type)
+
+    def _without_name(self, type_: Qualified) -> Qualified:
+        found = self.declarator(type_, is_abstract=True)
+        if found.name is not None:
+            is_nested = self.texts[found.name - 1] in ("(", "*")
+            said = "type-id cannot have a name" if is_nested else "expected ')'"
+            self.issue("syntax-error", said, token=found.name)
+        return found.type
 
     # ------------------------------------------------------------------------------------- initialisers
 

@@ -36,17 +36,23 @@ def narrowed(target: Qualified, value: Value) -> str | None:
         return None
     if value.constant is not None:
         return _changed(wanted, target, value)
+    said = _lost(source, wanted, value)
+    if said is None:
+        return None
     names = f"'{spelled(Qualified(decayed(value.type).base))}' to '{spelled(Qualified(target.base))}'"
+    return f"implicit conversion {said}: {names}"
+
+
+def _lost(source: ScalarType, wanted: ScalarType, value: Value) -> str | None:
+    """Return what the conversion of a value that is no constant loses."""
     if source.is_float and wanted.is_integer:
-        return f"implicit conversion turns floating-point number into integer: {names}"
+        return "turns floating-point number into integer"
     if source.is_float and wanted.is_float and source.bits > wanted.bits:
-        return f"implicit conversion loses floating-point precision: {names}"
+        return "loses floating-point precision"
     if source.is_integer and wanted.is_integer and source.bits > wanted.bits:
-        if (source.bits == 64 and is_size(value)) or (
-            value.most is not None and value.most < 1 << wanted.bits
-        ):
-            return None
-        return f"implicit conversion loses integer precision: {names}"
+        is_held = value.most is not None and value.most < 1 << wanted.bits
+        if not is_held and not (source.bits == 64 and is_size(value)):
+            return "loses integer precision"
     return None
 
 
@@ -83,8 +89,10 @@ def is_size(value: Value) -> bool:
 
 def is_distance(operator: str, left: Value, right: Value) -> bool:
     """Tell whether an operation counts the elements between two pointers."""
+    if operator != "-":
+        return False
     operands = (base_of(decayed(left.type)), base_of(decayed(right.type)))
-    return operator == "-" and all(isinstance(it, Pointer) for it in operands)
+    return all(isinstance(it, Pointer) for it in operands)
 
 
 def most_of(operator: str, left: Value, right: Value, type_: Qualified) -> int | None:

@@ -20,7 +20,7 @@ from clmap_lsp.index.declarations import (
     Specifiers,
     is_void,
 )
-from clmap_lsp.index.model import CALLABLE, Edit, Expected, Fix, Kind, Role, Symbol, Unit
+from clmap_lsp.index.model import CALLABLE, TAGS, Edit, Expected, Fix, Kind, Role, Symbol, Unit
 from clmap_lsp.index.types import (
     TYPE_NAMES,
     UNKNOWN,
@@ -374,10 +374,36 @@ class UnitParser(DeclarationParser):
                 if self.at == before:
                     self.skip_brackets()
                 return
-            if self.at > before and text in _STARTS and self.texts[self.at - 1] in (")", ";", "}", "]"):
+            if self.at > before and self._begins_statement(before):
                 return
             self._name_passed()
             self.at += 1
+
+    def _begins_statement(self, before: int) -> bool:
+        """Tell whether a token can only begin a statement, or does so as it seems, behind a broken one."""
+        text = self.text
+        if text in _NEVER_INSIDE:
+            return True
+        if text in _STARTS and self.texts[self.at - 1] in (")", ";", "}", "]"):
+            return True
+        return self.texts[before] not in _STATEMENTS and self._begins_declaration()
+
+    def _begins_declaration(self) -> bool:
+        """Tell whether a type and a name stand here, and what follows a name that is declared."""
+        at, is_type = self.at, False
+        while self.texts[at] in SPECIFIER_WORDS or (not is_type and self._is_type(at)):
+            is_type = is_type or self._is_type(at)
+            at += 1
+        while is_type and self.texts[at] == "*":
+            at += 1
+        return is_type and self.is_name(at) and self.texts[at + 1] in ("=", ";", ",", "[")
+
+    def _is_type(self, at: int) -> bool:
+        text = self.texts[at]
+        if text in TYPE_NAMES or text in ("unsigned", "signed"):
+            return True
+        symbol = self.lookup(text, is_tag=self.texts[at - 1] in TAG_WORDS) if self.is_name(at) else None
+        return symbol is not None and (symbol.kind is Kind.TYPEDEF or symbol.kind in TAGS)
 
     def _name_passed(self) -> None:
         """Note what a name is that is gone past: half-typed text keeps its colours and can be asked about."""
@@ -732,5 +758,7 @@ _STATEMENTS = {
     "__asm__": UnitParser._assembly,
 }
 _STARTS = frozenset(_STATEMENTS) | SPECIFIER_WORDS
+_NEVER_INSIDE = frozenset({"for", "while", "if", "switch", "do", "return", "break", "continue", "goto"})
+"""Words that no expression holds."""
 
 __all__ = ["UnitParser", "decayed", "read_unit"]

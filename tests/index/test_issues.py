@@ -96,6 +96,8 @@ CASES = {
     "float4 f; uint4 u = (uint4)f;": (
         "2:21 error: invalid conversion between ext-vector type 'uint4' and 'float4'"
     ),
+    "o[0] = (float(n);": "2:15 error: type-id cannot have a name",
+    "n = sizeof(int n);": "2:16 error: expected ')'",
     "n = 08;": "2:5 error: invalid digit '8' in octal constant",
     "n = 0b12;": "2:5 error: invalid digit '2' in binary constant",
     "n = 1.2.3f;": "2:5 error: invalid suffix '.3f' on floating constant",
@@ -460,3 +462,25 @@ def test_kernels_are_not_static():
     assert messages("static __kernel void k(__global float *o) { o[0] = 1; }\n") == [
         "1:22 error: kernel functions cannot be declared static"
     ]
+
+
+LAST = "int /*d*/last = n; o[/*u*/last] = 1;"
+COUNTING = "for (int /*d*/k = 0; k < n; k++) o[/*u*/k] = 1;"
+
+
+@pytest.mark.parametrize(
+    ("half", "following"),
+    [
+        *((it, LAST) for it in ("float t =", "o[0] = n +", "n = o[", "float t = l[")),
+        *(
+            (it, COUNTING)
+            for it in ("float t =", "float t = (float", "o[0] = sqrt(", "clamp(1.0f,", "n = o[")
+        ),
+    ],
+)
+def test_what_follows_a_statement_that_is_being_typed_keeps_its_names(half, following):
+    """The next line's declaration was gone past: its name meant nothing until the statement was whole."""
+    text = f"{HEAD}{half}\n{following}\n}}\n"
+    index = index_of(text)
+    assert named(index, "u").symbol is named(index, "d").symbol
+    assert len([it for it in messages(text) if " error: " in it]) == 1
