@@ -27,6 +27,8 @@ _ENABLED = (
     "`--emulate` is. `false` switches it off."
 )
 MAX_SECONDS, MAX_MIB = 3600.0, 65536
+MAX_GLOBS, MAX_OVERRIDES = 200, 50
+"""Every file is held against each of these: 60,000 globs took a second and a half a file."""
 _SCHEMA_ID = f"{DOCS_URL}schema/clmap.json"
 
 
@@ -54,7 +56,9 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
             "fail-on": Key(
                 Text(choices=FAIL_ON), "Least severity that makes `check` exit with 1.", defaults.FAIL_ON
             ),
-            "exclude": Key(ListOf(Text()), "Globs of files that a directory walk leaves out."),
+            "exclude": Key(
+                ListOf(Text(), most=MAX_GLOBS), "Globs of files that a directory walk leaves out."
+            ),
             "baseline": Key(Text(), "File of known findings that are not reported again."),
             "build": Key(
                 Table(
@@ -144,7 +148,9 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
                     Table(
                         {
                             "paths": Key(
-                                ListOf(Text(), least=1), "Globs relative to this file.", required=True
+                                ListOf(Text(), least=1, most=MAX_GLOBS),
+                                "Globs relative to this file.",
+                                required=True,
                             ),
                             "device": Key(device, "Device model for these files."),
                             "select": Key(selectors, "Replaces `rules.select` for these files."),
@@ -155,7 +161,8 @@ def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Tabl
                             "prelude": Key(ListOf(Text()), "Adds to `build.prelude` for these files."),
                             "standard": Key(standard, "OpenCL C version of these files."),
                         }
-                    )
+                    ),
+                    most=MAX_OVERRIDES,
                 ),
                 "What differs for some paths; later tables are stronger.",
             ),

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -218,3 +220,26 @@ def test_sizes_in_attributes_that_are_none_are_no_internal_error(attribute: str)
     for said in (text, enabled + text):
         findings = Workbench().open_text("k.cl", said, Settings()).findings(Selection.of(("ALL",)))
         assert not [it for it in findings if "internal" in it.message]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "exclude = [" + ", ".join(f'"{it}"' for it in range(60_000)) + "]\n",
+        "[[override]]\npaths = ["
+        + ", ".join(f'"{it}"' for it in range(60_000))
+        + "]\ndevice = 'nvidia-h100'\n",
+        "[[override]]\npaths = ['a']\n" * 5_000,
+    ],
+    ids=["excluded", "overridden", "overrides"],
+)
+def test_thousands_of_globs_are_one_line(tmp_path: Path, text: str):
+    (tmp_path / "clmap.toml").write_text(text)
+    (tmp_path / "k.cl").write_text("kernel void k(global int *a) { a[0] = 1; }\n")
+    done = subprocess.run(
+        [sys.executable, "-m", "clmap_lsp", "check", "."],
+        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "entries" in done.stderr
