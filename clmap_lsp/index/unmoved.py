@@ -13,6 +13,7 @@ import re
 from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import Kind, Symbol
 from clmap_lsp.source.difference import Difference
+from clmap_lsp.source.lexer import words as texts_of
 
 MAX_EDITED = 4_000
 """Characters of the edited lines up to which they are looked at."""
@@ -23,6 +24,7 @@ _MORE_THAN_A_STATEMENT = re.compile(
     |\b(?:for|typedef|struct|union|enum|extern|_{0,2}kernel)\b""",
     re.VERBOSE,
 )
+_MORE_THAN_BLANKS = re.compile(r"""[\#"'\\]|//|/\*|\*/|\?\?|%:""")
 
 
 def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str) -> bool:
@@ -40,6 +42,9 @@ def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str)
     new_lines = _lines(new, apart.start, apart.new_end)
     if old_lines is None or new_lines is None:
         return False
+    edited = index.text[slice(*old_lines)], new[slice(*new_lines)]
+    if not any(map(_MORE_THAN_BLANKS.search, edited)) and texts_of(edited[0]) == texts_of(edited[1]):
+        return True
     declared = index.full_span(index.definition(symbol))
     if declared is None:
         return False
@@ -47,7 +52,6 @@ def means_the_same(index: Index, found: Occurrence, apart: Difference, new: str)
         first, last = old_lines
         if declared.start <= last and declared.end >= first:
             return False
-    edited = index.text[slice(*old_lines)], new[slice(*new_lines)]
     if any(map(_MORE_THAN_A_STATEMENT.search, edited)):
         return False
     words = {word for text in edited for word in _WORD.findall(text)}
