@@ -5,6 +5,7 @@ HTML has its own, `markupsafe`, in the templates of the report, and XML that of 
 
 from __future__ import annotations
 
+import os
 import re
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
@@ -17,6 +18,12 @@ _START = re.compile(r"^([^\S\n]*+)([-=]|\d++[.)])", re.MULTILINE)
 def terminal(text: str) -> str:
     """Return text that changes nothing of a terminal but what it shows: `\\x1b` stands for an escape."""
     return _CONTROL.sub(lambda it: _spelled(it[0]), text)
+
+
+def terminal_lines(text: str) -> str:
+    """Return text as `terminal` does, with its line ends as they are: a patch of a file with CRLF applies."""
+    ends = "\n" if os.linesep == "\r\n" else "\r\n"  # There, the stream itself writes CRLF.
+    return ends.join(terminal(it) for it in text.split("\r\n"))
 
 
 def _spelled(character: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from clmap_lsp.errors import UsageError
-from clmap_lsp.escaping import terminal
+from clmap_lsp.escaping import terminal, terminal_lines
 from clmap_lsp.workspace import scope_of
 
 if TYPE_CHECKING:
@@ -106,6 +106,6 @@ def printed(args: argparse.Namespace, found: dict[str, object]) -> int:
     for note in cast("list[str]", found.get("notes", [])):
         sys.stderr.write(terminal(f"clmap-lsp: {note}\n"))
     text = str(found["text"])
-    sys.stdout.write(text if getattr(args, "format", "") == "json" else terminal(text))
+    sys.stdout.write(text if getattr(args, "format", "") == "json" else terminal_lines(text))
     code = found["code"]
     return code if isinstance(code, int) else 2

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clmap_lsp.escaping import terminal
+from clmap_lsp.escaping import terminal_lines
 from clmap_lsp.reading import SOURCE_BYTES, safe_read
 from clmap_lsp.report.edits import apply, unified_diff
 from clmap_lsp.report.model import AppliedFix, CheckReport
@@ -66,7 +66,7 @@ def fixed(
     noun = "fix" if len(done) == 1 else "fixes"
     if diff:
         for path, text in sorted(texts.items()):
-            sys.stdout.write(terminal(unified_diff(shown(path), before[path], text)))
+            sys.stdout.write(terminal_lines(unified_diff(shown(path), before[path], text)))
         sys.stderr.write(f"{len(done)} {noun} would be applied\n")
         _say(done)
         return replace(report, applied=tuple(done))
@@ -115,9 +115,9 @@ def _say(done: Sequence[AppliedFix]) -> None:
         elif it.host_change:
             sys.stderr.write(f"{where}: the host must change too: {it.host_change}\n")
         if it.host_diff and not it.host_files:
-            sys.stderr.write(terminal(it.host_diff.rstrip("\n") + "\n"))
+            sys.stderr.write(terminal_lines(it.host_diff.rstrip("\n") + "\n"))
         if it.assumptions:
-            sys.stderr.write(f"{where}: {it.title} assumes: {', '.join(it.assumptions)}\n")
+            sys.stderr.write(f'{where}: "{it.title}" assumes {", ".join(it.assumptions)}\n')
 
 
 def _one_a_kernel(report: CheckReport, unsafe: bool) -> Iterator[tuple[_Where, Fix]]:

@@ -197,3 +197,27 @@ def test_why_no_time_decides_is_said(tmp_path: Path) -> None:
     said = clmap("fixes", "blur.cl", "--device", "nvidia-hopper", cwd=tmp_path).stdout
     assert "is a matter of time, which is not known: times differ between products" in said
     assert "matter of time" not in clmap("fixes", "blur.cl", "--device", "nvidia-h200", cwd=tmp_path).stdout
+
+
+def test_a_diff_of_a_file_with_crlf_applies(tmp_path: Path) -> None:
+    """Its line ends are part of it: they were spelled out, and no tool could apply it."""
+    kernel = NAIVE.replace("2048", "256").replace("\n", "\r\n")
+    for name in ("fixed", "patched"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "mm.cl").write_bytes(kernel.encode())
+    options = ("check", "mm.cl", "--unsafe-fixes", "--device", "nvidia-hopper")
+    command = [sys.executable, "-m", "clmap_lsp", *options, "--diff"]
+    made = subprocess.run(command, cwd=tmp_path / "patched", capture_output=True, check=False, timeout=300)
+    assert b"\\x0d" not in made.stdout
+    subprocess.run(
+        ["git", "apply", "-p0", "--whitespace=nowarn"],
+        cwd=tmp_path / "patched",
+        input=made.stdout,
+        check=True,
+    )
+    done = clmap(*options, "--fix", cwd=tmp_path / "fixed")
+    assert '" assumes ' in done.stderr
+    fixed, patched = ((tmp_path / it / "mm.cl").read_bytes() for it in ("fixed", "patched"))
+    assert fixed != kernel.encode()
+    assert patched == fixed
+    assert fixed.count(b"\n") == fixed.count(b"\r\n")

@@ -11,7 +11,7 @@ from forked import run
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clmap_lsp.escaping import code_span, markdown, terminal, workflow_data, workflow_property
+from clmap_lsp.escaping import code_span, markdown, terminal, terminal_lines, workflow_data, workflow_property
 
 posix = pytest.mark.skipif(os.name != "posix", reason="names with control characters")
 HOSTILE = st.text(st.sampled_from("ab `![]()<>\\*_#:/\x1b\x07\x9b\n\r\t&;|~-=1.\u202e\ufeff%,@"), max_size=40)
@@ -21,6 +21,13 @@ ACTIVE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 @given(HOSTILE)
 def test_a_terminal_gets_nothing_that_it_acts_on(text: str):
     assert not ACTIVE.search(terminal(text))
+
+
+@given(HOSTILE)
+def test_line_ends_are_all_that_a_patch_keeps(text: str):
+    shown = terminal_lines(text)
+    assert not ACTIVE.search(shown.replace("\r\n", "\n"))
+    assert shown.replace("\r\n", "\n") == terminal(text.replace("\r\n", "\n"))
 
 
 @given(HOSTILE)
