@@ -37,6 +37,8 @@ class Clues:
     part of that ends is the number of elements meant."""
     pitches: dict[Variable, int] = field(default_factory=dict)
     """Scalar parameters that are the row length of a dimension, as N in `y*N + x` is of x."""
+    spread: dict[Variable, int] = field(default_factory=dict)
+    """How many elements of such a row each work-item of its dimension has: 2 as w in `2*y*w + 2*x`."""
     factors: set[Variable] = field(default_factory=set)
     """Scalar parameters that multiply something in an index."""
     steps: set[Variable] = field(default_factory=set)
@@ -314,6 +316,8 @@ def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: 
         partner = next((it[0] for it in plain if it[0] not in mono), None)
         if isinstance(partner, Id) and len(mono) > 1:
             clues.pitches.setdefault(parameter, partner.dimension)
+            apart = abs(form.terms[(partner,)])
+            clues.spread[parameter] = max(apart, clues.spread.get(parameter, 1))
 
 
 def _tells_neighbours_apart(factor: Atom, forms: Forms) -> bool:

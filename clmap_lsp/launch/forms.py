@@ -6,7 +6,7 @@ is the access room's; it starts from a launch, so inference cannot lean on it.)
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Final
 
@@ -14,7 +14,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.members import Members, find_members
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import BinaryOp, UnaryOp, Variable, VariableKind, WorkItemQuery
-from clmap_lsp.source.types import ScalarType
+from clmap_lsp.source.types import ScalarType, VectorType
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +91,7 @@ def _order(value: Atom) -> tuple[int, str, int]:
             return 1, value.name, id(value)
 
 
+_DEEPEST_LANE: Final = 24
 MAX_TERMS: Final = 256
 MAX_DEGREE: Final = 8
 MAX_COEFFICIENT: Final = 1 << 64
@@ -235,8 +236,53 @@ class Forms:
                 if id(expression) not in self._sums:
                     self._sums[id(expression)] = (expression, self._binary(expression))
                 return self._sums[id(expression)][1]
+            case ir.Builtin(name="mul24" | "mad24", arguments=arguments):
+                return self._of_24_bits(arguments)
+            case ir.Swizzle(operand=operand, lanes=(lane,)):
+                return self._lane(operand, lane, 0)
             case _:
                 return None
+
+    def _of_24_bits(self, arguments: Sequence[ir.Expression]) -> Form | None:
+        """Return `a * b`, or `a * b + c`."""
+        forms = [self.form(it) for it in arguments]
+        known = [it for it in forms if it is not None]
+        if len(known) != len(forms) or len(known) not in (2, 3):
+            return None
+        product = multiply(known[0], known[1])
+        found = add(product, known[2]) if product is not None and len(known) == 3 else product
+        return None if found is None else _as_index(found)
+
+    def _lane(self, vector: ir.Expression, lane: int, depth: int) -> Form | None:
+        """Return the form of one lane of integers: of what a vector is made of, lane by lane."""
+        if depth > _DEEPEST_LANE:
+            return None
+        match vector:
+            case ir.Read(variable=variable):
+                values = self.assigned.get(variable) or []
+                is_plain = len(values) == 1 and variable not in self.stepped | self.loaded
+                return self._lane(values[0], lane, depth + 1) if is_plain else None
+            case ir.Convert(operand=operand, type=VectorType(element=element)) if element.is_integer:
+                inner = operand.type
+                return (
+                    self._lane(operand, lane, depth + 1)
+                    if isinstance(inner, VectorType)
+                    else self.form(operand)
+                )
+            case ir.VectorLiteral(parts=parts):
+                for part in parts:
+                    lanes = part.type.lanes if isinstance(part.type, VectorType) else 1
+                    if lane < lanes or len(parts) == 1:
+                        return self._lane(part, lane, depth + 1) if lanes > 1 else self.form(part)
+                    lane -= lanes
+                return None
+            case ir.Swizzle():
+                of_operand = vector.lanes[lane : lane + 1]
+                return self._lane(vector.operand, of_operand[0], depth + 1) if of_operand else None
+            case ir.Binary(op=op, left=left, right=right):
+                return _combined(op, self._lane(left, lane, depth + 1), self._lane(right, lane, depth + 1))
+            case _:
+                return None if isinstance(vector.type, VectorType) else self.form(vector)
 
     def _work_item(self, item: ir.WorkItem) -> Form | None:
         match item.dimension:
@@ -264,21 +310,24 @@ class Forms:
         return self._cache[variable]
 
     def _binary(self, expression: ir.Binary) -> Form | None:
-        left, right = self.form(expression.left), self.form(expression.right)
-        if left is None or right is None:
+        return _combined(expression.op, self.form(expression.left), self.form(expression.right))
+
+
+def _combined(op: BinaryOp, left: Form | None, right: Form | None) -> Form | None:
+    if left is None or right is None:
+        return None
+    match op:
+        case BinaryOp.ADD:
+            found: Form | None = add(left, right)
+        case BinaryOp.SUB:
+            found = add(left, right, -1)
+        case BinaryOp.MUL:
+            found = multiply(left, right)
+        case BinaryOp.SHL if not right.without_constant() and 0 <= right.constant < 32:
+            found = multiply(left, constant(1 << right.constant))
+        case _:
             return None
-        match expression.op:
-            case BinaryOp.ADD:
-                found: Form | None = add(left, right)
-            case BinaryOp.SUB:
-                found = add(left, right, -1)
-            case BinaryOp.MUL:
-                found = multiply(left, right)
-            case BinaryOp.SHL if not right.without_constant() and 0 <= right.constant < 32:
-                found = multiply(left, constant(1 << right.constant))
-            case _:
-                return None
-        return None if found is None else _as_index(found)
+    return None if found is None else _as_index(found)
 
 
 def _outermost_loops(block: ir.Block) -> Iterator[ir.Loop]:

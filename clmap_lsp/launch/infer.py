@@ -213,7 +213,8 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return draft.guess.with_loops if n == 1 and looped else draft.problem(n)
     if parameter in clues.pitches:
         dimension = clues.pitches[parameter]
-        return draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
+        whole = draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
+        return whole * clues.spread.get(parameter, 1)
     if parameter in clues.strided or parameter in clues.shared_out:
         return TURNS * (draft.end_of_ids(0) if draft.global_size else draft.guess.problem[1])
     if parameter in clues.totals and (total := _total(parameter, clues, draft, n)) is not None:
@@ -294,7 +295,7 @@ def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:
     Not where another dimension is known: then nothing says that they are alike.
     """
     rows = () if any(draft.partly_global) else (*clues.cubed, *clues.pitches)
-    edges = [size for it in rows if (size := draft.scalar(it.name))]
+    edges = [size // clues.spread.get(it, 1) for it in rows if (size := draft.scalar(it.name))]
     sizes = []
     for d in range(n):
         if d < len(draft.partly_global) and draft.partly_global[d]:
@@ -305,7 +306,8 @@ def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:
             continue
         wanted = _evaluate(clues.bounds[d], draft) if d in clues.bounds else None
         if wanted is None:
-            pitches = [draft.scalar(it.name) for it, dimension in clues.pitches.items() if dimension == d]
+            own = [it for it, dimension in clues.pitches.items() if dimension == d]
+            pitches = [(draft.scalar(it.name) or 0) // clues.spread.get(it, 1) for it in own]
             known = [it for it in pitches if it] or edges
             wanted = known[0] if known else draft.problem(n)
         group = draft.local_size[d]

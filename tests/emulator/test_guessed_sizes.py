@@ -201,3 +201,31 @@ def test_what_groups_choose_between_is_as_long_as_all_of_them_need():
     result = faults(CHOOSES_A_BUFFER)
     assert not result.faults
     assert result.buffers["q"].count >= 4096
+
+
+PITCHES = {
+    "lanes of a vector": "int2 p = (int2)(get_global_id(0), get_global_id(1));"
+    " out[p.y * w + p.x] = in[p.y * w + p.x];",
+    "lanes of a sum": "int2 p = convert_int2((uint2)(get_group_id(0), get_group_id(1)))"
+    " * (int2)(get_local_size(0), get_local_size(1)) + (int2)(get_local_id(0), get_local_id(1));"
+    " out[p.y * w + p.x] = in[p.y * w + p.x];",
+    "a lane of lanes": "uint4 g = (uint4)(get_global_id(0), get_global_id(1), 0, 0); uint2 p = g.xy;"
+    " out[mad24(p.y, (uint)w, p.x)] = in[0];",
+    "mad24": "int x = get_global_id(0), y = get_global_id(1); out[mad24(y, w, x)] = in[mad24(y, w, x)];",
+    "mul24": "int x = get_global_id(0), y = get_global_id(1); out[mul24(y, w) + x] = in[0];",
+    "two a work-item": "int x = get_global_id(0), y = get_global_id(1);"
+    " out[y * w + 2 * x] = in[0]; out[y * w + 2 * x + 1] = in[1];",
+    "half as large": "int x = get_global_id(0), y = get_global_id(1);"
+    " out[y * (w / 2) + x] = in[2 * y * w + 2 * x] + in[2 * y * w + 2 * x + 1];",
+}
+
+
+@pytest.mark.parametrize("name", PITCHES)
+def test_rows_are_as_long_as_the_work_items_that_store_into_them(name: str):
+    """A pitch that was not seen was 1: work-items of different rows met in the same element."""
+    file = opened(
+        f"__kernel void k(__global const float *in, __global float *out, int w)\n{{ {PITCHES[name]} }}\n"
+    )
+    (kernel,) = file.analysis.kernels
+    assert kernel.launch.global_size == (256, 256)
+    assert not file.run(kernel.kernel, kernel.launch).faults
