@@ -735,3 +735,28 @@ def test_a_macro_of_a_header_is_renamed_by_all_of_its_definitions_in_all_files(s
     assert places == {header: [1, 3], small: [1], big: [2]}
     for uri in (header, small, big):
         session.close(uri)
+
+
+PINNED = """\
+// clmap: global=n local=16 values=random(n) n=64
+// clmap: kernel=other global=8 values=zeros(8)
+__kernel void scale(__global float *values, int n) { values[n] = 1; /* values */ }
+__kernel void other(__global float *values) { values[0] = 1; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("needle", "new", "wanted"),
+    [
+        ("values, int", "data", PINNED.replace("values", "data", 1).replace("*values, int", "*data, int")),
+        ("n) {", "count", PINNED.replace("global=n", "global=count").replace("(n) n=", "(count) count=")),
+        ("other(", "last", PINNED.replace("other", "last")),
+    ],
+)
+def test_a_rename_changes_launch_comments_of_the_kernel(session, needle, new, wanted):
+    uri = session.open(PINNED, "pinned.cl")
+    changes = ask(session, "rename", needle, uri=uri, text=PINNED, newName=new)["changes"]
+    wanted = wanted.replace("{ values[n]", "{ data[n]") if new == "data" else wanted
+    wanted = wanted.replace("int n)", "int count)").replace("[n]", "[count]") if new == "count" else wanted
+    assert applied(PINNED, changes[uri]) == wanted
+    session.close(uri)

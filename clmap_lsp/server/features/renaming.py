@@ -12,6 +12,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.model import Kind, Symbol
 from clmap_lsp.index.renaming import RenameError, macro_places_or_refusal, renamable, rename
 from clmap_lsp.server.app import feature
+from clmap_lsp.server.comment_names import comment_namings
 from clmap_lsp.server.features.navigation import occurring_in
 from clmap_lsp.server.host_names import host_namings, kernels_named_at, name_in_host
 from clmap_lsp.server.indexing import Indexed
@@ -87,6 +88,8 @@ async def _places(server: ClmapServer, named: _Named, name: str) -> list[lsp.Loc
             if it.path.startswith("<"):
                 raise RenameError(f"`{symbol.name}` is named in the build options: rename it there")
             add(other.places.location(Span(it.path, it.start, it.end)))
+        for span in comment_namings(other.index, symbol):
+            add(other.places.location(span))
     await _check_other_meanings(server, named, occurring)
     if named.symbol.kind is Kind.KERNEL:
         for location in await host_namings(server, named.indexed, named.symbol):
