@@ -460,6 +460,31 @@ def test_an_editor_that_was_told_nothing_leaves_the_indentation_alone(session, i
     assert applied(text, session.request("textDocument/formatting", params)) == wanted
 
 
+LINUX = """\
+__kernel void f(__global float *a, int n)
+{
+    if (n > 3) {
+        a[0] = n;
+    }
+}
+"""
+ALLMAN = LINUX.replace(" {\n        a", "\n    {\n        a")
+ATTACHED = LINUX.replace(")\n{", ") {")
+
+
+@pytest.mark.skipif(program() is None, reason="clang-format is not installed")
+@pytest.mark.parametrize(
+    "text", [LINUX, ALLMAN, ATTACHED, LINUX.replace("\n", "\r\n"), ALLMAN.replace("\n", "\r\n")]
+)
+def test_formatting_leaves_braces_of_functions_and_statements_where_they_are(session, text):
+    untidy = text.replace("a[0] = n", "a[ 0 ]=n")
+    uri = session.open(untidy, "braces.cl")
+    params = {"textDocument": {"uri": uri}, "options": {"tabSize": 4, "insertSpaces": True}}
+    (edit,) = session.request("textDocument/formatting", params)
+    assert not set("{}\n") & set(edit["newText"]), edit
+    session.close(uri)
+
+
 @pytest.mark.skipif(program() is None, reason="clang-format is not installed")
 def test_formatting_follows_a_file_of_styles(session):
     style = session.folder / "styled" / ".clang-format"

@@ -71,8 +71,9 @@ def _register(server: ClmapServer, clang_format: str) -> None:
         return await edits(params.text_document.uri, params.options, (line, line))
 
 
-_BRACE_OWN_LINE = re.compile(r"\)[ \t]*\r?\n[ \t]*\{")
-_BRACE_SAME_LINE = re.compile(r"\)[ \t]*\{[ \t]*\r?\n")
+_BRACE_OWN_LINE = re.compile(r"\)[ \t]*\r?\n([ \t]*)\{")
+_BRACE_SAME_LINE = re.compile(r"^([ \t]*)\S[^\r\n]*\)[ \t]*\{[ \t]*\r?$", re.MULTILINE)
+"""The indentation of a brace's line is kept; functions have none."""
 
 
 def _style(document: Document, options: lsp.FormattingOptions) -> str:
@@ -85,7 +86,6 @@ def _style(document: Document, options: lsp.FormattingOptions) -> str:
         return "file"
     text = document.text
     width, uses_tabs = _indentation(text, options)
-    on_own_line = len(_BRACE_OWN_LINE.findall(text)) > len(_BRACE_SAME_LINE.findall(text))
     return json.dumps(
         {
             "BasedOnStyle": "LLVM",
@@ -93,7 +93,7 @@ def _style(document: Document, options: lsp.FormattingOptions) -> str:
             "TabWidth": options.tab_size,
             "UseTab": "ForIndentation" if uses_tabs else "Never",
             "ColumnLimit": 0,
-            "BreakBeforeBraces": "Allman" if on_own_line else "Attach",
+            "BreakBeforeBraces": _braces(text),
             "SortIncludes": "Never",
             "AllowShortBlocksOnASingleLine": "Always",
             "AllowShortFunctionsOnASingleLine": "All",
@@ -101,6 +101,17 @@ def _style(document: Document, options: lsp.FormattingOptions) -> str:
             "AllowShortLoopsOnASingleLine": True,
         }
     )
+
+
+def _braces(text: str) -> str:
+    """Return the style of where braces stand: most of functions, and most of what is in them."""
+    own, same = _BRACE_OWN_LINE.findall(text), _BRACE_SAME_LINE.findall(text)
+    is_own = len(own) > len(same)
+    of_functions = own.count("") > same.count("") or (own.count("") == same.count("") and is_own)
+    n_inside, n_behind = len(own) - own.count(""), len(same) - same.count("")
+    if of_functions and n_behind > n_inside:
+        return "Linux"  # Those of functions on lines of their own, the others not.
+    return "Allman" if is_own or (of_functions and not n_behind) else "Attach"
 
 
 def _indentation(text: str, options: lsp.FormattingOptions) -> tuple[int, bool]:
