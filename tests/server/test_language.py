@@ -785,3 +785,24 @@ def test_a_rename_changes_launch_comments_of_the_kernel(session, needle, new, wa
     wanted = wanted.replace("int n)", "int count)").replace("[n]", "[count]") if new == "count" else wanted
     assert applied(PINNED, changes[uri]) == wanted
     session.close(uri)
+
+
+TWICE = """\
+#define ALL CASE(1) CASE(2)
+#define CASE(x) int f##x;
+ALL
+#undef CASE
+#define CASE(x) int g##x;
+ALL CASE(3)
+"""
+
+
+def test_a_macro_that_is_defined_twice_leads_to_both_where_either_may_be_meant(session):
+    uri = session.open(TWICE, "twice.cl")
+    assert starts(ask(session, "definition", "CASE(1)", uri=uri, text=TWICE)) == [
+        ("twice.cl", 1),
+        ("twice.cl", 4),
+    ]
+    assert starts(ask(session, "definition", "CASE(3)", uri=uri, text=TWICE)) == [("twice.cl", 4)]
+    assert starts(ask(session, "definition", "CASE(x) int f", uri=uri, text=TWICE)) == [("twice.cl", 1)]
+    session.close(uri)

@@ -37,7 +37,7 @@ def register(server: ClmapServer) -> None:
         target = indexed.index.definition(symbol)
         if not target.is_definition and (elsewhere := await _defined_elsewhere(server, indexed, symbol)):
             return elsewhere
-        return _locations(indexed, [target])
+        return _locations(indexed, _definitions(indexed, target, indexed.offset(params.position)))
 
     @feature(server, lsp.TEXT_DOCUMENT_DECLARATION)
     async def declaration(params: lsp.DeclarationParams) -> list[lsp.Location]:
@@ -130,6 +130,23 @@ async def _symbol_at(server: ClmapServer, params: Any) -> tuple[Indexed, Symbol]
     return None if found is None else (indexed, found.symbol)
 
 
+def _definitions(indexed: Indexed, target: Symbol, offset: int) -> list[Symbol]:
+    """Return what F12 goes to: in the body of a macro, each definition of a macro that its uses may meet."""
+    index = indexed.index
+    if target.macro is None:
+        return [target]
+    others = [it for it in index.macros if it.name == target.name]
+    directives = (it.macro.span for it in index.macros if it.macro is not None)
+    is_in_body = any(it.path == index.path and it.start <= offset <= it.end for it in directives)
+    is_name = any(
+        it.macro is not None
+        and it.macro.name_span.path == index.path
+        and it.macro.name_span.start <= offset <= it.macro.name_span.end
+        for it in others
+    )
+    return others if others and is_in_body and not is_name else [target]
+
+
 async def _sure_definition(server: ClmapServer, params: Any) -> list[lsp.Location]:
     """Return the definition of a name by the last index while somebody types elsewhere, if that is sure."""
     known = await server.indexes.sure(params.text_document.uri, params.position)
@@ -137,6 +154,8 @@ async def _sure_definition(server: ClmapServer, params: Any) -> list[lsp.Locatio
         return []
     indexed, symbol, shift = known
     target = indexed.index.definition(symbol)
+    if sum(it.name == symbol.name for it in indexed.index.macros) > 1:
+        return []
     place = indexed.index.name_span(target)
     present = server.documents.get(params.text_document.uri)
     if present is None or place is None or place.path.startswith("<") or not target.is_definition:
