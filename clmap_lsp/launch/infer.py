@@ -54,6 +54,9 @@ _WINDOW = 2
 """What a window moves by that is as wide."""
 _RADIUS = 2
 """How far a window reaches to each side: 5 x 5 elements."""
+_MOST_BYTES = 256 << 20
+"""Of the buffers that are inferred for a launch; the emulator takes 1 GiB by default."""
+_MOST_HALVINGS = 40
 _SHIFT = 6
 """What something is shifted by: rows, or halves, of 64."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
@@ -118,6 +121,7 @@ def complete(kernel: ir.Kernel, draft: Draft) -> None:
     _fit_group(kernel, clues, draft, n)
     _keep_inside_arrays(kernel, clues, draft)
     _buffers(kernel, clues, draft)
+    _fit_memory(kernel, clues, draft)
     _images(kernel, draft)
 
 
@@ -352,6 +356,41 @@ def _buffers(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
     for parameter in open_:
         draft.arguments[parameter.name] = _buffer(parameter, counts[parameter], clues)
         draft.inferred.add(parameter.name)
+
+
+def _fit_memory(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
+    """Lower guesses that multiply what buffers hold until these are no longer than people's are.
+
+    What bounds loops goes first: 256 x 256 is no window, whatever the sizes around it.
+    """
+    if draft.guess is not SMALL or _inferred_bytes(kernel, draft) <= _MOST_BYTES:
+        return
+    fixed = {it for form in clues.bounds.values() for it in form.atoms()} | clues.pitches.keys()
+    free = [
+        it
+        for it in kernel.parameters
+        if it in clues.limits | clues.factors and it not in fixed and it.name in draft.inferred
+    ]
+    for _ in range(_MOST_HALVINGS):
+        values = {it: value for it in free if (value := draft.scalar(it.name)) is not None and value > 1}
+        if not values or _inferred_bytes(kernel, draft) <= _MOST_BYTES:
+            return
+        chosen = max(values, key=lambda it: (it in clues.limits and values[it] > 1, values[it]))
+        draft.arguments[chosen.name] = ScalarArgument((values[chosen] // 2,))
+        for it in kernel.parameters:
+            if it.name in draft.inferred and isinstance(draft.arguments.get(it.name), BufferArgument):
+                del draft.arguments[it.name]
+        _buffers(kernel, clues, draft)
+
+
+def _inferred_bytes(kernel: ir.Kernel, draft: Draft) -> int:
+    return sum(
+        argument.count * max(it.type.pointee.size, 1)
+        for it in kernel.parameters
+        if isinstance(it.type, PointerType)
+        and it.name in draft.inferred
+        and isinstance(argument := draft.arguments.get(it.name), BufferArgument)
+    )
 
 
 def _known_scalars(kernel: ir.Kernel, draft: Draft) -> dict[Variable, int]:

@@ -229,3 +229,28 @@ def test_rows_are_as_long_as_the_work_items_that_store_into_them(name: str):
     (kernel,) = file.analysis.kernels
     assert kernel.launch.global_size == (256, 256)
     assert not file.run(kernel.kernel, kernel.launch).faults
+
+
+COLUMNS = """__kernel void k(
+    const int n, __global const float *im, int ksize, const int rows, const int cols, __global float *col)
+{
+    int index = get_global_id(0);
+    if (index >= n) return;
+    int x = index % cols, y = index / cols % rows, c = index / cols / rows;
+    col += (c * ksize * ksize * rows + y) * cols + x;
+    for (int i = 0; i < ksize; ++i)
+        for (int j = 0; j < ksize; ++j) {
+            *col = im[(y + i) * cols + x + j];
+            col += rows * cols;
+        }
+}
+"""
+
+
+def test_buffers_of_a_guessed_launch_fit():
+    """256 x 256 windows over 256 x 256 places were 16 GiB, which the emulator refused with a warning."""
+    file = opened(COLUMNS)
+    (kernel,) = file.analysis.kernels
+    assert kernel.launch.arguments["col"].count * 4 <= 256 << 20
+    assert kernel.launch.scalar("n") == 4096
+    assert not file.run(kernel.kernel, kernel.launch).faults
