@@ -51,6 +51,7 @@ from clmap_lsp.hosts.tree import (
     Unary,
 )
 from clmap_lsp.hosts.values import is_whole
+from clmap_lsp.source.bounded import host_tree
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\n": "", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _CASTS = frozenset(("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"))
@@ -63,7 +64,7 @@ def _parser() -> Parser:
 
 def parse_c(text: str) -> Node:
     """Return the syntax tree of C or C++."""
-    return _parser().parse(text.encode("utf-8", "replace")).root_node
+    return host_tree(_parser(), text)
 
 
 def read_c(text: str, path: str) -> Module:

@@ -40,6 +40,7 @@ from clmap_lsp.hosts.tree import (
     Str,
     Unary,
 )
+from clmap_lsp.source.bounded import host_tree
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": "", "0": "\0"}
 _OPS = {"/": "truediv", "%": "mod", "and": "&&", "or": "||", "is": "==", "is not": "!=", "<>": "!="}
@@ -52,7 +53,7 @@ def _parser() -> Parser:
 
 def parse_python(text: str) -> Node:
     """Return the syntax tree of Python."""
-    return _parser().parse(text.encode("utf-8", "replace")).root_node
+    return host_tree(_parser(), text)
 
 
 def read_python(text: str, path: str) -> Module:
@@ -461,7 +462,9 @@ def _decorators(node: Node | None) -> Iterator[str]:
 
 
 def _is_dataclass(node: Node | None) -> bool:
-    decorators = [it for it in node.named_children if it.type == "decorator"] if node is not None else []
+    if node is None or node.type != "decorated_definition":
+        return False
+    decorators = [it for it in node.named_children if it.type == "decorator"]
     return any(re.match(r"@\s*(?:\w+\.)*dataclass\b", text_of(it)) for it in decorators)
 
 

@@ -12,6 +12,7 @@ from tree_sitter import Language, Parser, Point, Tree
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
+from clmap_lsp.source.bounded import within_steps
 from clmap_lsp.source.branches import Assignment, free_names, guards_at, hidden_kernels, solve
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.dialect import AUTO_TYPE, plain
@@ -31,16 +32,11 @@ from clmap_lsp.source.templates import filled
 from clmap_lsp.source.vocabulary import KERNEL_WORDS
 from clmap_lsp.source.wrapped import n_strings, without_wrapping
 
-_PIECE = 1 << 16
 MAX_CHARACTERS = 8 << 20
 """Longer files are not OpenCL C that a person wrote, and are refused with one problem."""
 
 MAX_ERROR_DIRECTIVES = 16
 """`#error`s of one file that are got around: each costs a reading."""
-_CHARACTERS_A_STEP = 20
-_MAX_STEPS = 200_000
-"""Of the parser, a hundred operations each. Programs take 0.02 a character, also with errors; its recovery
-tries ever more ways where nothing fits for long, and eight thousand undefined names on end took seconds."""
 
 
 @cache
@@ -315,7 +311,7 @@ def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree | None:
     """
     encoded = normalised.text.encode("ascii", "replace")
     if previous is None:
-        return _within_steps(encoded)
+        return within_steps(Parser(language()), encoded)
     old, new = previous.text, normalised.text
     if old == new:
         return previous.tree
@@ -329,30 +325,9 @@ def _parsed(normalised: Normalised, previous: SyntaxTree | None) -> Tree | None:
         old_end_point=_point(old, apart.old_end),
         new_end_point=_point(new, apart.new_end),
     )
-    tree = _within_steps(encoded, edited)
+    tree = within_steps(Parser(language()), encoded, edited)
     # How the grammar recovers from an error depends on what it reuses; only a fresh parse is always the same.
-    return _within_steps(encoded) if tree is None or tree.root_node.has_error else tree
-
-
-def _within_steps(encoded: bytes, previous: Tree | None = None) -> Tree | None:
-    """Parse, unless that takes more steps than any program does."""
-    left = min(2_000 + len(encoded) // _CHARACTERS_A_STEP, _MAX_STEPS)
-
-    def is_too_long(_at: int, _has_error: bool) -> bool:
-        nonlocal left
-        left -= 1
-        return left < 0
-
-    def piece(at: int, _: Point) -> bytes:
-        return encoded[at : at + _PIECE]
-
-    parser = Parser(language())
-    try:
-        if previous is None:
-            return parser.parse(piece, progress_callback=is_too_long)
-        return parser.parse(piece, previous, progress_callback=is_too_long)
-    except ValueError:  # So it says that it was stopped.
-        return None
+    return within_steps(Parser(language()), encoded) if tree is None or tree.root_node.has_error else tree
 
 
 def _point(text: str, offset: int) -> Point:

@@ -210,6 +210,18 @@ def flags(text: str) -> object:
     return _FLAGS.fullmatch(text)
 
 
+def read_in_c(text: str) -> object:
+    from clmap_lsp.hosts.c_reader import read_c
+
+    return read_c(text, "main.cpp")
+
+
+def read_in_python(text: str) -> object:
+    from clmap_lsp.hosts.python_reader import read_python
+
+    return read_python(text, "main.py")
+
+
 def numbered(text: str) -> str:
     """Return a text with another number for each `@`."""
     pieces = text.split("@")
@@ -240,6 +252,11 @@ def numbered(text: str) -> str:
         (parts, "/* ", "\n"),
         (parts, "00000000", "\n"),
         (flags, "CL_MEM_", "!"),
+        (read_in_c, "/* ", "\n"),
+        (read_in_c, "%IF(", "\n"),
+        (read_in_python, "\\\n", "x"),
+        (read_in_python, "class A:\n", "x"),
+        (read_in_python, "if x:\n", "x"),
     ],
 )
 def test_what_looks_through_a_text_is_linear(work: Callable[[str], object], seed: str, after: str):
