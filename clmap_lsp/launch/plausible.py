@@ -30,6 +30,9 @@ _SMALL_NAME = re.compile(
 """What people call numbers that are small: colours of a pixel, cells of a border."""
 _INCREMENT = re.compile(r"inc(?:[xy]|rement)?$", re.IGNORECASE)
 """What steps from element to element of a vector, as in BLAS: mostly 1."""
+_SHORT, _FEW = 63, 15
+"""Iterations of one of several loops, where rows are as long and where they are not: more cost time and say
+the same."""
 _SMALL = 3
 _NOT_ONE = 8
 """For what was taken for 1 because nothing says more: an offset, a pitch, a number of channels. A granule of
@@ -83,7 +86,15 @@ def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     counted = {it.name: granule for it, granule in find_clues(kernel).bytes.granules.items()}
     sizes = {name: value for name, value in guessed.items() if value // counted.get(name, 1) >= _LEAST}
     if sizes:
-        smaller = {name: value - counted.get(name, 1) for name, value in sizes.items()}
+        clues = find_clues(kernel)
+        ends = {it for form in clues.bounds.values() for it in form.atoms()} | clues.pitches.keys()
+        ends |= clues.strided | clues.shared_out | clues.totals.keys() | clues.cubed
+        nested = clues.limits - ends if len(clues.limits) > 1 else ()
+        most = {it.name: _SHORT if it in clues.factors else _FEW for it in nested}
+        smaller = {
+            name: min(value - counted.get(name, 1), value if name in counted else most.get(name, value))
+            for name, value in sizes.items()
+        }
         yield _with(kernel, launch, sizes, smaller)
     shared = {it.name for it in find_clues(kernel).strided}
     once = {name: value // TURNS for name, value in guessed.items() if name in shared and value % TURNS == 0}

@@ -131,3 +131,34 @@ def test_what_is_shifted_by_is_a_logarithm(tmp_path: Path, capsys: pytest.Captur
     main(["analyze", str(path), "--kernel", "rows", "--format", "json"])
     ((found,),) = (it["kernels"] for it in json.loads(capsys.readouterr().out)["files"])
     assert found["launch"]["args"]["shift"] == 6
+
+
+NEAREST = """\
+__kernel void nearest(__global const float *points, __global const float *centers, __global int *found,
+                      int n, int k, int dims)
+{
+    int i = get_global_id(0);
+    if (i >= n) return;
+    float best = INFINITY;
+    int at = 0;
+    for (int c = 0; c < k; c++) {
+        float d = 0;
+        for (int j = 0; j < dims; j++) {
+            float t = points[i * dims + j] - centers[c * dims + j];
+            d += t * t;
+        }
+        if (d < best) { best = d; at = c; }
+    }
+    found[i] = at;
+}
+"""
+
+
+def test_loops_in_loops_do_not_keep_a_finding_from_being_held_true(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """With sizes that are no powers of two the other launch was too much work, and a hint was left."""
+    path = tmp_path / "k.cl"
+    path.write_text(NEAREST)
+    assert main(["check", str(path), "--select", "CM101"]) == 1
+    assert "warning CM101" in capsys.readouterr().out
