@@ -13,8 +13,8 @@ from itertools import pairwise
 from clmap_lsp.dataclass import dataclass
 
 # What is not closed runs to its end, so that the time is linear in any text.
-_SKIPPED = r"//[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\Z)"
-_STRING = r'"(?P<string>(?:[^"\\\n]|\\.)*+)(?:"|(?=\n)|\Z)'
+_SKIPPED = r"//[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\\?\Z)"
+_STRING = r'"(?P<string>(?:[^"\\\n]|\\.)*+)(?:"|(?=\n)|\\?\Z)'
 _RAW = r'(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\((?P<raw>.*?)(?:\)(?P=delimiter)"|\Z)'
 _TOKEN = re.compile(
     rf"{_SKIPPED}|{_RAW}|{_STRING}|(?<!\w)(?P<kernel>(?:__kernel|kernel)\s++(?=void\s|__attribute__))"

@@ -44,8 +44,9 @@ from clmap_lsp.source.rewrite import EXPRESSIONS, Rewriter
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.types import AddressSpace, PointerType, StructType, Type
 
-BUDGET = 25_000
-"""Statements of a kernel after which further calls are not inlined."""
+BUDGET = 18_000
+"""Statements of a kernel after which further calls are not inlined. The most in 560 public kernel files is
+14,096, in a miner's twecoin.cl; ciphers that are written out without calls have more."""
 
 
 def build_kernel(lowered: Lowered, functions: Mapping[str, Lowered]) -> BuiltKernel:
