@@ -12,6 +12,7 @@ from clmap_lsp.fixes.model import Verified
 from clmap_lsp.fixes.offer import proposals
 from clmap_lsp.fixes.trials import Trials
 from clmap_lsp.fixes.verification import verify
+from clmap_lsp.source.read import read_program
 
 TRANSPOSE = """\
 // clmap: global=208,176 local=16,16 w=200 h=170 s=1.5 in=random(34000) out=random(34000,2)
@@ -312,3 +313,26 @@ def test_what_does_not_fit_is_left_alone(case: str):
 
 def test_a_cpu_keeps_its_order():
     assert offered(TRANSPOSE, "move-tile", CPU) == []
+
+
+ONE_LINE = """\
+// clmap: global=1024,1024 local=16,16 w=1024 h=1024 in=random(1048576) out=zeros(1048576)
+__kernel void box(__global const float *restrict in, __global float *restrict out, int w, int h)
+{
+    int x = get_global_id(0), y = get_global_id(1);
+    if (x == 0 || y == 0 || x >= w - 1 || y >= h - 1)
+        return;
+    float s = 0;
+    for (int j = -1; j <= 1; j++) for (int i = -1; i <= 1; i++) s += in[(y + j) * w + x + i];
+    out[y * w + x] = s;
+}
+"""
+
+
+def test_a_pragma_before_the_second_loop_of_a_line_is_a_line():
+    found = [it for it in proposals(subject_of(ONE_LINE)) if it.kind == "several-rows"]
+    assert found
+    for text in (apply(ONE_LINE, it.edits, "k.cl") for it in found):
+        assert not read_program(text, "k.cl").problems
+        assert all(it.strip() == "#pragma unroll" for it in text.splitlines() if "#pragma" in it)
+        assert not any(it.endswith(" ") for it in text.splitlines())

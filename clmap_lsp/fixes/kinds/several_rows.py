@@ -579,9 +579,18 @@ class _Writer:
                 self._add(changes, (use.access.span.start, use.access.span.end), self._kept(at, use))
             for loop in (patch.uses[0].rows, patch.uses[0].columns):
                 if loop is not None and not scope.hints(loop.node):
-                    place = (loop.node.start, loop.node.start)
-                    changes[place] = f"#pragma unroll{scope.newline}{scope.indent(loop.node.start)}"
+                    changes.update((self._unrolled(loop.node.start),))
         return scope.rewritten(start, end, changes)
+
+    def _unrolled(self, at: int) -> tuple[tuple[int, int], str]:
+        """Return the change that gives a loop its pragma on a line of its own, also behind another loop."""
+        scope = self.scope
+        indent = scope.indent(at)
+        before = scope.text[scope.text.rfind("\n", 0, at) + 1 : at]
+        if not before.strip():
+            return (at, at), f"#pragma unroll{scope.newline}{indent}"
+        start = f"{scope.newline}{indent}{self.unit}"
+        return (at - len(before) + len(before.rstrip()), at), f"{start}#pragma unroll{start}"
 
     def _calls(self, node: Node) -> set[int]:
         return {int(it[1]) for it in grid.CALL.finditer(self.scope.shown, node.start, node.end)}
