@@ -96,3 +96,18 @@ def test_options_are_what_they_are_by_default(
 def test_get_of_another_dictionary_is_no_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     text = "def go(sizes):\n    prg.k(queue, (sizes.get('n', 64),), None, b, np.int32(1))\n"
     assert launched(tmp_path, capsys, text)[1] == [None]
+
+
+def test_a_kernel_out_of_a_table_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = (
+        "class Runner:\n"
+        "    def __init__(self):\n"
+        "        self.kernels = {it.function_name: it for it in prg.all_kernels()}\n"
+        "        self.sizes = dict(read_sizes())\n"
+        "    def run(self, b):\n"
+        "        it = self.kernels['k']\n"
+        "        it.set_args(b, np.int32(50))\n"
+        "        cl.enqueue_nd_range_kernel(queue, it, (64,), self.sizes['k'])\n"
+        "Runner().run(None)\n"
+    )
+    assert launched(tmp_path, capsys, text) == ([64], [64])

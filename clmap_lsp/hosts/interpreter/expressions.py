@@ -62,6 +62,8 @@ _DEVICE_LIMITS = re.compile(
     r"work_?group_?size|max_?work|compute_?units|local_?mem|max_?(?:local|group|threads)", re.IGNORECASE
 )
 """What fields that hold an answer of the device are called."""
+_OF_KERNELS = re.compile(r"kernel|knl", re.IGNORECASE)
+"""What tables of kernels are called."""
 
 _MAX_LINKS = 8
 """Members and subscripts behind each other; each asks for those before it more than once."""
@@ -291,6 +293,13 @@ class Expressions(Objects):
         return RunTime(f"*{text_of(value)}") if not isinstance(operand, Name) else RunTime(f"*{operand.name}")
 
     def _indexed(self, whole: Index, base: Expr, index: Expr) -> Value:
+        found = self._item(whole, base, index)
+        if isinstance(found, RunTime) and isinstance(base, (Name, Member)) and _OF_KERNELS.search(base.name):
+            # `kernels["name"]`, of a table that was made in a way which is not followed.
+            return self.answer("kernel by name", Call(whole, ()), [self.value(index)]) or found
+        return found
+
+    def _item(self, whole: Index, base: Expr, index: Expr) -> Value:
         value, at = self.value(base), self.value(index)
         if isinstance(value, ArrayValue):
             return ArrayValue(RunTime(f"{text_of(value)}[…]"), value.item_bytes)
