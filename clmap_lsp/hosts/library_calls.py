@@ -357,6 +357,19 @@ def _tuple(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value
     return values[0] if isinstance(values[0], Sizes) else None
 
 
+def _zip(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    rows = [it.items for it in values if isinstance(it, Sizes)]
+    if not rows or len(rows) != len(values):
+        return None
+    return Sizes(tuple(Sizes(it) for it in zip(*rows, strict=False)))
+
+
+def _enumerated(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    if len(values) != 1 or not isinstance(values[0], Sizes):
+        return None
+    return Sizes(tuple(Sizes((Number(at), it)) for at, it in enumerate(values[0].items)))
+
+
 def _pair(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
     return Sizes(tuple(values))
 
@@ -611,6 +624,8 @@ LIBRARY: dict[str, CallHandler] = {
     "range": _range,
     "tuple": _tuple,
     "list": _tuple,
+    "zip": _zip,
+    "enumerate": _enumerated,
     "dict": _dictionary,
     "exit": _exit,
     "_exit": _exit,

@@ -336,7 +336,11 @@ class _Reader(TreeReader):
         listed = node.child_by_field_name("arguments")
         arguments: list[Expr] = []
         keywords: dict[str, Expr] = {}
-        for child in listed.named_children if listed is not None else ():
+        # `tuple(s * 2 for s in shape)` has the generator where other calls have their brackets.
+        is_generator = listed is not None and listed.type == "generator_expression"
+        if listed is not None and is_generator:
+            arguments.append(self.expression(listed))
+        for child in listed.named_children if listed is not None and not is_generator else ():
             if child.type == "keyword_argument":
                 keywords[field_text(child, "name")] = self.or_opaque(child.child_by_field_name("value"))
             elif child.type != "comment":

@@ -111,3 +111,17 @@ def test_a_kernel_out_of_a_table_by_its_name(tmp_path: Path, capsys: pytest.Capt
         "Runner().run(None)\n"
     )
     assert launched(tmp_path, capsys, text) == ([64], [64])
+
+
+def test_sizes_that_are_made_dimension_by_dimension(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = (
+        "def whole(shape, tile):\n"
+        "    return tuple(int(np.ceil(s / t)) * t for s, t in zip(shape, tile))\n"
+        "prg.k(queue, whole((1000, 70), (64, 4)), (64, 4), b, np.int32(1))\n"
+    )
+    assert launched(tmp_path, capsys, text) == ([1024, 72], [1024, 72])
+
+
+def test_sizes_that_are_counted_through(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    text = "g = [s * (i + 1) for i, s in enumerate((64, 32))]\nprg.k(queue, g, None, b, np.int32(1))\n"
+    assert launched(tmp_path, capsys, text)[0] == [64, 64]
