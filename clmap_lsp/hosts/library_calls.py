@@ -8,7 +8,7 @@ from clmap_lsp.hosts.interpreter import CallHandler, Interpreter
 from clmap_lsp.hosts.opencl_calls import bytes_of, find_text, given_file, known_name
 from clmap_lsp.hosts.store import MAX_ELEMENTS
 from clmap_lsp.hosts.strings import braces, piece, printed
-from clmap_lsp.hosts.tree import AddressOf, Binary, Call, Expr, Index, Member, Name, Num
+from clmap_lsp.hosts.tree import SLICE, AddressOf, Binary, Call, Expr, Index, Member, Name, Num
 from clmap_lsp.hosts.values import (
     PURE_FUNCTIONS,
     Alternatives,
@@ -357,6 +357,23 @@ def _tuple(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value
     return values[0] if isinstance(values[0], Sizes) else None
 
 
+def _sliced(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`shape[:2]`, `shape[::-1]`."""
+    if len(values) != 1 or not isinstance(values[0], Sizes):
+        return RunTime(call.text)
+    parts = [interpreter.value(call.keywords[it]) if it in call.keywords else None for it in _OF_SLICES]
+    numbers = [int(it.value) if isinstance(it, Number) else None for it in parts]
+    if (
+        any(one is None and two is not None for one, two in zip(numbers, parts, strict=True))
+        or numbers[2] == 0
+    ):
+        return RunTime(call.text)
+    return Sizes(values[0].items[slice(*numbers)])
+
+
+_OF_SLICES = ("start", "stop", "step")
+
+
 def _zip(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
     rows = [it.items for it in values if isinstance(it, Sizes)]
     if not rows or len(rows) != len(values):
@@ -624,6 +641,7 @@ LIBRARY: dict[str, CallHandler] = {
     "range": _range,
     "tuple": _tuple,
     "list": _tuple,
+    SLICE: _sliced,
     "zip": _zip,
     "enumerate": _enumerated,
     "dict": _dictionary,

@@ -11,6 +11,7 @@ from tree_sitter import Language, Node, Parser
 
 from clmap_lsp.hosts.syntax import TreeReader, field_text, short_text, text_of
 from clmap_lsp.hosts.tree import (
+    SLICE,
     Assign,
     Binary,
     Block,
@@ -310,9 +311,22 @@ class _Reader(TreeReader):
     def subscript(self, node: Node) -> Expr:
         base = self.or_opaque(node.child_by_field_name("value"))
         indices = node.children_by_field_name("subscript")
-        if len(indices) != 1 or indices[0].type == "slice":
+        if len(indices) == 1 and indices[0].type == "slice":
+            return self._slice(node, base, indices[0])
+        if len(indices) != 1:
             return Opaque(short_text(node), (base,))
         return Index(base, self.expression(indices[0]))
+
+    def _slice(self, node: Node, base: Expr, given: Node) -> Expr:
+        """Read `base[start:stop:step]` as a call with the parts that are given."""
+        parts: dict[str, Expr] = {}
+        names = ["start", "stop", "step"]
+        for child in given.children:
+            if child.type == ":":
+                names.pop(0)
+            elif names and child.type != "comment":
+                parts[names[0]] = self.expression(child)
+        return Call(Name(SLICE), (base,), parts, (), node.start_point.row + 1, short_text(node))
 
     def binary(self, node: Node) -> Expr:
         op = field_text(node, "operator")

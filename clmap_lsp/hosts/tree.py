@@ -172,6 +172,10 @@ class Lambda:
     function: Function
 
 
+SLICE = "slice of"
+"""What is called for `values[start:stop:step]` of Python: no name that a program may have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Comprehension:
     """`[element for each in over]` of Python; `{key: element …}` where there is a key."""

@@ -125,3 +125,25 @@ def test_sizes_that_are_made_dimension_by_dimension(tmp_path: Path, capsys: pyte
 def test_sizes_that_are_counted_through(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     text = "g = [s * (i + 1) for i, s in enumerate((64, 32))]\nprg.k(queue, g, None, b, np.int32(1))\n"
     assert launched(tmp_path, capsys, text)[0] == [64, 64]
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        ("a.shape[:2]", [48, 32]),
+        ("a.shape[1::-1]", [32, 48]),
+        ("a.shape[-2:]", [32, 3]),
+        ("a.shape[::-1][1:]", [32, 48]),
+        ("(*a.shape[:0], 7)[-1:]", None),
+        ("a.shape[:n]", None),
+    ],
+)
+def test_parts_of_a_shape(
+    size: str, expected: list[int] | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    text = f"a = np.zeros((48, 32, 3))\nprg.k(queue, {size}, None, b, np.int32(1))\n"
+    sizes, _ = launched(tmp_path, capsys, text)
+    if expected is not None:
+        assert sizes == expected
+    else:
+        assert not any(isinstance(it, int) and it != 7 for it in sizes)
