@@ -29,7 +29,6 @@ from clmap_lsp.index.cursor import QUALIFIER_WORDS
 from clmap_lsp.index.index import Index, PlacedUnit
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Scope, Symbol
 from clmap_lsp.index.place import can_begin, is_code
-from clmap_lsp.index.reading import read_index
 from clmap_lsp.index.types import (
     TYPE_NAMES,
     Base,
@@ -117,6 +116,8 @@ def _closed(index: Index, offset: int) -> Index:
         return index
     line_end = index.text.find("\n", offset)
     rest = "" if line_end < 0 else index.text[line_end:]
+    from clmap_lsp.index.reading import read_index  # With the parser: the server's first answer does without.
+
     closed = index.text[:offset] + ")" * depth + rest  # What the line goes on with would be arguments too.
     files = index.files
     return read_index(

@@ -153,10 +153,11 @@ class _Copy:
         sys.stderr.flush()
         its_requests, self._requests = os.pipe()
         self.answers, its_answers = os.pipe()
-        self._given_mib = resident_mib(os.getpid()) or 0.0
         self._pid = os.fork()
         if self._pid == 0:
             _serve(work, terms, its_requests, its_answers)
+        # Less than this process holds: a copy has no pages of files until it reads them.
+        self._given_mib = resident_mib(self._pid) or 0.0
         os.close(its_requests)
         os.close(its_answers)
         os.set_blocking(self._requests, False)

@@ -8,6 +8,7 @@ import re
 import pytest
 
 from clmap_lsp.config import Settings
+from clmap_lsp.index.touched import Layout
 from clmap_lsp.server.app import create_server
 from clmap_lsp.server.documents import Document, Documents
 from clmap_lsp.server.engine import Engine
@@ -253,9 +254,17 @@ def test_random_edits_show_what_whole_readings_show():
     assert n_parts > 25
 
 
+@pytest.mark.parametrize("leaves_parts", [True, False])
 @pytest.mark.parametrize("what", ["int x = ", "b[i", "float "])
-def test_a_whole_that_was_read_in_mid_word_does_not_end_the_reading_of_parts(what):
-    """A name that it takes for undefined may stand in every function: none of them could be left out."""
+def test_a_whole_that_was_read_in_mid_word_does_not_end_the_reading_of_parts(what, leaves_parts, monkeypatch):
+    """What is half typed may change what all functions mean: none of them could be left out."""
+    layout_of = Layout.of
+
+    def of(index, guesses):
+        is_torn = f"{what}    for (int j" in index.text
+        return None if is_torn and not leaves_parts else layout_of(index, guesses)
+
+    monkeypatch.setattr(Layout, "of", of)
 
     async def type_on() -> tuple[list[int], int]:
         server = create_server()
@@ -313,4 +322,5 @@ def test_a_whole_that_was_read_in_mid_word_does_not_end_the_reading_of_parts(wha
 
     touched, first_whole = asyncio.run(type_on())
     assert touched[0] == 2 and 3 in touched
-    assert first_whole == 3  # The one of version 2 was not taken, that of the pause was.
+    # The one of version 2 is not taken where it leaves no parts; that of the pause is.
+    assert first_whole == (2 if leaves_parts else 3)
