@@ -430,7 +430,10 @@ def _behind_queue(call: Call, values: list[Value]) -> list[Value]:
 
 
 def _is_queue(value: Value) -> bool:
-    return is_handle(value) or (isinstance(value, RunTime) and "queue" in value.text.lower())
+    if not isinstance(value, RunTime):
+        return is_handle(value)
+    text = value.text.lower()
+    return "commandqueue(" in text or text.removesuffix("()").endswith("queue")
 
 
 _OF_A_SHAPE = frozenset(("zeros", "empty", "ones"))
