@@ -75,6 +75,11 @@ class Clues:
     of_one_group: frozenset[int] = frozenset()
     """Dimensions in which nothing tells work-groups apart: several would do the same work."""
 
+    @property
+    def ends(self) -> frozenset[Atom]:
+        """What ids go up to: what guards compare them with, and the lengths of rows."""
+        return frozenset(self.pitches).union(*(form.atoms() for form in self.bounds.values()))
+
 
 @per_kernel
 def find_clues(kernel: ir.Kernel) -> Clues:

@@ -365,17 +365,13 @@ def _fit_memory(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
     """
     if draft.guess is not SMALL or _inferred_bytes(kernel, draft) <= _MOST_BYTES:
         return
-    fixed = {it for form in clues.bounds.values() for it in form.atoms()} | clues.pitches.keys()
-    free = [
-        it
-        for it in kernel.parameters
-        if it in clues.limits | clues.factors and it not in fixed and it.name in draft.inferred
-    ]
+    lowered = (clues.limits | clues.factors) - clues.ends
+    free = [it for it in kernel.parameters if it in lowered and it.name in draft.inferred]
     for _ in range(_MOST_HALVINGS):
         values = {it: value for it in free if (value := draft.scalar(it.name)) is not None and value > 1}
         if not values or _inferred_bytes(kernel, draft) <= _MOST_BYTES:
             return
-        chosen = max(values, key=lambda it: (it in clues.limits and values[it] > 1, values[it]))
+        chosen = max(values, key=lambda it: (it in clues.limits, values[it]))
         draft.arguments[chosen.name] = ScalarArgument((values[chosen] // 2,))
         for it in kernel.parameters:
             if it.name in draft.inferred and isinstance(draft.arguments.get(it.name), BufferArgument):

@@ -83,24 +83,23 @@ def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     name is small, and what was taken for 1 is not.
     """
     guessed = dict(_guessed(kernel, launch))
-    counted = {it.name: granule for it, granule in find_clues(kernel).bytes.granules.items()}
+    clues = find_clues(kernel)
+    counted = {it.name: granule for it, granule in clues.bytes.granules.items()}
     sizes = {name: value for name, value in guessed.items() if value // counted.get(name, 1) >= _LEAST}
     if sizes:
-        clues = find_clues(kernel)
-        ends = {it for form in clues.bounds.values() for it in form.atoms()} | clues.pitches.keys()
-        ends |= clues.strided | clues.shared_out | clues.totals.keys() | clues.cubed
-        nested = clues.limits - ends if len(clues.limits) > 1 else ()
+        of_items = clues.ends | clues.strided | clues.shared_out | clues.totals.keys() | clues.cubed
+        nested = clues.limits - of_items if len(clues.limits) > 1 else ()
         most = {it.name: _SHORT if it in clues.factors else _FEW for it in nested}
         smaller = {
             name: min(value - counted.get(name, 1), value if name in counted else most.get(name, value))
             for name, value in sizes.items()
         }
         yield _with(kernel, launch, sizes, smaller)
-    shared = {it.name for it in find_clues(kernel).strided}
+    shared = {it.name for it in clues.strided}
     once = {name: value // TURNS for name, value in guessed.items() if name in shared and value % TURNS == 0}
     if once:
         yield _with(kernel, launch, {name: guessed[name] for name in once}, once)
-    forms = [form.atoms() for form in find_clues(kernel).bounds.values()]
+    forms = [form.atoms() for form in clues.bounds.values()]
     bounds = {it.name for atoms in forms if len(atoms) == 1 for it in atoms if isinstance(it, ir.Variable)}
     others = {name: 1 for name in sizes if name not in bounds and _INCREMENT.search(name)}
     others |= {name: _SMALL for name in sizes if name not in bounds and _SMALL_NAME.search(name)}

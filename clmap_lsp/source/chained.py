@@ -11,13 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.source.host_tokens import RAW_STRING, SKIPPED, STRING_BODY, STRING_END
 
-# What is not closed runs to its end, so that the time is linear in any text.
-_SKIPPED = r"//[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\\?\Z)"
-_STRING = r'"(?P<string>(?:[^"\\\n]|\\.)*+)(?:"|(?=\n)|\\?\Z)'
-_RAW = r'(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\((?P<raw>.*?)(?:\)(?P=delimiter)"|\Z)'
 _TOKEN = re.compile(
-    rf"{_SKIPPED}|{_RAW}|{_STRING}|(?<!\w)(?P<kernel>(?:__kernel|kernel)\s++(?=void\s|__attribute__))"
+    rf'{SKIPPED}|{RAW_STRING}|"(?P<string>{STRING_BODY}){STRING_END}'
+    r"|(?<!\w)(?P<kernel>(?:__kernel|kernel)\s++(?=void\s|__attribute__))"
     r"|(?<!\w)(?P<name>[A-Za-z_]\w*+)(?:\s*+\()?|[()]",
     re.DOTALL,
 )

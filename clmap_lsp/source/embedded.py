@@ -13,6 +13,7 @@ from typing import Literal
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.chained import Piece, chains
+from clmap_lsp.source.host_tokens import RAW_STRING, SKIPPED, STRING_BODY, STRING_END
 from clmap_lsp.source.span import Span
 from clmap_lsp.source.wrapped import stringified, without_new_lines
 
@@ -26,12 +27,9 @@ LANGUAGES: dict[str, HostLanguage] = {
 """The host language of a file by its suffix."""
 
 _KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}(]{0,2000}+\(", re.DOTALL)
-# What is not closed runs to its end, so that the time is linear in any text.
-_C_SKIPPED = r"//[^\n]*|/\*.*?(?:\*/|\Z)|'(?:[^'\\\n]|\\.)*+(?:'|(?=\n)|\\?\Z)"
-_C_STRING = r'"(?:[^"\\\n]|\\(?:\r\n|.))*+(?:"|(?=\n)|\\?\Z)'
-_RAW_STRING = r'(?<!\w)(?:u8|[uUL])?R"(?P<delimiter>[^()\\\s]{0,16})\((?P<raw>.*?)(?:\)(?P=delimiter)"|\Z)'
-_CPP_TOKEN = re.compile(rf"{_C_SKIPPED}|{_RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
-_C_TOKEN = re.compile(rf"{_C_SKIPPED}|(?P<string>{_C_STRING})", re.DOTALL)
+_C_STRING = f'"{STRING_BODY}{STRING_END}'
+_CPP_TOKEN = re.compile(rf"{SKIPPED}|{RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
+_C_TOKEN = re.compile(rf"{SKIPPED}|(?P<string>{_C_STRING})", re.DOTALL)
 _PYTHON_TOKEN = re.compile(
     r"#[^\n]*|(?<!\w)(?P<prefix>[rRbBuUfF]{0,2})"
     r"(?:(?P<triple>\"\"\"|''')(?P<long>(?:[^\\\"']++|\\.|(?!(?P=triple))[\"'])*+)(?:(?P=triple)|\\?\Z)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from session import Session
+from test_features import SWAPPED
 
 from clmap_lsp.server.features.formatting import program
 
@@ -722,18 +723,7 @@ def test_what_is_said_of_a_half_written_statement_is_said_once(session):
     assert [(it["code"], it["message"]) for it in found] == [("CM001", "expected expression")]
 
 
-WALKING = """\
-// clmap: global=256,256 local=16,16 N=256
-__kernel void mm(__global const float *A, __global const float *B, __global float *C, const int N)
-{
-    int r = get_global_id(0);
-    int c = get_global_id(1);
-    float sum = 0.0f;
-    for (int k = 0; k < N; k++)
-        sum += B[k * N + c] * A[r * N + k];
-    C[r * N + c] = sum;
-}
-"""
+WALKING = SWAPPED.replace("local=32,8", "local=16,16")
 
 
 def test_notes_are_plain_text_as_messages_are(session):

@@ -186,3 +186,17 @@ async def test_closing_leaves_no_process(pool: WorkerPool):
     assert victim is not None
     with pytest.raises(ProcessLookupError):
         os.kill(victim, 0)
+
+
+async def test_a_worker_that_is_stopped_costs_its_task_alone(pool: WorkerPool):
+    await pool.run(task(adding()))
+    work = await spinning_now(pool, limit_s=2.0)
+    victim = pool.pid
+    assert victim is not None
+    os.kill(victim, signal.SIGSTOP)
+    with pytest.raises(TaskFailedError, match="stopped after") as said:
+        await work
+    assert "\n" not in str(said.value)
+    with pytest.raises(ProcessLookupError):
+        os.kill(victim, 0)
+    assert (await pool.run(task(adding())))["emulation"]["faults"] == []

@@ -293,14 +293,14 @@ class Expressions(Objects):
         return RunTime(f"*{text_of(value)}") if not isinstance(operand, Name) else RunTime(f"*{operand.name}")
 
     def _indexed(self, whole: Index, base: Expr, index: Expr) -> Value:
-        found = self._item(whole, base, index)
+        value, at = self.value(base), self.value(index)
+        found = self._item(whole, base, value, at)
         if isinstance(found, RunTime) and isinstance(base, (Name, Member)) and _OF_KERNELS.search(base.name):
             # `kernels["name"]`, of a table that was made in a way which is not followed.
-            return self.answer("kernel by name", Call(whole, ()), [self.value(index)]) or found
+            return self.answer("kernel by name", Call(whole, ()), [at]) or found
         return found
 
-    def _item(self, whole: Index, base: Expr, index: Expr) -> Value:
-        value, at = self.value(base), self.value(index)
+    def _item(self, whole: Index, base: Expr, value: Value, at: Value) -> Value:
         if isinstance(value, ArrayValue):
             return ArrayValue(RunTime(f"{text_of(value)}[…]"), value.item_bytes)
         if (

@@ -245,14 +245,18 @@ class Names(State):
 
     def _array(self, expression: Expr) -> str | None:
         """Return the place whose elements are meant: of an array of kernels, not that of its first."""
-        if is_handle(self.value(expression)):
+        value = self.value(expression)
+        if is_handle(value):
             own = self.place(expression)
             if own is not None and self.store is not None and f"{own}[0]" in self.store:
                 return own
-        return self._base(expression)
+        return self._place_behind(value, expression)
 
     def _base(self, expression: Expr) -> str | None:
-        value = self.value(expression)
+        return self._place_behind(self.value(expression), expression)
+
+    def _place_behind(self, value: Value, expression: Expr) -> str | None:
+        """Return the place that an expression's value points to, or else its own."""
         if isinstance(value, Pointer):
             return value.place
         if isinstance(value, Alternatives) and isinstance(value.values[0], Pointer):
