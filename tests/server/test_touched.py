@@ -315,12 +315,12 @@ def test_a_whole_that_was_read_in_mid_word_does_not_end_the_reading_of_parts(wha
 
         server.on_touched.append(on_touched)
         insert(2, what)
-        await until(lambda: wholes)
+        await until(lambda: wholes and 3 in touched)  # Where reading is fast, the whole may come first.
         assert analyses.latest(URI).document.version == wholes[-1]
         send("shutdown", None, id=9)
         return touched, wholes[0]
 
     touched, first_whole = asyncio.run(type_on())
-    assert touched[0] == 2 and 3 in touched
+    assert touched[0] == 2
     # The one of version 2 is not taken where it leaves no parts; that of the pause is.
     assert first_whole == (2 if leaves_parts else 3)
