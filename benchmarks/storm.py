@@ -177,8 +177,8 @@ class Storm:
         if head < 0 or kind > 0.95:
             return line, line, f"  // {dice.randrange(100)} äöü"
         self.undone[uri] = text
-        end = text.find("\n}\n", head) + 3
-        return head, end, ""
+        end = text.find("\n}\n", head)
+        return head, len(text) if end < 0 else end + 3, ""
 
     def ask(self) -> None:
         """Ask something about one of the files."""

@@ -179,12 +179,22 @@ class Emulations:
         """Run the kernels of a document that have no result yet, then verify fixes of those with findings."""
         kernels = [it for it in snapshot.analysis.kernels if it.launch is not None]
         for kernel in kernels:
-            if self.of(snapshot, kernel) is None and await self.run(snapshot, kernel):
+            if self._is_wanting(snapshot, kernel) and await self.run(snapshot, kernel):
                 self._announce(snapshot)
         wanting = {it.kernel for it in (*snapshot.findings, *self.findings(snapshot))}
         for kernel in kernels:
             if kernel.name in wanting and await self.verify_fixes(snapshot, kernel):
                 self._announce(snapshot)
+
+    def _is_wanting(self, snapshot: Snapshot, kernel: KernelAnalysis) -> bool:
+        """Tell whether a kernel should run: it has not, or its process was ended and another may not be.
+
+        What ended it may have been the system, for want of memory, or a person.
+        """
+        known = self.of(snapshot, kernel)
+        return known is None or (
+            known.crashed and not self._pool.has_given_up(_task_key("emulate", known.key))
+        )
 
     async def run(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Emulation | None:
         """Run one kernel with progress; `None` where it was cancelled."""
@@ -308,7 +318,7 @@ class Emulations:
                 kind,
                 uri,
                 as_data(message),
-                f"{kind} {key}",
+                _task_key(kind, key),
                 limit,
                 progress.report,
                 reads=message.launch.files,
@@ -331,6 +341,11 @@ class Emulations:
         latest = self._server.latest(document.uri) or snapshot
         for listener in self._server.on_emulated:
             listener(latest)
+
+
+def _task_key(kind: str, key: str) -> str:
+    """Return what the pool counts the crashes of one kind of task on one kernel by."""
+    return f"{kind} {key}"
 
 
 def _place(fault: Mapping[str, Any]) -> tuple[object, ...]:

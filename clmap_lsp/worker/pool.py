@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Set
@@ -40,6 +41,11 @@ class TaskFailedError(Exception):
 
 class WorkerCrashedError(Exception):
     """The worker process died in the middle of the task."""
+
+    def __init__(self, message: str, *, was_killed: bool = False) -> None:
+        super().__init__(message)
+        self.was_killed = was_killed
+        """By SIGKILL, which a kernel cannot send: the system did, or a person."""
 
 
 class WorkerState(Enum):
@@ -113,7 +119,8 @@ class _Child:
             return frames.decode(body)
         except (asyncio.IncompleteReadError, frames.FrameError, ConnectionError) as error:
             code = await self._exit_code()
-            raise WorkerCrashedError(f"the worker process ended with {_exit_words(code)}") from error
+            words = f"the worker process ended with {_exit_words(code)}"
+            raise WorkerCrashedError(words, was_killed=-code == signal.SIGKILL) from error
 
     async def send(self, message: dict[str, Any]) -> None:
         assert self.process.stdin is not None
@@ -177,7 +184,7 @@ class WorkerPool:
         Raises: `TaskFailedError` with the worker's words, `WorkerCrashedError`, or `CancelledError` when
         this call or the task's owner is cancelled.
         """
-        if self._crashes.get(task.content_key, 0) >= MAX_CRASHES:
+        if self.has_given_up(task.content_key):
             raise WorkerCrashedError(
                 f"the worker crashed {MAX_CRASHES} times on this kernel; it runs again when that changes"
             )
@@ -189,6 +196,10 @@ class WorkerPool:
         except asyncio.CancelledError:
             await self._drop(task)
             raise
+
+    def has_given_up(self, content_key: str) -> bool:
+        """Tell whether tasks of some content are refused, since they have crashed again and again."""
+        return self._crashes.get(content_key, 0) >= MAX_CRASHES
 
     async def cancel_owner(self, owner: str) -> None:
         """Cancel what is queued or running for an owner."""
@@ -259,15 +270,22 @@ class WorkerPool:
     async def _run_on_child(self, task: Task) -> dict[str, Any]:
         """Run a task; again where a process was gone before it could say anything: the last, then the spare.
 
-        A kernel is blamed for what it does, not for a process that the system has killed meanwhile.
+        A kernel is blamed for what it does, not for a process that the system has killed meanwhile: where
+        that happened at work, it gets one more try, and is blamed if that one is killed too.
         """
+        was_killed = False
         for _ in range(2):
             try:
                 return await self._run_once(task)
             except _SilentDeathError:
-                self._active = None
-                if task.result.done():  # Cancelled: that is why the process is gone.
-                    return {}
+                pass
+            except WorkerCrashedError as error:
+                if was_killed or not error.was_killed:
+                    raise
+                was_killed = True
+            self._active = None
+            if task.result.done():  # Cancelled: that is why the process is gone.
+                return {}
         return await self._run_once(task, is_last=True)
 
     async def _run_once(self, task: Task, *, is_last: bool = False) -> dict[str, Any]:
@@ -358,8 +376,6 @@ async def _keep(message: dict[str, Any], task: Task) -> None:
 def _exit_words(code: int) -> str:
     if code >= 0:
         return f"exit code {code}"
-    import signal
-
     with contextlib.suppress(ValueError):
         return f"signal {signal.Signals(-code).name}"
     return f"signal {-code}"

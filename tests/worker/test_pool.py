@@ -132,23 +132,41 @@ async def test_cancelling_kills_at_once(pool: WorkerPool):
     assert (await pool.run(task(adding())))["emulation"]["faults"] == []
 
 
-async def test_a_killed_worker_is_reported_and_replaced(pool: WorkerPool):
+async def killed_at_work(pool: WorkerPool, times: int, spin_s: float = 60.0) -> dict[str, Any]:
+    """Run a task that spins for so long, and kill its process so many times in the middle of it."""
+    begun = asyncio.Event()
+    one = task(spinning(spin_s))
+    one.on_progress = lambda *_: begun.set()
+    work = asyncio.ensure_future(pool.run(one))
+    victims = set()
+    for _ in range(times):
+        await begun.wait()
+        begun.clear()
+        assert pool.pid is not None
+        victims.add(pool.pid)
+        os.kill(pool.pid, signal.SIGKILL)
+    assert len(victims) == times
+    return await work
+
+
+async def test_a_worker_that_is_killed_twice_is_reported_and_replaced(pool: WorkerPool):
     await pool.run(task(adding()))
-    work = await spinning_now(pool)
-    assert pool.pid is not None
-    os.kill(pool.pid, signal.SIGKILL)
     with pytest.raises(WorkerCrashedError, match="SIGKILL"):
-        await work
+        await killed_at_work(pool, 2)
     assert (await pool.run(task(adding())))["emulation"]["faults"] == []
+
+
+async def test_a_worker_that_is_killed_once_is_not_the_kernels_fault(pool: WorkerPool):
+    """Systems kill processes when memory is short, and people by mistake: the kernel gets another try."""
+    await pool.run(task(adding()))
+    reply = await killed_at_work(pool, 1, spin_s=0.5)
+    assert [it["code"] for it in reply["findings"]] == ["CM309"]
 
 
 async def test_content_that_crashes_again_and_again_is_left_alone(pool: WorkerPool):
     for _ in range(pools.MAX_CRASHES):
-        work = await spinning_now(pool)
-        assert pool.pid is not None
-        os.kill(pool.pid, signal.SIGKILL)
         with pytest.raises(WorkerCrashedError):
-            await work
+            await killed_at_work(pool, 2)
     with pytest.raises(WorkerCrashedError, match="crashed 3 times"):
         await pool.run(task(spinning(60.0)))
     assert (await pool.run(task(adding())))["emulation"]["faults"] == []
