@@ -11,6 +11,7 @@ from clmap_lsp.emulator.element_name import element_name
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.result import Fault, FaultKind, Limit, Role, Stop
 from clmap_lsp.emulator.site_table import SPACES
+from clmap_lsp.source.ir import Barrier, BarrierScope, Collective, walk
 from clmap_lsp.source.span import Span
 
 _KINDS = {
@@ -265,7 +266,8 @@ def _divergences(job: JitRun) -> Iterator[Fault]:
         seen.setdefault((site, other, is_uneven), []).append((item, group))
     for (site, other, is_uneven), places in seen.items():
         item, group = places[0]
-        detail = "not every work-item of the group reaches this barrier"
+        who, what = _meeting(job, site)
+        detail = f"not every work-item of the {who} reaches this {what}"
         if is_uneven:
             detail = "work-items of the group come here with different arguments"
         elif other >= 0:
@@ -280,6 +282,16 @@ def _divergences(job: JitRun) -> Iterator[Fault]:
             len(places),
             other_span=job.code.places[other] if other >= 0 else None,
         )
+
+
+def _meeting(job: JitRun, site: int) -> tuple[str, str]:
+    """Return whose work-items have to come to a site together, and what they come to."""
+    for it in walk(job.kernel.body):
+        if isinstance(it, Barrier) and it.site == site and it.scope is BarrierScope.SUB_GROUP:
+            return "sub-group", "barrier"
+        if isinstance(it, Collective) and it.site == site:
+            return "group" if it.name.startswith("work_group_") else "sub-group", f"call of `{it.name}`"
+    return "group", "barrier"
 
 
 def _limits(job: JitRun) -> Iterator[Fault]:

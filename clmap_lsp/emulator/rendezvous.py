@@ -98,7 +98,8 @@ def _serve_collectives(
 ) -> bool:
     """Serve every complete collective; True if there was one.
 
-    Barriers of sub-groups of which work-items have ended are put into `incomplete`.
+    Barriers of sub-groups and collectives that work-items which have ended should have come to are put into
+    `incomplete`.
     """
     width = state.sizes.width
     calls = {it.site: it for it in walk(kernel.body) if isinstance(it, Collective)}
@@ -122,9 +123,6 @@ def _serve_collectives(
             if scopes[site].scope is not BarrierScope.SUB_GROUP:
                 continue
             _pass_sub_group(state, frames, waits)
-            if len(live) != len(members):
-                item, group = int(frames[waits[0], at.F_GLOBAL_LINEAR]), int(state.words[at.GROUP])
-                incomplete.append(Divergence(site, -1, False, item, group))
         if site in copies:
             # The whole group makes one copy: everyone is there, with the same arguments.
             arguments = frames[waits, at.F_EXCHANGE : at.F_EXCHANGE + 9]
@@ -132,6 +130,9 @@ def _serve_collectives(
                 continue
         if call is not None:
             _work_out(state, frames, waits, call)
+        if len(live) != len(members) and (site in scopes or (call is not None and not may_diverge(call.name))):
+            item, group = int(frames[waits[0], at.F_GLOBAL_LINEAR]), int(state.words[at.GROUP])
+            incomplete.append(Divergence(site, -1, False, item, group))
         frames[waits, at.F_STATUS] = at.RUNNABLE
         served = True
     return served

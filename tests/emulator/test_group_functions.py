@@ -96,6 +96,36 @@ def test_lanes_keep_their_numbers_where_others_have_ended() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("body", "detail"),
+    [
+        (
+            "if (lane < 4) return; o[i] = work_group_scan_inclusive_add(1);",
+            "not every work-item of the group reaches this call of `work_group_scan_inclusive_add`",
+        ),
+        (
+            "if (i > 20) o[i] = work_group_any(v > 3);",
+            "not every work-item of the group reaches this call of `work_group_any`",
+        ),
+        (
+            "if (lane < 4) o[i] = sub_group_reduce_add(v);",
+            "not every work-item of the sub-group reaches this call of `sub_group_reduce_add`",
+        ),
+        (
+            "if (lane > 4) return; sub_group_barrier(CLK_LOCAL_MEM_FENCE);",
+            "not every work-item of the sub-group reaches this barrier",
+        ),
+    ],
+)
+def test_calls_that_all_have_to_come_to_say_so_of_those_who_have_ended(body: str, detail: str) -> None:
+    faults = run(body).faults
+    assert [(it.kind, it.detail) for it in faults] == [(FaultKind.BARRIER_DIVERGENCE, detail)]
+
+
+def test_sub_groups_that_end_as_a_whole_are_not_missed() -> None:
+    assert out(run("if (i < 32) return; o[i] = sub_group_reduce_add(1);")) == [0] * 32 + [32] * 64
+
+
 def test_work_group_functions_in_two_dimensions() -> None:
     body = "o[i] = work_group_broadcast(i, 3, 1) * 1000 + work_group_scan_inclusive_add(1);"
     found = np.array(out(run(body, (8, 4), (4, 2)))).reshape(4, 8)
