@@ -20,7 +20,7 @@ from clmap_lsp.emulator.image_addressing import Pair, Sampler, Texel, layer, nea
 from clmap_lsp.emulator.layout import FAULT_UNSUPPORTED, SCALARS
 from clmap_lsp.emulator.memory import Memory
 from clmap_lsp.emulator.types import DOUBLE, FLOAT, HALF, I1, I64, POINTER, is_float, llvm_type, zero
-from clmap_lsp.launch.image import TEXEL_BYTES, dimensions, is_array
+from clmap_lsp.launch.image import TEXEL_BYTES, dimensions, format_of, is_array
 from clmap_lsp.source.ir import Expression, ImageRead, ImageWrite, Read, Variable
 from clmap_lsp.source.types import OpaqueType
 
@@ -73,6 +73,9 @@ def query(ctx: Context, name: str, image: Expression, result: ir.Type) -> ir.Val
     variable = _image(ctx, image)
     if variable is None:
         return None
+    constant = format_of(name, ctx.plan.kernel, variable)
+    if constant is not None:
+        return ir.Constant(result, constant)
     width, height, depth = (_extent(ctx, variable, d) for d in range(3))
     match name:
         case "get_image_width":

@@ -130,7 +130,9 @@ def _serve_collectives(
                 continue
         if call is not None:
             _work_out(state, frames, waits, call)
-        if len(live) != len(members) and (site in scopes or (call is not None and not may_diverge(call.name))):
+        if len(live) != len(members) and (
+            site in scopes or (call is not None and not may_diverge(call.name))
+        ):
             item, group = int(frames[waits[0], at.F_GLOBAL_LINEAR]), int(state.words[at.GROUP])
             incomplete.append(Divergence(site, -1, False, item, group))
         frames[waits, at.F_STATUS] = at.RUNNABLE

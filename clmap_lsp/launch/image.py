@@ -12,6 +12,7 @@ from typing import Final
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.model import BufferArgument, Launch, ScalarArgument
 from clmap_lsp.source import ir
+from clmap_lsp.source.constants import NAMED_CONSTANTS
 from clmap_lsp.source.types import SCALARS, OpaqueType, ScalarType, Type, VectorType, element_of
 
 NO_LAYOUT: Final = "how the device lays out texels, and their format, are not known"
@@ -74,6 +75,21 @@ def texel_type(kernel: ir.Kernel, image: ir.Variable) -> Type:
             return VectorType(SCALARS["int" if element == SCALARS["int"] else "uint"], 4)
         break
     return VectorType(SCALARS["float"], 4)
+
+
+def format_of(query: str, kernel: ir.Kernel, image: ir.Variable) -> int | None:
+    """Return what `get_image_channel_order` or `_data_type` gives for an image as it is stored here."""
+    if query == "get_image_channel_order":
+        is_depth = isinstance(image.type, OpaqueType) and "depth" in image.type.name
+        return _constant("CLK_DEPTH" if is_depth else "CLK_RGBA")
+    if query != "get_image_channel_data_type":
+        return None
+    channels = {"int": "CLK_SIGNED_INT32", "uint": "CLK_UNSIGNED_INT32"}
+    return _constant(channels.get(str(element_of(texel_type(kernel, image))), "CLK_FLOAT"))
+
+
+def _constant(name: str) -> int:
+    return int(NAMED_CONSTANTS[name][0])
 
 
 # ------------------------------------------------------------------------------------------------ texels

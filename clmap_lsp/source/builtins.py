@@ -19,6 +19,7 @@ from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.conversions import common_type, convert
 from clmap_lsp.source.ir import Builtin, Expression, WorkItemQuery
 from clmap_lsp.source.span import Span
+from clmap_lsp.source.terms import dot
 from clmap_lsp.source.typenames import NAMED_TYPES, signed_of, unsigned_of, with_lanes
 from clmap_lsp.source.types import (
     DOUBLE,
@@ -82,6 +83,10 @@ def _gentype(name: str, arguments: list[Expression], span: Span) -> Expression:
 def _unsigned(name: str, arguments: list[Expression], span: Span) -> Expression:
     target = _unified(arguments)
     return _call(name, arguments, target, unsigned_of(target), span)
+
+
+def _dot(name: str, arguments: list[Expression], span: Span) -> Expression:
+    return dot(arguments, span) or _reduction(name, arguments, span)
 
 
 def _reduction(name: str, arguments: list[Expression], span: Span) -> Expression:
@@ -197,7 +202,8 @@ def _table() -> dict[str, Rule]:
         (_GENTYPE, _gentype),
         (_RELATIONAL, _relational),
         ("abs abs_diff", _unsigned),
-        ("dot distance length fast_distance fast_length", _reduction),
+        ("dot", _dot),
+        ("distance length fast_distance fast_length", _reduction),
         ("ldexp pown rootn", _with_int),
         ("mul24 mad24", _int24),
         ("shuffle shuffle2", _shuffle),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import clmap_lsp.source.effects
 import clmap_lsp.source.groups
+import clmap_lsp.source.packed
 import clmap_lsp.source.statements
 import clmap_lsp.source.switches  # noqa: F401  (these four register their handlers)
 from clmap_lsp.source.collector import paused_collector

@@ -35,6 +35,9 @@ class Case:
     """Of x: `any` bits, `unit` (-1 to 1), `small` (-100 to 100), `positive`; what others take is like it."""
     double_ulps: float | None = None
     """Where it differs; -1 leaves doubles out."""
+    scale: Reference | None = None
+    """Of the same arguments: the number whose last place errors are measured in, where OpenCL bounds them by
+    the size of what is added up and not of the result."""
     is_exact: bool = False
     """The reference takes and gives NumPy scalars of the type; any NaN is as good as another."""
 
@@ -79,6 +82,11 @@ def _length(*sides: Any) -> Any:
 
 def _fast_normalize(x: Any, y: Any) -> Any:
     return y / MP.hypot(x, y)
+
+
+def _smoothstep(x: Any) -> Any:
+    t = min(max((x + 20) / 50, 0), 1)
+    return t * t * (3 - 2 * t)
 
 
 def _tgamma(x: Any) -> Any:
@@ -171,6 +179,38 @@ def _math() -> list[Case]:
         ),
         Case(
             "distance", "distance((T2)(x, y), (T2)(y, z))", lambda x, y, z: MP.hypot(x - y, y - z), 6, "unit"
+        ),
+        Case(
+            "dot",
+            "dot((T3)(x, y, z), (T3)(y, z, x))",
+            lambda x, y, z: x * y + y * z + z * x,
+            5,
+            "small",
+            scale=lambda x, y, z: max(abs(x), abs(y), abs(z)) ** 2,
+        ),
+        Case(
+            "cross",
+            "cross((T3)(x, y, z), (T3)(y, z, x)).y",
+            lambda x, y, z: z * y - x * x,
+            3,
+            "small",
+            scale=lambda x, y, z: max(abs(x), abs(y), abs(z)) ** 2,
+        ),
+        Case(
+            "mix",
+            "mix(x, y, z)",
+            lambda x, y, z: x + (y - x) * z,
+            2,
+            "small",
+            scale=lambda x, y, z: max(abs(x), (abs(x) + abs(y)) * abs(z)),
+        ),
+        Case(
+            "smoothstep",
+            "smoothstep((T)-20.0, (T)30.0, x)",
+            _smoothstep,
+            4,
+            "small",
+            scale=lambda x: MP.mpf(1),
         ),
         Case("normalize", "normalize((T2)(x, y)).y", lambda x, y: y / MP.hypot(x, y), 4, "small"),
         Case("fast_length", "fast_length((T2)(x, y))", lambda x, y: MP.hypot(x, y), 8192, "small", -1),
@@ -340,12 +380,14 @@ FLOATS = (*_math(), *_exact_floats())
 # --------------------------------------------------------------------------------------------- integers
 
 
-def _wrap(value: int, bits: int, signed: bool) -> int:
+def wrap(value: int, bits: int, signed: bool) -> int:
+    """Return a number as its low bits stand for it."""
     low = value & ((1 << bits) - 1)
     return low - (1 << bits) if signed and low >> (bits - 1) else low
 
 
-def _hold(value: int, bits: int, signed: bool) -> int:
+def hold(value: int, bits: int, signed: bool) -> int:
+    """Return the nearest number that the type has."""
     top = (1 << (bits - signed)) - 1
     return max(-top - 1 if signed else 0, min(top, value))
 
@@ -375,23 +417,23 @@ def _rotate(x: int, y: int, bits: int) -> int:
 
 
 def _low24(x: int, signed: bool) -> int:
-    return _wrap(x, 24, signed)
+    return wrap(x, 24, signed)
 
 
 INTEGERS = (
-    IntegerCase("abs", "(T)abs(x)", lambda x, y, z, b, s: _wrap(abs(x), b, s)),
-    IntegerCase("abs_diff", "(T)abs_diff(x, y)", lambda x, y, z, b, s: _wrap(abs(x - y), b, s)),
-    IntegerCase("add_sat", "add_sat(x, y)", lambda x, y, z, b, s: _hold(x + y, b, s)),
-    IntegerCase("sub_sat", "sub_sat(x, y)", lambda x, y, z, b, s: _hold(x - y, b, s)),
+    IntegerCase("abs", "(T)abs(x)", lambda x, y, z, b, s: wrap(abs(x), b, s)),
+    IntegerCase("abs_diff", "(T)abs_diff(x, y)", lambda x, y, z, b, s: wrap(abs(x - y), b, s)),
+    IntegerCase("add_sat", "add_sat(x, y)", lambda x, y, z, b, s: hold(x + y, b, s)),
+    IntegerCase("sub_sat", "sub_sat(x, y)", lambda x, y, z, b, s: hold(x - y, b, s)),
     IntegerCase("hadd", "hadd(x, y)", lambda x, y, z, b, s: (x + y) >> 1),
     IntegerCase("rhadd", "rhadd(x, y)", lambda x, y, z, b, s: (x + y + 1) >> 1),
     IntegerCase("clz", "clz(x)", lambda x, y, z, b, s: _leading(x, b)),
     IntegerCase("ctz", "ctz(x)", lambda x, y, z, b, s: _trailing(x, b)),
     IntegerCase("popcount", "popcount(x)", lambda x, y, z, b, s: (x & ((1 << b) - 1)).bit_count()),
     IntegerCase("mul_hi", "mul_hi(x, y)", lambda x, y, z, b, s: x * y >> b),
-    IntegerCase("mad_hi", "mad_hi(x, y, z)", lambda x, y, z, b, s: _wrap((x * y >> b) + z, b, s)),
-    IntegerCase("mad_sat", "mad_sat(x, y, z)", lambda x, y, z, b, s: _hold(x * y + z, b, s)),
-    IntegerCase("rotate", "rotate(x, y)", lambda x, y, z, b, s: _wrap(_rotate(x, y, b), b, s)),
+    IntegerCase("mad_hi", "mad_hi(x, y, z)", lambda x, y, z, b, s: wrap((x * y >> b) + z, b, s)),
+    IntegerCase("mad_sat", "mad_sat(x, y, z)", lambda x, y, z, b, s: hold(x * y + z, b, s)),
+    IntegerCase("rotate", "rotate(x, y)", lambda x, y, z, b, s: wrap(_rotate(x, y, b), b, s)),
     IntegerCase("integer max", "max(x, y)", lambda x, y, z, b, s: max(x, y)),
     IntegerCase("integer min", "min(x, y)", lambda x, y, z, b, s: min(x, y)),
     IntegerCase(
@@ -402,24 +444,24 @@ INTEGERS = (
     IntegerCase(
         "mul24",
         "mul24(MASK x, MASK y)",
-        lambda x, y, z, b, s: _wrap(_low24(x, s) * _low24(y, s), 32, s),
+        lambda x, y, z, b, s: wrap(_low24(x, s) * _low24(y, s), 32, s),
         (32,),
     ),
     IntegerCase(
         "mad24",
         "mad24(MASK x, MASK y, z)",
-        lambda x, y, z, b, s: _wrap(_low24(x, s) * _low24(y, s) + z, 32, s),
+        lambda x, y, z, b, s: wrap(_low24(x, s) * _low24(y, s) + z, 32, s),
         (32,),
     ),
     IntegerCase(
         "upsample",
         "(T)(upsample(x, as_UT(y)) >> (8 * sizeof(T) / 2))",
-        lambda x, y, z, b, s: _wrap((x << b | y & ((1 << b) - 1)) >> (b // 2), b, s),
+        lambda x, y, z, b, s: wrap((x << b | y & ((1 << b) - 1)) >> (b // 2), b, s),
         (8, 16, 32),
     ),
     IntegerCase("integer select", "select(x, y, z)", lambda x, y, z, b, s: y if z else x),
     IntegerCase(
-        "integer bitselect", "bitselect(x, y, z)", lambda x, y, z, b, s: _wrap((x & ~z) | (y & z), b, s)
+        "integer bitselect", "bitselect(x, y, z)", lambda x, y, z, b, s: wrap((x & ~z) | (y & z), b, s)
     ),
     IntegerCase("integer shuffle", "shuffle((T4)(x, y, z, x), (UT4)(1, 2, 0, 1)).y", lambda x, y, z, b, s: z),
 )

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from builtin_cases import FLOATS, INTEGERS, MP, Case, IntegerCase
 from numpy.typing import NDArray
+from packed_cases import PACKED
 
 Array = NDArray[Any]
 Runner = Callable[[str, str, Mapping[str, Array], int], dict[str, Array]]
@@ -125,20 +126,22 @@ def _mp_error(case: Case, kind: str, chosen: Sequence[Any], got: Any) -> float:
     floats = [it for it in numbers if not isinstance(it, int)]
     if not all(np.isfinite(it) and it != 0 for it in floats):
         return 0.0
+    arguments = [it if isinstance(it, int) else MP.mpf(float(it)) for it in numbers]
     try:
-        exact = case.reference(*(it if isinstance(it, int) else MP.mpf(float(it)) for it in numbers))
+        exact = case.reference(*arguments)
     except (ValueError, ZeroDivisionError):
         return 0.0 if np.isnan(got) or np.isinf(got) else np.inf
     if isinstance(exact, MP.mpc) or MP.isnan(exact):
         return 0.0 if np.isnan(got) else np.inf
     _, digits, least, _, _ = _TYPES[kind]
     top = MP.mpf(2) ** (128 if kind == "float" else 1024)
-    if abs(exact) >= top:
+    if abs(exact) >= top and case.scale is None:
         return 0.0 if got == np.copysign(np.inf, float(MP.sign(exact))) else np.inf
     if np.isnan(got):
         return np.inf
     value = MP.sign(MP.mpf(float(np.sign(got)))) * top if np.isinf(got) else MP.mpf(float(got))
-    exponent = MP.frexp(exact)[1] if exact != 0 else least
+    measured = exact if case.scale is None else case.scale(*arguments)
+    exponent = MP.frexp(measured)[1] if measured != 0 else least
     unit = MP.mpf(2) ** max(exponent - digits, least)
     return float(abs(value - exact) / unit)
 
@@ -153,7 +156,7 @@ def integer_differences(
 ) -> Iterator[tuple[IntegerCase, str]]:
     """Yield what an integer function gets wrong."""
     kind = _WIDTHS[bits] if signed else f"u{_WIDTHS[bits]}"
-    cases = [it for it in INTEGERS if bits in it.bits]
+    cases = [it for it in (*INTEGERS, *PACKED) if bits in it.bits]
     rng = random.Random(f"{kind} {count}")
     low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signed else (0, (1 << bits) - 1)
     special = [low, high, 0, 1, low + 1, high - 1, high // 2]

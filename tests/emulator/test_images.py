@@ -267,3 +267,24 @@ def test_faults_of_images_are_those_of_buffers(access: str, body: str, kinds: se
     arguments = {"im": parse_argument("image(8,8)"), "out": parse_argument("zeros(64)")}
     result = emulate(program, program.kernels[0], Launch("k", (64,), (64,), arguments))
     assert {it.kind.value for it in result.faults} == kinds
+
+
+@pytest.mark.parametrize(
+    ("kind", "use", "order", "channels"),
+    [
+        ("image2d_t", "out[i] = read_imagef(im, (int2)(0, 0)).x;", 0x10B5, 0x10DE),
+        ("image2d_t", "out[i] = read_imagei(im, (int2)(0, 0)).x;", 0x10B5, 0x10D9),
+        ("image2d_t", "out[i] = read_imageui(im, (int2)(0, 0)).x;", 0x10B5, 0x10DC),
+        ("image2d_depth_t", "out[i] = read_imagef(im, (int2)(0, 0));", 0x10BD, 0x10DE),
+    ],
+)
+def test_an_images_format_is_what_it_is_here(kind: str, use: str, order: int, channels: int) -> None:
+    text = (
+        f"__kernel void k(read_only {kind} im, __global float *out) {{ int i = get_global_id(0); {use}"
+        " out[i] = get_image_channel_order(im) + 65536.0f * (get_image_channel_data_type(im) & 255); }"
+    )
+    program = read_program(text, "k.cl")
+    arguments = {"im": parse_argument("image(8,8)"), "out": parse_argument("zeros(4)")}
+    result = emulate(program, program.kernels[0], Launch("k", (4,), (4,), arguments))
+    assert not [it for it in result.notes if "unknown" in it]
+    assert result.buffers["out"].data.view(np.float32).tolist() == [order + 65536.0 * (channels & 255)] * 4
