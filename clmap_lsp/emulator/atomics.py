@@ -40,6 +40,7 @@ def emit(memory: Memory, expressions: Expressions, origins: Origins, statement: 
         if statement.op is not AtomicOp.STORE:
             memory.trace(target, pointer, 2 * site)
             memory.before_read(target, pointer, size, site, atomic=True)
+            memory.order("order_read", target, pointer, statement.order)
             ctx.builder.store(old, result)
         if statement.op is not AtomicOp.LOAD:
             new = _new_value(memory, statement, old, operands)
@@ -49,8 +50,10 @@ def emit(memory: Memory, expressions: Expressions, origins: Origins, statement: 
                 writes = _same_bits(ctx.builder, old, operands[0])
                 with ctx.rarely(writes, "exchanged"):
                     memory.before_write(target, pointer, size, site, new, address, atomic=True)
+                    memory.order("order_write", target, pointer, statement.order)
             else:
                 memory.before_write(target, pointer, size, site, new, address, atomic=True)
+                memory.order("order_write", target, pointer, statement.order)
             ctx.builder.store(new, address, align=1)
     memory.origin = None if outside is None else ctx.builder.load(outside, typ=I64)
     if statement.op not in (AtomicOp.LOAD, AtomicOp.EXCHANGE):

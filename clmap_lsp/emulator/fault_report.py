@@ -140,9 +140,10 @@ def _race(job: JitRun, fault: Fault, kind: int, writes: int, sites: tuple[int, i
     values = "; the values differ" if both and not (here_copied or there_copied) else ""
     if group != fault.work_group:
         where = f"of group {_triple(fault.work_group)}"
-        detail = (
-            f"{here} {where} and {there} of group {_triple(group)}{row}; nothing orders work-groups{values}"
-        )
+        order = "nothing orders work-groups"
+        if job.code.plan.has_atomics:
+            order += " but atomics that release and acquire"
+        detail = f"{here} {where} and {there} of group {_triple(group)}{row}; {order}{values}"
     else:
         why = "with no barrier between them"
         if there_copied:

@@ -133,7 +133,13 @@ F_EVENTS = 30
 """Sum over the events that it waits for, each hashed: work-items of a group must have the same."""
 F_OPERATIONS, F_MEMORY = 31, 32
 """Operations, and those of them that load or store, since the last barrier."""
-F_SAVED = 34
+F_ACQUIRED, F_ACQUIRED_WIDELY = 34, 35
+"""When it last acquired what others released; from other groups too."""
+F_FENCED, F_FENCED_WIDELY = 36, 37
+"""Its last fence that releases: atomics that it writes from then on publish what came before that."""
+F_HEARD = 38
+"""When it last read an atomic by which another one published something: a fence may still acquire that."""
+F_SAVED = 40
 
 RUNNABLE = 0
 AT_BARRIER = 1
@@ -241,8 +247,9 @@ GROUP_COPIES = 163
 """Address of words, one for each site: elements that asynchronous copies loaded or stored there."""
 GRANULE_SHIFT = 164
 UNINIT_ON, RACES_ON = 165, 166
-RACES_IN_SUB_GROUPS = 2
-"""Value of RACES_ON for kernels with `sub_group_barrier`: accesses are stamped more finely than by epochs."""
+RACES_FINELY = 2
+"""Value of RACES_ON for kernels with `sub_group_barrier`, or with atomics that order what else is done:
+accesses are stamped more finely than by epochs."""
 SIMT_LIST = 167
 """Words: the used slots of the table of diverged accesses."""
 ROW_PARTS_BUFFER = 168
@@ -298,6 +305,15 @@ RELEASE_COPIES = 197
 EPOCH_IMAGE = 198
 SUB_EPOCHS = 199
 """Address of three words for each SIMD group: when it last passed a barrier of its own with that fence."""
+PUBLISHED = 218
+"""Address of two words for each work-item of the launch, when it last released something, and that to other
+groups; 0 where no atomic orders anything."""
+PUBLISHED_ITEMS = 219
+"""How many it has room for."""
+PUBLISHED_GROUPS = 220
+"""Address of a word for each group: what its work-items did before that epoch is released to other groups."""
+ACQUIRED, ACQUIRED_WIDELY = 221, 222
+"""When any work-item had acquired something before the group's last barrier."""
 SYNC_WIDTH = 200
 """Work-items, in a row, that are taken to run in lockstep; 0 for none."""
 STEP_AT = 201

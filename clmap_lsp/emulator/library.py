@@ -14,14 +14,25 @@ from clmap_lsp.emulator import (
     runtime_checks,
     runtime_copies,
     runtime_groups,
+    runtime_orders,
     runtime_rows,
     runtime_trace,
 )
 from clmap_lsp.emulator.native import compiler, words
 from clmap_lsp.emulator.native.machine import Code, load
 
-_MODULES = (runtime_trace, runtime_groups, runtime_checks, runtime_copies, runtime_rows)
-CHECKS = ("report", "shadow_read", "shadow_write", "private_read", "copy_for_group", "wait_events")
+_MODULES = (runtime_trace, runtime_groups, runtime_orders, runtime_checks, runtime_copies, runtime_rows)
+CHECKS = (
+    "report",
+    "shadow_read",
+    "shadow_write",
+    "order_read",
+    "order_write",
+    "order_fence",
+    "private_read",
+    "copy_for_group",
+    "wait_events",
+)
 """Functions that kernels call."""
 
 

@@ -29,6 +29,8 @@ DENSE_PAIR_SLOTS = 1 << 16
 core's cache."""
 _PRINT_BYTES = 1 << 20
 _FAULT_ROOM = 4096
+_PUBLISHED_ROOM = 1 << 22
+"""Work-items of which it is known when they released something; the others are taken to have released all."""
 _STRIDE_BYTES = 1 << 26
 """Strides are left out where remembering every lane's last address would take more."""
 
@@ -159,8 +161,12 @@ class MachineState:
         w[at.RING_ROWS] = sizes.rows
         w[at.TRACE_ON] = int(settings.trace)
         w[at.UNINIT_ON], w[at.RACES_ON] = int(settings.uninitialised), int(settings.races)
-        if settings.races and code.plan.has_sub_group_barriers:
-            w[at.RACES_ON] = at.RACES_IN_SUB_GROUPS
+        if settings.races and (code.plan.has_sub_group_barriers or code.plan.has_orders):
+            w[at.RACES_ON] = at.RACES_FINELY
+        if settings.races and code.plan.has_orders:
+            w[at.PUBLISHED_ITEMS] = min(int(np.prod(w[at.GLOBAL_SIZE : at.GLOBAL_SIZE + 3])), _PUBLISHED_ROOM)
+            self._array(at.PUBLISHED, 2 * int(w[at.PUBLISHED_ITEMS]))
+            self._array(at.PUBLISHED_GROUPS, int(w[at.GROUPS]))
         w[at.SYNC_WIDTH] = settings.lockstep
         w[at.GRANULE_SHIFT] = code.plan.granule.bit_length() - 1
         self.frames = self._array(at.FRAMES, sizes.items * sizes.frame_bytes // 8)

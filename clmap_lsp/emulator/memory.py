@@ -48,6 +48,7 @@ from clmap_lsp.emulator.layout import (
 from clmap_lsp.emulator.plan import BufferPlan
 from clmap_lsp.emulator.types import I1, I8, I64, POINTER, bits, bytes_of, lanes, zero
 from clmap_lsp.launch.problem import LaunchError
+from clmap_lsp.source.ir import Ordering
 
 
 def check_size(kind: ir.Type, size: int) -> None:
@@ -391,6 +392,21 @@ class Memory:
         else:
             ctx.call(function, I64, arguments)
 
+    def order(self, function: str, target: Target, pointer: Pointer, order: Ordering) -> None:
+        """Emit what an atomic's read or write (`order_read`, `order_write`) orders besides itself."""
+        ctx, known = self.ctx, target.known
+        if not (ctx.options.races and ctx.plan.has_orders):
+            return
+        if known is not None and not self.has_shadow(known):
+            return
+        arguments = [ctx.state, ctx.frame]
+        if function == "order_read":
+            arguments += [target.shadow, pointer.offset]
+        arguments.append(ir.Constant(I64, order_bits(order)))
+        has = ctx.builder.icmp_signed("!=", target.shadow, ir.Constant(I64, 0))
+        with ctx.rarely(has, "order"):
+            ctx.call(function, I64, arguments)
+
     def _same_value(self, value: ir.Value | None, address: ir.Value | None) -> ir.Value:
         """Return 1 where the write leaves memory as it is: such writes do not race with each other."""
         if value is None or address is None or isinstance(value.type, ir.ArrayType):
@@ -516,6 +532,11 @@ class _Checked:
         ctx = self.memory.ctx
         ctx.builder.branch(self.end)
         ctx.builder.position_at_end(self.end)
+
+
+def order_bits(order: Ordering) -> int:
+    """Return an order as the run-time library takes it."""
+    return int(order.acquires) | int(order.releases) << 1 | int(order.is_wide) << 2
 
 
 def _byte_width(kind: ir.Type) -> int:

@@ -21,6 +21,7 @@ from clmap_lsp.source.ir import (
     Constant,
     CopyObject,
     Expression,
+    Fence,
     FieldAddress,
     ImageRead,
     ImageWrite,
@@ -83,6 +84,8 @@ class Plan:
     """Bytes: every access's size and alignment is a multiple of it."""
     has_atomics: bool
     has_sub_group_barriers: bool
+    has_orders: bool
+    """Whether atomics may order what work-items do: one or a fence releases, and one or a fence acquires."""
     assigned: frozenset[Variable] = field(default_factory=frozenset)
     """Variables with an assignment, a load or another write."""
 
@@ -107,8 +110,15 @@ def make_plan(kernel: Kernel) -> Plan:
         has_sub_group_barriers=any(
             isinstance(it, Barrier) and it.scope is BarrierScope.SUB_GROUP for it in statements
         ),
+        has_orders=_has_orders(statements),
         assigned=assigned,
     )
+
+
+def _has_orders(statements: tuple[Statement, ...]) -> bool:
+    orders = [it.order for it in statements if isinstance(it, Atomic | Fence)]
+    has_atomics = any(isinstance(it, Atomic) for it in statements)
+    return has_atomics and any(it.acquires for it in orders) and any(it.releases for it in orders)
 
 
 def _traced(statement: Statement) -> int:

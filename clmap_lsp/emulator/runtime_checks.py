@@ -46,7 +46,8 @@ from clmap_lsp.emulator.layout import (
     LOCAL_SIZE,
     PASSED,
     PENDING,
-    RACES_IN_SUB_GROUPS,
+    PUBLISHED,
+    RACES_FINELY,
     RACES_ON,
     SHADOW_WORDS,
     SUB_EPOCHS,
@@ -62,6 +63,7 @@ from clmap_lsp.emulator.layout import (
     WIDTH,
 )
 from clmap_lsp.emulator.native.words import Words, byte_pointer, words
+from clmap_lsp.emulator.runtime_orders import comes_after
 
 
 def report(s: Words, frame: Words, code: int, first: int, second: int) -> int:
@@ -198,7 +200,7 @@ def epoch(s: Words, memory: int) -> int:
 
 def stamp(s: Words, now: int) -> int:
     """Return when an access is made; at least its epoch, and more finely where sub-groups have barriers."""
-    if s[RACES_ON] == RACES_IN_SUB_GROUPS:
+    if s[RACES_ON] == RACES_FINELY:
         return s[PASSED]
     return now
 
@@ -207,7 +209,7 @@ def sub_group_epoch(s: Words, frame: Words, memory: int) -> int:
     """Return what stamps earlier accesses by work-items of the same sub-group have that are ordered."""
     if s[SYNC_WIDTH] != 0:
         return PENDING
-    if s[RACES_ON] != RACES_IN_SUB_GROUPS:
+    if s[RACES_ON] != RACES_FINELY:
         return 0
     epochs = words(s[SUB_EPOCHS] + frame[F_LINEAR] // s[WIDTH] * 24)
     if memory == FENCE_LOCAL:
@@ -236,6 +238,8 @@ def unordered(s: Words, frame: Words, access: int, now: int, since: int, item: i
         return ABSENT
     if when < since and in_same_sub_group(s, frame, other) != 0:
         return ABSENT
+    if s[PUBLISHED] != 0 and comes_after(s, frame, when, other) != 0:
+        return ABSENT
     return other
 
 
@@ -245,7 +249,7 @@ def note_reader(s: Words, cell: Words, me: int, now: int, site: int) -> None:
     when = reader >> ITEM_BITS
     if when >= now:
         # Where sub-groups have barriers the last one is kept, which is the least ordered.
-        if cell[W_READERS] >> ITEM_BITS < now or s[RACES_ON] == RACES_IN_SUB_GROUPS:
+        if cell[W_READERS] >> ITEM_BITS < now or s[RACES_ON] == RACES_FINELY:
             cell[W_READERS] = me
         return
     if reader != 0 and when < s[EPOCH_GROUP] and cell[W_FOREIGN] >> ITEM_BITS != PENDING:

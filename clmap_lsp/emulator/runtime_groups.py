@@ -8,6 +8,8 @@ stopped.
 from __future__ import annotations
 
 from clmap_lsp.emulator.layout import (
+    ACQUIRED,
+    ACQUIRED_WIDELY,
     AIWC_SEGMENT,
     AIWC_STEPS,
     AIWC_SUM,
@@ -28,9 +30,11 @@ from clmap_lsp.emulator.layout import (
     EPOCH_IMAGE,
     EPOCH_LOCAL,
     F_ACCESSES,
+    F_ACQUIRED,
     F_COUNT,
     F_GLOBAL_ID,
     F_GLOBAL_LINEAR,
+    F_HEARD,
     F_LINEAR,
     F_LOCAL_ID,
     F_MEMORY,
@@ -113,6 +117,7 @@ from clmap_lsp.emulator.layout import (
 )
 from clmap_lsp.emulator.native.words import Words, call_kernel, doubles, words
 from clmap_lsp.emulator.runtime_copies import end_copies, end_wait, release_copies
+from clmap_lsp.emulator.runtime_orders import pass_orders
 from clmap_lsp.emulator.runtime_trace import close_requests, consume, fitting_rows, rows_ready, state_address
 
 
@@ -343,6 +348,7 @@ def pass_barrier(s: Words, fences: int) -> None:
         s[EPOCH_LOCAL] = s[PASSED]
     if (fences & FENCE_GLOBAL) != 0:
         s[EPOCH_GLOBAL] = s[PASSED]
+        pass_orders(s)
     if (fences & FENCE_IMAGE) != 0:
         s[EPOCH_IMAGE] = s[PASSED]
 
@@ -380,6 +386,8 @@ def begin_group(s: Words) -> None:
     s[EPOCH_LOCAL] = s[PASSED]
     s[EPOCH_GLOBAL] = s[PASSED]
     s[EPOCH_IMAGE] = s[PASSED]
+    s[ACQUIRED] = 0
+    s[ACQUIRED_WIDELY] = 0
     begin_items(s)
     local = words(s[LOCAL_BASE])
     for index in range(s[LOCAL_BYTES] // 8):
@@ -422,6 +430,8 @@ def begin_item(s: Words, item: int, x: int, y: int, z: int) -> None:
     frame[F_ACCESSES] = 0
     frame[F_OPERATIONS] = 0
     frame[F_MEMORY] = 0
+    for place in range(F_ACQUIRED, F_HEARD + 1):
+        frame[place] = 0
     frame[F_RING] = s[RING] + item * s[RING_BYTES]
     frame[F_LINEAR] = item
     frame[F_LOCAL_ID] = x

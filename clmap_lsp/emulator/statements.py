@@ -35,7 +35,7 @@ from clmap_lsp.emulator.layout import (
     OUT_OF_FUEL,
     RING_FULL,
 )
-from clmap_lsp.emulator.memory import Memory
+from clmap_lsp.emulator.memory import Memory, order_bits
 from clmap_lsp.emulator.plan import pointer_target
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I64, POINTER, llvm_type, zero
@@ -140,8 +140,10 @@ class Statements:
             case WaitEvents(site=site):
                 copies.wait_events(self.memory, self.expressions, statement)
                 self._wait(site, ir.Constant(I64, ALL_FENCES | FENCE_EVENTS))
-            case Fence():
-                pass
+            case Fence(order=order):
+                if self.ctx.options.races and self.ctx.plan.has_orders:
+                    bits = ir.Constant(I64, order_bits(order))
+                    self.ctx.call("order_fence", I64, [self.ctx.state, self.ctx.frame, bits])
             case ImageRead():
                 self.assign(statement.variable, images.read(self.memory, self.expressions, statement))
             case ImageWrite():

@@ -11,6 +11,7 @@ from clmap_lsp.source.constants import integer_value
 from clmap_lsp.source.conversions import as_bool, compare, convert, unary
 from clmap_lsp.source.expressions import integer_like
 from clmap_lsp.source.ir import (
+    RELAXED,
     AsyncCopy,
     Atomic,
     AtomicOp,
@@ -23,6 +24,7 @@ from clmap_lsp.source.ir import (
     Fence,
     If,
     Load,
+    Ordering,
     PointerCast,
     PointerOffset,
     Read,
@@ -179,15 +181,43 @@ _FETCH = {
 _SUFFIXES = ("", "_explicit")
 
 
+_STRONG = Ordering(acquires=True, releases=True, is_wide=True)
+_ACQUIRE, _RELEASE = range(2, 4)
+_GROUP_SCOPES = (0, 1, 4)
+"""`memory_scope_work_item`, `_work_group`, `_sub_group`."""
+
+
+def _ordering(name: str, rest: list[Expression]) -> Ordering:
+    """Return what a function of OpenCL 2.0 orders; `rest` are its order and scope, as far as they are given.
+
+    What is no constant is taken for the strongest: it accuses nobody.
+    """
+    if not name.endswith("_explicit") or not rest:
+        return _STRONG
+    order = integer_value(rest[0])
+    scope = integer_value(rest[1]) if len(rest) > 1 else None
+    strong = order is None or order > _RELEASE
+    return Ordering(
+        acquires=strong or order in (_ACQUIRE - 1, _ACQUIRE),
+        releases=strong or order == _RELEASE,
+        is_wide=scope not in _GROUP_SCOPES,
+    )
+
+
 def _atomic(
-    low: Lowering, op: AtomicOp, pointer: Expression, operands: list[Expression], span: Span
+    low: Lowering,
+    op: AtomicOp,
+    pointer: Expression,
+    operands: list[Expression],
+    span: Span,
+    order: Ordering = RELAXED,
 ) -> Expression | None:
     type_ = pointee(pointer)
     if not isinstance(type_, ScalarType) or type_.bits == 0 or (type_.is_float and op in _OF_INTEGERS):
         return None
     variable = None if op is AtomicOp.STORE else low.temporary(type_, span)
     converted = tuple(convert(it, type_) for it in operands)
-    low.emit(Atomic(low.site(), variable, op, pointer, converted, type_, span))
+    low.emit(Atomic(low.site(), variable, op, pointer, converted, type_, span, order))
     return void("atomic_store", span) if variable is None else Read(variable, span)
 
 
@@ -204,7 +234,8 @@ def _old_atomic(low: Lowering, name: str, arguments: list[Expression], span: Spa
 def _fetch_atomic(low: Lowering, name: str, arguments: list[Expression], span: Span) -> Expression | None:
     if len(arguments) < 2:
         return None
-    return _atomic(low, _FETCH[name.split("_")[2]], arguments[0], arguments[1:2], span)
+    order = _ordering(name, arguments[2:])
+    return _atomic(low, _FETCH[name.split("_")[2]], arguments[0], arguments[1:2], span, order)
 
 
 @effect(*(f"atomic_{name}{suffix}" for name in ("load", "store", "exchange") for suffix in _SUFFIXES))
@@ -213,7 +244,8 @@ def _plain_atomic(low: Lowering, name: str, arguments: list[Expression], span: S
     n_operands = 0 if op is AtomicOp.LOAD else 1
     if len(arguments) < n_operands + 1:
         return None
-    return _atomic(low, op, arguments[0], arguments[1 : 1 + n_operands], span)
+    order = _ordering(name, arguments[1 + n_operands :])
+    return _atomic(low, op, arguments[0], arguments[1 : 1 + n_operands], span, order)
 
 
 @effect("atomic_init")
@@ -231,7 +263,10 @@ def _compare_exchange(low: Lowering, name: str, arguments: list[Expression], spa
         return None
     expected_place = memory_at(arguments[1], span)
     expected = low.load(expected_place)
-    old = _atomic(low, AtomicOp.COMPARE_EXCHANGE, arguments[0], [expected, arguments[2]], span)
+    # Of the two orders that of success holds; the scope stands behind both.
+    order = _ordering(name, [*arguments[3:4], *arguments[5:6]])
+    operands = [expected, arguments[2]]
+    old = _atomic(low, AtomicOp.COMPARE_EXCHANGE, arguments[0], operands, span, order)
     if old is None:
         return None
     same = compare(CompareOp.EQ, old, expected, span)
@@ -245,9 +280,10 @@ def _compare_exchange(low: Lowering, name: str, arguments: list[Expression], spa
 def _flag(low: Lowering, name: str, arguments: list[Expression], span: Span) -> Expression | None:
     if not arguments:
         return None
+    order = _ordering(name, arguments[1:])
     if "clear" in name:
-        return _atomic(low, AtomicOp.STORE, arguments[0], [Constant(0, INT, span)], span)
-    old = _atomic(low, AtomicOp.EXCHANGE, arguments[0], [Constant(1, INT, span)], span)
+        return _atomic(low, AtomicOp.STORE, arguments[0], [Constant(0, INT, span)], span, order)
+    old = _atomic(low, AtomicOp.EXCHANGE, arguments[0], [Constant(1, INT, span)], span, order)
     return None if old is None else as_bool(old)
 
 
@@ -268,9 +304,18 @@ def _barrier(low: Lowering, name: str, arguments: list[Expression], span: Span) 
     return void(name, span)
 
 
-@effect("mem_fence", "read_mem_fence", "write_mem_fence", "atomic_work_item_fence")
+_OLD_FENCES = {
+    "mem_fence": Ordering(acquires=True, releases=True),
+    "read_mem_fence": Ordering(acquires=True),
+    "write_mem_fence": Ordering(releases=True),
+}
+"""What they are since OpenCL 2.0: fences of scope work-group."""
+
+
+@effect(*_OLD_FENCES, "atomic_work_item_fence")
 def _fence(low: Lowering, name: str, arguments: list[Expression], span: Span) -> Expression | None:
-    low.emit(Fence(low.site(), span))
+    order = _OLD_FENCES.get(name) or _ordering("_explicit", arguments[1:])
+    low.emit(Fence(low.site(), span, order))
     return void(name, span)
 
 

@@ -452,6 +452,19 @@ class AtomicOp(Enum):
 
 
 @record(frozen=True, slots=True)
+class Ordering:
+    """What an atomic, or a fence, orders besides its own access (OpenCL C 3.0, section 6.15.12)."""
+
+    acquires: bool = False
+    releases: bool = False
+    is_wide: bool = False
+    """Between work-groups too: of scope device or all devices."""
+
+
+RELAXED = Ordering()
+
+
+@record(frozen=True, slots=True)
 class Atomic:
     """A read-modify-write; the old value goes to `variable` if there is one.
 
@@ -465,6 +478,7 @@ class Atomic:
     operands: tuple[Expression, ...]
     type: ScalarType
     span: Span
+    order: Ordering = RELAXED
 
 
 @record(frozen=True, slots=True)
@@ -527,6 +541,7 @@ class Fence:
 
     site: Site
     span: Span
+    order: Ordering = RELAXED
 
 
 @record(frozen=True, slots=True)

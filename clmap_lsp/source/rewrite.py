@@ -192,7 +192,8 @@ def _copy(r: Rewriter, it: CopyObject) -> Statement:
 
 def _atomic(r: Rewriter, it: Atomic) -> Statement:
     site, result, pointer = r.site(it.site), r.result(it.variable), r.expression(it.pointer)
-    return Atomic(site, result, it.op, pointer, r.expressions(it.operands), it.type, r.span(it.span))
+    operands, span = r.expressions(it.operands), r.span(it.span)
+    return Atomic(site, result, it.op, pointer, operands, it.type, span, it.order)
 
 
 def _async(r: Rewriter, it: AsyncCopy) -> Statement:
@@ -266,7 +267,7 @@ _STATEMENTS: dict[type, _StatementCopy] = {
     AsyncCopy: _async,
     WaitEvents: _wait,
     Barrier: _barrier,
-    Fence: lambda r, it: Fence(r.site(it.site), r.span(it.span)),
+    Fence: lambda r, it: Fence(r.site(it.site), r.span(it.span), it.order),
     ImageRead: _image_read,
     ImageWrite: _image_write,
     Collective: _collective,

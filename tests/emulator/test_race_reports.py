@@ -73,6 +73,16 @@ def test_a_race_between_groups_names_both() -> None:
     assert "nothing orders work-groups" in race.detail
 
 
+def test_races_of_kernels_with_atomics_say_what_would_order_them() -> None:
+    source = """__kernel void k(__global uint *p) {
+      if (get_local_id(0)) return;
+      p[1 + get_group_id(0)] = 1;
+      if (atomic_inc(p) == get_num_groups(0) - 1) p[9] = p[1] + p[2];
+    }"""
+    (race,) = races(run(source, 128)[0])
+    assert "nothing orders work-groups but atomics that release and acquire" in race.detail
+
+
 def test_reading_what_another_wrote_is_told_from_the_reader() -> None:
     source = """__kernel void k(__global int *p) {
   int i = get_global_id(0);
