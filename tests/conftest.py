@@ -14,6 +14,11 @@ ROOT = Path(__file__).resolve().parent.parent
 for helpers in ("server", "fixes", "trust"):
     sys.path.insert(0, str(ROOT / "tests" / helpers))
 
+# Hundreds of tests start the command, a server or a worker. Where Python may not write bytecode, as in many
+# containers, each of them would compile the whole package anew: as much work as most do beside it.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 settings.register_profile(
     "default",
     deadline=None,  # Machines differ; speed is measured in benchmarks/.
