@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
+from unittest.mock import patch
 
 from clmap_lsp.analysis.session import AnalysisSession
 from clmap_lsp.devices import load_model
 from clmap_lsp.emulator.settings import EmulationSettings
 from clmap_lsp.findings import Edit, Fix
+from clmap_lsp.fixes import offer
 from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.model import Proposal, Rejected, Subject, Verified
-from clmap_lsp.fixes.offer import offers, proposals
+from clmap_lsp.fixes.offer import kinds, offers, proposals
 from clmap_lsp.fixes.verification import baseline, verify
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.read import read_program
@@ -38,10 +43,22 @@ def subject_of(text: str, kernel: str | None = None, device=DEVICE, guesses: boo
     return Subject(program, found, device, BuildOptions(), siblings=launches.get)
 
 
+@contextmanager
+def only(kind: str) -> Iterator[None]:
+    """Look for one kind of rewrite: what the others would propose, and verify, is none of a test's business."""
+    modules = {it: it.__module__.rpartition(".")[2].replace("_", "-") for it in kinds()}
+    asked = tuple(it for it, name in modules.items() if name == kind)
+    assert asked, kind
+    with patch.object(offer, "kinds", lambda: asked):
+        yield
+
+
+@cache
 def proposed(text: str, kind: str, device=DEVICE) -> list[tuple[Subject, Proposal]]:
     """Return the proposals of one kind for the first kernel of a source, which has run once."""
     subject = baseline(subject_of(text, device=device), SETTINGS)
-    return [(subject, it) for it in proposals(subject) if it.kind == kind]
+    with only(kind):
+        return [(subject, it) for it in proposals(subject) if it.kind == kind]
 
 
 def device_for(kind: str):
@@ -72,11 +89,12 @@ def proved(text: str, subject: Subject, proposal: Proposal) -> tuple[str, Verifi
 def offered(text: str, kind: str, device=DEVICE) -> list[tuple[str, Fix]]:
     """Return the rewritten sources and fixes of one kind that are offered."""
     subject = subject_of(text, device=device)
-    return [
-        (apply(text, fix.edits, "k.cl"), fix)
-        for proof, fix in offers(subject, SETTINGS)
-        if proof.proposal.kind == kind
-    ]
+    with only(kind):
+        return [
+            (apply(text, fix.edits, "k.cl"), fix)
+            for proof, fix in offers(subject, SETTINGS)
+            if proof.proposal.kind == kind
+        ]
 
 
 def rejected(subject: Subject, proposal: Proposal) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import running
-from fixing import SETTINGS, subject_of
+from fixing import SETTINGS, only, subject_of
 
 from clmap_lsp.devices import load_model
 from clmap_lsp.fixes.edits import apply
@@ -20,10 +21,12 @@ from clmap_lsp.source.read import read_program
 H200 = load_model("nvidia-h200")
 
 
+@cache
 def all_of(text: str, kind: str) -> tuple[Subject, list[Proposal]]:
     """Return every proposal of a kind, whether it pays or not."""
     subject = baseline(subject_of(text, device=H200), SETTINGS)
-    mine = [it for it in proposals(subject) if it.kind == kind]
+    with only(kind):
+        mine = [it for it in proposals(subject) if it.kind == kind]
     return subject, [replace(it, lowers_traffic=False, by_time=False, least_gain=0.0) for it in mine]
 
 

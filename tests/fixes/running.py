@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,11 +50,19 @@ def outputs(versions: Sequence[Version]) -> list[Mapping[str, np.ndarray]]:
         f"#define {it.kernel.name} {it.kernel.name}_{at}\n{it.text}\n#undef {it.kernel.name}\n"
         for at, it in enumerate(versions)
     ]
-    program = cl.Program(context(), "".join(parts)).build(["-cl-std=CL1.2"])
+    program = _built("".join(parts))
     return [
         _run(cl.Kernel(program, f"{it.kernel.name}_{at}"), it.kernel, it.launch)
         for at, it in enumerate(versions)
     ]
+
+
+@lru_cache(maxsize=1)
+def _built(text: str) -> Any:
+    """Return a program of PoCL; the same versions run on one launch after the other."""
+    import pyopencl as cl
+
+    return cl.Program(context(), text).build(["-cl-std=CL1.2"])
 
 
 def _run(run: Any, kernel: Kernel, launch: Launch) -> Mapping[str, np.ndarray]:
