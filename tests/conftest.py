@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parent.parent
-for helpers in ("server", "fixes", "trust"):
+for helpers in ("server", "fixes", "trust", "processes"):
     sys.path.insert(0, str(ROOT / "tests" / helpers))
 
 # Hundreds of tests start the command, a server or a worker. Where Python may not write bytecode, as in many

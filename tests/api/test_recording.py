@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from warm import clmap
 
 import clmap_lsp
 from clmap_lsp.opencl_device.recording import RecordedLaunch, with_launches
@@ -64,8 +63,7 @@ def test_a_program_of_three_kernels(tmp_path: Path):
         queue.finish()
     assert sorted(launches) == ["scale", "sums", "turn"]
     assert launches["scale"].global_size == (1024,) and launches["scale"].times == 2
-    command = [sys.executable, "-m", "clmap_lsp", "--check", "--format", "json", str(tmp_path / "k.cl")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = clmap("--check", "--format", "json", str(tmp_path / "k.cl"))
     findings = json.loads(done.stdout)["findings"]
     assert any("1024 in groups of 64" in it["message"] and "configured" in it["message"] for it in findings)
     assert any(it["kernel"] == "turn" and "64x64 in groups of 32x8" in it["message"] for it in findings)
@@ -143,7 +141,6 @@ def test_kernels_of_one_name_in_two_programs_are_told_apart(tmp_path: Path, queu
     assert "# also 64 in groups of 32 (1 times)" in written
     (tmp_path / "k.cl").write_text(texts[0])
     (tmp_path / "clmap.toml").unlink()
-    command = [sys.executable, "-m", "clmap_lsp", "analyze", "--format", "json", str(tmp_path / "k.cl")]
-    command += ["--recorded", str(tmp_path / "run.clrec")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    recording = ("--recorded", str(tmp_path / "run.clrec"))
+    done = clmap("analyze", "--format", "json", str(tmp_path / "k.cl"), *recording)
     assert json.loads(done.stdout)["files"][0]["kernels"][0]["launch"]["global"] == [64]

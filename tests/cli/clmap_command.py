@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
+
+import warm
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SIMPLE = str(FIXTURES / "matmul" / "simple.cl")
@@ -14,16 +14,9 @@ SIMPLE = str(FIXTURES / "matmul" / "simple.cl")
 def clmap(
     *arguments: str, stdin: str | bytes = b"", cwd: Path | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run `python -m clmap_lsp`; output is decoded as UTF-8."""
-    done = subprocess.run(
-        [sys.executable, "-m", "clmap_lsp", *arguments],
-        input=stdin.encode() if isinstance(stdin, str) else stdin,
-        capture_output=True,
-        cwd=cwd,
-        env={**os.environ, **environment},
-        timeout=120,
-        check=False,
-    )
+    """Run the command in a process of its own; output is decoded as UTF-8."""
+    data = stdin.encode() if isinstance(stdin, str) else stdin
+    done = warm.run(*arguments, stdin=data, cwd=cwd, environment=environment, timeout=120)
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 
 import pytest
+import warm
+from warm import clmap
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 
@@ -26,11 +28,6 @@ __kernel void mm(__global const float *A, __global const float *B, __global floa
     C[row * N + col] = sum;
 }
 """
-
-
-def clmap(*args: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "clmap_lsp", *args]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +120,7 @@ def test_an_interrupted_search_leaves_the_best_so_far_and_the_next_goes_on(
     said, error = search.communicate(timeout=120)
     assert search.returncode == 0, error
     assert "1. " in said and "x faster in all, best of " in said
-    again = subprocess.run(
-        [*command, "--budget", "60"], capture_output=True, text=True, env=environment, check=False
-    )
+    again = clmap(*command[3:], "--budget", "60", environment=environment)
     assert again.returncode == 0 and "results a work-item from tiles" in again.stdout
     (notes,) = kept.rglob("*.json")
     assert json.loads(notes.read_text())["value"]["notes"]
@@ -206,8 +201,7 @@ def test_a_diff_of_a_file_with_crlf_applies(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         (tmp_path / name / "mm.cl").write_bytes(kernel.encode())
     options = ("check", "mm.cl", "--unsafe-fixes", "--device", "nvidia-hopper")
-    command = [sys.executable, "-m", "clmap_lsp", *options, "--diff"]
-    made = subprocess.run(command, cwd=tmp_path / "patched", capture_output=True, check=False, timeout=300)
+    made = warm.run(*options, "--diff", cwd=tmp_path / "patched")
     assert b"\\x0d" not in made.stdout
     subprocess.run(
         ["git", "apply", "-p0", "--whitespace=nowarn"],

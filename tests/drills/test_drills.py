@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import warm
 
 from clmap_lsp.aristotle.database import Database
 
@@ -25,6 +26,8 @@ SIMPLE = "__kernel void k(__global int *a) { a[get_global_id(0) * 32] = 1; }\n"
 def clmap(
     *arguments: str, cwd: Path, limit: Callable[[], None] | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
+    if limit is None:
+        return warm.clmap(*arguments, cwd=cwd, environment=environment, timeout=120)
     return subprocess.run(
         [sys.executable, "-m", "clmap_lsp", *arguments],
         capture_output=True,

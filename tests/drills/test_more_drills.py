@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import warm
 
 from clmap_lsp.commands.check import MAX_PRINTED, _bounded
 from clmap_lsp.commands.watching import changes
@@ -37,15 +38,7 @@ KERNEL = "__kernel void k(__global int *a) { a[get_global_id(0) * 32] = 1; }\n"
 
 
 def clmap(*arguments: str, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "clmap_lsp", *arguments],
-        capture_output=True,
-        text=True,
-        cwd=cwd,
-        env={**os.environ, **environment},
-        timeout=120,
-        check=False,
-    )
+    return warm.clmap(*arguments, cwd=cwd, environment=environment, timeout=120)
 
 
 # ----------------------------------------------------------------------------------- a worker that is killed

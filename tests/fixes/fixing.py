@@ -45,7 +45,7 @@ def subject_of(text: str, kernel: str | None = None, device=DEVICE, guesses: boo
 
 @contextmanager
 def only(kind: str) -> Iterator[None]:
-    """Look for one kind of rewrite: what the others would propose, and verify, is none of a test's business."""
+    """Look for one kind of rewrite: what the others propose would be verified in vain."""
     modules = {it: it.__module__.rpartition(".")[2].replace("_", "-") for it in kinds()}
     asked = tuple(it for it, name in modules.items() if name == kind)
     assert asked, kind

@@ -7,12 +7,11 @@ blocks of 8, 16 and 32. Checked for the generation of the course's P100, by the 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from functools import cache
 
 import pytest
 from nests import FIXTURES
+from warm import clmap
 
 BLOCKS = (8, 16, 32)
 
@@ -20,13 +19,13 @@ BLOCKS = (8, 16, 32)
 @cache
 def findings(file: str, kernel: str, block: int = 0, device: str = "nvidia-pascal") -> dict[str, list[str]]:
     """Return the messages of a kernel's findings, hints included, by code."""
-    command = [sys.executable, "-m", "clmap_lsp", "check", str(FIXTURES / "matmul" / f"{file}.cl")]
+    command = ["check", str(FIXTURES / "matmul" / f"{file}.cl")]
     command += ["--device", device, "--hints", "--format", "json", "--fail-on", "never", "--kernel", kernel]
     if block:
         tile = f"local({block * block})"
         command += [f"-DBLOCK={block}", "--global", "256,256", "--local", f"{block},{block}"]
         command += ["--arg", f"a_block={tile}", "--arg", f"b_block={tile}"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = clmap(*command)
     assert ran.returncode == 0, ran.stderr
     found: dict[str, list[str]] = {}
     for it in json.loads(ran.stdout)["findings"]:

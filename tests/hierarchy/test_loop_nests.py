@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 from nests import FIXTURES, analysed, nests_of
+from warm import clmap
 
 from clmap_lsp.cli import main
 from clmap_lsp.source.ir import Loop, walk
@@ -92,7 +91,6 @@ def test_analyze_loops_gives_the_contract_s_fields(capsys) -> None:  # type: ign
 def test_analyze_loops_without_a_mark_says_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "plain.c"
     path.write_text("void f(float *x) { for (int i = 0; i < 4; i++) x[i] = 0; }\n")
-    command = [sys.executable, "-m", "clmap_lsp", "analyze", "--loops", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = clmap("analyze", "--loops", str(path))
     assert done.returncode == 2
     assert "work-item(0)" in done.stderr

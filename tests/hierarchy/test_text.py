@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 from nests import FIXTURES
+from warm import clmap
 
 
 def analysed(*arguments: str) -> list[str]:
-    command = [sys.executable, "-m", "clmap_lsp", "analyze", *arguments]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    ran = clmap("analyze", *arguments)
     assert ran.returncode == 0, ran.stderr
     return [it.strip() for it in ran.stdout.splitlines()]
 
@@ -34,8 +31,7 @@ def test_costs_memories_and_vectors_of_a_kernel() -> None:
 
 def test_a_long_index_keeps_the_columns() -> None:
     path = str(FIXTURES / "matmul" / "blocked.cl")
-    command = [sys.executable, "-m", "clmap_lsp", "analyze", path, "--kernel", "mm_blocked"]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    text = clmap("analyze", path, "--kernel", "mm_blocked").stdout
     head = next(it for it in text.splitlines() if it.lstrip().startswith("line "))
     rows = [it for it in text.splitlines() if " load " in it or " store " in it]
     assert len(rows) == 7

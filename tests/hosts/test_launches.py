@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from warm import clmap
 
 KERNEL = """\
 __kernel void scale(__global float *a, __local float *tile, const int n, float factor)
@@ -25,8 +24,7 @@ SETUP = """\
 
 
 def launches(folder: Path, *arguments: str) -> list[dict[str, Any]]:
-    command = [sys.executable, "-m", "clmap_lsp", "launches", str(folder), "--format", "json", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = clmap("launches", str(folder), "--format", "json", *arguments)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert document["schema"] == 1
@@ -379,7 +377,6 @@ def test_an_unknown_kernel_is_an_error_with_a_suggestion(tmp_path: Path) -> None
         tmp_path,
         "    size_t g = 64; clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &g, NULL, 0, NULL, NULL);\n",
     )
-    command = [sys.executable, "-m", "clmap_lsp", "launches", str(tmp_path), "--kernel", "scael"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    done = clmap("launches", str(tmp_path), "--kernel", "scael")
     assert done.returncode == 2
     assert 'did you mean "scale"?' in done.stderr

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from ctypes.util import find_library
 from functools import cache
 from pathlib import Path
 
 import pytest
+import warm
 
 from clmap_lsp.config import Settings
 from clmap_lsp.hosts.changes import StructureChange, StructureMember
@@ -233,8 +233,7 @@ def runs() -> bool:
 
 
 def clmap(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "clmap_lsp", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+    return warm.clmap(*arguments, cwd=folder)
 
 
 def printed(folder: Path, host: str, kernels: str, name: str = "main.c") -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
+
+import warm
 
 KERNEL = """\
 __kernel void copy(__global float *to, __global const float *from, int pitch)
@@ -32,8 +32,7 @@ int main(int argc, char **argv)
 
 
 def clmap(folder: Path, *arguments: str) -> Any:
-    command = [sys.executable, "-m", "clmap_lsp", *arguments, "--format", "json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=folder)
+    done = warm.clmap(*arguments, "--format", "json", cwd=folder)
     assert done.returncode in (0, 1), done.stderr
     return json.loads(done.stdout)
 
@@ -91,7 +90,6 @@ def test_host_code_for_another_kernel_of_the_name_does_no_harm(tmp_path: Path) -
 
 def test_a_mistyped_kernel_is_an_error_with_a_suggestion(tmp_path: Path) -> None:
     program(tmp_path)
-    command = [sys.executable, "-m", "clmap_lsp", "check", "copy.cl", "--kernel", "cpoy", "--global", "64,64"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60, cwd=tmp_path)
+    done = warm.clmap("check", "copy.cl", "--kernel", "cpoy", "--global", "64,64", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr == 'clmap-lsp: --kernel cpoy: no file that is checked has it; did you mean "copy"?\n'

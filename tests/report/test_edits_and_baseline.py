@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from warm import clmap
 
 from clmap_lsp.findings import Edit, Finding, Fix, FixSafety, Severity
 from clmap_lsp.report import baseline, compare
@@ -152,8 +152,7 @@ def test_one_slip_made_many_times_is_one_finding_with_the_edits_of_all(tmp_path:
     for name in ("one.cl", "two.cl"):
         text = "".join(kernel.format(name[:3] + str(i), body.format(i)) for i in range(3))
         (tmp_path / name).write_text(text)
-    command = [sys.executable, "-m", "clmap_lsp", "check", str(tmp_path), "--select", "CM011"]
-    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
+    done = clmap("check", str(tmp_path), "--select", "CM011", "--format", "json")
     found = json.loads(done.stdout)["findings"]
     arrows = [it for it in found if "did you mean to use '->'" in it["message"]]
     assert [Path(it["filename"]).name for it in arrows] == ["one.cl", "two.cl"]
@@ -165,8 +164,7 @@ def test_what_hangs_on_the_version_of_the_language_is_said_once(tmp_path: Path) 
     for name, type_ in (("one", "int"), ("two", "float")):
         text = f"__kernel void {name}(__global {type_} *a) {{ {type_} *b = a; b[get_global_id(0)] = 1; }}\n"
         (tmp_path / f"{name}.cl").write_text(text)
-    command = [sys.executable, "-m", "clmap_lsp", "check", str(tmp_path), "--select", "CM011"]
-    done = subprocess.run([*command, "--format", "json"], capture_output=True, text=True, check=False)
+    done = clmap("check", str(tmp_path), "--select", "CM011", "--format", "json")
     (found,) = json.loads(done.stdout)["findings"]
     assert found["message"].startswith("if this is built as OpenCL C 1.2")
     assert [Path(it["filename"]).name for it in found["related"]] == ["two.cl"]

@@ -6,13 +6,13 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+from warm import clmap
 
 from clmap_lsp.cli import main
 from clmap_lsp.errors import UsageError
@@ -82,28 +82,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with kernels, an earlier analysis in which one was cheaper, and the report."""
     folder = tmp_path_factory.mktemp("report")
     (folder / "k.cl").write_text(KERNELS)
-    old = subprocess.run(
-        [sys.executable, "-m", "clmap_lsp", "analyze", "k.cl", "--format", "json"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    old = clmap("analyze", "k.cl", "--format", "json", cwd=folder)
     document = json.loads(old.stdout)
     turn, past = document["files"][0]["kernels"]
     turn["totals"]["local_load"]["wavefronts"] //= 2
     past["name"] = "gone"
     (folder / "old.json").write_text(json.dumps(document))
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "clmap_lsp", "report", "k.cl", "-o", "report.html"),
-            *("--previous", "old.json", "--platform", "K20m", "--device", "nvidia-hopper"),
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    rest = ("--previous", "old.json", "--platform", "K20m", "--device", "nvidia-hopper")
+    done = clmap("report", "k.cl", "-o", "report.html", *rest, cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     return folder
 
@@ -187,9 +173,8 @@ def test_history_names_regressions_and_kernels_that_came_and_went(page: Page) ->
 
 def test_the_same_input_gives_the_same_charts(files: Path, markup: str) -> None:
     again = files / "again.html"
-    command = [sys.executable, "-m", "clmap_lsp", "report", "k.cl", "-o", again.name]
-    rest = ["--previous", "old.json", "--platform", "K20m", "--device", "nvidia-hopper"]
-    subprocess.run([*command, *rest], cwd=files, check=True)
+    rest = ("--previous", "old.json", "--platform", "K20m", "--device", "nvidia-hopper")
+    assert clmap("report", "k.cl", "-o", again.name, *rest, cwd=files).returncode == 0
     charts = re.compile(r"<svg.*?</svg>", re.DOTALL)
     assert charts.findall(again.read_text(encoding="utf-8")) == charts.findall(markup)
 

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import json
 import select
-import subprocess
-import sys
 import time
 from typing import Any
+
+import warm
 
 PATIENCE_S = 120.0
 """Seconds after which a silent server has failed: many times what it needs, for busy machines."""
 
 
 class RawClient:
-    """A server process and its two pipes."""
+    """A server process and its two pipes; if `start` is set, one that Python is really started for."""
 
-    def __init__(self, *arguments: str) -> None:
+    def __init__(self, *arguments: str, start: bool = False) -> None:
         code = (
             "import sys; from clmap_lsp.server.main import ServeOptions, serve;"
             "sys.exit(serve(ServeOptions()))"
         )
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", code, *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # Nobody reads it, and a full pipe would stop the server.
-        )
+        self.process = warm.server(code, *arguments, start=start)
         self._buffer = b""
         self._next_id = 0
 

@@ -20,7 +20,7 @@ PARSE_ERROR = -32700
 
 
 def test_shutdown_then_exit_ends_with_0():
-    with RawClient() as client:
+    with RawClient(start=True) as client:
         client.initialize()
         assert client.request("shutdown")["result"] is None
         client.notify("exit")
@@ -28,14 +28,14 @@ def test_shutdown_then_exit_ends_with_0():
 
 
 def test_exit_without_shutdown_ends_with_1():
-    with RawClient() as client:
+    with RawClient(start=True) as client:
         client.initialize()
         client.notify("exit")
         assert client.wait() == 1
 
 
 def test_the_end_of_the_input_ends_the_server_with_1():
-    with RawClient() as client:
+    with RawClient(start=True) as client:
         client.initialize()
         assert client.process.stdin is not None
         client.process.stdin.close()
@@ -136,7 +136,7 @@ def test_what_is_not_json_gets_a_parse_error():
 
 def test_the_wire_carries_frames_only():
     """Every byte that the server writes belongs to a frame, whatever happens in it."""
-    with RawClient() as client:
+    with RawClient(start=True) as client:
         client.initialize()
         client.request("shutdown")
         client.notify("exit")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from lsprotocol.types import TextDocumentItem
+from warm import clmap
 
 from clmap_lsp.config import Settings
 from clmap_lsp.server.documents import Documents
@@ -19,10 +19,7 @@ KERNEL = "__kernel void k(__global int *a) { a[get_global_id(0)] = N; }\n"
 
 
 def outside(folder: Path, name: str = "k.cl") -> list[dict[str, Any]]:
-    done = subprocess.run(
-        [sys.executable, "-m", "clmap_lsp", "check", name, "--format", "json", "--hints"],
-        capture_output=True, text=True, cwd=folder, timeout=120, check=False,
-    )  # fmt: skip
+    done = clmap("check", name, "--format", "json", "--hints", cwd=folder)
     assert "Traceback" not in done.stderr
     found = json.loads(done.stdout)["findings"]
     refused = [it for it in found if it["code"] == "CM009"]

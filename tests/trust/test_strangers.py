@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from forked import run
+from warm import clmap
 
 posix = pytest.mark.skipif(os.name != "posix", reason="forks, names of any bytes")
 pytestmark = posix
@@ -236,10 +235,7 @@ def test_sizes_in_attributes_that_are_none_are_no_internal_error(attribute: str)
 def test_thousands_of_globs_are_one_line(tmp_path: Path, text: str):
     (tmp_path / "clmap.toml").write_text(text)
     (tmp_path / "k.cl").write_text("kernel void k(global int *a) { a[0] = 1; }\n")
-    done = subprocess.run(
-        [sys.executable, "-m", "clmap_lsp", "check", "."],
-        cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    done = clmap("check", ".", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert "entries" in done.stderr
