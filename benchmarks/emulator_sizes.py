@@ -3,7 +3,8 @@
 usage: python benchmarks/emulator_sizes.py [--only NAME ...] [--memory-limit MB] [--engine auto]
 
 Every launch is a command of its own, so that Python's start and reading the file are in it, with byte code
-and machine code from their caches, as from the second command on. CPU seconds are user and system of the
+and machine code from their caches, as from the second command on. Kernels are copied to a folder of their
+own: in this one the command would follow the host code of all tests. CPU seconds are user and system of the
 command and its children, the peak that of the largest of them.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -153,9 +155,9 @@ CASES = (
 )
 
 
-def command(case: Case, options: argparse.Namespace) -> list[str]:
-    """Return the command line of a case."""
-    it = [sys.executable, "-m", "clmap_lsp", "emulate", str(case.file), "--kernel", case.kernel]
+def command(case: Case, options: argparse.Namespace, file: Path | None = None) -> list[str]:
+    """Return the command line of a case, or of a copy of its file."""
+    it = [sys.executable, "-m", "clmap_lsp", "emulate", str(file or case.file), "--kernel", case.kernel]
     it += ["--global", case.sizes[0], "--local", case.sizes[1], "--format", "json"]
     it += ["--engine", options.engine, "--memory-limit", str(options.memory_limit)]
     return it + [f"--arg={argument}" for argument in case.arguments]
@@ -165,9 +167,12 @@ def measured(case: Case, options: argparse.Namespace, cache: str) -> tuple[float
     """Return CPU seconds, peak MB and what the answer rests on."""
     environment = {it: value for it, value in os.environ.items() if it != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = cache
+    alone = Path(cache) / "kernels"
+    alone.mkdir(exist_ok=True)
+    copied = Path(shutil.copy(case.file, alone))
     with tempfile.TemporaryFile() as out:
         started = subprocess.Popen(
-            command(case, options), stdout=out, stderr=subprocess.STDOUT, env=environment
+            command(case, options, copied), stdout=out, stderr=subprocess.STDOUT, env=environment
         )
         _, _, usage = os.wait4(started.pid, 0)
         out.seek(0)
