@@ -38,6 +38,7 @@ from clmap_lsp.emulator.stride_tally import StrideTallies
 from clmap_lsp.emulator.tally import AddressCounts, SiteTallies, expand_pairs
 from clmap_lsp.emulator.well_typed import first_misfit
 from clmap_lsp.launch.model import BufferArgument, Fill, Launch
+from clmap_lsp.launch.null_arguments import with_null_arguments
 from clmap_lsp.launch.problem import LaunchError, TooMuchMemoryError
 from clmap_lsp.locality.definition import Definition
 from clmap_lsp.locality.parallel import psl_norm
@@ -220,7 +221,7 @@ def run(
         follow_invalid=follow_invalid,
         lockstep=settings.lockstep > 0,
     )
-    kernel = with_pointed_objects(program, kernel)
+    kernel = with_null_arguments(with_pointed_objects(program, kernel), launch)
     code, machine_code = _compiled(program, kernel, options)
     compiled = time.perf_counter()
     job = _prepare(program, kernel, launch, settings, code, machine_code, width, contents)

@@ -32,6 +32,7 @@ from clmap_lsp.emulator.symbolic.values import SEVERAL, Floats, Lanes, Sym, Unkn
 from clmap_lsp.exactness import Exactness
 from clmap_lsp.launch.contents import numpy_dtype
 from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
+from clmap_lsp.launch.null_arguments import with_null_arguments
 from clmap_lsp.source.ir import Initializer, Kernel, Site, Variable
 from clmap_lsp.source.per_kernel import KeptByKernel
 from clmap_lsp.source.span import Span
@@ -331,6 +332,7 @@ def run_boxes(
 
     Raises: BailError, OverBudgetError.
     """
+    kernel = with_null_arguments(kernel, launch)
     needs = needs_of(kernel)
     data = KnownData(kernel, launch, needs.written, constants)
     scalars = _scalars(kernel, launch)

@@ -312,7 +312,7 @@ class Evaluator:
                 return simplified(_FLOAT_COMPARE[op](left.array, right.array))
             case Pointer(), Pointer() if left.root is right.root:
                 return compare(op, left.offset, right.offset, ir_long(), self.space)
-            case Pointer(), Sym(is_uniform=True, const=0):
+            case (Pointer(), Sym(is_uniform=True, const=0)) | (Sym(is_uniform=True, const=0), Pointer()):
                 return op is CompareOp.NE
             case _:
                 return Unknown("a comparison of addresses")
@@ -473,9 +473,9 @@ class Evaluator:
         value = self.value(expression.operand)
         if isinstance(value, Pointer) and not isinstance(expression.type, PointerType):
             return Unknown("an address used as a number")
-        if isinstance(value, Sym):
+        if isinstance(value, Sym) and not (value.is_uniform and value.const == 0):
             return Unknown("a number used as an address")
-        return value
+        return value  # A null pointer is the number 0: it can be compared, and leads nowhere.
 
     # ------------------------------------------------------------------------------- vectors, addresses
 
