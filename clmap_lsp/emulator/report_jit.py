@@ -15,6 +15,7 @@ from clmap_lsp.emulator.control import MAX_BRANCHES, TABLE_WORDS
 from clmap_lsp.emulator.fault_report import faults_of, stop_of
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.lines import lines_of
+from clmap_lsp.emulator.lockstep_hint import lockstep_hint
 from clmap_lsp.emulator.printing import printed_lines
 from clmap_lsp.emulator.report_sampling import factor_of, sampling_notes, sampling_of
 from clmap_lsp.emulator.result import (
@@ -48,6 +49,8 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
     factor = factor_of(job)
     sites = tuple(_sites(job, factor))
     unsure = unsure_places(job.code.plan)
+    faults = faults_of(job, unsure)
+    hint = lockstep_hint(job, faults)
     metrics = job.counts.metrics(_counts(sites), job.psl, job.settings.definition)
     buffers = {it.name: _buffer(it, job) for it in job.space.buffers if _is_shown(it)}
     job.metrics_s += time.perf_counter() - started
@@ -63,7 +66,7 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
         sites=sites,
         lines=lines_of(job.program, sites),
         buffers=buffers,
-        faults=faults_of(job, unsure),
+        faults=faults,
         seconds=job.seconds,
         parallelism=_parallelism(job, factor),
         control=_control(job, factor),
@@ -72,7 +75,7 @@ def result_of(job: JitRun, reason: str) -> EmulationResult:
         groups_run=min(int(job.state.words[at.GROUP]), int(job.state.words[at.GROUPS])),
         stopped=stop_of(job),
         sampling=sampling_of(job),
-        notes=tuple(_notes(job, is_unsure=bool(unsure))),
+        notes=(*_notes(job, is_unsure=bool(unsure)), *([hint] if hint else [])),
     )
 
 

@@ -95,3 +95,19 @@ def test_the_counts_are_those_of_any_order() -> None:
     plain, together = run(SUM, 0), run(SUM, 32)
     assert plain.metrics == together.metrics
     assert [it.requests for it in plain.sites] == [it.requests for it in together.sites]
+
+
+@pytest.mark.parametrize(
+    ("source", "is_told"),
+    [
+        (SUM, True),
+        (SUM.replace("volatile ", ""), False),
+        (SUM.replace("64];\n  barrier(CLK_LOCAL_MEM_FENCE);", "64];"), False),
+        ("__kernel void k(__global int *o, __global const int *in) { o[get_global_id(0)] = 1; }", False),
+    ],
+    ids=["as for a warp", "not volatile", "between warps too", "no race"],
+)
+def test_a_note_says_how_to_run_what_relies_on_warps(source: str, is_told: bool) -> None:
+    """Not where a barrier is simply missing: nothing says there that lockstep is meant."""
+    assert any("--sub-group-synchronous 32" in it for it in run(source, 0).notes) == is_told
+    assert not any("--sub-group-synchronous" in it for it in run(source, 32).notes)
