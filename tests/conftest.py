@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -34,3 +35,12 @@ def what_other_modules_left_is_no_garbage_of_this_one() -> None:
     """Keep the collector from walking what earlier modules left, again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def an_empty_folder_to_work_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Leave the checkout, in whose hundreds of Python files launches of a kernel `k.cl` would be looked for."""
+    before = Path.cwd()
+    os.chdir(tmp_path_factory.mktemp("empty"))
+    yield
+    os.chdir(before)
