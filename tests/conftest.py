@@ -39,7 +39,7 @@ def what_other_modules_left_is_no_garbage_of_this_one() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def an_empty_folder_to_work_in(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Leave the checkout, in whose hundreds of Python files launches of a kernel `k.cl` would be looked for."""
+    """Leave the checkout: all its Python files would be searched for the launch of a kernel `k.cl`."""
     before = Path.cwd()
     os.chdir(tmp_path_factory.mktemp("empty"))
     yield
