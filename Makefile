@@ -12,7 +12,10 @@ QUICK := tests/access tests/analysis tests/launch tests/rules tests/config tests
   tests/emulator/test_jit_semantics.py tests/fixes/test_verification.py tests/fixes/test_codes.py \
   tests/hierarchy/test_tiles.py tests/report/test_formats.py tests/api/test_api.py tests/locality/test_locality_units.py
 
-.PHONY: help demo quick test editors lint types imports check coverage docs wheel lock clean
+# Whatever draws its cases at random.
+SWEEPS := $(shell grep -rlE "^from (hypothesis|sweeps) import|CLMAP_FUZZ_CASES" tests --include='test_*.py')
+
+.PHONY: help demo quick test thorough editors lint types imports check coverage docs wheel lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -32,6 +35,9 @@ quick: $(READY) ## Pass the tests to run while working: under a minute of proces
 
 test: $(READY) ## Pass all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+thorough: $(READY) ## Draw many times as many random cases as the tests do: hours
+	HYPOTHESIS_PROFILE=thorough CLMAP_FUZZ_CASES=2000 $(BIN)/python -m pytest -n auto --dist worksteal $(SWEEPS)
 
 editors: $(READY) ## Test the extension and the Neovim files in real editors
 	editors/tests/run

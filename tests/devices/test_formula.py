@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sweeps import drawn
 
 from clmap_lsp.devices import Unknown, load_model
 from clmap_lsp.devices.formula import Access, Formula, formula_for
@@ -84,7 +85,7 @@ affine = st.builds(
 )
 
 
-@settings(max_examples=500, deadline=None, derandomize=True)
+@settings(max_examples=drawn(150, 2000))
 @given(
     affine,
     shapes,

@@ -7,6 +7,8 @@ import resource
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,20 @@ from tests.drills.test_drills import SIMPLE, clmap, findings
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits and mounts of Linux")
 
 
+Unlimited = Callable[[tuple[str, ...]], subprocess.CompletedProcess[str]]
+
+
 def limited(which: int, value: int):
     return lambda: resource.setrlimit(which, (value, value))
+
+
+@pytest.fixture(scope="module")
+def unlimited(tmp_path_factory: pytest.TempPathFactory) -> Unlimited:
+    """Check the same files without a limit, once for each set of options."""
+    folder = tmp_path_factory.mktemp("unlimited")
+    for name in "abc":
+        (folder / f"{name}.cl").write_text(SIMPLE.replace("k(", f"{name}("))
+    return cache(lambda options: clmap("check", ".", "--format", "json", *options, cwd=folder))
 
 
 @pytest.mark.parametrize(
@@ -34,10 +48,12 @@ def limited(which: int, value: int):
 @pytest.mark.parametrize(
     "options", [(), ("--jobs", "2"), ("--emulate",)], ids=["plain", "parallel", "emulated"]
 )
-def test_a_low_limit_costs_no_finding(tmp_path: Path, which: int, value: int, options: tuple[str, ...]):
+def test_a_low_limit_costs_no_finding(
+    tmp_path: Path, unlimited: Unlimited, which: int, value: int, options: tuple[str, ...]
+):
     for name in "abc":
         (tmp_path / f"{name}.cl").write_text(SIMPLE.replace("k(", f"{name}("))
-    full = clmap("check", ".", "--format", "json", *options, cwd=tmp_path)
+    full = unlimited(options)
     lean = clmap("check", ".", "--format", "json", *options, cwd=tmp_path, limit=limited(which, value))
     assert lean.returncode == full.returncode, lean.stderr
     assert findings(lean) == findings(full) != []

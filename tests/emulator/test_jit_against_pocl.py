@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 from kernel_generator import Generator
+from sweeps import drawn
 
 from clmap_lsp.emulator.result import Engine
 from clmap_lsp.emulator.run import emulate
@@ -15,7 +16,7 @@ from clmap_lsp.source.read import read_program
 from clmap_lsp.source.types import SCALARS
 
 pytestmark = pytest.mark.pocl
-PROGRAMS, KERNELS = 20, 16
+PROGRAMS, KERNELS = drawn(6, 40), 16
 ITEMS = 64
 
 

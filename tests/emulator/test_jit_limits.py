@@ -1,11 +1,11 @@
 """Budgets hold, and nothing that a kernel or a launch says ends the process."""
 
-import os
 import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sweeps import drawn
 
 from clmap_lsp.emulator.result import Engine, Limit, Method
 from clmap_lsp.emulator.run import emulate
@@ -107,7 +107,7 @@ SIZES = st.lists(st.integers(1, 12), min_size=1, max_size=3)
 
 
 @settings(
-    max_examples=int(os.environ.get("CLMAP_FUZZ_EXAMPLES", "500")),
+    max_examples=drawn(150, 2000),
     deadline=None,
     suppress_health_check=list(HealthCheck),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +12,7 @@ from fixing import CPU, DEVICE, PASCAL, SETTINGS, subject_of
 from generating import kernels
 from hypothesis import event, given, settings
 from running import Version, context, outputs
+from sweeps import THOROUGH, drawn
 
 from clmap_lsp.fixes.edits import apply
 from clmap_lsp.fixes.model import Rejected, Subject, Verified
@@ -21,7 +21,6 @@ from clmap_lsp.fixes.verification import baseline, verify
 from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.read import read_program
 
-THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 SEEN: Counter[str] = Counter()
 
 
@@ -37,7 +36,7 @@ def _summary(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.mark.pocl
 @pytest.mark.skipif(context() is None, reason="PoCL is not installed")
-@settings(max_examples=300 if THOROUGH else 12)
+@settings(max_examples=drawn(12, 300))
 @given(kernels())
 def test_verified_fixes_keep_the_outputs(text: str):
     _count("kernels")

@@ -62,6 +62,20 @@ def test_nothing_of_one_run_is_left_for_the_next(tmp_path: Path) -> None:
     assert [it[-1] for it in shown] == ["4", "4"]  # Three streams, and the folder that is listed.
 
 
+def test_limits_are_those_of_the_run_alone(tmp_path: Path) -> None:
+    import resource
+
+    probe = "import resource; print(resource.getrlimit(resource.RLIMIT_NOFILE))"
+    shown = []
+    for limits in (((resource.RLIMIT_NOFILE, (64, 65)),), ()):
+        with (tmp_path / "out").open("w+b") as out:
+            streams = (out.fileno(), out.fileno(), out.fileno())
+            assert warm.Process(probe, (), streams, tmp_path, os.environ, limits).wait(60) == 0
+            out.seek(0)
+            shown.append(out.read().decode().strip())
+    assert shown == ["(64, 65)", str(resource.getrlimit(resource.RLIMIT_NOFILE))]
+
+
 def test_how_a_run_ended_is_told() -> None:
     client = warm.server("import sys; sys.stdin.read(); sys.exit(7)")
     assert client.poll() is None

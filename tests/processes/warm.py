@@ -19,7 +19,7 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import IO, Any
@@ -27,6 +27,8 @@ from typing import IO, Any
 COMMAND = "import sys; from clmap_lsp.cli import main; sys.exit(main())"
 POSSIBLE = sys.platform == "linux"
 """Elsewhere processes are started: there is no `fork`, or libraries do not bear it."""
+Limits = Sequence[tuple[int, tuple[int, int]]]
+"""What `resource.setrlimit` is given."""
 _AT_START = ("PYTHON", "LC_", "LANG", "MALLOC", "GLIBC", "LD_")
 """Variables that mean something while a process starts begin so."""
 
@@ -80,11 +82,18 @@ class Process:
         streams: tuple[int, int, int],
         cwd: Path,
         env: Mapping[str, str],
+        limits: Limits = (),
     ) -> None:
         self.args = [sys.executable, "-c", code, *arguments]
         self.returncode: int | None = None
         self._ended, ended = os.pipe()
-        order = {"code": code, "arguments": arguments, "folder": str(cwd), "environment": dict(env)}
+        order = {
+            "code": code,
+            "arguments": arguments,
+            "folder": str(cwd),
+            "environment": dict(env),
+            "limits": [(which, *values) for which, values in limits],
+        }
         try:
             self.pid = _zygote().fork(order, streams, ended)
         finally:
@@ -126,19 +135,27 @@ class Process:
             os.close(self._ended)
 
 
-def server(code: str, *arguments: str, start: bool = False) -> Process | subprocess.Popen[bytes]:
-    """Run `python -c CODE ARGUMENTS` with pipes to its input and from its output; if asked, really so."""
+def server(
+    code: str, *arguments: str, start: bool = False, errors: IO[bytes] | None = None
+) -> Process | subprocess.Popen[bytes]:
+    """Run `python -c CODE ARGUMENTS` with pipes to its input and from its output.
+
+    Args:
+        start: really start Python for it.
+        errors: the file that it writes its errors to, if anybody reads them.
+    """
     if start or not POSSIBLE:
         return subprocess.Popen(
             [sys.executable, "-c", code, *arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # Nobody reads it, and a full pipe would stop the server.
+            stderr=errors or subprocess.DEVNULL,  # A full pipe that nobody reads would stop the server.
         )
     reading, to = os.pipe()
     back, writing = os.pipe()
     with Path(os.devnull).open("wb") as null:
-        made = Process(code, arguments, (reading, writing, null.fileno()), Path.cwd(), os.environ)
+        streams = (reading, writing, (errors or null).fileno())
+        made = Process(code, arguments, streams, Path.cwd(), os.environ)
     os.close(reading)
     os.close(writing)
     made.stdin, made.stdout = os.fdopen(to, "wb"), os.fdopen(back, "rb")
@@ -150,9 +167,10 @@ def run(
     stdin: bytes = b"",
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    limits: Limits = (),
     timeout: float = 300,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run `clmap-lsp ARGUMENTS` to its end."""
+    """Run `clmap-lsp ARGUMENTS` to its end; on Linux it may be limited."""
     changed = environment or {}
     if not POSSIBLE or any(it.startswith(_AT_START) for it in changed):
         return started(*arguments, stdin=stdin, cwd=cwd, environment=changed, timeout=timeout)
@@ -164,7 +182,7 @@ def run(
         into.write(stdin)
         into.seek(0)
         streams = (into.fileno(), out.fileno(), errors.fileno())
-        made = Process(COMMAND, arguments, streams, cwd or Path.cwd(), {**os.environ, **changed})
+        made = Process(COMMAND, arguments, streams, cwd or Path.cwd(), {**os.environ, **changed}, limits)
         try:
             code = made.wait(timeout)
         finally:
@@ -178,10 +196,11 @@ def clmap(
     *arguments: str,
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    limits: Limits = (),
     timeout: float = 300,
 ) -> subprocess.CompletedProcess[str]:
     """Run `clmap-lsp ARGUMENTS` to its end; what it writes is read as text."""
-    done = run(*arguments, cwd=cwd, environment=environment, timeout=timeout)
+    done = run(*arguments, cwd=cwd, environment=environment, limits=limits, timeout=timeout)
     out, errors = (it.decode().replace("\r\n", "\n") for it in (done.stdout, done.stderr))
     return subprocess.CompletedProcess(done.args, done.returncode, out, errors)
 

@@ -11,6 +11,7 @@ import importlib
 import io
 import json
 import os
+import resource
 import select
 import signal
 import socket
@@ -38,12 +39,13 @@ LOADED = (
 
 @dataclass(frozen=True)
 class Order:
-    """What to run: as `python -c CODE ARGUMENTS`, with these streams, and where to say how it ended."""
+    """What to run: as `python -c CODE ARGUMENTS`, in these streams and limits, and where to say its end."""
 
     code: str
     arguments: list[str]
     folder: str
     environment: dict[str, str]
+    limits: list[tuple[int, int, int]]
     streams: tuple[int, int, int]
     ended: int
 
@@ -120,6 +122,8 @@ def become(order: Order) -> int:
     for to, it in enumerate(order.streams):
         os.dup2(it, to)
         os.close(it)
+    for which, soft, hard in order.limits:
+        resource.setrlimit(which, (soft, hard))
     os.chdir(order.folder)
     os.environ.clear()
     os.environ.update(order.environment)

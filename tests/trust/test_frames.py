@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import subprocess
-import sys
+import tempfile
 
 import pytest
+import warm
 
 HELLO = json.dumps(
     {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}
@@ -46,16 +47,18 @@ def test_a_frame_that_lies(name: str):
     code = (
         "import sys; from clmap_lsp.server.main import ServeOptions, serve; sys.exit(serve(ServeOptions()))"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        input=sent + framed(SHUTDOWN),
-        capture_output=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode in (0, 1), done.stderr[-500:]
-    assert b"Traceback" not in done.stderr
-    rest = done.stdout
+    with tempfile.TemporaryFile() as errors:
+        process = warm.server(code, errors=errors)
+        assert process.stdin is not None and process.stdout is not None
+        with contextlib.suppress(BrokenPipeError):  # It may end before it has read all.
+            process.stdin.write(sent + framed(SHUTDOWN))
+            process.stdin.close()
+        rest = process.stdout.read()
+        code_of_end = process.wait(300)
+        errors.seek(0)
+        said = errors.read()
+    assert code_of_end in (0, 1), said[-500:]
+    assert b"Traceback" not in said
     while rest:  # Nothing but frames that are what they say.
         head, blank, rest = rest.partition(b"\r\n\r\n")
         assert blank and head.startswith(b"Content-Length: "), head[:80]

@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from warm import Limits, clmap
 
 KERNEL = "__kernel void k(__global float *a, int n) { int i = get_global_id(0); if (i < n) a[i] = 1.0f; }\n"
 IN_C = '#include <CL/cl.h>\n{before}\nint main() {{ size_t g = 1; {body}\nclEnqueueNDRangeKernel(q, clCreateKernel(p, "k", 0), 1, 0, &g, 0, 0, 0, 0); }}\n'
@@ -127,11 +127,13 @@ CPU_S = 20
 """With the start of Python, on a machine that others use; none takes more than three."""
 
 
-def limited() -> None:
+def limits() -> Limits:
     import resource
 
-    resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
-    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 1))
+    return (
+        (resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE)),
+        (resource.RLIMIT_CPU, (CPU_S, CPU_S + 1)),
+    )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of a process")
@@ -145,15 +147,7 @@ def test_a_hostile_host_program_costs_little_and_shows_nothing(tmp_path: Path, n
     (own / "k.cl").write_text(KERNEL)
     for path, text in PROGRAMS[name].items():
         (own / path).write_text(text)
-    done = subprocess.run(
-        [sys.executable, "-m", "clmap_lsp", command, "."],
-        cwd=own,
-        capture_output=True,
-        text=True,
-        timeout=600,
-        preexec_fn=limited,
-        check=False,
-    )
+    done = clmap(command, ".", cwd=own, limits=limits(), timeout=600)
     assert done.returncode == 0, done.stderr[-500:]
     assert "internal error" not in done.stdout + done.stderr
     assert "root:" not in done.stdout + done.stderr

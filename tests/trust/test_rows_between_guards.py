@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sweeps import drawn
 
 HERE = Path(__file__).parent
-N_KERNELS = 160
+N_KERNELS = drawn(80, 800)
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runner forks and guards pages")
 
