@@ -9,6 +9,8 @@ from typing import Any
 
 from raw_client import RawClient
 
+PUBLISHED = "textDocument/publishDiagnostics"
+
 
 class Session:
     """A client that answers what the server asks and keeps everything that it says."""
@@ -89,6 +91,25 @@ class Session:
         published = [it for it in self.messages if it.get("method") == "textDocument/publishDiagnostics"]
         mine = [it["params"]["diagnostics"] for it in published if it["params"]["uri"] == uri]
         return mine[-1] if mine else []
+
+    def until(
+        self, uri: str, wanted: Callable[[list[dict[str, Any]]], bool], version: int | None = None
+    ) -> list[dict[str, Any]]:
+        """Wait until what is shown of a document (of a version) is wanted; return it.
+
+        To be used where it may be shown several times on the way, or may be there already.
+        """
+
+        def is_there() -> bool:
+            ours = [it["params"] for it in self.messages if it.get("method") == PUBLISHED]
+            last = next((it for it in reversed(ours) if it["uri"] == uri), None)
+            if last is None or (version is not None and last.get("version") != version):
+                return False
+            return wanted(last["diagnostics"])
+
+        while not is_there():
+            self.wait(lambda _: True)
+        return self.diagnostics_now(uri)
 
     def save(self, uri: str) -> None:
         self.client.notify("textDocument/didSave", {"textDocument": {"uri": uri}})
