@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.typing_latency import KEY_S, Client, _shares
+from benchmarks.typing_latency import KEY_S, Client, _shares, behind_statement
 
 TYPED = "\n    float tmp_value = get_global_id(0) * 2.0f;"
 _NAME = re.compile(r"\b[A-Za-z_]\w{3,}\b")
@@ -80,9 +80,7 @@ def measure(path: Path, n_keys: int, core: int | None) -> None:
     client.wait_for(uri)
     client.wait_quiet()
     result = client.call("textDocument/semanticTokens/full", document)["resultId"]
-    middle = len(text) // 2
-    behind = text.find(";\n", middle)
-    place = (behind if behind >= 0 else text.rfind(";\n", 0, middle)) + 1
+    place = behind_statement(text)
     line, character = text.count("\n", 0, place), place - text.rfind("\n", 0, place) - 1
     row, column = named_behind(client, document, text, place)
     n_lines = 0

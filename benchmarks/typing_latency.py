@@ -1,9 +1,10 @@
 """Types at ten keys a second in a file, through a real server on stdio, and prints what a person waits for.
 
-    python -m benchmarks.typing_latency FILE... [--seconds 12] [--core 1] [--own-time]
+    python -m benchmarks.typing_latency FILE... [--seconds 12] [--core 1] [--own-time] [--inside]
 
-A file is opened, then a file of one line; then statements are typed into the middle kernel of the first one,
-with a hover, a completion or a definition asked for at each key. `--core` holds the server to one processor
+A file is opened, then a file of one line; then statements are typed into the middle kernel of the first one
+(`--inside`: behind the statement in the middle of the file), with a hover, a completion or a definition asked
+for at each key. `--core` holds the server to one processor
 core. Diagnostics are timed from each key to the first publication of that version or a later one. Wall times
 hold for a machine that does nothing else: the first line says how loaded it is. With `--own-time` each key
 waits until the one before is answered, and all times are processor time of the server (Linux): what an idle
@@ -129,7 +130,9 @@ class Client:
             self.send({"id": message["id"], "result": None})
 
 
-def measure(path: Path, seconds: float, core: int | None, *, own_time: bool = False) -> None:
+def measure(
+    path: Path, seconds: float, core: int | None, *, own_time: bool = False, is_inside: bool = False
+) -> None:
     """Print what typing in one file costs and how long its answers take."""
     text = path.read_text("utf-8", "replace")
     client = Client(core, own_time=own_time)
@@ -157,7 +160,8 @@ def measure(path: Path, seconds: float, core: int | None, *, own_time: bool = Fa
     client.published[uri].clear()
     client.answered.clear()
     start_cpu = client.cpu_s()
-    keys = type_into(client, uri, text, seconds)
+    at = behind_statement(text) if is_inside else behind_head(text)
+    keys = type_into(client, uri, text, at, seconds)
     client.wait_for(uri, max(keys))
     cpu_ms = (client.cpu_s() - start_cpu) * 1e3 / len(keys)
     waits = [first_after(client, uri, version) - when for version, when in keys.items()]
@@ -171,10 +175,21 @@ def measure(path: Path, seconds: float, core: int | None, *, own_time: bool = Fa
     client.process.kill()
 
 
-def type_into(client: Client, uri: str, text: str, seconds: float) -> dict[int, float]:
-    """Type; return when each version was sent."""
+def behind_head(text: str) -> int:
+    """Return where the body of the middle kernel begins."""
     kernels = [it.start() for it in re.finditer(r"\b(?:__)?kernel\b", text)]
-    at = text.index("{", kernels[len(kernels) // 2]) + 1
+    return text.index("{", kernels[len(kernels) // 2]) + 1
+
+
+def behind_statement(text: str) -> int:
+    """Return where the statement in the middle of a file ends, if a line's end follows."""
+    middle = len(text) // 2
+    behind = text.find(";\n", middle)
+    return (behind if behind >= 0 else text.rfind(";\n", 0, middle)) + 1
+
+
+def type_into(client: Client, uri: str, text: str, at: int, seconds: float) -> dict[int, float]:
+    """Type at an offset; return when each version was sent."""
     line, column = text.count("\n", 0, at), at - text.rfind("\n", 0, at) - 1
     fixed = {"line": line, "character": max(0, column - 8)}
     sent: dict[int, float] = {}
@@ -218,11 +233,14 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=12)
     parser.add_argument("--core", type=int)
     parser.add_argument("--own-time", action="store_true", help="processor time, each key after the last")
+    parser.add_argument("--inside", action="store_true", help="type in the middle of the file")
     arguments = parser.parse_args()
     load, *_ = os.getloadavg()
     print(f"{os.cpu_count()} cores, load {load:.1f}")
     for path in arguments.files:
-        measure(path, arguments.seconds, arguments.core, own_time=arguments.own_time)
+        measure(
+            path, arguments.seconds, arguments.core, own_time=arguments.own_time, is_inside=arguments.inside
+        )
 
 
 if __name__ == "__main__":

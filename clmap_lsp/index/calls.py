@@ -44,7 +44,7 @@ class CallParser(OperandParser, ABC):
         self.at += 1
         callee = value.callee
         call = Call(value.start, opened, [], self.n_tokens, callee, function=self.function)
-        self.unit.calls.append(call)
+        self.piece.calls.append(call)
         arguments: list[Value] = []
         marks: list[int] = [len(self.reads)]
         if self.text != ")":
@@ -66,9 +66,9 @@ class CallParser(OperandParser, ABC):
     def _argument(self) -> Value:
         if self.starts_type(self.at) and self.text not in ("__extension__",):
             # Only macros take types: this is the use of one that nothing defines, or a misplaced declaration.
-            if self.text in SPECIFIER_WORDS and not self.is_doubtful:
+            if self.text in SPECIFIER_WORDS:
                 self.issue("syntax-error", "expected expression")
-            self.is_doubtful = True
+            self.doubt()
             start = self.at
             self.skip_to(",", ";")
             return Value(UNKNOWN, start)
@@ -78,7 +78,7 @@ class CallParser(OperandParser, ABC):
         if isinstance(callee, Symbol) and index < len(callee.parameters):
             wanted = callee.parameters[index].type
             if wanted is not None:
-                self.unit.expected.append(Expected(self.at, wanted))
+                self.piece.expected.append(Expected(self.at, wanted))
 
     def _called(
         self, value: Value, call: Call, arguments: list[Value], closing: int, marks: list[int]
@@ -89,11 +89,11 @@ class CallParser(OperandParser, ABC):
         if isinstance(callee, Symbol) and callee.kind in CALLABLE:
             callee = self._overload(callee, arguments)
             if callee is not value.callee and value.use is not None:
-                use = self.unit.uses[value.use]
-                self.unit.uses[value.use] = Use(use.token, callee, use.role)
+                use = self.piece.uses[value.use]
+                self.piece.uses[value.use] = Use(use.token, callee, use.role)
             call.callee = callee
             for at, parameter in enumerate(callee.parameters[: len(arguments)]):
-                self.unit.flow.append((parameter, tuple(self.reads[marks[at] : marks[at + 1]])))
+                self.piece.flow.append((parameter, tuple(self.reads[marks[at] : marks[at + 1]])))
             self.reads.append(callee)
             self._check_arguments(callee, value, arguments, closing)
             function = callee.type.base if callee.type is not None else None
@@ -131,22 +131,17 @@ class CallParser(OperandParser, ABC):
             return
         wanted, given = len(function.parameters), len(arguments)
         only = callee.parameters[0].name if wanted == 1 and callee.parameters else ""
-        notes = ((-1, f"'{callee.name}' declared here"),) if callee.unit is not self.unit else ()
         if given < wanted:
             said = f"expected {'at least ' if function.is_variadic else ''}{wanted}, have {given}"
             if only:
                 said = f"single argument '{only}' was not specified"
-            self.issue(
-                "wrong-arguments", f"too few arguments to function call, {said}", token=closing, notes=notes
-            )
+            self.issue("wrong-arguments", f"too few arguments to function call, {said}", token=closing)
         elif given > wanted and not function.is_variadic:
             said = f"expected {wanted}, have {given}"
             if only:
                 said = f"expected single argument '{only}', have {given} arguments"
             first = arguments[wanted].start
-            self.issue(
-                "wrong-arguments", f"too many arguments to function call, {said}", token=first, notes=notes
-            )
+            self.issue("wrong-arguments", f"too many arguments to function call, {said}", token=first)
         if given < wanted or (given > wanted and not function.is_variadic):
             return  # As to a compiler: which argument is which is open.
         for type_, argument in zip(function.parameters, arguments, strict=False):

@@ -101,15 +101,15 @@ class Checks(Cursor):
     def wrote(self, value: Value, also_reads: bool) -> None:
         """Note that what a value names is written."""
         if value.use is not None:
-            use = self.unit.uses[value.use]
+            use = self.piece.uses[value.use]
             role = Role.WRITES | Role.READS if also_reads else Role.WRITES
-            self.unit.uses[value.use] = Use(use.token, use.symbol, role)
+            self.piece.uses[value.use] = Use(use.token, use.symbol, role)
 
     def _stepped(self, operand: Value, at: int) -> None:
         self.wrote(operand, True)
         self._check_writable(operand, at)
         if operand.root is not None and not operand.is_pointed:
-            self.unit.flow.append((operand.root, (operand.root, *self.controls)))
+            self.piece.flow.append((operand.root, (operand.root, *self.controls)))
 
     def _check_half(self, pointee: Qualified, is_array: bool, at: int) -> None:
         """Note a load or store of a half; where the array of halves is declared, that was noted."""

@@ -235,7 +235,7 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
     token = index.token_at(start - 1) if start else None
     placed = None if token is None else index.unit_at(token)
     at = -1 if placed is None or token is None else token - placed.start + 1
-    local = [] if placed is None else list(_locals(placed, at))
+    local = [] if placed is None else list(_locals(index, placed, at))
     candidates: dict[str, Candidate] = {}
     for symbol in local:
         candidates[symbol.name] = _of_symbol(symbol)
@@ -424,7 +424,7 @@ def _in_order(label: str) -> tuple[str | int, ...]:
     return tuple(int(it) if it.isdecimal() else it for it in _DIGITS.split(label))
 
 
-def _locals(placed: PlacedUnit, at: int) -> Iterator[Symbol]:
+def _locals(index: Index, placed: PlacedUnit, at: int) -> Iterator[Symbol]:
     """Yield the names of the scopes around a token that are declared before it, innermost first."""
     chain: list[Scope] = []
     scopes: list[Scope] = placed.unit.scopes
@@ -435,14 +435,17 @@ def _locals(placed: PlacedUnit, at: int) -> Iterator[Symbol]:
         chain.append(inner)
         scopes = inner.inner
     for scope in reversed(chain):
-        yield from (it for it in reversed(scope.symbols) if it.token < at and it.name)
+        for it in reversed(scope.symbols):
+            number = index.number_in_unit(it) if it.name else None
+            if number is not None and number < at:
+                yield it
 
 
 def _unfinished(index: Index, placed: PlacedUnit, local: list[Symbol], at: int) -> str | None:
     """Return the name of the variable whose own initialiser is being typed; it has no value yet."""
     if not local or local[0].kind is not Kind.VARIABLE:
         return None
-    texts = index.texts[placed.start + local[0].token : placed.start + at]
+    texts = index.texts[placed.start + (index.number_in_unit(local[0]) or 0) : placed.start + at]
     return local[0].name if "=" in texts and not {";", ",", "{"} & set(texts) else None
 
 

@@ -12,10 +12,10 @@ from clmap_lsp.index.model import (
     Role,
     Scope,
     Symbol,
-    Unit,
     Use,
 )
 from clmap_lsp.index.names import nearest
+from clmap_lsp.index.pieces import Piece, Unit
 from clmap_lsp.index.types import OF_2_0, TYPE_NAMES, Qualified, Record, base_of
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.lexer import is_name
@@ -116,6 +116,19 @@ class Cursor:
         self.version = version_of(options.language)
         self.is_cpp = options.language.startswith("CLC++")
         self.unit = Unit(len(texts))
+        self.piece: Piece = self.unit.root
+        """What is being read."""
+        self.piece_start = 0
+        self.open: list[tuple[int, Piece]] = []
+        """The pieces around it, and where each starts."""
+        self.asked: dict[tuple[bool, str], tuple[Symbol | None, int]] = {}
+        """Names that the present piece asked what is around for, what they were, and in which scope."""
+        self.asked_near: dict[tuple[bool, str], str | None] = {}
+        """The same for names that nothing declares: which name of the file was perhaps meant."""
+        self.asked_local: dict[str, str | None] = {}
+        """The same for names in the scopes around."""
+        self.n_unsure = 0
+        """Things that may follow from more than the tokens of a statement and what it asked for."""
         self.scopes: list[tuple[dict[str, Symbol], dict[str, Symbol], Scope]] = []
         self.function: Symbol | None = None
         self.depth = 0
@@ -125,6 +138,10 @@ class Cursor:
         """What decides whether the present statement runs."""
         self.is_doubtful = False
         """Set at a name that nothing defines: what follows is then not judged."""
+        self.n_doubts = 0
+        """How often it was set, if that was news or not."""
+        self.n_judged = 0
+        """What was wrong so far, or in doubt."""
 
     # ------------------------------------------------------------------------------------------ tokens
 
@@ -209,6 +226,11 @@ class Cursor:
 
     # -------------------------------------------------------------------------------------- complaints
 
+    def doubt(self) -> None:
+        """Judge nothing from here on."""
+        self.is_doubtful = True
+        self.n_doubts += 1
+
     def issue(
         self,
         code: str,
@@ -223,17 +245,22 @@ class Cursor:
         name: str | None = None,
     ) -> None:
         """Report something, unless it may follow from a name that nothing defines."""
-        if self.is_doubtful and severity is not Severity.HINT and code != "undefined-name":
-            return
+        if code == "syntax-error":
+            self.n_unsure += 1  # How far ahead was looked, nobody knows.
+        if severity is not Severity.HINT and code != "undefined-name":
+            self.n_judged += 1
+            if self.is_doubtful:
+                return
         at = self.at if token is None else token
-        self.unit.issues.append(
+        self.piece.has_error |= severity is Severity.ERROR
+        self.piece.issues.append(
             Issue(code, severity, message, at, end or at + 1, is_behind, fix, notes, name)
         )
 
     def need(self, extension: str, what: str, token: int, severity: Severity = Severity.WARNING) -> None:
         """Note what an extension has to be enabled for; of each file the first is told."""
         if not self.is_cpp:
-            self.unit.needs.append(Need(token, extension, what, severity))
+            self.piece.needs.append(Need(token, extension, what, severity))
 
     def fail(self, message: str) -> SyntaxFaultError:
         """Report a syntax error; return what is to be raised."""
@@ -244,8 +271,8 @@ class Cursor:
 
     def open_scope(self) -> Scope:
         """Open a scope at the present token."""
-        scope = Scope(self.at, self.n_tokens)
-        (self.scopes[-1][2].inner if self.scopes else self.unit.scopes).append(scope)
+        scope = Scope(self.at, self.n_tokens, len(self.scopes))
+        self.piece.scopes.append(scope)
         self.scopes.append(({}, {}, scope))
         return scope
 
@@ -255,11 +282,17 @@ class Cursor:
 
     def lookup(self, name: str, *, is_tag: bool = False) -> Symbol | None:
         """Return what a name means here."""
+        level = len(self.scopes)
         for ordinary, tags, _ in reversed(self.scopes):
+            level -= 1
             found = (tags if is_tag else ordinary).get(name)
             if found is not None:
+                is_own = found._piece is None and found.token >= self.piece_start
+                if level < self.piece.depth and not is_own:
+                    self.asked.setdefault((is_tag, name), (found, level))
                 return found
         found = self.file_scope.get(is_tag, name)
+        self.asked.setdefault((is_tag, name), (found, -1))
         if found is None or found.unit is not self.unit:
             self.unit.lookups.setdefault((is_tag, name), found)
         return found
@@ -267,6 +300,7 @@ class Cursor:
     def near(self, name: str, *, is_type: bool = False) -> str | None:
         """Return the name of the file, or its typedef, that was perhaps meant."""
         found = self.unit.near[is_type, name] = self.file_scope.near(name, is_type=is_type)
+        self.asked_near[is_type, name] = found
         self.unit.near_of = self.file_scope.names
         return found
 
@@ -275,34 +309,53 @@ class Cursor:
         base = base_of(type_)
         if isinstance(base, Record) and base.name:
             found = self.file_scope.get(True, base.name)
+            if self.lookup(base.name, is_tag=True) is not found:
+                self.n_unsure += 1
             if found is None or found.unit is not self.unit:
                 self.unit.lookups.setdefault((True, base.name), found)
 
     def declare(self, symbol: Symbol, *, is_tag: bool = False) -> None:
         """Let a name mean a symbol from here on."""
         symbol.unit = self.unit
-        self.unit.symbols.append(symbol)
+        self.piece.symbols.append(symbol)
         role = Role.DECLARES | (Role.DEFINES if symbol.is_definition else Role(0))
-        self.unit.uses.append(Use(symbol.token, symbol, role))
+        self.piece.uses.append(Use(symbol.token, symbol, role))
         if not symbol.name:
             return
         if self.scopes:
             ordinary, tags, scope = self.scopes[-1]
             (tags if is_tag else ordinary)[symbol.name] = symbol
-            (scope.tags if is_tag else scope.symbols).append(symbol)
+            if len(self.scopes) > self.piece.depth:
+                (scope.tags if is_tag else scope.symbols).append(symbol)
+            else:
+                (self.piece.tags if is_tag else self.piece.names).append(symbol)
             return
         self.file_scope.put(is_tag, symbol.name, symbol)
         self.unit.names.append((is_tag, symbol.name, symbol))
 
+    def place_of(self, symbol: Symbol) -> int:
+        """Return the token of a symbol's name, be it in a piece that was read to its end."""
+        if symbol.piece is None:
+            return symbol.token
+        waiting = [*self.open, (self.piece_start, self.piece)]
+        is_open = {id(it) for _, it in waiting}
+        while waiting:
+            at, piece = waiting.pop()
+            if piece.key is symbol.piece:
+                return at + symbol.token
+            start = 0 if id(piece) in is_open else at
+            waiting += [(start + inner, it) for inner, it in piece.inner]
+        return symbol.token
+
     def use(self, token: int, symbol: Symbol, role: Role) -> None:
         """Note that a token names a symbol."""
-        self.unit.uses.append(Use(token, symbol, role))
+        self.piece.uses.append(Use(token, symbol, role))
 
     def use_builtin(
         self, token: int, text: str | None = None, *, is_varying: bool = False, type_: Qualified | None = None
     ) -> None:
         """Note that a token names something built in."""
-        self.unit.builtins.append(BuiltinUse(token, self.texts[token], text, is_varying, type_))
+        self.piece.builtins.append(BuiltinUse(token, self.texts[token], text, is_varying, type_))
 
     def named_type(self, at: int | None = None) -> Qualified | None:
         """Return the type that the token names, if it names one here."""

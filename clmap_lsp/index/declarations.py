@@ -229,7 +229,7 @@ class DeclarationParser(ExpressionParser):
         if close is not None and not of_2_0 and text.upper() != text:
             fix = Fix(f"Change to '{close}'", (Edit(at, at + 1, close),))
             self.issue("undeclared", f"{said}; did you mean '{close}'?", token=at, fix=fix, name=text)
-            self.is_doubtful = True
+            self.doubt()
             return
         if of_2_0:
             message = f"'{text}' is of OpenCL C 2.0; this is built as {self.version / 100:.1f}"
@@ -238,7 +238,7 @@ class DeclarationParser(ExpressionParser):
             severity = Severity.INFORMATION if text.upper() == text or is_qualifier else Severity.WARNING
             said += f"; if the host defines it, set -D {text}=VALUE in clmap.toml"
             self.issue("undefined-name", said, severity, token=at, name=text)
-        self.is_doubtful = True
+        self.doubt()
 
     def attribute(self) -> list[tuple[str, str]]:
         """Read `__attribute__((a, b(c)))`; return names with their arguments as text."""
@@ -403,7 +403,7 @@ class DeclarationParser(ExpressionParser):
                     self.issue("wrong-type", said, token=declared.name)
                 member.parent, member.bits, member.aligned = record, bits, _aligned(attributes)
                 members.append(member)
-                self.unit.symbols.append(member)
+                self.piece.symbols.append(member)
                 self.use(declared.name, member, Role.DECLARES | Role.DEFINES)
             if not self.accept(","):
                 break
@@ -686,7 +686,7 @@ class DeclarationParser(ExpressionParser):
 
     def initializer(self, type_: Qualified, at: int) -> Value | int | None:
         """Read what stands behind `=`; return the value, or the number of elements of a list."""
-        self.unit.expected.append(Expected(self.at, type_))
+        self.piece.expected.append(Expected(self.at, type_))
         if self.text == "{":
             return self.initializer_list(type_)
         value = self.assignment()
@@ -716,7 +716,7 @@ class DeclarationParser(ExpressionParser):
                 if self.texts[self.at] in (",", ")"):
                     raise self.fail("expected expression")
                 if element is not None:
-                    self.unit.expected.append(Expected(self.at, element))
+                    self.piece.expected.append(Expected(self.at, element))
                 self.assignment()
             if isinstance(base, VectorType) and at == base.lanes and not self.is_cpp:
                 self.issue("wrong-vector", "excess elements in vector initializer", token=self.at - 1)
@@ -728,7 +728,7 @@ class DeclarationParser(ExpressionParser):
         return most
 
     def _designated(self, base: Base, at: int) -> tuple[Qualified | None, int]:
-        self.unit.members.append(MemberAccess(self.at, Qualified(base), is_arrow=False))
+        self.piece.members.append(MemberAccess(self.at, Qualified(base), is_arrow=False))
         self.at += 1
         name = self.text
         if not is_name(name):
@@ -875,7 +875,7 @@ class DeclarationParser(ExpressionParser):
         is_constant = space_of(type_) is AddressSpace.CONSTANT and not self.is_cpp
         if is_constant and isinstance(found, Value) and found.constant is None and not found.is_pointed:
             self._check_constant(found, self.reads[mark:])
-        self.unit.flow.append((symbol, (*self.reads[mark:], *self.controls)))
+        self.piece.flow.append((symbol, (*self.reads[mark:], *self.controls)))
         base = base_of(type_)
         if isinstance(found, Value) and isinstance(base, ScalarType) and is_const(type_):
             symbol.value = found.constant
@@ -908,13 +908,14 @@ class DeclarationParser(ExpressionParser):
             before = ordinary.get(symbol.name)
             if before is None and len(self.scopes) == 2:  # A body may not declare its parameters anew.
                 before = self.scopes[0][0].get(symbol.name)
+            self.n_unsure += before is not None
             if before is not None and before.kind is not Kind.FUNCTION and symbol.storage != "extern":
                 same = before.type == symbol.type
                 said = f"redefinition of '{symbol.name}'"
                 if not same and before.kind is not Kind.TYPEDEF and before.type is not None:
                     old, new = spelled(before.type), spelled(symbol.type or UNKNOWN)
                     said += f" with a different type: '{new}' vs '{old}'" if old != new else ""
-                notes = ((before.token, "previous definition is here"),)
+                notes = ((self.place_of(before), "previous definition is here"),)
                 self.issue("redefinition", said, token=symbol.token, notes=notes)
             return
         before = self.file_scope.get(False, symbol.name)
@@ -936,7 +937,7 @@ class DeclarationParser(ExpressionParser):
             said = f"variable has incomplete type '{spelled(Qualified(base))}'"
             self.issue("wrong-type", said, token=symbol.token)
         self.check_extensions(type_, symbol.token, "a variable")
-        if self.is_cpp or self.is_doubtful:
+        if self.is_cpp:
             return
         if not self.scopes:
             is_sampler = getattr(base, "name", "") == "sampler_t"

@@ -73,11 +73,11 @@ class ExpressionParser(PostfixParser, ABC):
         at = self.at
         operator = self.texts[at]
         self.at += 1
-        self.unit.expected.append(Expected(self.at, left.type))
+        self.piece.expected.append(Expected(self.at, left.type))
         right = self.assignment()
         self.wrote(left, operator != "=")
         if left.root is not None and not left.is_pointed:
-            self.unit.flow.append((left.root, (*self.reads[mark:], *self.controls)))
+            self.piece.flow.append((left.root, (*self.reads[mark:], *self.controls)))
         self._check_writable(left, at)
         if operator == "=":
             self.check_conversion(left.type, right, "assigning to", at)
@@ -247,10 +247,10 @@ class ExpressionParser(PostfixParser, ABC):
     def _address(self, operand: Value, at: int) -> Value:
         if operand.use is not None and not operand.is_pointed:
             # What has its address taken may be written through it.
-            use = self.unit.uses[operand.use]
-            self.unit.uses[operand.use] = Use(use.token, use.symbol, Role.READS | Role.WRITES)
+            use = self.piece.uses[operand.use]
+            self.piece.uses[operand.use] = Use(use.token, use.symbol, Role.READS | Role.WRITES)
             if operand.root is not None:
-                self.unit.flow.append((operand.root, (None,)))
+                self.piece.flow.append((operand.root, (None,)))
         type_ = operand.type
         if isinstance(type_.base, Unknown):
             return Value(UNKNOWN, at)

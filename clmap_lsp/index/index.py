@@ -9,7 +9,8 @@ from dataclasses import field
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.cursor import FileScope
 from clmap_lsp.index.extensions import enabled_at, missing
-from clmap_lsp.index.model import BuiltinUse, Edit, Fix, Issue, Kind, Role, Symbol, Unit
+from clmap_lsp.index.model import BuiltinUse, Edit, Fix, Issue, Kind, Role, Symbol
+from clmap_lsp.index.pieces import Key, Piece, Unit
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.ir import Problem, Severity
 from clmap_lsp.source.lexer import Token
@@ -91,17 +92,29 @@ class Index:
     # ----------------------------------------------------------------------------------------- places
 
     @lazy_property
-    def _starts(self) -> dict[Unit, int]:
-        return {it.unit: it.start for it in self.units}
+    def _places(self) -> dict[Key, tuple[PlacedUnit, int, Piece]]:
+        """Where each piece is: in which unit, and from which of its tokens on."""
+        return {piece.key: (placed, at, piece) for placed in self.units for at, piece in placed.unit.pieces}
 
-    def start_of(self, unit: Unit | None) -> int | None:
-        """Return the number of a unit's first token; `None` for one that this index has not."""
-        return None if unit is None else self._starts.get(unit)
+    def _place_of(self, symbol: Symbol) -> tuple[PlacedUnit, int, Piece] | None:
+        """Return where the piece is that declares a symbol; `None` for one that this index has not."""
+        piece = symbol.piece
+        return None if piece is None else self._places.get(piece)
+
+    def unit_of(self, symbol: Symbol) -> Unit | None:
+        """Return the unit of this index that declares a symbol."""
+        place = self._place_of(symbol)
+        return None if place is None else place[0].unit
+
+    def number_in_unit(self, symbol: Symbol) -> int | None:
+        """Return the number of a symbol's name among the tokens of its unit."""
+        place = self._place_of(symbol)
+        return None if place is None else place[1] + symbol.token
 
     def token_of(self, symbol: Symbol) -> Token | None:
         """Return the token that names a symbol where it is declared."""
-        start = self.start_of(symbol.unit)
-        return None if start is None else self.tokens[start + symbol.token]
+        place = self._place_of(symbol)
+        return None if place is None else self.tokens[place[0].start + place[1] + symbol.token]
 
     def name_span(self, symbol: Symbol) -> Span | None:
         """Return where a symbol is named: in a macro's body, the use of the macro."""
@@ -121,10 +134,15 @@ class Index:
         """Return where the whole declaration stands."""
         if symbol.macro is not None:
             return symbol.macro.span if symbol.macro.span.path in self.files else None
-        start = self.start_of(symbol.unit)
-        if start is None:
+        place = self._place_of(symbol)
+        if place is None:
             return None
-        return self.cover(start + symbol.first, start + max(symbol.end, symbol.first + 1))
+        start = place[0].start + place[1]
+        body = place[0].unit.bodies.get(symbol)
+        if body is not None:
+            return self.cover(start + symbol.first, place[0].start + body[1])
+        ends = (end for it, end in zip(place[2].symbols, place[2].ends, strict=True) if it is symbol)
+        return self.cover(start + symbol.first, start + max(next(ends, 0), symbol.first + 1))
 
     def cover(self, first: int, end: int) -> Span:
         """Return the place of the tokens `[first, end)`, in the file of the first."""

@@ -1,7 +1,8 @@
 """What the index holds: symbols, their uses, scopes, calls and problems, by the numbers of tokens.
 
 A translation unit is read declaration by declaration; what one says is a `Unit`. Everything in it counts
-tokens from the declaration's first one, so that a unit stays what it is when text before it changes.
+tokens from the declaration's first one, so that a unit stays what it is when text before it changes. Inside
+of it, what a statement says is a `Piece` (`pieces.py`), for which the same holds.
 
 What owns points at what it owns; the way back is weak, so that a reading goes with its last reference.
 """
@@ -10,12 +11,16 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import Enum, IntFlag
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import ReferenceType, ref
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.types import Qualified
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.span import Span
+
+if TYPE_CHECKING:
+    from clmap_lsp.index.pieces import Key, Unit
 
 
 class Kind(Enum):
@@ -60,11 +65,11 @@ class Symbol:
     kind: Kind
     type: Qualified | None
     token: int
-    """The number of the name's token in its unit."""
+    """The number of the name's token in its piece, as for all that counts tokens here."""
     first: int
     """The first token of the declaration."""
     end: int
-    """The token behind the declaration's last one."""
+    """The token behind the declaration's last one, as long as it is being read: later, `Piece.ends` tells."""
     is_definition: bool = True
     previous: Symbol | None = None
     """An earlier declaration of the same thing."""
@@ -76,7 +81,7 @@ class Symbol:
     bits: int | None = None
     aligned: int | None = None
     body: tuple[int, int] | None = None
-    """Of a function, record or enumeration: the tokens from `{` to behind `}`."""
+    """Of a record or enumeration: the tokens from `{` to behind `}`. Of functions, `Unit.bodies` tells."""
     is_varying: bool = False
     """Of a variable: its value may differ between the work-items of a group."""
     macro: MacroDefinition | None = None
@@ -85,16 +90,26 @@ class Symbol:
     members: list[Symbol] | None = None
     """Of a struct or union that this defines."""
     _unit: ReferenceType[Unit] | None = field(default=None, init=False, repr=False)
+    _piece: ReferenceType[Key] | None = field(default=None, init=False, repr=False)
     _parent: ReferenceType[Symbol] | None = field(default=None, init=False, repr=False)
 
     @property
     def unit(self) -> Unit | None:
-        """The unit that declares it."""
+        """The unit that was being read when it was declared: a later one may have taken it over."""
         return None if self._unit is None else self._unit()
 
     @unit.setter
     def unit(self, unit: Unit) -> None:
         self._unit = ref(unit)
+
+    @property
+    def piece(self) -> Key | None:
+        """What it is declared in (`Piece.key`); `None` as long as that is being read."""
+        return None if self._piece is None else self._piece()
+
+    @piece.setter
+    def piece(self, piece: Key) -> None:
+        self._piece = ref(piece)
 
     @property
     def parent(self) -> Symbol | None:
@@ -126,8 +141,7 @@ class MacroDefinition:
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A token that names a symbol."""
 
     token: int
@@ -135,8 +149,7 @@ class Use:
     role: Role
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinUse:
+class BuiltinUse(NamedTuple):
     """A token that names a built-in function, type or constant; `text` is a call's signature where known."""
 
     token: int
@@ -152,6 +165,8 @@ class Scope:
 
     start: int
     end: int
+    depth: int = 0
+    """How many scopes are around it."""
     symbols: list[Symbol] = field(default_factory=list)
     tags: list[Symbol] = field(default_factory=list)
     inner: list[Scope] = field(default_factory=list)
@@ -212,8 +227,7 @@ class Issue:
     """The name that it is about, where each name is reported once."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemberAccess:
+class MemberAccess(NamedTuple):
     """The token of a `.` or `->`, and the type of what stands before it."""
 
     token: int
@@ -221,8 +235,7 @@ class MemberAccess:
     is_arrow: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
+class Expected(NamedTuple):
     """From this token on a value of a type is wanted: completion ranks by it."""
 
     token: int
@@ -237,29 +250,3 @@ class Need:
     extension: str
     what: str
     severity: Severity = Severity.WARNING
-
-
-@dataclass(slots=True, eq=False, weakref_slot=True)
-class Unit:
-    """What one top-level declaration says."""
-
-    n_tokens: int
-    symbols: list[Symbol] = field(default_factory=list)
-    names: list[tuple[bool, str, Symbol]] = field(default_factory=list)
-    """File-scope names that it declares, in order; true for tags."""
-    uses: list[Use] = field(default_factory=list)
-    builtins: list[BuiltinUse] = field(default_factory=list)
-    scopes: list[Scope] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    issues: list[Issue] = field(default_factory=list)
-    members: list[MemberAccess] = field(default_factory=list)
-    expected: list[Expected] = field(default_factory=list)
-    needs: list[Need] = field(default_factory=list)
-    lookups: dict[tuple[bool, str], Symbol | None] = field(default_factory=dict)
-    """File-scope names that it asked for, and what they were."""
-    near: dict[tuple[bool, str], str | None] = field(default_factory=dict)
-    """Names that nothing declares (true: types), and which name of the file was perhaps meant."""
-    near_of: int = 0
-    """The names among which it was looked for (`FileScope.names`)."""
-    flow: list[tuple[Symbol | None, tuple[Symbol | None, ...]]] = field(default_factory=list)
-    """Assignments: a symbol (a function: its result) and what its value depends on (`None`: work-items)."""

@@ -116,7 +116,7 @@ class OperandParser(Checks, ABC):
                 raise self.fail("expected '{'")
             else:
                 self.at += 1
-        self.is_doubtful = True
+        self.doubt()
         self.skip_brackets()
         return Value(Qualified(Pointer(UNKNOWN, is_block=True)), at)
 
@@ -162,7 +162,7 @@ class OperandParser(Checks, ABC):
         calls = symbol.kind in CALLABLE
         self.use(at, symbol, Role.CALLS if calls and self.text == "(" else Role.READS)
         if calls:
-            return Value(symbol.type or UNKNOWN, at, callee=symbol, use=len(self.unit.uses) - 1)
+            return Value(symbol.type or UNKNOWN, at, callee=symbol, use=len(self.piece.uses) - 1)
         self.reads.append(symbol)
         constant = symbol.value
         if symbol.kind is not Kind.ENUMERATOR and not (symbol.type is not None and is_const(symbol.type)):
@@ -173,7 +173,7 @@ class OperandParser(Checks, ABC):
             is_lvalue=symbol.kind is not Kind.ENUMERATOR,
             constant=constant,
             root=symbol,
-            use=len(self.unit.uses) - 1,
+            use=len(self.piece.uses) - 1,
         )
 
     def _not_declared_here(self, name: str, at: int) -> Value:
@@ -231,7 +231,7 @@ class OperandParser(Checks, ABC):
             said = f"'{name}' is of OpenCL C {builtin.since:.1f}; this is built as {self.version / 100:.1f}"
             self.issue("version", said, token=at, name=name)
             return
-        local = nearest(name, self._local_names())
+        local = self._near_local(name)
         close = local or self.near(name)
         if close is None and is_call:
             close = builtins.near(name)
@@ -245,7 +245,7 @@ class OperandParser(Checks, ABC):
             self.issue("undeclared", said, token=at, fix=replaced(at, close), name=name)
             return
         if self.texts[self.at] not in AFTER_OPERAND:
-            self.is_doubtful = True
+            self.doubt()
         severity = Severity.INFORMATION if is_call or is_capitals else Severity.WARNING
         said = f"{what}; if the host defines it, set -D {name}=VALUE in clmap.toml"
         if close is not None:
@@ -254,6 +254,19 @@ class OperandParser(Checks, ABC):
             )
         fix = None if close is None else replaced(at, close)
         self.issue("undefined-name", said, severity, token=at, fix=fix, name=name)
+
+    def _near_local(self, name: str) -> str | None:
+        """Return the name in the scopes around that was perhaps meant."""
+        found = nearest(name, self._local_names())
+        self.asks_local(name, found)
+        return found
+
+    def asks_local(self, name: str, meant: str | None) -> None:
+        """Note which name in the scopes around the present piece was meant, if it was none of its own."""
+        if meant is not None and any(meant in it[0] for it in self.scopes[max(self.piece.depth - 1, 0) :]):
+            self.n_unsure += 1  # In the scope around, it may be.
+        elif self.asked_local.setdefault(name, meant) != meant:
+            self.n_unsure += 1
 
     def _local_names(self) -> Iterator[str]:
         return (name for ordinary, _, _ in reversed(self.scopes) for name in ordinary)

@@ -106,7 +106,7 @@ class PostfixParser(CallParser, ABC):
         type_ = decayed(value.type) if is_arrow else value.type
         base = base_of(type_)
         is_pointed = value.is_pointed
-        self.unit.members.append(MemberAccess(at, type_, is_arrow))
+        self.piece.members.append(MemberAccess(at, type_, is_arrow))
         self.at += 1
         if is_arrow and isinstance(base, Pointer):
             type_ = base.pointee

@@ -10,7 +10,9 @@ from clmap_lsp import defaults
 from clmap_lsp.index import builtins
 from clmap_lsp.index.cursor import FileScope
 from clmap_lsp.index.index import Include, Index, PlacedUnit
-from clmap_lsp.index.model import Kind, MacroDefinition, Symbol, Unit
+from clmap_lsp.index.model import Kind, MacroDefinition, Symbol
+from clmap_lsp.index.pieces import Unit
+from clmap_lsp.index.piecewise import Earlier
 from clmap_lsp.index.statements import read_unit
 from clmap_lsp.index.types import TYPE_NAMES, Enumeration, Record
 from clmap_lsp.interruption import checkpoint
@@ -24,6 +26,8 @@ from clmap_lsp.source.span import SourceFile, Span
 from clmap_lsp.source.vocabulary import ATTRIBUTE_WORDS, KERNEL_WORDS
 
 _PLAIN = BuildOptions()
+SMALLEST_EDITED = 60
+"""Tokens of a declaration from which on it is read by statements: fewer are read in no time."""
 _LONGEST_ATTRIBUTE = 100
 """Tokens."""
 _NEVER_A_KERNELS = frozenset(TYPE_NAMES.keys() - {"void"}) | {
@@ -66,7 +70,11 @@ def read_index(
         read_as = replace(options, standard=options.standard or presumed_standard(texts))
         known = previous.kept if previous is not None and previous.read_as == read_as else {}
         also = beside.kept if beside is not None and beside.read_as == read_as else {}
-        units, kept, scope = _units(source.tokens, texts, read_as, known, also)
+        is_cpp = read_as.language.startswith("CLC++")
+        edited = _Edited(
+            [it for it in (previous, beside) if it is not None and it.read_as == read_as and not is_cpp]
+        )
+        units, kept, scope = _units(source.tokens, texts, read_as, known, also, edited)
         macros, macro_uses = _macros(log)
         return Index(
             path,
@@ -110,6 +118,7 @@ def _units(
     options: BuildOptions,
     known: Mapping[str, list[Unit]],
     also: Mapping[str, list[Unit]],
+    edited: _Edited,
 ) -> tuple[list[PlacedUnit], _Kept, FileScope]:
     scope = FileScope()
     kept: _Kept = {}
@@ -121,11 +130,14 @@ def _units(
         checkpoint()
         part = texts[start:end]
         key = "\0".join(part)
-        unit = _reused(waiting.get(key), scope)
+        unit = _reused([it for it in waiting.get(key, ()) if it not in taken], scope)
         if unit is None and key in also:
             unit = _reused([it for it in also[key] if it not in taken], scope)
         if unit is None:
-            unit = read_unit(part, scope, options)
+            earlier = edited.of(part, taken)
+            if earlier is not None:
+                taken.add(earlier.unit)
+            unit = read_unit(part, scope, options, earlier)
         else:
             for is_tag, name, symbol in unit.names:
                 scope.put(is_tag, name, symbol)
@@ -135,6 +147,35 @@ def _units(
         kept.setdefault(key, []).append(unit)
         placed.append(PlacedUnit(start, end, unit, is_cut))
     return placed, kept, scope
+
+
+class _Edited:
+    """Finds the earlier reading of a declaration that an edit has changed, by what stands before its body."""
+
+    def __init__(self, indexes: list[Index]) -> None:
+        self._indexes = indexes
+        self._by_head: dict[str, list[tuple[Unit, list[str]]]] | None = None
+
+    def of(self, texts: list[str], taken: set[Unit]) -> Earlier | None:
+        """Return the earlier reading of a function; none that was taken for another one."""
+        if len(texts) < SMALLEST_EDITED or "{" not in texts:
+            return None
+        found = self._known().get("\0".join(texts[: texts.index("{")]), ())
+        for unit, before in found:
+            if unit not in taken:
+                return Earlier.of(unit, before, texts)
+        return None
+
+    def _known(self) -> dict[str, list[tuple[Unit, list[str]]]]:
+        if self._by_head is None:
+            self._by_head = {}
+            for index in self._indexes:
+                for placed in index.units:
+                    if placed.unit.head is not None and placed.unit.n_tokens >= SMALLEST_EDITED:
+                        texts = index.texts[placed.start : placed.end]
+                        key = "\0".join(texts[: texts.index("{")])
+                        self._by_head.setdefault(key, []).append((placed.unit, texts))
+        return self._by_head
 
 
 def _forget_definitions(known: Mapping[str, list[Unit]]) -> None:

@@ -8,7 +8,8 @@ from clmap_lsp.index import builtins
 from clmap_lsp.index.constants import constants
 from clmap_lsp.index.cursor import KEYWORDS
 from clmap_lsp.index.index import Index, Occurrence
-from clmap_lsp.index.model import Kind, Scope, Symbol, Unit
+from clmap_lsp.index.model import Kind, Scope, Symbol
+from clmap_lsp.index.pieces import Unit
 from clmap_lsp.index.types import TYPE_NAMES
 from clmap_lsp.index.unread import UnclearError, inactive_places, macro_places
 from clmap_lsp.source.lexer import is_name, joined
@@ -116,20 +117,21 @@ def _check_conflicts(index: Index, symbol: Symbol, name: str) -> None:
     if symbol.kind is Kind.MACRO:
         is_taken = any(it.name == name for _, it in index.symbols())
     elif symbol.kind is Kind.LABEL:
-        labels = (it for placed, it in index.symbols() if placed.unit is symbol.unit)
+        labels = (it for placed, it in index.symbols() if placed.unit is index.unit_of(symbol))
         is_taken = any(it.name == name and it.kind is Kind.LABEL for it in labels)
     elif symbol.parent is None or symbol.kind in _FILE_SCOPE:
         others = (it for _, it in index.symbols() if it.name == name and it.kind is not Kind.MEMBER)
         is_taken = any(it.parent is None or it.kind in _FILE_SCOPE for it in others) or any(
-            _is_hidden(placed.unit, placed.unit.scopes, symbol, name) for placed in index.units
+            _is_hidden(index, placed.unit, placed.unit.scopes, symbol, name) for placed in index.units
         )
     else:
-        is_taken = symbol.unit is not None and _is_taken(symbol.unit, symbol, name)
+        unit = index.unit_of(symbol)
+        is_taken = unit is not None and _is_taken(index, unit, symbol, name)
     if is_taken:
         raise RenameError(f"`{name}` is declared already, where `{symbol.name}` is used")
 
 
-def _is_taken(unit: Unit, symbol: Symbol, name: str) -> bool:
+def _is_taken(index: Index, unit: Unit, symbol: Symbol, name: str) -> bool:
     """Tell whether another meaning of a name and a variable of a function would get into each other's way."""
     around = _around(unit.scopes, symbol)
     if not around:
@@ -140,21 +142,22 @@ def _is_taken(unit: Unit, symbol: Symbol, name: str) -> bool:
     if any(it.name == name for scope in beside for it in scope.symbols):
         return True
     inside = set(_within(own))
+    declared = index.number_in_unit(symbol) or 0
     for use in unit.uses:
         if use.symbol.name == name and own.start <= use.token < own.end and use.symbol not in inside:
             is_value = use.symbol.kind not in (Kind.MEMBER, Kind.LABEL, Kind.STRUCT, Kind.UNION, Kind.ENUM)
-            if is_value and use.token > symbol.token:
+            if is_value and use.token > declared:
                 return True
-    return _is_hidden(unit, own.inner, symbol, name)
+    return _is_hidden(index, unit, own.inner, symbol, name)
 
 
-def _is_hidden(unit: Unit, scopes: list[Scope], symbol: Symbol, name: str) -> bool:
+def _is_hidden(index: Index, unit: Unit, scopes: list[Scope], symbol: Symbol, name: str) -> bool:
     """Tell whether something in these scopes would hide a symbol of this name where it is used."""
     uses = [it.token for it in unit.uses if it.symbol.root is symbol.root]
     waiting = list(scopes)
     while waiting and uses:
         scope = waiting.pop()
-        hiding = [it.token for it in scope.symbols if it.name == name]
+        hiding = [index.number_in_unit(it) or 0 for it in scope.symbols if it.name == name]
         if hiding and any(min(hiding) < at < scope.end for at in uses):
             return True
         waiting += scope.inner

@@ -15,12 +15,13 @@ from clmap_lsp.index.cursor import (
 )
 from clmap_lsp.index.declarations import (
     NO_KERNEL_PARAMETERS,
-    DeclarationParser,
     Declarator,
     Specifiers,
     is_void,
 )
-from clmap_lsp.index.model import CALLABLE, TAGS, Edit, Expected, Fix, Kind, Role, Symbol, Unit
+from clmap_lsp.index.model import CALLABLE, TAGS, Edit, Expected, Fix, Kind, Role, Symbol
+from clmap_lsp.index.pieces import Unit, all_pieces
+from clmap_lsp.index.piecewise import Around, Earlier, PieceParser, seal
 from clmap_lsp.index.types import (
     TYPE_NAMES,
     UNKNOWN,
@@ -46,35 +47,29 @@ _JUMPS = frozenset({"return", "break", "continue", "goto"})
 _PLACED = frozenset({AddressSpace.GLOBAL, AddressSpace.LOCAL, AddressSpace.CONSTANT})
 
 
-def read_unit(texts: list[str], scope: FileScope, options: BuildOptions) -> Unit:
-    """Read one top-level declaration; `scope` gets the names that it declares. Never raises on text."""
+def read_unit(
+    texts: list[str], scope: FileScope, options: BuildOptions, earlier: Earlier | None = None
+) -> Unit:
+    """Read one top-level declaration; `scope` gets the names that it declares. Never raises on text.
+
+    Args:
+        earlier: an earlier reading of a declaration that begins in the same way; statements that are as they
+            were are taken from it.
+    """
     if "generic" in texts and (options.standard or "") >= "CL2.0":
         texts = ["__generic" if it == "generic" else it for it in texts]
-    parser = UnitParser(texts, scope, options)
+    parser = UnitParser(texts, scope, options, earlier)
     try:
         parser.run()
     except RecursionError:  # Too deep for Python, though not by our count.
         parser.scopes.clear()
+        parser.unit.head = None
+    seal(parser.unit.root, 0, len(texts))
     return parser.unit
 
 
-class _Around:
-    """A loop or a `switch`, with its labels."""
-
-    __slots__ = ("cases", "word")
-
-    def __init__(self, word: str) -> None:
-        self.word = word
-        self.cases: set[int | float | str] = set()
-
-
-class UnitParser(DeclarationParser):
+class UnitParser(PieceParser):
     """Reads top-level declarations and function bodies."""
-
-    labels: dict[str, Symbol]
-    gotos: list[tuple[str, int]]
-    around: list[_Around]
-    """The loops and `switch`es around a statement."""
 
     def _enter(self) -> None:
         """Forget what stands around statements: a function begins, or an expression outside of all."""
@@ -82,6 +77,9 @@ class UnitParser(DeclarationParser):
 
     def run(self) -> None:
         """Read all of the tokens."""
+        self._enter()
+        if (head := self._resumed()) is not None:
+            self._finish(head.symbol)
         while self.at < self.n_tokens:
             before = self.at
             self.scopes.clear()
@@ -100,6 +98,7 @@ class UnitParser(DeclarationParser):
                 self.at += 1
 
     def _external(self) -> None:
+        is_first = self.at == 0
         self.skip_pragmas()
         if not self.text or self.accept(";"):
             return
@@ -109,7 +108,7 @@ class UnitParser(DeclarationParser):
             self.accept(";")
             return
         if self.is_cpp and self.text in ("template", "namespace", "using", "class"):
-            self.is_doubtful = True
+            self.doubt()
         if self.text == "extern" and self.texts[self.at + 1][:1] == '"':
             self.at += 2
             self.accept("{")
@@ -133,7 +132,7 @@ class UnitParser(DeclarationParser):
         while self.text in ("__attribute__", "__attribute"):
             declared.attributes += self.attribute()
         if isinstance(declared.type.base, Function) and self.text == "{":
-            self._function(specifiers, declared)
+            self._function(specifiers, declared, is_first=is_first)
             return
         if isinstance(declared.type.base, Function) and self.text not in (";", ",", "="):
             self._after_declarator(specifiers, declared)
@@ -148,7 +147,7 @@ class UnitParser(DeclarationParser):
             if name.upper() == name or self.texts[self.closing(at + 1) + 1] != "{":
                 said = f"'{name}' is not defined; if the host defines it, set -D {name}=VALUE in clmap.toml"
                 self.issue("undefined-name", said, Severity.INFORMATION, token=at, name=name)
-                self.is_doubtful = True
+                self.doubt()
                 self.at = self.closing(at + 1) + 1
                 self.accept(";")
                 return True
@@ -173,12 +172,12 @@ class UnitParser(DeclarationParser):
 
     # --------------------------------------------------------------------------------------- functions
 
-    def _function(self, specifiers: Specifiers, declared: Declarator) -> None:
+    def _function(self, specifiers: Specifiers, declared: Declarator, *, is_first: bool) -> None:
         if declared.name is None:
             raise self.fail("expected identifier or '('")
         name = self.texts[declared.name]
         kind = Kind.KERNEL if specifiers.is_kernel else Kind.FUNCTION
-        symbol = Symbol(name, kind, declared.type, declared.name, specifiers.start, self.n_tokens)
+        symbol = Symbol(name, kind, declared.type, declared.name, specifiers.start, self.at)
         symbol.storage = specifiers.storage
         symbol.attributes = (*specifiers.attributes, *declared.attributes)
         self.link_function(symbol, declared)
@@ -190,33 +189,42 @@ class UnitParser(DeclarationParser):
         ):
             self.issue("redefinition", f"redefinition of '{name}'", token=declared.name)
         symbol.is_definition = True
-        self.unit.uses = [
+        self.piece.uses = [
             it if it.symbol is not symbol else type(it)(it.token, symbol, it.role | Role.DEFINES)
-            for it in self.unit.uses
+            for it in self.piece.uses
         ]
         if symbol.kind is Kind.KERNEL:
             self._check_kernel(symbol, specifiers)
-        self.function = symbol
-        self._enter()
         scope = self.open_scope()
         scope.start = declared.opening
         self._declare_parameters(symbol)
+        self._split_head(symbol, declared.opening, is_first=is_first)
+        self._finish(symbol)
+
+    def _finish(self, symbol: Symbol) -> None:
+        """Read a function's body, and say what is wrong with the function as a whole."""
+        self.function = symbol
+        self._enter()
         opened = self.at
-        first_issue = len(self.unit.issues)
         try:
             ends = self._block(opened)
         finally:
-            symbol.end = self.at
-            symbol.body = opened, self.at
+            self.unit.bodies[symbol] = opened, self.at
             for inner in range(len(self.scopes) - 1, -1, -1):
                 self.scopes[inner][2].end = self.at
             self.scopes.clear()
         self._check_labels()
         self._check_result(symbol, ends)
-        if not any(it.severity is Severity.ERROR for it in self.unit.issues[first_issue:]):
+        if not self._has_error(opened):
             self._check_unused(symbol)
         self.function = None
         self.reads.clear()
+
+    def _has_error(self, opened: int) -> bool:
+        """Tell whether something in a body that was read, its `{` at `opened`, is an error."""
+        if any(it.severity is Severity.ERROR for it in self.piece.issues):
+            return True
+        return any(it.has_error for at, it in self.piece.inner if at > opened)
 
     def _check_kernel(self, symbol: Symbol, specifiers: Specifiers) -> None:
         function = symbol.type.base if symbol.type is not None else None
@@ -261,36 +269,51 @@ class UnitParser(DeclarationParser):
         if isinstance(result, Unknown) or is_void(result):
             return
         said = "non-void function does not return a value in all control paths"
-        if not any(it == "return" for it in self.texts[(symbol.body or (0, 0))[0] : self.at]):
+        if "return" not in self.texts[self.unit.bodies[symbol][0] : self.at]:
             said = "non-void function does not return a value"
         self.issue("missing-return", said, Severity.WARNING, token=self.at - 1)
 
     def _check_unused(self, function: Symbol) -> None:
         if self.is_doubtful:
             return
-        seen: dict[Symbol, Role] = {}
-        for use in self.unit.uses:
-            if not use.role & Role.DECLARES:
-                seen[use.symbol] = seen.get(use.symbol, Role(0)) | use.role
-        for symbol in self.unit.symbols:
+        seen, assigned = self._uses_so_far()
+        for at, symbol in self._symbols_so_far():
             if symbol.kind not in (Kind.VARIABLE, Kind.PARAMETER) or not symbol.name:
                 continue
             if symbol.parent is not function or any(name == "unused" for name, _ in symbol.attributes):
                 continue
-            role = seen.get(symbol, Role(0))
+            role = seen.get(symbol, 0)
             if symbol.kind is Kind.PARAMETER:
                 if not role:
                     said = f"unused parameter '{symbol.name}'"
-                    self.issue("unused", said, Severity.HINT, token=symbol.token)
-            elif not role & ~Role.WRITES:
+                    self.issue("unused", said, Severity.HINT, token=at + symbol.token)
+            elif not role & ~Role.WRITES.value:
                 base = base_of(symbol.type or UNKNOWN)
                 if role and isinstance(base, Pointer | Array):
                     continue
-                assigned = [it for it in self.unit.uses if it.symbol is symbol and it.token != symbol.token]
                 said = f"unused variable '{symbol.name}'"
-                if assigned:
+                if symbol in assigned:
                     said = f"variable '{symbol.name}' set but not used"
-                self.issue("unused", said, Severity.HINT, token=symbol.token)
+                self.issue("unused", said, Severity.HINT, token=at + symbol.token)
+
+    def _uses_so_far(self) -> tuple[dict[Symbol, int], set[Symbol]]:
+        """Return what is done with each symbol besides declaring it, and those named at another place too."""
+        seen: dict[Symbol, int] = {}
+        elsewhere: set[Symbol] = set()
+        declares, writes = Role.DECLARES.value, Role.WRITES.value
+        for _, piece in all_pieces(self.piece):
+            for token, symbol, role in piece.uses:
+                done = role._value_
+                if not done & declares:
+                    seen[symbol] = seen.get(symbol, 0) | done
+                    if done == writes and (symbol.piece is not piece.key or token != symbol.token):
+                        elsewhere.add(symbol)
+        return seen, elsewhere
+
+    def _symbols_so_far(self) -> list[tuple[int, Symbol]]:
+        """Return what is declared, in order, each with the first token of its piece."""
+        found = [(at, it) for at, piece in all_pieces(self.piece) for it in piece.symbols]
+        return sorted(found, key=lambda it: it[0] + it[1].token)
 
     # -------------------------------------------------------------------------------------- statements
 
@@ -319,7 +342,7 @@ class UnitParser(DeclarationParser):
                 self.issue(
                     "unreachable", "code will never be executed", Severity.HINT, end=self._end_of_line()
                 )
-            ends = self._contained() or ends
+            ends = self._piece(self._contained) or ends
         self.close_scope()
         if self.text != "}":
             notes = ((opened, "to match this '{'"),)
@@ -350,6 +373,7 @@ class UnitParser(DeclarationParser):
         try:
             return self.statement()
         except SyntaxFaultError:
+            self.n_unsure += 1
             while len(self.scopes) > scopes:
                 self.close_scope()
             self.depth = depth
@@ -471,6 +495,7 @@ class UnitParser(DeclarationParser):
 
     def _label(self) -> bool:
         at = self.at
+        self.n_unsure += 1
         self.at += 2
         name = self.texts[at]
         if name in self.labels:
@@ -478,7 +503,7 @@ class UnitParser(DeclarationParser):
         symbol = Symbol(name, Kind.LABEL, None, at, at, self.at)
         symbol.unit, symbol.parent = self.unit, self.function
         self.labels[name] = symbol
-        self.unit.symbols.append(symbol)
+        self.piece.symbols.append(symbol)
         self.use(at, symbol, Role.DECLARES | Role.DEFINES)
         if self.text == "}":
             return False
@@ -526,18 +551,28 @@ class UnitParser(DeclarationParser):
                 found = at
         return found
 
+    def _control(self, mark: int) -> None:
+        """Let what was read from a mark on decide whether the statements that follow run."""
+        known = set(self.controls)
+        self.controls += [it for it in dict.fromkeys(self.reads[mark:]) if it not in known]
+
     def _if(self) -> bool:
-        self.at += 1
-        mark = len(self.reads)
-        self._condition("if")
         controls = len(self.controls)
-        self.controls += self.reads[mark:]
-        ends = self._body("if")
-        other = False
-        if self.accept("else"):
-            other = self._body("if")
+        ends = True
+        while True:  # A chain of `else if` is as long as it likes: it nests for the grammar alone.
+            self.at += 1
+            mark = len(self.reads)
+            self._condition("if")
+            self._control(mark)
+            ends = self._body("if") and ends
+            if not self.accept("else"):
+                ends = False
+                break
+            if self.text != "if":
+                ends = self._body("if") and ends
+                break
         del self.controls[controls:]
-        return ends and other
+        return ends
 
     def _body(self, word: str) -> bool:
         """Read the statement that a keyword rules, in a scope of its own."""
@@ -545,7 +580,7 @@ class UnitParser(DeclarationParser):
             raise self.fail("expected statement")
         self.open_scope()
         if word != "if":
-            self.around.append(_Around(word))
+            self.around.append(Around(word))
         try:
             return self.statement()
         finally:
@@ -559,7 +594,7 @@ class UnitParser(DeclarationParser):
         start = self.at
         condition = self._condition("while")
         controls = len(self.controls)
-        self.controls += self.reads[mark:]
+        self._control(mark)
         self._body("while")
         del self.controls[controls:]
         return bool(condition.constant) and not _breaks(self.texts[start : self.at])
@@ -586,11 +621,7 @@ class UnitParser(DeclarationParser):
         self.open_scope()
         try:
             if not self.accept(";"):
-                if self.starts_declaration():
-                    self._for_declaration(opened)
-                else:
-                    self.expression()
-                    self._for_semicolon()
+                self._piece(self._for_first)
             mark = len(self.reads)
             is_endless = self.text == ";"
             if self.text != ";":
@@ -598,7 +629,7 @@ class UnitParser(DeclarationParser):
                 is_endless = bool(value.constant)
             self._for_semicolon()
             controls = len(self.controls)
-            self.controls += self.reads[mark:]
+            self._control(mark)
             if self.text != ")":
                 self.expression()
             self.expect(")", opened)
@@ -609,7 +640,16 @@ class UnitParser(DeclarationParser):
         finally:
             self.close_scope()
 
-    def _for_declaration(self, opened: int) -> None:
+    def _for_first(self) -> bool:
+        """Read what a loop begins with, as a piece: what it declares stays while its body is edited."""
+        if self.starts_declaration():
+            self._for_declaration()
+        else:
+            self.expression()
+            self._for_semicolon()
+        return False
+
+    def _for_declaration(self) -> None:
         specifiers = self.specifiers()
         while True:
             self._declare_one(specifiers, self.declarator(specifiers.type))
@@ -628,7 +668,7 @@ class UnitParser(DeclarationParser):
         mark = len(self.reads)
         self._condition("switch")
         controls = len(self.controls)
-        self.controls += self.reads[mark:]
+        self._control(mark)
         start = self.at
         ends = self._body("switch")
         del self.controls[controls:]
@@ -638,8 +678,7 @@ class UnitParser(DeclarationParser):
     def _case(self) -> bool:
         at = self.at
         self.at += 1
-        switch = next((it for it in reversed(self.around) if it.word == "switch"), None)
-        if switch is None:
+        if self._switch_around() is None:
             self.issue("misplaced", f"'{self.texts[at]}' statement not in switch statement", token=at)
         value: int | float | str | None = "default"
         if self.texts[at] == "case":
@@ -647,11 +686,9 @@ class UnitParser(DeclarationParser):
             if self.accept("..."):
                 self.constant_expression()
                 value = None
-        if switch is not None and value is not None:
-            if value in switch.cases:
-                said = "multiple default labels in one switch" if value == "default" else ""
-                self.issue("redefinition", said or f"duplicate case value '{value}'", token=at)
-            switch.cases.add(value)
+        if value is not None and self._add_case(value):
+            said = "multiple default labels in one switch" if value == "default" else ""
+            self.issue("redefinition", said or f"duplicate case value '{value}'", token=at)
         if not self.accept(":"):
             fix = Fix("Insert ':'", (Edit(self.at, self.at, ":"),))
             word = self.texts[self.at - 1] if self.texts[self.at - 1] == "default" else "case"
@@ -673,7 +710,7 @@ class UnitParser(DeclarationParser):
                 said = f"non-void function '{name}' should return a value"
                 self.issue("wrong-return", said, token=at)
         else:
-            self.unit.expected.append(Expected(self.at, result))
+            self.piece.expected.append(Expected(self.at, result))
             value = self.expression()
             if is_void(base_of(result)) and not is_void(base_of(value.type)):
                 if not isinstance(base_of(value.type), Unknown):
@@ -681,7 +718,7 @@ class UnitParser(DeclarationParser):
                     self.issue("wrong-return", said, token=at)
             elif not is_void(base_of(result)):
                 self.check_conversion(result, value, "returning", value.start)
-        self.unit.flow.append((self.function, (*self.reads[mark:], *self.controls)))
+        self.piece.flow.append((self.function, (*self.reads[mark:], *self.controls)))
         self.expect_semicolon("after return statement")
         return True
 
@@ -699,6 +736,7 @@ class UnitParser(DeclarationParser):
         self.at += 1
         if not self.is_name():
             raise self.fail("expected identifier")
+        self.n_unsure += 1
         self.gotos.append((self.text, self.at))
         self.at += 1
         self.expect_semicolon("after goto statement")

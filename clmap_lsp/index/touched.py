@@ -13,7 +13,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.index.model import CALLABLE, Symbol
 from clmap_lsp.source.difference import Difference, difference
 from clmap_lsp.source.ir import Guess
 from clmap_lsp.source.lexer import Token, cut, joined
@@ -224,10 +223,11 @@ class Layout:
 
 def _function(index: Index, placed: PlacedUnit, shared: frozenset[str]) -> _Function | None:
     """Return the function that a declaration of the file itself defines, if it does."""
-    made: list[Symbol] = [it for it in placed.unit.symbols if it.kind in CALLABLE and it.body is not None]
-    if len(made) != 1 or made[0].body is None or placed.is_cut:
+    bodies = placed.unit.bodies
+    if len(bodies) != 1 or placed.is_cut:
         return None
-    opening, behind = (placed.start + it for it in made[0].body)
+    ((function, body),) = bodies.items()
+    opening, behind = (placed.start + it for it in body)
     braces = index.tokens[opening], index.tokens[behind - 1]
     head = span_of_token(index.tokens[placed.start])
     if any(it.path != index.path or it.use is not None for it in braces) or braces[1].text != "}":
@@ -238,7 +238,7 @@ def _function(index: Index, placed: PlacedUnit, shared: frozenset[str]) -> _Func
     may_go = _is_own(index.text[at:end])
     mentioned = shared.intersection(index.texts[opening:behind]) if shared else shared
     needs = frozenset(name for _, name in placed.unit.lookups)
-    return _Function(made[0].name, head.start, at, end, needs, may_go, mentioned)
+    return _Function(function.name, head.start, at, end, needs, may_go, mentioned)
 
 
 @lru_cache(maxsize=256)

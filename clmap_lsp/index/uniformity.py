@@ -26,7 +26,7 @@ def varying_symbols(index: Index) -> frozenset[Symbol]:
         for symbol in placed.unit.symbols:
             if symbol.kind in CALLABLE and symbol.previous is not None:
                 _link(symbol, symbol.previous, users)
-        for target, depends in placed.unit.flow:
+        for target, depends in placed.unit.flow():
             if target is None:
                 continue
             node = _node(target)

@@ -101,7 +101,7 @@ def _means_another(index: Index, symbol: Symbol) -> bool:
         it.name == symbol.name
         and it.root is not symbol.root
         and (it.kind is Kind.MEMBER) == (symbol.kind is Kind.MEMBER)
-        and (not is_local or placed.unit is symbol.unit)
+        and (not is_local or placed.unit is index.unit_of(symbol))
         for placed, it in index.symbols()
     )
 

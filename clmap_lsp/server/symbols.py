@@ -87,7 +87,7 @@ def _detail(symbol: Symbol) -> str:
 
 
 def _children(indexed: Indexed, symbol: Symbol) -> list[lsp.DocumentSymbol]:
-    unit = symbol.unit
+    unit = indexed.index.unit_of(symbol)
     if unit is None:
         return []
     inner: list[Symbol] = []
@@ -100,7 +100,7 @@ def _children(indexed: Indexed, symbol: Symbol) -> list[lsp.DocumentSymbol]:
         of = symbol if symbol.kind is Kind.ENUM or not isinstance(base, Enumeration) else base.symbol
         named = symbol.kind is Kind.TYPEDEF and isinstance(base, Enumeration) and bool(base.name)
         inner = [] if named else [it for it in unit.symbols if it.kind is Kind.ENUMERATOR and it.parent is of]
-    elif symbol.kind in CALLABLE and symbol.body is not None:
+    elif symbol.kind in CALLABLE and symbol in unit.bodies:
         inner = [it for it in unit.symbols if it.parent is symbol and it.name]
     made = (_document_symbol(indexed, it) for it in inner if it.name)
     return [it for it in made if it is not None]
