@@ -2,11 +2,10 @@
 
     python -m benchmarks.giants FOLDER [--characters 50000]
 
-Four kinds, each about as long as asked for: `ode.cl`, the right-hand side of a system of equations with
-hundreds of assignments; `chain.cl`, a long chain of `if` and `else if`; `cases.cl`, one `switch` in a loop;
-`fft.cl`, an unrolled FFT with twiddle factors as numbers. `several.cl` is of the same length but has ordinary kernels.
-The middle of each is ordinary code that `benchmarks.typing_latency` and `benchmarks.language_latency` type
-into.
+Four kinds, each about as long as asked for: `ode`, the right-hand side of a system of equations with
+hundreds of assignments; `chain`, a long chain of `if` and `else if`; `cases`, one `switch` in a loop; `fft`,
+an unrolled FFT with twiddle factors as numbers. `several` is as long and has ordinary kernels. They are for
+`benchmarks.typing_latency --inside` and `benchmarks.language_latency`, which type in the middle.
 """
 
 from __future__ import annotations
@@ -105,10 +104,14 @@ def cases(n_characters: int) -> str:
             f"            {shape.format(k=i + j, m=i * 7 + j, k7=(i + j) % 7 + 1)}\n"
             for j, shape in enumerate(shapes * max(1, n_characters // 50_000))
         )
-        one = f"        case {i}u: {{\n            uint kept_{i} = a;\n{body}            c += kept_{i};\n            break;\n        }}\n"
+        one = (
+            f"        case {i}u: {{\n            uint kept_{i} = a;\n{body}"
+            f"            c += kept_{i};\n            break;\n        }}\n"
+        )
         lines.append(one)
         size += len(one)
-    tail = "        default:\n            break;\n        }\n        at++;\n    }\n    memory[me] = a + b + c;\n}\n"
+    tail = "        default:\n            break;\n        }\n        at++;\n    }\n"
+    tail += "    memory[me] = a + b + c;\n}\n"
     return head + "".join(lines) + tail
 
 

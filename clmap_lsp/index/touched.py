@@ -72,6 +72,30 @@ class Part:
     """Names of which something is said once, where they are used first."""
 
 
+@dataclass(frozen=True, slots=True)
+class EditedBody:
+    """An edit inside of one function's body."""
+
+    apart: Difference
+    name: str
+    opening: int
+    """Of the body's `{`."""
+    end: int
+    """Behind its `}`, where that has moved to."""
+    callers: frozenset[str]
+    """The function and those that call it, however indirectly."""
+
+    def is_read_in(self, index: Index) -> bool:
+        """Tell whether the function's body still ends where it should, by an index of the edited text."""
+        for placed in index.units:
+            for function, (opened, behind) in placed.unit.bodies.items():
+                if function.name == self.name and not placed.is_cut:
+                    first, last = index.tokens[placed.start + opened], index.tokens[placed.start + behind - 1]
+                    if (first.path, first.start, last.end) == (index.path, self.opening, self.end):
+                        return last.text == "}"
+        return False
+
+
 class Layout:
     """The functions of a file that was read, for the edits that come."""
 
@@ -113,7 +137,42 @@ class Layout:
         calls = frozenset(
             it.name for it in index.macros if it.macro is not None and it.macro.parameters is not None
         )
-        return cls(text, functions, macros, calls, guessed, shared) if len(functions) > 1 else None
+        return cls(text, functions, macros, calls, guessed, shared) if functions else None
+
+    def edited(self, text: str) -> EditedBody | None:
+        """Return the function that an edit is in; None where it is not within one, or may reach out of it."""
+        apart = difference(self._text, text)
+        for it in self._functions:
+            if it.opening < apart.start and apart.old_end < it.end:
+                if it.may_go and not self._reaches_out(apart, text):
+                    moved = len(text) - len(self._text)
+                    return EditedBody(
+                        apart, it.name, it.opening, it.end + moved, frozenset(self._callers(it.name))
+                    )
+                break
+        return None
+
+    def serves(self, text: str) -> bool:
+        """Tell whether an edit is in one function, whose body ends where it did."""
+        edit = self.edited(text)
+        return edit is not None and self._is_closed(cut("", text[edit.opening : edit.end], 0))
+
+    def size_left(self, text: str, edit: EditedBody) -> int:
+        """Return how many characters are read for an edit."""
+        return len(text) - sum(it.end - it.opening for it in self._gone(text, edit))
+
+    def _gone(self, text: str, edit: EditedBody) -> list[_Function]:
+        """Return the functions that what an edit touches does not need."""
+        words = set(_WORD.findall(text[edit.opening : edit.end]))
+        needed = self._needed(set(edit.callers), words)
+        held = self._held(edit.apart, text)
+        return [
+            it for it in self._functions if it.may_go and it.name not in needed and it.shared.isdisjoint(held)
+        ]
+
+    def _held(self, apart: Difference, text: str) -> set[str]:
+        """Return the names that are taken for what all of their uses say, as the edit may change that."""
+        return self._unsettled | (self._named_by(apart, text) & self._shared)
 
     def part(self, text: str) -> Part | None:
         """Return what an edit touches; None where it is not within one function, or most is touched."""
@@ -128,7 +187,7 @@ class Layout:
         words = set(_WORD.findall(body))
         callers = self._callers(edited.name)
         needed = self._needed(callers, words)
-        held = self._unsettled | (self._named_by(apart, text) & self._shared)
+        held = self._held(apart, text)
         gone = [
             it for it in self._functions if it.may_go and it.name not in needed and it.shared.isdisjoint(held)
         ]
@@ -186,15 +245,21 @@ class Layout:
                 waiting += _WORD.findall(self._macros[name])
         return found
 
-    def _stays_inside(self, body: str, apart: Difference, text: str) -> bool:
-        """Tell whether an edited body still ends where it did, and says nothing to the preprocessor."""
+    def _reaches_out(self, apart: Difference, text: str) -> bool:
+        """Tell whether an edit may say something to the preprocessor, or to us of the whole file."""
         for changed, start, end in (
             (self._text, apart.start, apart.old_end),
             (text, apart.start, apart.new_end),
         ):
             lines = changed[changed.rfind("\n", 0, start) + 1 : _line_end(changed, end)]
             if "#" in lines or "\\" in lines or "clmap" in lines:
-                return False
+                return True
+        return False
+
+    def _stays_inside(self, body: str, apart: Difference, text: str) -> bool:
+        """Tell whether an edited body still ends where it did, and says nothing to the preprocessor."""
+        if self._reaches_out(apart, text):
+            return False
         tokens = cut("", body, 0)
         if not tokens or tokens[-1].end != len(body) or tokens[-1].text != "}":
             return False
@@ -202,6 +267,8 @@ class Layout:
 
     def _is_closed(self, tokens: list[Token]) -> bool:
         """Tell whether the last token is the first to close the first one, and no macro's use is open."""
+        if not tokens or tokens[-1].text != "}":
+            return False
         depth = 0
         opened: list[str] = []
         before = ""

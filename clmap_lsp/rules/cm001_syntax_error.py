@@ -36,7 +36,7 @@ from collections.abc import Iterator
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.causes import syntax_problems
 from clmap_lsp.rules.context import RuleContext, from_issue, from_problem
-from clmap_lsp.rules.meta import RuleMeta, Scope
+from clmap_lsp.rules.meta import Needs, RuleMeta, Scope
 
 _DIRECTIVES = ("bad-directive", "bad-condition", "unclosed-macro", "open-comment")
 """What is wrong before there is anything to be parsed."""
@@ -46,6 +46,7 @@ RULE = RuleMeta(
     Severity.ERROR,
     problems=("syntax-error", *_DIRECTIVES),
     scope=Scope.FILE,
+    needs=Needs.INDEX,
 )
 
 

@@ -37,9 +37,9 @@ from collections.abc import Iterator
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext, from_issue
-from clmap_lsp.rules.meta import RuleMeta, Scope
+from clmap_lsp.rules.meta import Needs, RuleMeta, Scope
 
-RULE = RuleMeta("CM011", "compile-error", Severity.ERROR, scope=Scope.FILE)
+RULE = RuleMeta("CM011", "compile-error", Severity.ERROR, scope=Scope.FILE, needs=Needs.INDEX)
 
 
 def check(context: RuleContext) -> Iterator[Finding]:

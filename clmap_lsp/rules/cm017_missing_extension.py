@@ -39,9 +39,9 @@ from dataclasses import replace
 
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.rules.context import RuleContext, from_issue
-from clmap_lsp.rules.meta import RuleMeta, Scope
+from clmap_lsp.rules.meta import Needs, RuleMeta, Scope
 
-RULE = RuleMeta("CM017", "missing-extension", Severity.WARNING, scope=Scope.FILE)
+RULE = RuleMeta("CM017", "missing-extension", Severity.WARNING, scope=Scope.FILE, needs=Needs.INDEX)
 
 
 _WEAKER = {Severity.ERROR: Severity.INFORMATION, Severity.WARNING: Severity.INFORMATION}

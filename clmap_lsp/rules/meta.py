@@ -43,6 +43,9 @@ class Scope(Enum):
 class Needs(Enum):
     """What must have been done before a rule can speak."""
 
+    INDEX = "index"
+    """What the text declares and uses (`RuleContext.index`), and the program's problems if there are some:
+    editors ask at each key, when they read no program."""
     ANALYSIS = "analysis"
     EMULATION = "emulation"
     """The emulator ran: without it the rule is silent, and suppressions of it are not judged."""

@@ -41,6 +41,15 @@ def run(
     return tuple(selection.graded(it) for it in _distinct(kept))
 
 
+def of_index(context: RuleContext, selection: Selection) -> tuple[Finding, ...]:
+    """Return, as `run` would, what those rules find that need nothing but the index."""
+    rules = [it for it in selection.rules() if it.meta.needs is Needs.INDEX]
+    found = [finding for rule in rules for finding in rule.of_file(context)]
+    comments = {path: suppressions(file) for path, file in context.program.files.items()}
+    kept, _ = _silence(context.program, found, comments)
+    return tuple(selection.graded(it) for it in _distinct(kept))
+
+
 def judged(
     context: RuleContext, found: Sequence[Finding], selection: Selection, ran: Collection[str]
 ) -> tuple[Finding, ...]:

@@ -459,7 +459,7 @@ class Analyses:
         uri = present.uri
         if present is snapshot.document or uri not in self._touched or uri in self._outdated:
             return False
-        return snapshot.layout is None or snapshot.layout.part(present.text) is None
+        return snapshot.layout is None or not snapshot.layout.serves(present.text)
 
     def _part_done(self, document: Document, future: Future[Touched | None], whole: Snapshot) -> None:
         uri = document.uri

@@ -15,6 +15,7 @@ from weakref import ref
 from clmap_lsp.analysis.model import FileAnalysis
 from clmap_lsp.index.touched import Layout
 from clmap_lsp.rules.cm008_not_understood import RULE as CM008
+from clmap_lsp.server.at_once import said_at_once
 from clmap_lsp.server.embedding import kernel_text
 from clmap_lsp.server.settings import selection_of
 from clmap_lsp.server.snapshot import Snapshot, Touched
@@ -129,10 +130,18 @@ class Engine:
     def touch(self, document: Document, whole: Snapshot) -> Touched | None:
         """Return what is known of a document by the functions alone that edits have touched since.
 
-        None where only a reading of the whole text can tell.
+        None where only a reading of the whole text can tell. Of functions that do not compile, or are large,
+        it is what compilers say alone (`at_once.py`).
         """
-        part = None if whole.layout is None else whole.layout.part(document.text)
-        if part is None:
+        layout = whole.layout
+        if layout is None:
+            return None
+        if (edit := layout.edited(document.text)) is not None:
+            index = self.index(document, whole.settings)
+            said = said_at_once(document, whole, index, edit, layout.size_left(document.text, edit))
+            if said is not None:
+                return said
+        if (part := layout.part(document.text)) is None:
             return None
         opened = self._workbench.open_text(
             document.path, part.text, whole.settings, is_part=True, known=part.guesses
@@ -186,6 +195,7 @@ def _snapshot(document: Document, opened: OpenedFile, *, judges: bool) -> Snapsh
         {name: it for name, it in times.items() if not isinstance(it, str)},
         None if opened.index is None else ref(opened.index),
         opened.is_judged,
+        is_standard_open=opened.is_standard_open,
     )
 
 

@@ -49,6 +49,8 @@ class Snapshot:
     """Of the document, as long as the engine keeps it."""
     is_judged: bool = True
     """Findings that rest on guesses were held against all other plausible launches."""
+    is_standard_open: bool = False
+    """Nobody says which OpenCL C the document is written in."""
     layout: Layout | None = None
     """What tells which functions a later edit touches."""
     around: Program | None = None

@@ -136,11 +136,11 @@ class OpenedFile:
             return frozenset()
         from clmap_lsp.rules.context import refused_of
 
-        refused = refused_of(self.program, self.index, is_standard_open=self._is_standard_open)
+        refused = refused_of(self.program, self.index, is_standard_open=self.is_standard_open)
         return broken_functions(self.index, refused)
 
     @property
-    def _is_standard_open(self) -> bool:
+    def is_standard_open(self) -> bool:
         """Nobody says which OpenCL C it is; host code that builds it without saying so does."""
         build = self.settings.build
         return build.standard is None and not any(it.build_options for it in self.facts.launches.values())
@@ -181,7 +181,7 @@ class OpenedFile:
             refused,
             index=self.index,
             standard=standard,
-            is_standard_open=self._is_standard_open,
+            is_standard_open=self.is_standard_open,
         )
         times = self.times(analysis, waits=predicts)
         said = run(context, selection, self._memory)

@@ -72,6 +72,7 @@ def test_every_selector_selects_something() -> None:
 @pytest.mark.parametrize("rule", RULES, ids=[it.meta.code for it in RULES])
 def test_a_check_takes_what_its_scope_says(rule) -> None:  # type: ignore[no-untyped-def]
     expected = {
+        (Scope.FILE, Needs.INDEX): ["context"],
         (Scope.FILE, Needs.ANALYSIS): ["context"],
         (Scope.FILE, Needs.EMULATION): ["context"],
         (Scope.FILE, Needs.FINDINGS): ["context"],

@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from benchmarks import giants
 from clmap_lsp.config import Settings
 from clmap_lsp.index.touched import Layout
 from clmap_lsp.server.app import create_server
@@ -146,6 +147,52 @@ def test_a_body_whose_directives_reach_out_of_it_stays(directive):
     assert "k3" in {name for name, it in found.part.program.functions.items() if it.body is not None}
 
 
+BROKEN = "\n    b[i] = helper0(;"
+
+
+@pytest.mark.parametrize(
+    "what", [BROKEN, "\n    b[i] = tile[;", "\n    floa", "\n    int i = 3;", "\n    b[i] = helper0(a);"]
+)
+def test_of_a_function_that_does_not_compile_all_is_said_at_once(what, monkeypatch):
+    editor = Editor(TEXT)
+    text = inserted(TEXT, "    int i = get_global_id(0);", what)
+    monkeypatch.setattr("clmap_lsp.workbench.workbench.read_program", None)  # It is not read as a program.
+    found = editor.touch(text)
+    monkeypatch.undo()
+    assert found is not None
+    assert {it.name for it in found.rest.analysis.kernels} == {f"k{it}" for it in range(1, 14)}
+    assert shown(editor, found.part, found.rest) == afresh(text)
+
+
+@pytest.mark.parametrize("kind", ["ode", "chain", "cases", "fft"])
+def test_of_a_large_function_what_compilers_say_comes_at_once(kind):
+    text = giants.KINDS[kind](20_000).replace("{\n", "{\n    int never;\n", 1)
+    editor = Editor(text)
+    before = shown(editor, editor.whole)
+    behind = text.index(";\n", len(text) // 2) + 1
+    for what, is_right in (("\n    int used = 1; used++;", True), ("\n    int used = ;", False)):
+        found = editor.touch(text[:behind] + what + text[behind:])
+        assert found is not None
+        assert bool(found.rest.analysis.kernels) == is_right
+        now = shown(editor, found.part, found.rest)
+        if is_right:
+            moved = what.count("\n")
+            row = text.count("\n", 0, behind)
+            assert now == sorted(
+                (a + moved * (a > row), b, c + moved * (c > row), *rest) for a, b, c, *rest in before
+            )
+        else:
+            assert {it[4] for it in now} == {"CM001"}
+
+
+def test_an_edit_of_what_most_functions_call_is_read_whole_in_a_pause():
+    editor = Editor(TEXT)
+    text = inserted(TEXT, "float shared_by_all(int i) {", " i++;")
+    found = editor.touch(text)
+    assert found is not None and not found.part.analysis.kernels
+    assert shown(editor, found.part, found.rest) == afresh(text)
+
+
 def test_an_edit_in_a_helper_renews_all_that_call_it():
     editor = Editor(TEXT)
     found = editor.touch(inserted(TEXT, "float helper5(__global const float *a, int i) {", "\n    i *= 16;"))
@@ -183,7 +230,8 @@ def test_bodies_with_names_that_nothing_defines_are_left_out_where_the_edit_name
     text = inserted(GUESSED, "[63 - get_local_id(0)];", what)
     found = editor.touch(text)
     if "T4" in what:
-        assert found is None  # What it is taken for follows from this use, too.
+        assert found is not None
+        assert not found.part.analysis.kernels  # What it is taken for follows from this use, too.
         return
     assert found is not None
     assert sum(it.body is not None for it in found.part.program.functions.values()) == 3
@@ -216,7 +264,6 @@ def test_what_all_uses_say_of_a_name_holds_in_a_part():
         ("b, int n) {\n", "    i = TWICE(1;\n"),
         ("b, int n) {\n", "    // clmap: ignore[CM102]\n"),
         ("__constant float table[4] = {1, 2,", " 7,"),
-        ("float shared_by_all(int i) {", " i++;"),
     ],
 )
 def test_what_may_say_more_than_its_function_is_read_whole(behind, what):
