@@ -22,6 +22,7 @@ from clmap_lsp.access.polynomial import (
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.analysis.lanes import lane_environment
 from clmap_lsp.devices.model import BankedLocal, CachedLocal
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import WorkItemQuery as Query
 from clmap_lsp.source.types import AddressSpace
 
@@ -71,6 +72,7 @@ class GeneralWords:
         return self._known[key]
 
     def _worked_out(self, access: Access, moved: Moved) -> str | None:
+        checkpoint()
         symbol = _size_symbol(access.offset, self._facts)
         if symbol is None or self._n_cells > _MAX_CELLS:
             return None

@@ -503,6 +503,7 @@ def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:
     """Follow loaded values into indices and loop conditions, through assignments."""
     from_buffer: dict[Variable, set[Variable]] = {}
     for statement in ir.walk(kernel.body):
+        checkpoint()
         match statement:
             case ir.Load(pointer=pointer) | ir.CopyObject(source=pointer) | ir.AsyncCopy(source=pointer):
                 clues.loaded |= _buffers(pointer)
@@ -512,6 +513,7 @@ def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:
                 pass
     for _ in range(2):  # A second round carries values around loops.
         for statement in ir.walk(kernel.body):
+            checkpoint()
             match statement:
                 case ir.Load():
                     from_buffer.setdefault(statement.variable, set()).update(_buffers(statement.pointer))
@@ -521,6 +523,7 @@ def _find_data_roles(clues: Clues, kernel: ir.Kernel) -> None:
                 case _:
                     pass
     for statement in ir.walk(kernel.body):
+        checkpoint()
         for expression in ir.expressions(statement):
             for pointer in _pointer_offsets(expression):
                 clues.gathered |= _sources(pointer.index, from_buffer)
