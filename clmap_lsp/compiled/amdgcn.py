@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from clmap_lsp.compiled.machine_code import BasicBlock, Instruction, MachineCode, MemoryOp, Pipe, find_loops
+from clmap_lsp.interruption import checkpoint
 
 _LABEL = re.compile(r"^(\.LBB\w+):")
 _LOC = re.compile(r"^\s*\.loc\s+\d+\s+(\d+)\s+(\d+)")
@@ -39,6 +40,7 @@ def _blocks(text: str, entry: str) -> tuple[list[BasicBlock], dict[str, int]]:
     labels: dict[str, int] = {}
     statement, site, inside = 0, None, False
     for line in text.splitlines():
+        checkpoint()
         if line.startswith(f"{entry}:"):
             inside = True
         if not inside:

@@ -25,6 +25,7 @@ from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.expressions import Expressions
 from clmap_lsp.emulator.types import I8, I16, I32, I64, bits, integer, is_float, llvm_type, zero
 from clmap_lsp.emulator.well_typed import first_misfit
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import WorkItemQuery
 from clmap_lsp.source.span import Span
@@ -407,6 +408,11 @@ class _Generator:
         return GpuCode(self._text(), tuple(self.spans), tuple(self.owners), unknown)
 
     def _text(self) -> str:
+        for function in self.module.functions:
+            for block in function.blocks:
+                checkpoint()
+                for instruction in block.instructions:
+                    str(instruction)  # It keeps its text: that of the whole is put together in no time.
         text = str(self.module)
         if not self.target.is_nvidia:
             text = _ALLOCA.sub(r"\1, addrspace(5)", text)
@@ -544,6 +550,7 @@ class _Generator:
     def _block(self, block: ir.Block) -> None:
         outer = self.owner
         for statement in block:
+            checkpoint()
             if self.ctx.builder.block.is_terminated:
                 self.ctx.builder.position_at_end(self.ctx.block("unreached"))
             if isinstance(statement, ir.Load) and (number := self.probed.number(statement)) is not None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from clmap_lsp.compiled.folding import fold
 from clmap_lsp.compiled.machine_code import BasicBlock, Instruction, MachineCode, MemoryOp, Pipe, find_loops
 from clmap_lsp.compiled.unrolling import mark_unrolled
+from clmap_lsp.interruption import checkpoint
 
 _LINE = re.compile(r"^\s*(?:@(!?%\w+)\s+)?([a-z][\w.:]*)\s*(.*?);?\s*$")
 _LABEL = re.compile(r"^(\$\w+):")
@@ -49,6 +50,7 @@ def _blocks(text: str) -> tuple[list[BasicBlock], dict[str, int]]:
     labels: dict[str, int] = {}
     statement, site, inside = 0, None, False
     for line in text.splitlines():
+        checkpoint()
         if line.startswith("{"):
             inside = True
         if not inside:

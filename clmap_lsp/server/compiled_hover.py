@@ -36,6 +36,8 @@ class CompiledHover:
     ) -> tuple[str, ...]:
         """Return what became of accesses; nothing if that is not known within a moment."""
         work = self._compiled(snapshot, kernel)
+        if work is None:
+            return ()
         done, _ = await asyncio.wait({future := asyncio.wrap_future(work)}, timeout=PATIENCE_S)
         if not done or future.cancelled() or future.exception() is not None:
             return ()
@@ -46,7 +48,8 @@ class CompiledHover:
         texts = (merged_text(one, noun) or access_text(one) for noun, one in left if one is not None)
         return tuple(f"- as compiled for {found.target}: {markdown(it)}" for it in dict.fromkeys(texts))
 
-    def _compiled(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Future[CompiledKernel | str]:
+    def _compiled(self, snapshot: Snapshot, kernel: KernelAnalysis) -> Future[CompiledKernel | str] | None:
+        """Return what compiles a kernel; while its file is being edited, what did so before."""
         from clmap_lsp.analysis.as_compiled import compiled_of
 
         device, launch = snapshot.analysis.device, kernel.launch
@@ -54,5 +57,7 @@ class CompiledHover:
         known = self._kept.get(kernel.kernel, asked)
         if known is not None and not known.cancelled():
             return known
+        if snapshot.shown is not None:
+            return None
         work = partial(compiled_of, kernel.kernel, launch, device, snapshot.program.constants)
         return self._kept.keep(kernel.kernel, asked, self._turns.submit(_URGENCY, work).future)
