@@ -3,9 +3,9 @@
 Each document has at most one analysis under way. A newer text ends it, unless nothing has been published of
 the document for a while: then it goes on to the end, so that findings come in steady typing too.
 
-While a person types inside of one function of a large file, only what that touches is read at each key
 While a person types in one function of a large file, only what that touches is read at each key
-longest, to hold findings against all plausible launches, waits for such a pause too.
+(`index/touched.py`, `at_once.py`); the rest is as it was, and the whole is read when typing pauses. To hold
+findings against all plausible launches takes longest, and waits for such a pause too.
 """
 
 from __future__ import annotations
