@@ -30,6 +30,25 @@ settings.register_profile("thorough", settings.get_profile("default"), derandomi
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 
+FIRST = ("cli", "fixes", "trust", "scale", "time", "emulator", "server", "drills", "aristotle")
+"""The rooms with files that take longest. They begin first, so that no process waits for one in the end."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False  # Tests that are many need not be slow.
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    tests = ROOT / "tests"
+
+    def place(item: pytest.Item) -> int:
+        room = item.path.relative_to(tests).parts[0] if item.path.is_relative_to(tests) else ""
+        return FIRST.index(room) if room in FIRST else len(FIRST)
+
+    items.sort(key=place)
+
+
 @pytest.fixture(autouse=True, scope="module")
 def what_other_modules_left_is_no_garbage_of_this_one() -> None:
     """Keep the collector from walking what earlier modules left, again and again."""

@@ -173,11 +173,10 @@ def test_traffic_that_is_not_counted_is_said_to_be_unknown(tmp_path: Path) -> No
         "        for (int k = 0; k < d; k++) { float t = p[i * d + k] - p[j * d + k]; s += t * t; }\n"
         "        m = fmin(m, s);\n    }\n    best[i] = sqrt(m);\n}\n"
     )
-    said = clmap("optimise", "nearest.cl", "--device", "nvidia-h200", cwd=tmp_path).stdout
+    search = ("optimise", "nearest.cl", "--device", "nvidia-h200", "--budget", "4")
+    said = clmap(*search, cwd=tmp_path).stdout
     assert "   traffic unknown: " in said and " 0 sectors" not in said
-    listed = clmap(
-        "optimise", "nearest.cl", "--device", "nvidia-h200", "--format", "json", cwd=tmp_path
-    ).stdout
+    listed = clmap(*search, "--format", "json", cwd=tmp_path).stdout
     assert json.loads(listed)["steps"][0]["predicted"]["sectors"] is None
 
 
