@@ -80,6 +80,7 @@ def main() -> int:
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # So that the loops end too.
     loops = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(options.loops)]
     equal = different = 0
     try:
