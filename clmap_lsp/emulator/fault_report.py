@@ -100,6 +100,8 @@ def _logged(job: JitRun) -> Iterator[Fault]:
         element = None
         if buffer is not None and offset is not None and 0 <= offset < max(buffer.size, 1):
             element = element_name(buffer.name, buffer.plan.variable.type, offset)
+        if element is not None and kind == at.FAULT_UNINITIALISED:
+            detail = f"`{element}` was never written"
         fault = Fault(
             kind=_KINDS[kind],
             span=job.code.places[place],
