@@ -560,6 +560,7 @@ class _Reader:
             other = environment.get(key)
             if other is value:
                 continue
+            checkpoint()
             if other is None:
                 environment[key] = value
             else:

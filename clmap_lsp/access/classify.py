@@ -21,6 +21,7 @@ from clmap_lsp.access.polynomial import (
 from clmap_lsp.access.records import Access, AccessSummary
 from clmap_lsp.access.wording import words
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import WorkItemQuery
 
 if TYPE_CHECKING:
@@ -117,6 +118,7 @@ def _shared_pitches(summary: AccessSummary) -> dict[str, frozenset[Monomial]]:
 
 
 def _matrix(access: Access, n_dimensions: int, facts: Facts, shared: frozenset[Monomial]) -> Matrix | None:
+    checkpoint()
     return None if access.unknown is not None else matrix_of(access, n_dimensions, facts, shared)
 
 
@@ -129,6 +131,7 @@ class _Found:
 
     def key(self) -> object:
         """Accesses of one array that differ by constants only have one key."""
+        checkpoint()
         if self.matrix is None:
             return id(self)
         moving = tuple(it - it.offset for it in self.matrix.layout.coordinates)
@@ -143,6 +146,7 @@ class _Found:
 
 
 def _classified(it: _Found, imap: IMap | None, imap_reason: str) -> Classified:
+    checkpoint()
     emap, emap_reason = _emap(it)
     combined = None if emap is None or imap is None else Map(emap, imap)
     map_reason = emap_reason or imap_reason if combined is None else combined.refusal or ""
@@ -224,6 +228,7 @@ def _imap(group: list[_Found], row_lengths: frozenset[Polynomial]) -> tuple[IMap
     Args:
         row_lengths: the pitches of all arrays of the kernel, for loops over whole rows of arrays without one.
     """
+    checkpoint()
     matrix, access = group[0].matrix, group[0].access
     if matrix is None:
         return None, f"the index is not known: {access.unknown}"

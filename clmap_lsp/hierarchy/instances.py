@@ -26,6 +26,7 @@ from clmap_lsp.access.polynomial import (
 )
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.model import BufferArgument
 from clmap_lsp.lazy import lazy_property
 from clmap_lsp.source.ir import Variable, WorkItemQuery
@@ -193,6 +194,7 @@ def _array(name: str, items: list[Classified], launch: Launch | None) -> Array:
     first = items[0].access
     kept: dict[object, tuple[Classified, list[Access]]] = {}
     for it in items:
+        checkpoint()
         kept.setdefault(_key(it), (it, []))[1].append(it.access)
     instances = tuple(_instance(name, head, tuple(accesses)) for head, accesses in kept.values())
     return Array(name, first.space, first.root, instances, first.scalar_bytes, array_bytes(first, launch))

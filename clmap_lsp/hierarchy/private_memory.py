@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import ArrayType
 
@@ -86,6 +87,7 @@ def assigned_once(body: ir.Block) -> _Definitions:
     """
     values: dict[ir.Variable, ir.Expression | None] = {}
     for it in ir.walk(body):
+        checkpoint()
         for variable in ir.written(it):
             only = isinstance(it, ir.Assign) and variable not in values
             values[variable] = it.value if isinstance(it, ir.Assign) and only else None
@@ -97,6 +99,7 @@ def _small(values: _Definitions) -> _Definitions:
     own: dict[ir.Variable, int] = {}
     reads: dict[ir.Variable, list[ir.Variable]] = {}
     for variable, value in values.items():
+        checkpoint()
         nodes = list(ir.nodes(value))
         own[variable] = len(nodes)
         reads[variable] = [it.variable for it in nodes if type(it) is ir.Read and it.variable in values]

@@ -13,6 +13,7 @@ from dataclasses import field
 from string import digits
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.forms import Forms, Id, Monomial, is_scalar_parameter
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import Variable, WorkItemQuery
@@ -38,6 +39,7 @@ def find_byte_pitches(kernel: ir.Kernel, forms: Forms) -> BytePitches:
     """Follow the pointer of each access back to its buffer."""
     found = BytePitches()
     for statement in ir.walk(kernel.body):
+        checkpoint()
         if isinstance(statement, ir.Load | ir.Store | ir.Atomic):
             _access(found, forms, statement.pointer)
     found.offsets -= found.to_neighbour

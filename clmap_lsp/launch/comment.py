@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.model import Origin
 from clmap_lsp.launch.partial import PartialLaunch, parse_size
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
@@ -124,6 +125,7 @@ def resized(program: Program, kernel: Kernel, sizes: Mapping[str, str]) -> tuple
 def _by_kernel(program: Program) -> Mapping[str, Sequence[LaunchComment]]:
     found: dict[str, list[LaunchComment]] = {}
     for comment in launch_comments(program.main_file.text):
+        checkpoint()
         name = _kernel_of(comment, program.kernels, program.path)
         if name is not None:
             found.setdefault(name, []).append(comment)

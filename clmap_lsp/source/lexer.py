@@ -15,6 +15,7 @@ from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
 
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.difference import Difference, difference
 
 NO_GAP, SPACE, NEW_LINE = 0, 1, 2
@@ -84,6 +85,7 @@ _ONE = re.compile(rf"(?:{_WORD}|{_NUMBER}|{STRING}|{CHARACTER}|{_OPERATOR})")
 _CONTINUATION = re.compile(SPLICE)
 _GLUED = re.compile(r"\\(?<=\S\\)[ \t]*(?:\r\n|\n|\r)\S")  # `re` finds the one character fastest.
 _NOT_A_LINE_END = re.compile(rf"{SPLICE}|{COMMENT}")
+_TOKENS_AT_ONCE = 4_096
 _WORDS = re.compile(rf"{GAP}{_ANY}")
 _NOT_CODE = re.compile(rf"{COMMENT}|{STRING}|{CHARACTER}")
 _NAME = re.compile(_WORD)
@@ -145,7 +147,9 @@ def cut(path: str, text: str, at: int) -> list[Token]:
     append = tokens.append
     new = tuple.__new__
     first = at == 0
-    for gap_text, word in _TOKEN.findall(text):
+    for number, (gap_text, word) in enumerate(_TOKEN.findall(text)):
+        if not number % _TOKENS_AT_ONCE:
+            checkpoint()
         gap = NO_GAP
         if gap_text:
             at += len(gap_text)

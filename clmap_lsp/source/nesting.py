@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.ir import Block, Call, Expression, blocks, expressions, is_leaf, operands
 
 MAX_NESTING = 150
@@ -34,6 +35,7 @@ def nesting_of(body: Block) -> Nesting:
         block, depth = todo.pop()
         deepest = max(deepest, depth)
         for statement in block:
+            checkpoint()
             inside = depth
             if isinstance(statement, Call):
                 calls[statement.function] = max(depth, calls.get(statement.function, 0))

@@ -11,6 +11,7 @@ from itertools import accumulate, compress, count
 from typing import overload
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.lexer import NEW_LINE, Token
 from clmap_lsp.source.preprocess import PRAGMA
 from clmap_lsp.source.span import Span
@@ -168,6 +169,7 @@ class _Normaliser:
         for index in special:
             if index < self.at:
                 continue
+            checkpoint()
             self.keep_all(index)
             if texts[index] != ")":
                 self.act(actions[texts[index]])

@@ -12,6 +12,7 @@ from enum import Enum
 from itertools import compress, count
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import checkpoint
 from clmap_lsp.source.lexer import NEW_LINE, Token
 from clmap_lsp.source.normalise import REMOVED
 from clmap_lsp.source.preprocess import PRAGMA
@@ -235,6 +236,7 @@ class _Scanner:
             self.one_item(at)
 
     def one_item(self, at: int) -> None:
+        checkpoint()
         texts = self.texts
         while texts[at] in ("else", "do") or texts[at].startswith(PRAGMA):
             at += 1
