@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 from fixing import DEVICE, SETTINGS, subject_of
@@ -22,6 +23,7 @@ from clmap_lsp.source.read import read_program
 BROKEN = frozenset({FaultKind.DATA_RACE, FaultKind.BARRIER_DIVERGENCE})
 
 
+@cache
 def all_offers(text: str) -> tuple[Subject, list[tuple[Verified, Fix]]]:
     """Return everything offered for the first kernel of a text on the launch of its comment."""
     subject = subject_of(text)
