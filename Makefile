@@ -13,7 +13,7 @@ QUICK := tests/access tests/analysis tests/launch tests/rules tests/config tests
   tests/hierarchy/test_tiles.py tests/report/test_formats.py tests/api/test_api.py tests/locality/test_locality_units.py
 
 # Whatever draws its cases at random.
-SWEEPS := $(shell grep -rlE "^from (hypothesis|sweeps) import|CLMAP_FUZZ_CASES" tests --include='test_*.py')
+SWEEPS = $(shell grep -rlE "^from (hypothesis|sweeps) import|CLMAP_FUZZ_CASES" tests --include='test_*.py')
 
 .PHONY: help demo quick test thorough editors lint types imports check coverage docs wheel lock clean
 
