@@ -147,9 +147,7 @@ def _race(job: JitRun, fault: Fault, kind: int, writes: int, sites: tuple[int, i
             order += " but atomics that release and acquire"
         detail = f"{here} {where} and {there} of group {_triple(group)}{row}; {order}{values}"
     else:
-        why = "with no barrier between them"
-        if there_copied:
-            why = "which is not waited for before"
+        why = "which is not waited for before" if there_copied else _unordered(job, fault)
         detail = f"{here} and {there} of the same group {_triple(group)}{row}, {why}{values}"
     return replace(
         fault,
@@ -159,6 +157,22 @@ def _race(job: JitRun, fault: Fault, kind: int, writes: int, sites: tuple[int, i
         work_item=None if here_copied else fault.work_item,
         other_work_item=None if there_copied else fault.other_work_item,
     )
+
+
+_FLAGS = {"global": "CLK_GLOBAL_MEM_FENCE", "local": "CLK_LOCAL_MEM_FENCE"}
+
+
+def _unordered(job: JitRun, fault: Fault) -> str:
+    """Say what is missing between the two sides: a barrier, or one whose flags name the memory."""
+    flag = _FLAGS.get(fault.space or "")
+    barriers = (it for it in walk(job.kernel.body) if isinstance(it, Barrier) and it.flags is None)
+    if flag is None or all(_orders(it, fault) for it in barriers):
+        return "with no barrier between them"
+    return f"with no barrier for {fault.space} memory ({flag}) between them"
+
+
+def _orders(barrier: Barrier, fault: Fault) -> bool:
+    return barrier.fences_global if fault.space == "global" else barrier.fences_local
 
 
 def _line(job: JitRun, span: Span, beside: Span) -> str:

@@ -201,10 +201,13 @@ def _join_method(interpreter: Interpreter, _call: Call, values: list[Value]) -> 
     separator = interpreter.text(values[0])
     if separator is None and len(values) > 1:
         return _path(interpreter, _call, values[1:])
-    if separator is None or len(values) < 2 or not isinstance(values[1], Sizes):
+    if separator is None or len(values) < 2:
+        return None
+    listed = _lines(interpreter, _call, values[1:]) or values[1]  # A file that is open is a list of lines.
+    if not isinstance(listed, Sizes):
         return None
     result = Text()
-    for index, item in enumerate(values[1].items):
+    for index, item in enumerate(listed.items):
         result = joined(result, separator) if index else result
         result = joined(result, piece(interpreter.text(item) or item))
     return result
@@ -248,6 +251,13 @@ def _read_method(interpreter: Interpreter, call: Call, values: list[Value]) -> V
     if text is not None and len(values) > 1:
         _write_text(interpreter, values[1], call.arguments[0], text)
     return text
+
+
+def _lines(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """`file.readlines()` of Python: as one line, since nothing here asks what stands on which."""
+    text = interpreter.text(values[0]) if values else None
+    has_file = text is not None and any(isinstance(it, FileText) for it in text.parts)
+    return Sizes((text,)) if text is not None and has_file else None
 
 
 # --------------------------------------------------------------------------------------------- numbers
@@ -636,6 +646,8 @@ LIBRARY: dict[str, CallHandler] = {
     ".read_bytes()": lambda interpreter, call, values: _open(interpreter, call, values[:1]),
     "fread": _read,
     ".read()": _read_method,
+    ".readlines()": _lines,
+    ".splitlines()": _lines,
     ".rdbuf()": _own_text,
     **{name: _pure(name) for name in PURE_FUNCTIONS},
     **{f".{name}()": _pure(name) for name in PURE_FUNCTIONS if name not in ("abs",)},

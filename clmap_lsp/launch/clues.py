@@ -35,6 +35,9 @@ class Clues:
     totals: dict[Variable, Form] = field(default_factory=dict)
     """Scalar parameters that guards compare with more than a plain id, as in `id*4 + 3 < n`: where the ids'
     part of that ends is the number of elements meant."""
+    quotients: dict[Variable, tuple[int, int]] = field(default_factory=dict)
+    """Scalar parameters that guards compare with a part of an id, as in `id / 32 < n`: its dimension, and
+    how many work-items go with each."""
     pitches: dict[Variable, int] = field(default_factory=dict)
     """Scalar parameters that are the row length of a dimension, as N in `y*N + x` is of x."""
     spread: dict[Variable, int] = field(default_factory=dict)
@@ -95,17 +98,22 @@ def find_clues(kernel: ir.Kernel) -> Clues:
             case ir.WorkItem(query=query, dimension=ir.Constant(value=int(value))) if query in _IDS:
                 clues.dimensions = max(clues.dimensions, min(value, 2) + 1)
             case ir.Compare():
+                _quotient(clues, forms, expression)
                 _guard(clues, forms, expression, ends_loop=id(expression) in ends)
             case ir.PointerOffset():
                 _index(clues, forms, expression, is_guarded=id(expression) in guarded)
             case ir.Binary():
                 _group_base(clues, forms, expression)
+                _counted_groups(clues, forms, expression)
                 clues.masks.update(_masks(expression))
                 clues.shared_out |= _shared_out(forms, expression)
                 if expression.op in (ir.BinaryOp.SHL, ir.BinaryOp.SHR):
                     clues.shifts |= forms.parameters(expression.right)
             case _:
                 pass
+    for statement in ir.walk(kernel.body):
+        if isinstance(statement, ir.Store) and points_to_local(statement.pointer.type):
+            _rows_of_a_group(clues, forms, statement.pointer)
     _limits(clues, forms, (it.condition for it in loops if it.condition is not None))
     _find_data_roles(clues, kernel)
     clues.steps -= clues.rows | clues.limits
@@ -234,6 +242,25 @@ def _centre(form: Form, forms: Forms) -> Form:
     return form
 
 
+def _quotient(clues: Clues, forms: Forms, compare: ir.Compare) -> None:
+    """Read `id / 32 < n`, also where a variable has the quotient: a SIMD group, say, has each row of n."""
+    for side, other in ((compare.left, compare.right), (compare.right, compare.left)):
+        parameter = forms.origin(ir.unconverted(other))
+        value = ir.unconverted(side)
+        values = forms.assigned.get(value.variable, ()) if isinstance(value, ir.Read) else (value,)
+        quotient = ir.unconverted(values[0]) if len(values) == 1 else None
+        if not is_scalar_parameter(parameter) or not isinstance(quotient, ir.Binary):
+            continue
+        divided, divisor = forms.form(quotient.left), forms.form(quotient.right)
+        if quotient.op is not ir.BinaryOp.DIV or divided is None or divisor is None or divided.constant:
+            continue
+        atoms = divided.atoms()
+        only = next(iter(atoms), None)
+        if len(atoms) == 1 and isinstance(only, Id) and _is_plain(divided.terms) and not divisor.atoms():
+            assert isinstance(parameter, Variable), "a parameter is one"
+            clues.quotients.setdefault(parameter, (only.dimension, max(divisor.constant, 1)))
+
+
 def _total(clues: Clues, difference: Form, compare: ir.Compare) -> None:
     """Read `id*per + k < n`, `group*1024 + 4*local < n` and the like."""
     if compare.op in (CompareOp.EQ, CompareOp.NE):
@@ -283,6 +310,36 @@ def _masks(expression: ir.Binary) -> Iterator[Variable]:
 
 def _keep_smallest(clues: Clues, dimension: int, size: int) -> None:
     clues.local_sizes[dimension] = min(size, clues.local_sizes.get(dimension, size))
+
+
+def _counted_groups(clues: Clues, forms: Forms, division: ir.Binary) -> None:
+    """Read `get_global_size(0) / 64`: the number of groups."""
+    if division.op is not ir.BinaryOp.DIV or not isinstance(
+        divisor := ir.unconverted(division.right), ir.Constant
+    ):
+        return
+    form = forms.form(division.left)
+    if form is None or form.constant or not isinstance(divisor.value, int):
+        return
+    for dimension in range(3):
+        is_all = form.terms == {(Id(WorkItemQuery.GLOBAL_SIZE, dimension),): 1}
+        if is_all and 8 <= divisor.value <= 1024:
+            _keep_smallest(clues, dimension, divisor.value)
+
+
+def _rows_of_a_group(clues: Clues, forms: Forms, pointer: ir.Expression) -> None:
+    """Read the store `t[row*64 + lid] = …` with a row that a loop counts: each work-item has a column."""
+    form = forms.form(pointer.index) if isinstance(pointer, ir.PointerOffset) else None
+    if form is None:
+        return
+    ids = [it for it in form.terms if any(isinstance(atom, Id) for atom in it)]
+    rows = [coef for it, coef in form.terms.items() if len(it) == 1 and it[0] in forms.stepped]
+    if len(ids) != 1 or len(ids[0]) != 1 or not rows:
+        return
+    (only,) = ids[0]
+    apart = form.terms[ids[0]]
+    if isinstance(only, Id) and only.query is LOCAL_ID and apart > 0 and 8 <= min(rows) // apart <= 1024:
+        _keep_smallest(clues, only.dimension, min(rows) // apart)
 
 
 def _index(clues: Clues, forms: Forms, offset: ir.PointerOffset, *, is_guarded: bool) -> None:

@@ -215,6 +215,10 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         if draft.size_of(bounded[0]):
             return draft.end_of_ids(bounded[0])
         return draft.guess.with_loops if n == 1 and looped else draft.problem(n)
+    if parameter in clues.quotients and clues.quotients[parameter][0] < n:
+        dimension, apart = clues.quotients[parameter]
+        whole = draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
+        return max(whole // apart, 1)
     if parameter in clues.pitches:
         dimension = clues.pitches[parameter]
         whole = draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)

@@ -7,7 +7,7 @@ and the value from the role and from what the name itself says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from itertools import compress, count
 
@@ -29,6 +29,11 @@ _ELEMENTS = ("double", "half", "uchar", "ushort", "ulong", "uint", "char", "shor
 _SMALL = re.compile(r"VEC|VW|WPT|WIDTH|UNROLL|PER_|_PER|LANES|RADIUS|CHANNEL|DEPTH|FACTOR", re.IGNORECASE)
 _PADDING = re.compile(r"(?:^|_)PAD(?:DING)?$", re.IGNORECASE)
 _WHOLE_GROUP = re.compile(r"(?:THREADS|ITEMS)_PER_(?:WORK_?)?(?:GROUP|BLOCK|WG)", re.IGNORECASE)
+_SIMD = re.compile(r"WAVE|WARP|SIMD|SUB_?GROUP", re.IGNORECASE)
+_WORK_GROUP = re.compile(
+    r"(?:^|_)(?:WGS?|WORK_?GROUP|LOCAL|GROUP|THREADS|BLOCK)(?:_?(?:SIZE|DIM|ITEMS|WIDTH))?(?:_?X)?$",
+    re.IGNORECASE,
+)
 _GROUP = re.compile(r"WGS|WG|LOCAL|GROUP|BLOCK|TILE|THREADS|SIZE|DIM", re.IGNORECASE)
 _BEFORE_OPERANDS = frozenset(
     {
@@ -86,6 +91,7 @@ def judge(
         if judged is not None:
             roles[name] = (judged[0], judged[1], "")
     unknown_types: set[str] = set()
+    is_flat = _is_flat(texts)
     for name, (role, index, value) in sorted(roles.items(), key=lambda it: it[1][1]):
         if role is Role.TYPE:
             role = _sharpened(name, texts, places[name])  # noqa: PLW2901
@@ -94,7 +100,7 @@ def judge(
         if name in settled:
             guess = replace(settled[name], span=place)
         else:
-            guess = Guess(name, role.value, value or _value(name, role, texts, places[name]), place)
+            guess = Guess(name, role.value, value or _value(name, role, texts, places[name], is_flat), place)
         out.guesses.append(guess)
         out.problems.append(_problem(guess))
     out.types = frozenset(unknown_types)
@@ -282,7 +288,7 @@ def _commas(texts: list[str], at: int) -> int:
     return 0
 
 
-def _value(name: str, role: Role, texts: list[str], places: list[int]) -> str | None:
+def _value(name: str, role: Role, texts: list[str], places: list[int], is_flat: bool) -> str | None:
     match role:
         case Role.TYPE:
             if not _may_be_scalar(name, texts, places):
@@ -293,7 +299,7 @@ def _value(name: str, role: Role, texts: list[str], places: list[int]) -> str | 
             lanes = match.group(1) if match else _literal_lanes(name, texts, places)
             return f"{_element(name)}{lanes}"
         case Role.CONSTANT:
-            return _constant(name, texts, places)
+            return _constant(name, texts, places, is_flat)
         case _:
             return None
 
@@ -328,14 +334,18 @@ def _element(name: str) -> str:
     return next((it for it in _ELEMENTS if it in lowered and "_int" not in lowered), "float")
 
 
-def _constant(name: str, texts: list[str], places: Iterable[int]) -> str:
+def _constant(name: str, texts: list[str], places: Sequence[int], is_flat: bool) -> str:
     """What is counted with gets a power of two that divides the usual sizes; a flag gets 1."""
     if _PADDING.search(name):
         return "1"
     if _WHOLE_GROUP.search(name):
         return "256"
+    if _SIMD.search(name):
+        return "32"
     if _SMALL.search(name):
         return "4"
+    if _WORK_GROUP.search(name) and is_flat and not _is_squared(name, texts, places):
+        return "64"
     if _GROUP.search(name):
         return "16"
     for index in places:
@@ -345,9 +355,23 @@ def _constant(name: str, texts: list[str], places: Iterable[int]) -> str:
     return "1"
 
 
+def _is_flat(texts: list[str]) -> bool:
+    """Tell whether all ids of a file are of one dimension: its groups are no tiles."""
+    places = (
+        at for at, text in enumerate(texts) if text in ("get_local_id", "get_global_id", "get_group_id")
+    )
+    asked = ["".join(texts[at + 1 : at + 4]) for at in places]
+    return bool(asked) and all(it == "(0)" for it in asked)
+
+
+def _is_squared(name: str, texts: list[str], places: Iterable[int]) -> bool:
+    """Tell whether something has as many rows as columns of a name: `[B * B]`, `[B][B]`."""
+    return any(name in texts[at + 2 : at + 4] and texts[at + 1] in ("*", "]") for at in places)
+
+
 def value_of_constant(name: str) -> str:
     """Return what an undefined name is taken for that a condition counts with."""
-    return _constant(name, ["", name, "/"], [1])
+    return _constant(name, ["", name, "/"], [1], is_flat=False)
 
 
 def _problem(guess: Guess) -> Problem:

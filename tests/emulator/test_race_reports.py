@@ -51,6 +51,27 @@ def test_a_race_within_a_group_has_both_sides() -> None:
     )
 
 
+OTHER_FENCE = """__kernel void k(__global float *p) {
+  __local float q[64];
+  int l = get_local_id(0);
+  q[l] = p[l];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  p[63 - l] = q[l];
+}"""
+
+
+def test_a_barrier_for_other_memory_is_told_from_none() -> None:
+    result, _ = run(OTHER_FENCE)
+    (race,) = races(result)
+    assert race.detail.endswith("with no barrier for global memory (CLK_GLOBAL_MEM_FENCE) between them")
+    result, _ = run(OTHER_FENCE.replace("LOCAL_MEM", "GLOBAL_MEM"))
+    assert all("for local memory (CLK_LOCAL_MEM_FENCE)" in it.detail for it in races(result))
+    both = OTHER_FENCE.replace("CLK_LOCAL_MEM_FENCE", "CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE")
+    result, _ = run(both.replace("q[l];\n}", "q[63 - l];\n  q[l] = 1;\n}"))
+    assert races(result)
+    assert all(it.detail.endswith("with no barrier between them") for it in races(result))
+
+
 def test_a_read_before_its_write_leads_to_the_race() -> None:
     result, _ = run(LATE)
     (early,) = (it for it in result.faults if it.kind is FaultKind.UNINITIALISED_READ)

@@ -13,6 +13,7 @@ from clmap_lsp.hosts.store import MAX_ELEMENTS, Store, join, named, program_of, 
 from clmap_lsp.hosts.tree import Block, Call, Declare, Expr, Function
 from clmap_lsp.hosts.values import (
     Alternatives,
+    FileText,
     Null,
     Number,
     Pointer,
@@ -283,6 +284,8 @@ class State(ABC):
     def _items(self, value: Value) -> tuple[Value, ...] | None:
         if isinstance(value, Sizes):
             return value.items
+        if isinstance(value, Text) and any(isinstance(it, FileText) for it in value.parts):
+            return (value,)  # The lines of a file, as one: nothing here asks what stands on which.
         if isinstance(value, Pointer) and value.place.startswith("d") and self.path.endswith(".py"):
             return tuple(Text((it,)) for it in self.entries(value)) or None
         if isinstance(value, Pointer) and self.store is not None:

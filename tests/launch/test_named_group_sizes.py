@@ -1,0 +1,66 @@
+"""Macros that nothing defines and that name a work-group, and what else says how wide a group is."""
+
+from __future__ import annotations
+
+from launch_helpers import read, resolved
+
+from clmap_lsp.emulator.result import Engine
+from clmap_lsp.emulator.run import emulate
+from clmap_lsp.emulator.settings import EmulationSettings
+
+DOTS = """__kernel void dots(__global const float *a, __global const float *b, __local float *part,
+                   __global float *sums, int n) {
+  int i = get_global_id(0), l = get_local_id(0);
+  for (int r = 0; r < ROWS; r++) part[l + r * WG_SIZE] = i < n ? a[i + r * n] * b[i + r * n] : 0.0f;
+  for (int step = WG_SIZE / 2; step > 0; step /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l < step)
+      for (int r = 0; r < ROWS; r++) part[l + r * WG_SIZE] += part[l + r * WG_SIZE + step];
+  }
+  if (l == 0)
+    for (int r = 0; r < ROWS; r++) sums[get_group_id(0) + r * (get_global_size(0) / WG_SIZE)] = part[r * WG_SIZE];
+}
+"""
+WAVES = """__kernel void rows(__global const float *x, __global const int *starts, __global float *y, int n) {
+  int row = get_global_id(0) / WAVE_SIZE;
+  float sum = 0;
+  for (int k = starts[row] + get_local_id(0) % WAVE_SIZE; k < starts[row + 1]; k += WAVE_SIZE) sum += x[k];
+  if (row < n) y[row * WAVE_SIZE + get_local_id(0) % WAVE_SIZE] = sum;
+}
+"""
+
+
+def test_a_group_is_as_wide_as_the_rows_that_its_work_items_fill() -> None:
+    program, kernel = read(DOTS)
+    guessed = {it.name: it.value for it in kernel.guesses}
+    launch = resolved(DOTS)
+    assert launch.local_size == (int(guessed["WG_SIZE"] or 0),) == (64,)
+    result = emulate(program, kernel, launch, EmulationSettings(engine=Engine.JIT))
+    assert result.faults == ()
+
+
+def test_a_group_is_a_part_of_the_global_size_that_a_constant_divides() -> None:
+    counted = """__kernel void k(__global float *sums) {
+      sums[get_group_id(0) + get_local_id(0) * (get_global_size(0) / 32)] = 1;
+    }"""
+    assert resolved(counted).local_size == (32,)
+    assert resolved(counted.replace("/ 32", "/ 2")).local_size == (256,)
+    assert resolved(counted.replace("get_global_size(0)", "get_global_size(0) * 4")).local_size == (256,)
+
+
+def test_rows_of_a_simd_group_each_are_as_many_as_there_are_of_them() -> None:
+    launch = resolved(WAVES)
+    assert launch.scalar("n") == launch.global_size[0] // 32
+    shifted = WAVES.replace("int row = get_global_id(0) / WAVE_SIZE;", "int row = get_global_id(0) / 8;")
+    assert resolved(shifted).scalar("n") == resolved(shifted).global_size[0] // 8
+
+
+def test_tiles_of_two_dimensions_stay_small() -> None:
+    tile = """__kernel void k(__global float *a) {
+      __local float t[BLOCK_SIZE][BLOCK_SIZE];
+      t[get_local_id(0)][get_local_id(0)] = a[get_global_id(0)];
+    }"""
+    _, kernel = read(tile)
+    assert [it.value for it in kernel.guesses] == ["16"]
+    _, kernel = read(tile.replace("t[get_local_id(0)]", "t[get_local_id(1)]"))
+    assert [it.value for it in kernel.guesses] == ["16"]
