@@ -17,8 +17,9 @@ DOTS = """__kernel void dots(__global const float *a, __global const float *b, _
     if (l < step)
       for (int r = 0; r < ROWS; r++) part[l + r * WG_SIZE] += part[l + r * WG_SIZE + step];
   }
+  const int groups = get_global_size(0) / WG_SIZE;
   if (l == 0)
-    for (int r = 0; r < ROWS; r++) sums[get_group_id(0) + r * (get_global_size(0) / WG_SIZE)] = part[r * WG_SIZE];
+    for (int r = 0; r < ROWS; r++) sums[get_group_id(0) + r * groups] = part[r * WG_SIZE];
 }
 """
 WAVES = """__kernel void rows(__global const float *x, __global const int *starts, __global float *y, int n) {
