@@ -281,10 +281,8 @@ class OpenedFile:
         )
         return hash((*_DIRECTIVE.findall(text), *inactive))
 
-    def _analysed_as(
-        self, name: str, launch: PartialLaunch | None, macros: tuple[tuple[str, str], ...]
-    ) -> KernelAnalysis | None:
-        """Return the analysis of a kernel with another launch, or with other macros."""
+    def _read_as(self, name: str, macros: tuple[tuple[str, str], ...]) -> tuple[Program, Kernel] | None:
+        """Return the file and a kernel in it as they are with other macros."""
         program = self.program
         if macros:
             if self._reread is None:
@@ -292,14 +290,21 @@ class OpenedFile:
             if macros not in self._rereadings:
                 self._rereadings[macros] = self._reread(macros)
             program = self._rereadings[macros]
-            if program.kernel(name) is None:  # Its name may be put together from macros.
-                before = self.program.kernel(name)
-                same = (
-                    it for it in program.kernels if before and it.name_span.start == before.name_span.start
-                )
-                name = next((it.name for it in same), name)
-        if program.kernel(name) is None:
+        kernel = program.kernel(name)
+        if kernel is None and (before := self.program.kernel(name)) is not None:
+            # Its name may be put together from macros.
+            same = (it for it in program.kernels if it.name_span.start == before.name_span.start)
+            kernel = next(same, None)
+        return None if kernel is None else (program, kernel)
+
+    def _analysed_as(
+        self, name: str, launch: PartialLaunch | None, macros: tuple[tuple[str, str], ...]
+    ) -> KernelAnalysis | None:
+        """Return the analysis of a kernel with another launch, or with other macros."""
+        found_as = self._read_as(name, macros)
+        if found_as is None:
             return None
+        program, name = found_as[0], found_as[1].name
         sources = self.sources if launch is None else replace(self.sources, given=launch)
         # What other macros change of a kernel shows in its content: one that they leave alone is known.
         build = self.settings.build
@@ -412,10 +417,19 @@ class OpenedFile:
             result = with_room(kernel, launch, lambda it: emulate(self.program, kernel, it, limits))
         except LaunchError as error:
             return error.at(launch.source or "the launch")
-        if not result.faults or not launch.inferred:
+        if not result.faults or not (launch.inferred or kernel.guesses):
             return result
+
+        def run_defined(macros: tuple[tuple[str, str], ...]) -> EmulationResult | None:
+            found = self._read_as(kernel.name, macros)
+            other = None if found is None else launch_of(*found, self.sources)
+            if found is None or other is None or isinstance(other, LaunchProblem):
+                return None
+            return emulate(*found, other, few)
+
         roomy = enlarged(launch, result.enlarged)
-        return with_grounds(kernel, roomy, result, lambda it: emulate(self.program, kernel, it, few))
+        run = partial(emulate, self.program, kernel, settings=few)
+        return with_grounds(kernel, roomy, result, run, run_defined)
 
     def run_all(self) -> Runs:
         """Run every kernel that has a launch, within the limits of the settings."""
