@@ -177,6 +177,8 @@ def _from_places(
             continue  # `struct __attribute__((packed)) S {`
         if before == "(" and after == ")" and _opens_cast(texts, index):
             return Role.TYPE, index
+        if after == "*" and _points(texts, index + 1):
+            return Role.TYPE, index
         if before == "(" and _is_operand_start(after) and _is_qualified_cast(texts, index):
             edits[index] = []
             judged = judged or (Role.QUALIFIER, index)
@@ -236,6 +238,14 @@ def _opens_cast(texts: list[str], index: int) -> bool:
         return before == "sizeof" and texts[index].lower().endswith(("type", "_t"))
     after = texts[index + 2] if index + 2 < len(texts) else ""
     return bool(after) and (after == "(" or after in "!~{" or _is_operand_start(after))
+
+
+def _points(texts: list[str], at: int) -> bool:
+    """Tell whether `* )` stands at `at`, as in `(NAME *) x`: nothing is multiplied with a parenthesis."""
+    last = min(len(texts), at + MAX_RUN)
+    while at < last and texts[at] == "*":
+        at += 1
+    return at < len(texts) and texts[at] == ")"
 
 
 def _is_qualified_cast(texts: list[str], index: int) -> bool:

@@ -65,3 +65,15 @@ def test_tiles_of_two_dimensions_stay_small() -> None:
     assert [it.value for it in kernel.guesses] == ["16"]
     _, kernel = read(tile.replace("t[get_local_id(0)]", "t[get_local_id(1)]"))
     assert [it.value for it in kernel.guesses] == ["16"]
+
+
+def test_what_is_cast_to_a_pointer_of_an_unknown_name_is_of_a_type() -> None:
+    """`(NAME *) &x` was taken for a product, and the error that followed for the author's."""
+    cast = """__kernel void k(__global float4 *a, uint n) {
+      uint4 mask;
+      for (int j = 0; j < n; j++) ((lane_s *) &mask)[j] = (j + 1) % n;
+      a[get_global_id(0)] = shuffle(a[get_global_id(0)], mask);
+    }"""
+    program, kernel = read(cast)
+    assert [(it.role, it.value) for it in kernel.guesses] == [("type", None)]
+    assert [it.code for it in program.problems] == ["undefined-name"]
