@@ -117,7 +117,11 @@ def _said(part: PartialLaunch) -> object:
     partly = part.dimensions, part.partly_global, part.partly_local
     files = part.folder, part.within
     arguments = tuple(part.arguments.items()), tuple(part.parsed.items())
-    return part.kernel, sizes, partly, arguments, part.origin, files
+    formulas = part.formulas
+    said = (
+        None if formulas is None else (formulas.global_size, formulas.local_size, *formulas.arguments.items())
+    )
+    return part.kernel, sizes, partly, arguments, part.origin, files, said
 
 
 def _bound(

@@ -555,6 +555,28 @@ def _bytes(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value
     return bytes_of(values[0]) if isinstance(values[0], ArrayValue) else None
 
 
+def _type_of_items(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """`array.dtype`: one item."""
+    return ArrayValue(Sizes(()), values[0].item_bytes) if isinstance(values[0], ArrayValue) else None
+
+
+def _named_type(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    """`np.dtype(np.float32)` and `np.dtype("float32")`."""
+    given = values[-1] if len(values) > 1 else None
+    if isinstance(given, ArrayValue):
+        return given
+    name = (
+        given.plain or "" if isinstance(given, Text) else text_of(given).rsplit(".", 1)[-1] if given else ""
+    )
+    size = size_of(name)
+    return None if size is None else ArrayValue(Sizes(()), size)
+
+
+def _item_size(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+    size = values[0].item_bytes if isinstance(values[0], ArrayValue) else None
+    return None if size is None else Number(size)
+
+
 def _size_method(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     items = interpreter.n_elements(values[0])
     if items:
@@ -684,6 +706,9 @@ LIBRARY: dict[str, CallHandler] = {
     ".astype()": _cast_array,
     ".copy()": _same_array,
     ".shape": _shape,
+    ".dtype": _type_of_items,
+    ".dtype()": _named_type,
+    ".itemsize": _item_size,
     ".size": _count,
     ".nbytes": _bytes,
     ".size()": _size_method,

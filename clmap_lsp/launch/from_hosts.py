@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.launch.model import Argument, LocalArgument, Origin, ScalarArgument
-from clmap_lsp.launch.partial import PartialLaunch
+from clmap_lsp.launch.partial import Formulas, PartialLaunch
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType
 
@@ -67,8 +67,26 @@ def _part(kernel: ir.Kernel, launch: HostLaunch, origin: Origin) -> PartialLaunc
         partly_local=() if local else partly_local,
         parsed=parsed,
         origin=origin,
+        formulas=_formulas(launch),
         source=f"{_short(launch.host_file)}:{launch.host_row}",
     )
+
+
+def _formulas(launch: HostLaunch) -> Formulas:
+    """Return the expressions of what no run is known to have."""
+    arguments = {**launch.arguments, **launch.local_arguments}
+    return Formulas(
+        tuple(_text(it) for it in launch.global_size),
+        tuple(_text(it) for it in launch.local_size),
+        {name: text for name, it in arguments.items() if (text := _text(it))},
+    )
+
+
+def _text(value: HostValue | None) -> str:
+    """Return a value's expression: of a number, too, since others may be open."""
+    if value is None:
+        return ""
+    return value.text if value.best is None else str(value.best)
 
 
 def _short(path: str) -> str:

@@ -30,6 +30,18 @@ class LaunchTexts(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Formulas:
+    """What a host program computes the parts of a launch by that it leaves open; "" where it says nothing.
+
+    Of arguments in local memory it is their bytes.
+    """
+
+    global_size: tuple[str, ...] = ()
+    local_size: tuple[str, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class PartialLaunch:
     """Parts of a launch. Empty sizes and missing arguments are left to be inferred.
 
@@ -54,6 +66,8 @@ class PartialLaunch:
     """Where a global size as a whole is open: its dimensions that are known, 0 for the others."""
     partly_local: tuple[int, ...] = ()
     """The same of a local size."""
+    formulas: Formulas | None = None
+    """How what is open hangs together."""
 
     @property
     def is_empty(self) -> bool:

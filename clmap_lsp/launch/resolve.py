@@ -9,6 +9,7 @@ from pathlib import Path
 
 from clmap_lsp.launch.arguments import FORMS, parse_all
 from clmap_lsp.launch.comment import from_comments
+from clmap_lsp.launch.consistent import agreeing
 from clmap_lsp.launch.image import dimensions
 from clmap_lsp.launch.infer import SMALL, Draft, Guess, complete
 from clmap_lsp.launch.model import (
@@ -71,6 +72,16 @@ def launch_from(
     kernel: ir.Kernel, sources: Sequence[PartialLaunch], guess: Guess = SMALL
 ) -> Launch | LaunchProblem:
     """Return the launch that sources, strongest first, and the kernel itself give; nothing else counts."""
+    made = _first_guess(kernel, sources, guess)
+    formulas = next((it.formulas for it in sources if it.formulas is not None), None)
+    if formulas is None or isinstance(made, LaunchProblem) or not made.inferred:
+        return made
+    guessed = agreeing(kernel, made, formulas)
+    again = made if guessed is None else _first_guess(kernel, [*sources, guessed], guess)
+    return made if isinstance(again, LaunchProblem) else again
+
+
+def _first_guess(kernel: ir.Kernel, sources: Sequence[PartialLaunch], guess: Guess) -> Launch | LaunchProblem:
     draft = Draft(guess=guess)
     for source in sources:
         problem = _take(draft, source, kernel)
@@ -156,6 +167,9 @@ def _take(draft: Draft, source: PartialLaunch, kernel: ir.Kernel) -> LaunchProbl
     elif source.local_size and not draft.local_size:
         draft.local_size = source.local_size
         draft.origins["local"] = source.origin
+    if source.origin is Origin.INFERRED:
+        draft.inferred |= {name for name, it in draft.origins.items() if it is source.origin}
+        draft.inferred |= source.parsed.keys() - draft.arguments.keys()
     known = {it.name: it for it in kernel.parameters}
     texts = {
         name: _text(argument)

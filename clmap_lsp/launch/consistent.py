@@ -1,0 +1,150 @@
+"""Guesses that agree with each other, as far as host code says how they hang together.
+
+Host code often leaves all numbers of a launch open and still says much: `global = roundUp(n, 256)`, `n` as an
+argument, `4 * group` bytes of local memory. What is guessed of one of them then gives the others.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Final
+
+from clmap_lsp.launch.model import Argument, Launch, LocalArgument, Origin, ScalarArgument
+from clmap_lsp.launch.partial import Formulas, PartialLaunch
+from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType
+
+_NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*\Z")
+_LONGEST = 200
+"""Characters of a formula that is read."""
+_MOST = 1 << 40
+_MOST_ITEMS, _MOST_GROUP, _MOST_LOCAL = 1 << 24, 1024, 1 << 20
+_FEW = 8
+"""Smaller guesses are not what sizes are made of."""
+_OPERATIONS: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.floordiv,  # Of whole numbers, as C's.
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def agreeing(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> PartialLaunch | None:
+    """Return what the guesses of a launch make of what host code computes; None where that is nothing."""
+    known = dict(_bindings(launch, formulas))
+    sizes = _sizes(launch, formulas.global_size, known, _MOST_ITEMS, "global")
+    local = _sizes(launch, formulas.local_size, known, _MOST_GROUP, "local")
+    parsed: dict[str, Argument] = {}
+    for parameter in kernel.parameters:
+        text = formulas.arguments.get(parameter.name)
+        value = _value(text, known) if text is not None and parameter.name in launch.inferred else None
+        argument = None if value is None else _argument(parameter, value)
+        if argument is not None:
+            parsed[parameter.name] = argument
+    fits = all(size % group == 0 for size, group in zip(sizes, local, strict=False))
+    if (sizes == launch.global_size and local == launch.local_size and not parsed) or not fits:
+        return None
+    return PartialLaunch(kernel.name, sizes, local, parsed=parsed, origin=Origin.INFERRED)
+
+
+def _bindings(launch: Launch, formulas: Formulas) -> Iterator[tuple[str, int]]:
+    """Yield what names of the host program are taken for, what binds least first.
+
+    A size is bound by the argument of its name before the other way round: there are clues for arguments.
+    """
+    for sizes, texts in (
+        (launch.global_size, formulas.global_size),
+        (launch.local_size, formulas.local_size),
+    ):
+        for size, text in zip(sizes, texts, strict=False):
+            if _NAME.match(text):
+                yield text, size
+    counted = {name for text in formulas.global_size for name in _names(text)}
+    for name, text in formulas.arguments.items():
+        argument = launch.arguments.get(name)
+        if not isinstance(argument, ScalarArgument) or not _NAME.match(text):
+            continue
+        value = argument.values[0]
+        if isinstance(value, int) and value > 0 and (value >= _FEW or text not in counted):
+            yield text, value
+
+
+def _sizes(
+    launch: Launch, texts: tuple[str, ...], known: Mapping[str, int], most: int, name: str
+) -> tuple[int, ...]:
+    """Return sizes with what follows from the names put in; those of before where that is no size."""
+    before = launch.global_size if name == "global" else launch.local_size
+    if name not in launch.inferred or len(texts) != len(before):
+        return before
+    found = [_value(text, known) if text else None for text in texts]
+    return tuple(it if it and it <= most else old for it, old in zip(found, before, strict=True))
+
+
+def _argument(parameter: ir.Variable, value: int) -> Argument | None:
+    match parameter.type:
+        case PointerType(space=AddressSpace.LOCAL, pointee=pointee):
+            count = value // max(pointee.size, 1)
+            return LocalArgument(count) if 0 < count < _MOST_LOCAL else None
+        case ScalarType(is_float=False):
+            return ScalarArgument((value,))
+        case _:
+            return None
+
+
+def _names(text: str) -> Iterator[str]:
+    tree = _parsed(text)
+    for node in ast.walk(tree) if tree is not None else ():
+        if (name := _dotted(node)) is not None:
+            yield name
+
+
+def _value(text: str, known: Mapping[str, int]) -> int | None:
+    """Return what a formula comes to; None where a name or an operation in it is not known."""
+    tree = _parsed(text)
+    value = None if tree is None else _evaluated(tree, known)
+    return value if value is not None and 0 < value < _MOST else None
+
+
+def _parsed(text: str) -> ast.expr | None:
+    if not text or len(text) > _LONGEST:
+        return None
+    try:
+        return ast.parse(text.replace("->", "."), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return None
+
+
+def _evaluated(node: ast.expr, known: Mapping[str, int]) -> int | None:
+    if (name := _dotted(node)) is not None:
+        return known.get(name)
+    match node:
+        case ast.Constant(value=int(value)) if abs(value) < _MOST:
+            return int(value)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
+            sides = _evaluated(left, known), _evaluated(right, known)
+            if sides[0] is None or sides[1] is None or (isinstance(op, _DIVISIONS) and sides[1] == 0):
+                return None
+            value = _OPERATIONS[type(op)](sides[0], sides[1])
+            return value if abs(value) < _MOST else None
+        case _:
+            return None
+
+
+_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
+
+
+def _dotted(node: ast.AST) -> str | None:
+    """Return `a.b.c` as it is written."""
+    match node:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=inner, attr=attribute):
+            before = _dotted(inner)
+            return None if before is None else f"{before}.{attribute}"
+        case _:
+            return None

@@ -1,0 +1,99 @@
+"""What host code leaves open, but says how it hangs together: guesses agree with that."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clmap_lsp.cli import main
+
+KERNEL = """\
+__kernel void rows(__global const float *a, __global float *b, __local float *part, int n, int pitch)
+{
+    int row = get_group_id(0), l = get_local_id(0);
+    float sum = 0;
+    for (int k = l; k < n; k += get_local_size(0)) sum += a[row * pitch + k];
+    part[l] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l == 0) b[row] = part[0];
+}
+"""
+C_HOST = """\
+#include <CL/cl.h>
+struct table { int columns, rows; };
+void go(cl_command_queue q, cl_program p, cl_mem a, cl_mem b, struct table *t, size_t group)
+{
+    cl_kernel k = clCreateKernel(p, "rows", NULL);
+    int pitch = %s;
+    clSetKernelArg(k, 0, sizeof a, &a);
+    clSetKernelArg(k, 1, sizeof b, &b);
+    clSetKernelArg(k, 2, %s, NULL);
+    clSetKernelArg(k, 3, sizeof(int), &t->columns);
+    clSetKernelArg(k, 4, sizeof(int), &pitch);
+    size_t global = %s, local = group;
+    clEnqueueNDRangeKernel(q, k, 1, NULL, &global, &local, 0, NULL, NULL);
+}
+"""
+PYTHON_HOST = """\
+import numpy as np
+import pyopencl as cl
+
+def go(queue, program, a, b, columns, group):
+    local = cl.LocalMemory(group * np.dtype(np.float32).itemsize)
+    sizes = (columns // 4 * group,), (group,)
+    program.rows(queue, *sizes, a, b, local, np.int32(columns), np.int32(columns + 8))
+"""
+
+
+def launch(folder: Path, capsys: pytest.CaptureFixture[str], host: str, name: str) -> dict[str, Any]:
+    (folder / ".git").mkdir()
+    (folder / "k.cl").write_text(KERNEL)
+    (folder / name).write_text(host)
+    main(["analyze", str(folder / "k.cl"), "--format", "json"])
+    ((found,),) = (it["kernels"] for it in json.loads(capsys.readouterr().out)["files"])
+    made: dict[str, Any] = found["launch"]
+    return made
+
+
+def test_c_host_code_ties_sizes_arguments_and_local_memory(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    host = C_HOST % ("t->columns + 16", "group * sizeof(float)", "t->columns * group")
+    made = launch(tmp_path, capsys, host, "h.c")
+    n, (group,) = made["args"]["n"], made["local"]
+    assert made["args"]["pitch"] == n + 16
+    assert made["global"] == [n * group]
+    assert made["args"]["part"] == f"local({group})"
+
+
+def test_python_host_code_ties_them_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    made = launch(tmp_path, capsys, PYTHON_HOST, "h.py")
+    n, (group,) = made["args"]["n"], made["local"]
+    assert (made["args"]["pitch"], made["global"]) == (n + 8, [n // 4 * group])
+    assert made["args"]["part"] == f"local({group})"
+
+
+@pytest.mark.parametrize(
+    "size", ["t->columns / 0 * group", "next(t->columns)", "t->rows * group * 4097", "0 - group"]
+)
+def test_what_cannot_be_computed_is_guessed_as_before(
+    size: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    host = C_HOST % ("t->columns + 16", "group * sizeof(float)", size)
+    made = launch(tmp_path, capsys, host, "h.c")
+    assert made["global"][0] % made["local"][0] == 0
+    assert made["args"]["pitch"] == made["args"]["n"] + 16
+
+
+def test_a_guess_that_follows_from_another_is_still_a_guess(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    host = C_HOST % ("t->columns + 16", "group * sizeof(float)", "t->columns * group")
+    launch(tmp_path, capsys, host, "h.c")
+    main(["check", str(tmp_path / "k.cl"), "--guesses"])
+    printed = capsys.readouterr().out
+    assert "pitch" in printed
+    assert "# guessed" in printed
