@@ -492,7 +492,9 @@ def _limits(clues: Clues, forms: Forms, conditions: Iterable[ir.Expression]) -> 
                     shared[it] = _is_shared(it, forms)
             for counter, bound in zip(read, reversed(sides), strict=True):
                 if counter is not None and counter in forms.stepped:
-                    clues.radii |= _on_both_sides(counter, bound, forms)
+                    clues.radii |= _on_both_sides(forms.assigned.get(counter, ()), bound, forms)
+            for side, bound in (sides, sides[::-1]):
+                clues.radii |= _on_both_sides(_lanes_set(side, forms), bound, forms)
             for side, counter in zip(sides, read, strict=True):
                 parameters = forms.parameters(side)
                 if any(shared[it] for it in counters):
@@ -505,10 +507,20 @@ def _limits(clues: Clues, forms: Forms, conditions: Iterable[ir.Expression]) -> 
                     clues.limits |= starts[counter]
 
 
-def _on_both_sides(counter: Variable, bound: ir.Expression, forms: Forms) -> set[Variable]:
-    """Return the parameters that the start and the end of a loop hold with opposite signs."""
+def _lanes_set(side: ir.Expression, forms: Forms) -> Sequence[ir.Expression]:
+    """Return what a lane of a vector is set to by itself: it may count, as in `for (p.x = -r; p.x <= r;`."""
+    match ir.unconverted(side):
+        case ir.Swizzle(operand=ir.Read(variable=variable), lanes=(lane,)):
+            values = [ir.unconverted(it) for it in forms.assigned.get(variable, ())]
+            return [it.value for it in values if isinstance(it, ir.InsertLanes) and it.lanes == (lane,)]
+        case _:
+            return ()
+
+
+def _on_both_sides(values: Iterable[ir.Expression], bound: ir.Expression, forms: Forms) -> set[Variable]:
+    """Return the parameters that a counter's start (one of its values) and end hold with opposite signs."""
     ends = forms.form(bound)
-    starts = [it for value in forms.assigned.get(counter, ()) if (it := forms.form(value)) is not None]
+    starts = [it for value in values if (it := forms.form(value)) is not None]
     return {
         mono[0]
         for mono, coef in (ends.terms.items() if ends is not None else ())

@@ -136,7 +136,7 @@ def _local_size(kernel: ir.Kernel, clues: Clues, n: int, draft: Draft) -> tuple[
     if fixed:
         return fixed[:n]
     implied = clues.local_sizes | {d: it for d, it in enumerate(draft.partly_local) if it}
-    extended = [d for d in range(n) if draft.size_of(d) != 1] or [0]
+    extended = [d for d in range(n) if draft.size_of(d) != 1 and implied.get(d) != 1] or [0]
     usual = dict(zip(extended, _GROUP[len(extended)], strict=True))
     size = [implied.get(d, usual.get(d, 1)) for d in range(n)]
     for d in range(n):  # A dimension that nothing implies takes what the others leave.

@@ -77,3 +77,19 @@ def test_what_is_cast_to_a_pointer_of_an_unknown_name_is_of_a_type() -> None:
     program, kernel = read(cast)
     assert [(it.role, it.value) for it in kernel.guesses] == [("type", None)]
     assert [it.code for it in program.problems] == ["undefined-name"]
+
+
+def test_a_radius_may_be_counted_by_a_lane() -> None:
+    window = """__kernel void blur(__global const float *a, __global float *b, int w, int reach) {
+      int2 at, me = (int2)(get_global_id(0), get_global_id(1));
+      float sum = 0;
+      for (at.y = -reach; at.y <= reach; at.y++)
+        for (at.x = -reach; at.x <= reach; at.x++) {
+          int2 p = clamp(me + at, (int2)(0), (int2)(w - 1));
+          sum += a[p.y * w + p.x];
+        }
+      b[me.y * w + me.x] = sum;
+    }"""
+    assert resolved(window).scalar("reach") == 2
+    counted = "int y = -reach; y <= reach; y++"
+    assert resolved(window.replace("at.y = -reach; at.y <= reach; at.y++", counted)).scalar("reach") == 2
