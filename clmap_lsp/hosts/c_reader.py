@@ -9,6 +9,7 @@ from functools import cache
 import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
+from clmap_lsp.hosts.macros import INCLUDED
 from clmap_lsp.hosts.syntax import TreeReader, field_text, short_text, text_of
 from clmap_lsp.hosts.tree import (
     OUTERMOST,
@@ -477,7 +478,10 @@ class _Reader(TreeReader):
             return Str(("".join(content),), row)
         text = text_of(node)
         start, end = text.find('"') + 1, text.rfind('"')
-        return Str((unescaped(text[start:end]),), row)
+        inner = text[start:end]
+        if inner.startswith(INCLUDED):
+            return Str((Call(Name("fopen"), (Str((inner.removeprefix(INCLUDED),), row),), row=row),), row)
+        return Str((unescaped(inner),), row)
 
     def with_suffix(self, node: Node) -> Expr:
         """`"text"s`; what a suffix of a number makes of it is not known."""

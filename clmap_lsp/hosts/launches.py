@@ -14,7 +14,7 @@ from clmap_lsp.hosts.map_calls import MAPS
 from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
 from clmap_lsp.hosts.option_calls import OPTIONS
 from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel, distance
-from clmap_lsp.hosts.store import Store, join_values, named, program_of, texts_of
+from clmap_lsp.hosts.store import Store, join_values, named, program_field, program_of, texts_of
 from clmap_lsp.hosts.tree import Class, Declare, Function, Module
 from clmap_lsp.hosts.values import (
     Alternatives,
@@ -43,6 +43,9 @@ _LAUNCHING = frozenset(
     )
 )
 _MAKING = frozenset(("clCreateKernel", "Kernel", "createKernel", "create_kernel", "getKernel", "make_kernel"))
+_MAKING_PROGRAMS = frozenset(
+    ("clCreateProgramWithSource", "clBuildProgram", "Program", "build", "build_with_source", "createProgram")
+)
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _MAX_KERNELS = 3
 """Kernels that one field of a structure is known to hold; with more it is one of a wrapper that holds any."""
@@ -269,6 +272,7 @@ class _Runs:
             self._run_for_objects(function)
         self._run_users()
         self._make_kernels()
+        self._make_programs()
 
     def _run_outermost(self, new: Sequence[str], reaching: Sequence[Function]) -> None:
         """Run modules of Python, and what nothing calls that comes to a launch."""
@@ -302,6 +306,18 @@ class _Runs:
             near = next(it.path for it in self.raised if field_of(it) == name)
             for function in self._mentioning(name, near):
                 if _MAKING & self._calls(function) and mentions(function, {name}):
+                    self._run_with_callers(function)
+
+    def _make_programs(self) -> None:
+        """Run what makes the programs that kernels are taken out of, where no run did before them."""
+        fields = {
+            it: raised.path for raised in self.raised if (it := _program_field_of(self.project, raised))
+        }
+        for name, near in sorted(fields.items()):
+            if name in self.project.programs_in_fields or not self._may_start():
+                continue
+            for function in self._mentioning(name, near):
+                if _MAKING_PROGRAMS & self._calls(function) and mentions(function, {name}):
                     self._run_with_callers(function)
 
     def _run_users(self) -> None:
@@ -572,8 +588,26 @@ def _launches(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
         if not plain or not re.fullmatch(r"[A-Za-z_]\w*", plain):
             continue
         sources, options = program_of(store, place)
+        if not sources and place is not None:
+            sources, options = _from_program_field(project, plain, program_field(store, place), raised.path)
         found = _defined(project, plain, sources, raised)
         yield _launch(project, raised, plain, found, sources, options)
+
+
+def _from_program_field(project: HostProject, kernel: str, field: str, near: str) -> tuple[list[Text], Text]:
+    """Return the one program with a kernel that other functions put into the field that it comes from."""
+    kept = project.programs_in_fields.get(field, ()) if field else ()
+    kept = [it for it in kept if it.path == near] or kept
+    holding = [it for it in kept if _holds_kernel(project, it.sources, kernel, near)] or list(kept)
+    return (list(holding[0].sources), holding[0].options) if len(holding) == 1 else ([], Text())
+
+
+def _holds_kernel(project: HostProject, sources: Iterable[Text], kernel: str, near: str) -> bool:
+    for part in (part for source in sources for part in source.parts):
+        path = project.kernel_file(part.name, near) if isinstance(part, FileText) else None
+        if any(it.name == kernel for it in (project.kernels_of(path) if path else ())):
+            return True
+    return any(it.name == kernel for source in sources for it in kernels_in(str(source)))
 
 
 def field_of(raised: Raised) -> str | None:
@@ -582,6 +616,15 @@ def field_of(raised: Raised) -> str | None:
     if is_handle(raised.kernel) or raised.store.read(place + ".name") is not None:
         return None
     return field_name(place) or None
+
+
+def _program_field_of(project: HostProject, raised: Raised) -> str:
+    """Return the field that the program of a launch's kernel comes from, where no more is known of it."""
+    kept = project.kernels_in_fields.get(field_of(raised) or "", ())
+    fields = {it.program for it in kept if it.program}
+    if not fields and isinstance(raised.kernel, Pointer) and is_handle(raised.kernel):
+        fields = {program_field(raised.store, raised.kernel.place)}
+    return min(fields, default="")
 
 
 def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
@@ -598,8 +641,11 @@ def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
         plain = it.name.plain if it.name is not None else None
         plain = plain if plain is not None else _only_kernel(project, it.sources, raised.path)
         if plain and re.fullmatch(r"[A-Za-z_]\w*", plain):
-            found = _defined(project, plain, it.sources, raised)
-            yield _launch(project, raised, plain, found, it.sources, it.options)
+            sources, options = list(it.sources), it.options
+            if not sources:
+                sources, options = _from_program_field(project, plain, it.program, raised.path)
+            found = _defined(project, plain, sources, raised)
+            yield _launch(project, raised, plain, found, sources, options)
 
 
 def _only_kernel(project: HostProject, sources: Sequence[Text], near: str) -> str | None:

@@ -29,6 +29,7 @@ from clmap_lsp.hosts.values import (
     size_of,
     text_of,
 )
+from clmap_lsp.hosts.walking import nodes
 
 # --------------------------------------------------------------------------------------------- strings
 
@@ -339,9 +340,18 @@ def _exit(interpreter: Interpreter, _call: Call, _values: list[Value]) -> Value 
     return Null()
 
 
-def _assert(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
+def _assert(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """An assertion that fails ends the program; one about variables says that they are not what they seem.
+
+    Programs do not fail their own assertions: something set the variables where it was not followed.
+    """
     if values and values[0] == Number(0):
-        interpreter.store = None
+        named = [it for it in nodes(call.arguments[0]) if isinstance(it, (Name, Member))]
+        places = {place for it in named if (place := interpreter.place(it)) is not None}
+        if not places:
+            interpreter.store = None
+        for place in places:
+            interpreter.open_at(place, keeps_default=False)
     return Null()
 
 

@@ -34,6 +34,10 @@ PREDEFINED = {"__linux__": "1", "__unix__": "1", "__GNUC__": "12", "__x86_64__":
 """What is taken to be defined by the compiler: one on 64-bit Linux."""
 
 
+INCLUDED = "\x01"
+"""What a string starts with that stands for a file: of `std::string text =` above `#include "k.cl"`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Macro:
     """One `#define`. `parameters` is `None` where it has no parentheses."""
@@ -76,9 +80,11 @@ def compile_lines(
             if not active and line.strip():
                 result.left_out.append((line, branches.missing))
             continue
-        out.append("\n" * line.count("\n"))
         word, rest = directive[1], directive[2].replace("\\\n", " ").strip()
-        if branches.take(word, rest) or not branches.active:
+        is_text = word == "include" and branches.active and _is_operand(out)
+        name = _INCLUDE.match(rest) if is_text else None
+        out.append((f'"{INCLUDED}{name[1] or name[2]}"' if name else "") + "\n" * line.count("\n"))
+        if branches.take(word, rest) or not branches.active or name is not None:
             continue
         if word == "define":
             _define(result.macros, undefined, rest, row)
@@ -91,6 +97,12 @@ def compile_lines(
             result.macros.update(include(name[1] or name[2]))
     result.text = "".join(out)
     return result
+
+
+def _is_operand(lines: list[str]) -> bool:
+    """Tell whether what follows is an operand, as a file that holds a string of C is where it is included."""
+    before = next((it for it in map(str.rstrip, reversed(lines)) if it), "")
+    return before.endswith(("=", "+", '"', "(", ",")) and not before.lstrip().startswith("#")
 
 
 def _masked(text: str) -> tuple[str, list[tuple[int, int]]]:

@@ -188,6 +188,8 @@ def _set_options(interpreter: Interpreter, place: str, options: Value) -> None:
     if found is None:
         found = Text() if isinstance(options, (Null, Number)) else Text((options,))
     store[place + ".options"] = found
+    if (kept := interpreter.kept_programs.get(place)) is not None:
+        kept.options = found
 
 
 # --------------------------------------------------------------------------------------------- kernels

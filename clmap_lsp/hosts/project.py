@@ -106,6 +106,17 @@ class KeptKernel:
     path: str
     owner: str
     holder: str
+    program: str = ""
+    """The field that its program was taken out of, where nothing is known to be in that."""
+
+
+@dataclass(slots=True, eq=False)
+class KeptProgram:
+    """A program that host code keeps in a field of an object; what it is built with may come later."""
+
+    sources: tuple[Text, ...]
+    options: Text
+    path: str
 
 
 class HostProject:
@@ -142,6 +153,8 @@ class HostProject:
         """By file and row: whether OpenCL is called below a function."""
         self.kernels_in_fields: dict[str, list[KeptKernel]] = {}
         """By the name of a field: the kernels that runs put into it."""
+        self.programs_in_fields: dict[str, list[KeptProgram]] = {}
+        """The same of programs."""
         self.made: dict[str, list[tuple[Value, ...]]] = {}
         """By the name of a class: what runs gave its constructor; nothing where some may have been missed."""
         self.constructed: dict[str, dict[tuple[Value, ...], None]] = {}
@@ -180,6 +193,7 @@ class HostProject:
             self.reaches,
             self.too_long,
             self.kernels_in_fields,
+            self.programs_in_fields,
             self.made,
             self.constructed,
             self._expansions,

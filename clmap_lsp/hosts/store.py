@@ -17,6 +17,8 @@ from clmap_lsp.hosts.values import (
     Text,
     Value,
     default_of,
+    field_name,
+    is_program,
     name_of,
 )
 
@@ -186,6 +188,12 @@ def texts_of(value: Value | None) -> Iterator[Text]:
         case Alternatives(values):
             for it in values:
                 yield from texts_of(it)
+
+
+def program_field(store: Store, kernel: str) -> str:
+    """Return the field that a kernel's program is taken out of, where it is no program that is known."""
+    program = store.read(f"{kernel}.program")
+    return field_name(program.place) if isinstance(program, Pointer) and not is_program(program) else ""
 
 
 def program_of(store: Store, kernel: str | None) -> tuple[list[Text], Text]:

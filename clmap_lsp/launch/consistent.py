@@ -22,6 +22,7 @@ _LONGEST = 200
 """Characters of a formula that is read."""
 _MOST = 1 << 40
 _MOST_ITEMS, _MOST_GROUP, _MOST_LOCAL = 1 << 24, 1024, 1 << 20
+_WIDEST_SHIFT = 40
 _FEW = 8
 """Smaller guesses are not what sizes are made of."""
 _OPERATIONS: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
@@ -31,6 +32,8 @@ _OPERATIONS: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
     ast.Div: operator.floordiv,  # Of whole numbers, as C's.
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
 }
 
 
@@ -49,7 +52,13 @@ def agreeing(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> PartialLa
     fits = all(size % group == 0 for size, group in zip(sizes, local, strict=False))
     if (sizes == launch.global_size and local == launch.local_size and not parsed) or not fits:
         return None
-    return PartialLaunch(kernel.name, sizes, local, parsed=parsed, origin=Origin.INFERRED)
+    # The others stay as they are: with sizes that are given, they would be guessed otherwise.
+    guessed = {
+        name: it
+        for name, it in launch.arguments.items()
+        if name in launch.inferred and isinstance(it, ScalarArgument)
+    }
+    return PartialLaunch(kernel.name, sizes, local, parsed={**guessed, **parsed}, origin=Origin.INFERRED)
 
 
 def _bindings(launch: Launch, formulas: Formulas) -> Iterator[tuple[str, int]]:
@@ -127,7 +136,7 @@ def _evaluated(node: ast.expr, known: Mapping[str, int]) -> int | None:
             return int(value)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
             sides = _evaluated(left, known), _evaluated(right, known)
-            if sides[0] is None or sides[1] is None or (isinstance(op, _DIVISIONS) and sides[1] == 0):
+            if sides[0] is None or sides[1] is None or not _is_defined(op, sides[1]):
                 return None
             value = _OPERATIONS[type(op)](sides[0], sides[1])
             return value if abs(value) < _MOST else None
@@ -135,7 +144,14 @@ def _evaluated(node: ast.expr, known: Mapping[str, int]) -> int | None:
             return None
 
 
-_DIVISIONS = (ast.Div, ast.FloorDiv, ast.Mod)
+def _is_defined(op: ast.operator, right: int) -> bool:
+    match op:
+        case ast.Div() | ast.FloorDiv() | ast.Mod():
+            return right != 0
+        case ast.LShift() | ast.RShift():
+            return 0 <= right < _WIDEST_SHIFT
+        case _:
+            return True
 
 
 def _dotted(node: ast.AST) -> str | None:

@@ -7,6 +7,7 @@ small enough to run while typing; buffers get what the launch touches.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
@@ -57,6 +58,8 @@ _RADIUS = 2
 _MOST_BYTES = 256 << 20
 """Of the buffers that are inferred for a launch; the emulator takes 1 GiB by default."""
 _MOST_HALVINGS = 40
+_LEAST_OPEN = 16
+"""An open dimension is not taken to be smaller, however large those are that are known."""
 _SHIFT = 6
 """What something is shifted by: rows, or halves, of 64."""
 _GROUP = {1: (256,), 2: (16, 16), 3: (8, 8, 4)}
@@ -102,8 +105,13 @@ class Draft:
         return offset + self.size_of(dimension)
 
     def problem(self, n: int) -> int:
-        """Return how many work-items an open dimension of `n` is taken to have."""
-        return self.guess.problem[max(n - sum(map(bool, self.partly_global)), 1)]
+        """Return how many work-items an open dimension of `n` is taken to have beside those known."""
+        known = [it for it in self.partly_global if it]
+        open_ = max(n - len(known), 1)
+        items = self.guess.problem[open_]
+        while known and items > _LEAST_OPEN and math.prod(known) * items**open_ > self.guess.elements:
+            items //= 2
+        return items
 
 
 def complete(kernel: ir.Kernel, draft: Draft) -> None:
@@ -221,7 +229,10 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         return max(whole // apart, 1)
     if parameter in clues.pitches:
         dimension = clues.pitches[parameter]
-        whole = draft.end_of_ids(dimension) if draft.size_of(dimension) else draft.problem(n)
+        if draft.size_of(dimension):
+            whole = draft.end_of_ids(dimension)
+        else:
+            whole = max(draft.problem(n), _bound(parameter, dimension, clues, draft, n))
         return whole * clues.spread.get(parameter, 1)
     if parameter in clues.strided or parameter in clues.shared_out:
         return TURNS * (draft.end_of_ids(0) if draft.global_size else draft.guess.problem[1])
@@ -237,6 +248,27 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
         whole = draft.end_of_ids(0) if draft.global_size and n > 1 else _LIMIT[n]
         return min(whole, _LIMIT[n])
     return 1
+
+
+def _bound(parameter: Variable, dimension: int, clues: Clues, draft: Draft, n: int) -> int:
+    """Return what a guard makes of the ids that a row goes along, in other scalars than its own pitch.
+
+    0 where that is not known: `x < 25*batch` makes rows of as many elements, whatever their pitch is called.
+    """
+    form = clues.bounds.get(dimension)
+    if form is None or parameter in form.atoms() or not clues.pitches.keys().isdisjoint(form.atoms()):
+        return 0
+    total = 0
+    for mono, coef in form.terms.items():
+        product = coef
+        for atom in mono:
+            if not isinstance(atom, Variable):
+                return 0
+            known = draft.scalar(atom.name)
+            value = known if known is not None else _scalar(atom, clues, draft, n)
+            product *= int(value)
+        total += product
+    return min(max(total, 0), draft.guess.elements)
 
 
 def _before_the_first(clues: Clues) -> frozenset[Variable]:

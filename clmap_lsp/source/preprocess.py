@@ -24,6 +24,7 @@ from clmap_lsp.source.pieces import Chunk, Directive, Piece, lex
 from clmap_lsp.source.predefined import initial_macros
 from clmap_lsp.source.presumed import PresumedPlaces
 from clmap_lsp.source.span import SourceFile, Span
+from clmap_lsp.source.wrapped import without_wrapping
 
 ReadFile = Callable[[str], str | None]
 
@@ -345,7 +346,7 @@ class _Preprocessor:
             self.problem("missing-include", message, place, Severity.WARNING)
             return
         self.included_characters += len(found[1])
-        self.file(*found)
+        self.file(found[0], without_wrapping(found[1]))  # It may be a string of the host's, as kernels may.
 
     def include(self, directive: Directive, path: str) -> None:
         operand = self._include_operand(directive.tokens[1:])

@@ -31,7 +31,7 @@ _OF_TEXT = frozenset({FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED, FaultKi
 """Faults that show wherever their statement runs."""
 _SHAPES, _VALUES = 3, 3
 """Launches that are tried with other group shapes, and with other values."""
-_MACRO_VALUES = (8, 32)
+_MACRO_VALUES = (8, 32, 4)
 _SECONDS = 1.0
 """Of work in each of them."""
 

@@ -77,7 +77,8 @@ def test_python_host_code_ties_them_too(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize(
-    "size", ["t->columns / 0 * group", "next(t->columns)", "t->rows * group * 4097", "0 - group"]
+    "size",
+    ["t->columns / 0 * group", "group << 99", "next(t->columns)", "t->rows * group * 4097", "0 - group"],
 )
 def test_what_cannot_be_computed_is_guessed_as_before(
     size: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

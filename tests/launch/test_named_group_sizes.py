@@ -93,3 +93,13 @@ def test_a_radius_may_be_counted_by_a_lane() -> None:
     assert resolved(window).scalar("reach") == 2
     counted = "int y = -reach; y <= reach; y++"
     assert resolved(window.replace("at.y = -reach; at.y <= reach; at.y++", counted)).scalar("reach") == 2
+
+
+def test_rows_are_as_long_as_a_guard_lets_ids_go_along_them() -> None:
+    """`block < 25 * batch`, rows of `pitch`: with less than that the rows would overlap."""
+    rows = """__kernel void put(__global float *v, int pitch, int batch) {
+      int block = get_global_id(0), row = get_global_id(1);
+      if (block < batch * 25) v[row * pitch + block] = 1;
+    }"""
+    launch = resolved(rows)
+    assert launch.scalar("pitch") == launch.global_size[0] == 25 * (launch.scalar("batch") or 0)

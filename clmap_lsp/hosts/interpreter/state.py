@@ -8,8 +8,8 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.hosts.project import HostProject, KeptKernel
-from clmap_lsp.hosts.store import MAX_ELEMENTS, Store, join, named, program_of, texts_of
+from clmap_lsp.hosts.project import HostProject, KeptKernel, KeptProgram
+from clmap_lsp.hosts.store import MAX_ELEMENTS, Store, join, named, program_field, program_of, texts_of
 from clmap_lsp.hosts.tree import Block, Call, Declare, Expr, Function
 from clmap_lsp.hosts.values import (
     Alternatives,
@@ -26,6 +26,7 @@ from clmap_lsp.hosts.values import (
     field_name,
     holder_name,
     is_kernel,
+    is_program,
     name_of,
     size_of,
 )
@@ -115,6 +116,8 @@ class State(ABC):
         self.frames: list[Frame] = []
         self.types: dict[str, str] = {}
         """Types of places, as text."""
+        self.kept_programs: dict[str, KeptProgram] = {}
+        """Programs that fields hold, by their place."""
         self.arrays: set[str] = set()
         self.lists: set[str] = set()
         """Arrays that are lists of C++, which are copied where they are given by value."""
@@ -199,6 +202,8 @@ class State(ABC):
         for it in value.values if isinstance(value, Alternatives) else (value,):
             if kept_in and is_kernel(it) and isinstance(it, Pointer):
                 self._keep_kernel(kept_in, place, it)
+            elif kept_in and is_program(it) and isinstance(it, Pointer):
+                self._keep_program(kept_in, it)
 
     def _keep_kernel(self, name: str, place: str, kernel: Pointer) -> None:
         """Note which kernel a field holds, for launches in functions that are run apart from this one."""
@@ -209,10 +214,25 @@ class State(ABC):
         owner = self.frame.function.owner if self.frames else ""
         names: list[Text | None] = [*texts_of(store.read(kernel.place + ".name"))]
         for text in names or [None]:
-            kept = KeptKernel(text, tuple(sources), options, self.path, owner, holder_name(place))
+            program = "" if sources else program_field(store, kernel.place)
+            kept = KeptKernel(text, tuple(sources), options, self.path, owner, holder_name(place), program)
             known = self.project.kernels_in_fields.setdefault(name, [])
             if kept not in known:
                 known.append(kept)
+
+    def _keep_program(self, name: str, program: Pointer) -> None:
+        """Note which program a field holds, for kernels that functions run apart from this one make of it."""
+        store = self.store
+        if store is None:
+            return
+        sources = tuple(texts_of(store.read(program.place + ".source")))
+        options = next(texts_of(store.read(program.place + ".options")), Text())
+        kept = self.kept_programs.get(program.place)
+        if kept is None and any(it.parts for it in sources):
+            kept = self.kept_programs[program.place] = KeptProgram(sources, options, self.path)
+        known = self.project.programs_in_fields.setdefault(name, [])
+        if kept is not None and kept not in known:
+            known.append(kept)
 
     def replace_list(self, before: Value, after: Value) -> None:
         """Give a list of Python other items, under all its names."""
