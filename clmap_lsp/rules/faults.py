@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ def findings(
     """Yield a finding for each fault of these kinds; what only follows from another is told with that one."""
     for fault in result.faults:
         if fault.kind in kinds and cause_of(fault, result) is None:
-            yield _finding(rule, kernel.name, fault, result, _declared(kernel, fault))
+            yield finding_of(kernel, result, rule, fault)
 
 
 def cause_of(fault: Fault, result: EmulationResult) -> Fault | None:
@@ -41,25 +41,37 @@ def _declared(kernel: Kernel, fault: Fault) -> tuple[Related, ...]:
     return tuple(Related(it.span, f"`{it.name}` is declared here") for it in islice(named, 1))
 
 
-def _finding(
-    rule: RuleMeta, kernel: str, fault: Fault, result: EmulationResult, declared: tuple[Related, ...]
+def finding_of(
+    kernel: Kernel, result: EmulationResult, rule: RuleMeta, fault: Fault, others: Sequence[Fault] = ()
 ) -> Finding:
-    related = declared
+    """Return the finding about a fault, and about others that are the same mistake in other places."""
+    related = _declared(kernel, fault)
     if fault.other_span is not None:
         related += (Related(fault.other_span, _other(fault)),)
     uses = (it for it in result.faults if cause_of(it, result) is fault)
     related += tuple(
         Related(it.span, f"the value that was read is used here{_of(it.work_item)}") for it in uses
     )
+    told = {fault.span, fault.other_span}
+    for it in others:
+        if it.span not in told and it.role is not None:
+            told.add(it.span)
+            related += (Related(it.span, f"`{it.buffer}` is {_DONE[it.role.value]} here in the same race"),)
+    more = len(told - {fault.span, fault.other_span})
+    also = f" {more} more accesses of `{fault.buffer}` race with these." if more > 1 else ""
+    also = f" One more access of `{fault.buffer}` races with these." if more == 1 else also
     times = f"; {fault.occurrences:,} times in this launch" if fault.occurrences > 1 else ""
     return rule.finding(
         fault.span,
-        f"{fault.detail}{'' if fault.role is not None else _of(fault.work_item)}{times} (emulated).",
-        kernel=kernel,
+        f"{fault.detail}{'' if fault.role is not None else _of(fault.work_item)}{times} (emulated).{also}",
+        kernel=kernel.name,
         severity=_severity(rule, fault),
         related=related,
         data={"kind": fault.kind.value, "occurrences": fault.occurrences},
     )
+
+
+_DONE = {"reads": "read", "writes": "written"}
 
 
 def _severity(rule: RuleMeta, fault: Fault) -> Severity:

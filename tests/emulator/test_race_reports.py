@@ -230,3 +230,31 @@ def test_elements_are_named_as_the_source_does(declaration: str, offset: int, na
     )
     (parameter,) = program.kernels[0].parameters
     assert element_name("p", parameter.type, offset) == name
+
+
+ROWS = """__kernel void k(__global float *p) {
+  __local float q[64];
+  __local float r[64];
+  int l = get_local_id(0);
+  q[l] = p[l];
+  r[l] = p[l];
+  float sum = q[63 - l];
+  sum += q[(l + 1) % 64];
+  sum += q[(l + 2) % 64];
+  sum += r[63 - l];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  p[l + 64] = sum;
+}"""
+
+
+def test_accesses_that_race_with_the_same_write_are_one_finding() -> None:
+    result, _ = run(ROWS)
+    (kernel,) = read_program(ROWS, "k.cl").kernels
+    found = list(cm302_data_race.check(kernel, result))
+    named = {name for it in found for name in ("q", "r") if f"`{name}[" in it.message}
+    assert (len(found), named) == (2, {"q", "r"})
+    (of_q,) = (it for it in found if "`q[" in it.message)
+    told = {of_q.span.start, *(it.span.start for it in of_q.related)}
+    races_of_q = {(it.buffer, it.span.start) for it in races(result) if it.buffer == "q"}
+    assert {start for _, start in races_of_q} <= told, "nothing is left out"
+    assert "more accesses of `q` race with these." in of_q.message
