@@ -236,7 +236,12 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
     """Return words for a person and the byte offset."""
     where = f"`{buffer.name}` of {buffer.size} bytes" if buffer else "a null or invalid pointer"
     low = second & 0xFFFFFFFF
+    is_image = buffer is not None and buffer.plan.is_image
     match kind:
+        case at.FAULT_OOB_READ if is_image and buffer is not None:
+            return f"reads a texel outside of the image `{buffer.name}`, without a sampler", first
+        case at.FAULT_OOB_WRITE if is_image and buffer is not None:
+            return f"writes a texel outside of the image `{buffer.name}`; the write is dropped", first
         case at.FAULT_OOB_READ:
             return f"reads {low} bytes at byte offset {first} of {where}; the value is taken for 0", first
         case at.FAULT_OOB_WRITE:

@@ -7,6 +7,7 @@ end of such a buffer makes it longer, and the launch is run again; what stays is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ _FACTOR = 4
 """Each try makes a buffer so much longer at least; six of them reach 4,096 times what was inferred."""
 _MOST_BYTES = 1 << 30
 """Of a buffer: what reaches further goes astray."""
+_MOST_TEXELS = 1 << 24
+"""Of an image, each side of which grows at once."""
 
 Run = Callable[["Launch"], "EmulationResult"]
 
@@ -68,10 +71,20 @@ def enlarged(launch: Launch, counts: Mapping[str, int]) -> Launch:
     """Return a launch with other numbers of elements for some of its buffers."""
     longer = {
         name: replace(it, count=counts[name])
+        if isinstance(it, LocalArgument) or not it.sides
+        else _wider(it, counts[name])
         for name, it in launch.arguments.items()
         if name in counts and isinstance(it, BufferArgument | LocalArgument)
     }
     return replace(launch, arguments={**launch.arguments, **longer})
+
+
+def _wider(image: BufferArgument, count: int) -> BufferArgument:
+    """Return an image with at least so many texels: which side was too short is not known."""
+    sides = image.sides
+    while math.prod(sides) < count:
+        sides = tuple(it * _FACTOR for it in sides)
+    return replace(image, sides=sides, count=math.prod(sides))
 
 
 def _follows(fault: Fault, short: str | None) -> bool:
@@ -107,6 +120,12 @@ def _longer(kernel: Kernel, launch: Launch, faults: tuple[Fault, ...]) -> Iterat
     for fault in faults:
         if fault.buffer is not None and fault.offset is not None and _is_guess(launch, fault):
             needed[fault.buffer] = max(needed.get(fault.buffer, 0), fault.offset + 1)
+    for name in dict.fromkeys(it.buffer for it in faults if it.kind in _OUTSIDE):
+        image = launch.arguments.get(name or "")
+        if name in launch.inferred and isinstance(image, BufferArgument) and image.sides:
+            wider = _wider(image, image.count + 1)
+            if wider.count <= _MOST_TEXELS and name is not None:
+                yield name, wider.count
     for name, n_bytes in needed.items():
         argument, kind = launch.arguments[name], by_name.get(name)
         if not isinstance(argument, BufferArgument | LocalArgument) or not isinstance(kind, PointerType):

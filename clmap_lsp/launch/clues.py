@@ -75,6 +75,8 @@ class Clues:
     """Buffers that are read."""
     bytes: BytePitches = field(default_factory=BytePitches)
     """Scalar parameters that count bytes, not elements."""
+    is_task: bool = False
+    """Nothing tells work-items apart: programs launch one."""
     of_one_group: frozenset[int] = frozenset()
     """Dimensions in which nothing tells work-groups apart: several would do the same work."""
 
@@ -123,7 +125,12 @@ def find_clues(kernel: ir.Kernel) -> Clues:
         for dimension in _without_local_ids(kernel, asked):
             clues.local_sizes.setdefault(dimension, 1)
         clues.of_one_group = frozenset(_of_one_group(asked))
+        clues.is_task = not asked and not any(isinstance(it, _SHARED) for it in ir.walk(kernel.body))
     return clues
+
+
+_SHARED = (ir.Atomic, ir.Collective, ir.Barrier, ir.AsyncCopy, ir.OpaqueCall)
+"""What kernels of many work-items do that do not ask which one they are."""
 
 
 def _shared_out(forms: Forms, division: ir.Binary) -> frozenset[Variable]:

@@ -143,6 +143,8 @@ def _local_size(kernel: ir.Kernel, clues: Clues, n: int, draft: Draft) -> tuple[
     fixed = attributes.reqd_work_group_size or attributes.work_group_size_hint
     if fixed:
         return fixed[:n]
+    if clues.is_task and not any(draft.partly_local):
+        return (1,) * n
     implied = clues.local_sizes | {d: it for d, it in enumerate(draft.partly_local) if it}
     extended = [d for d in range(n) if draft.size_of(d) != 1 and implied.get(d) != 1] or [0]
     usual = dict(zip(extended, _GROUP[len(extended)], strict=True))
@@ -334,6 +336,8 @@ def _global_size(clues: Clues, draft: Draft, n: int) -> tuple[int, ...]:
 
     Not where another dimension is known: then nothing says that they are alike.
     """
+    if clues.is_task and not any(draft.partly_global):
+        return draft.local_size
     rows = () if any(draft.partly_global) else (*clues.cubed, *clues.pitches)
     edges = [size // clues.spread.get(it, 1) for it in rows if (size := draft.scalar(it.name))]
     sizes = []

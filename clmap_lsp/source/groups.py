@@ -21,6 +21,7 @@ from clmap_lsp.source.ir import (
     ImageWrite,
     Load,
     ObjectAddress,
+    OpaqueCall,
     PointerCast,
     PointerOffset,
     Print,
@@ -208,14 +209,13 @@ def _block_write(
 def _image_block(
     low: Lowering, direction: str, type_: Type, arguments: list[Expression], span: Span
 ) -> Expression | None:
-    if direction == "read" and len(arguments) == 2:
-        variable = low.temporary(type_, span)
-        low.emit(ImageRead(low.site(), variable, arguments[0], None, arguments[1], span))
-        return Read(variable, span)
-    if direction == "write" and len(arguments) == 3:
-        low.emit(ImageWrite(low.site(), arguments[0], arguments[1], arguments[2], span))
-        return void("block write", span)
-    return None
+    """Lower what a sub-group moves as raw bytes, row by row from a place in bytes: no access of texels."""
+    if (direction, len(arguments)) not in (("read", 2), ("write", 3)):
+        return None
+    variable = low.temporary(type_, span) if direction == "read" else None
+    name = f"intel_sub_group_block_{direction}"
+    low.emit(OpaqueCall(low.site(), variable, name, tuple(arguments), span, "a block of an image"))
+    return void("block write", span) if variable is None else Read(variable, span)
 
 
 for _direction in ("read", "write"):

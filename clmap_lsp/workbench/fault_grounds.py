@@ -20,6 +20,7 @@ from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
 from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
+from clmap_lsp.source.ir import OpaqueCall, walk
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
 _OF_TEXT = frozenset({FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED, FaultKind.WRITE_TO_CONSTANT})
 """Faults that show wherever their statement runs."""
+_NOT_FOLLOWED = frozenset({FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED})
+_OUTSIDE = frozenset({FaultKind.OUT_OF_BOUNDS_READ, FaultKind.OUT_OF_BOUNDS_WRITE})
 _SHAPES, _VALUES = 3, 3
 """Launches that are tried with other group shapes, and with other values."""
 _MACRO_VALUES = (8, 32, 4)
@@ -76,6 +79,25 @@ def with_grounds(
     return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
 
 
+def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
+    """Return a result whose faults say so where the run met what nothing here can follow.
+
+    Inline assembly and functions of other libraries may decide what runs and write what is read.
+    """
+    unknown = next((it for it in result.faults if it.kind in _NOT_FOLLOWED), None)
+    if unknown is None:
+        return result
+    named = (it.name for it in walk(kernel.body) if isinstance(it, OpaqueCall) and it.span == unknown.span)
+    what = f"if `{next(named, unknown.element or 'a statement')}`, which is not followed, changes nothing"
+    lowered = tuple(
+        it
+        if it.kind in _OF_TEXT or it.grounds is Grounds.GUESS
+        else replace(it, grounds=Grounds.GUESS, detail=f"{what}: {it.detail}")
+        for it in result.faults
+    )
+    return replace(result, faults=lowered)
+
+
 def _key(fault: Fault) -> object:
     return fault.kind, fault.span.path, fault.span.start
 
@@ -85,8 +107,15 @@ def _judged(fault: Fault, kernel: Kernel, launch: Launch, shown: dict[str, list[
     if missing:
         condition = " and ".join(missing[:2])
         return replace(fault, grounds=Grounds.GUESS, detail=f"if {condition} (guessed): {fault.detail}")
+    if fault.kind in _OUTSIDE and fault.buffer is None and _guesses_contents(launch):
+        detail = f"if buffers hold no addresses (guessed): {fault.detail}"
+        return replace(fault, grounds=Grounds.GUESS, detail=detail)
     is_guessed = _guesses_sizes(launch) or bool(_guessed_macros(kernel))
     return replace(fault, grounds=Grounds.PLAUSIBLE) if is_guessed else fault
+
+
+def _guesses_contents(launch: Launch) -> bool:
+    return any(isinstance(launch.arguments.get(it), BufferArgument) for it in launch.inferred)
 
 
 def _guesses_sizes(launch: Launch) -> bool:

@@ -409,7 +409,7 @@ class OpenedFile:
         """Run a launch in the emulator; a launch that cannot be run as it is gives the reason."""
         from clmap_lsp.emulator.roomier import enlarged, with_room
         from clmap_lsp.emulator.run import emulate
-        from clmap_lsp.workbench.fault_grounds import few_steps, with_grounds
+        from clmap_lsp.workbench.fault_grounds import beside_unknown, few_steps, with_grounds
 
         limits = settings or self.emulation_settings()
         few = few_steps(limits)
@@ -417,6 +417,7 @@ class OpenedFile:
             result = with_room(kernel, launch, lambda it: emulate(self.program, kernel, it, limits))
         except LaunchError as error:
             return error.at(launch.source or "the launch")
+        result = beside_unknown(kernel, result)
         if not result.faults or not (launch.inferred or kernel.guesses):
             return result
 
