@@ -73,10 +73,15 @@ def without_copies(report: CheckReport) -> CheckReport:
 
 
 def _of_headers(report: CheckReport) -> dict[int, list[tuple[FileReport, Finding]]]:
-    """Return, by the most important finding at each place of a header, the others of its rule there."""
-    first: dict[tuple[Span, str], Finding] = {}
+    """Return, by the most important finding at each place of a header, the others of its rule there.
+
+    Where the header is one of the files, its own finding is the first.
+    """
     others: dict[int, list[tuple[FileReport, Finding]]] = {}
     headers = [(file, it) for file, it in report.pairs() if it.span.path != file.path]
+    included = {it.span.path for _, it in headers}
+    own = [it for file, it in report.pairs() if file.path in included and it.span.path == file.path]
+    first = {(it.span, it.code): it for it in sorted(own, key=importance, reverse=True)}
     for file, finding in sorted(headers, key=lambda it: importance(it[1])):
         known = first.setdefault((finding.span, finding.code), finding)
         if known is not finding:

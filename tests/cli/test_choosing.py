@@ -140,6 +140,16 @@ def test_what_is_found_in_a_header_is_told_once_for_all_that_include_it(tmp_path
     assert "three.cl:2:49: the same in kernel three and 1 other kernel, through this call" in done.stdout
 
 
+def test_a_header_that_is_checked_itself_tells_what_its_users_would(tmp_path: Path) -> None:
+    (tmp_path / "rows.cl").write_text(FAR)
+    for name in ("one", "two"):
+        own = f"__kernel void {name}(__global float *a) {{ a[get_global_id(0)] = 1; }}\n"
+        (tmp_path / f"{name}.cl").write_text('#include "rows.cl"\n' + own)
+    done = clmap("check", ".", cwd=tmp_path)
+    assert done.stdout.count("CM102") == 1
+    assert done.stdout.startswith("rows.cl:")
+
+
 def test_guesses_are_named_and_printed_as_a_configuration(tmp_path: Path) -> None:
     guard = "if (get_global_id(0) < n)"
     text = f"__kernel void k(__global float *a, int n) {{ {guard} a[get_global_id(0) * S] = 1.0f; }}\n"

@@ -43,3 +43,65 @@ def test_a_race_that_all_values_have_is_no_error_either():
 def test_a_value_that_a_build_gives_is_no_guess():
     assert [it.grounds for it in races(COLUMNS, COLUMNS="16")] == [Grounds.KNOWN]
     assert races(COLUMNS, COLUMNS="64") == []
+
+
+IMAGES = """__kernel void copy4(read_only image2d_t a, write_only image2d_t b) {
+  int x = get_global_id(0) * 4, y = get_global_id(1);
+  for (int i = 0; i < 4; i++) write_imageui(b, (int2)(x + i, y), read_imageui(a, (int2)(x + i, y)));
+}"""
+BEFORE = IMAGES.replace("read_imageui(a, (int2)(x + i, y))", "read_imageui(a, (int2)(x - 1, y))")
+ASSEMBLY = """__kernel void k(__global float *a) {
+  int x = get_global_id(0) - 1;
+  __asm__ volatile("max.s32 %0, %0, 0;" : : "r"(x));
+  a[x] = 1;
+}"""
+ADDRESSES = """__kernel void k(__global const ulong *from) {
+  __global uchar *p = (__global uchar *)from[get_global_id(0)];
+  *p = 1;
+}"""
+
+
+def faults(text):
+    file = Workbench().open_text("k.cl", text, Settings(), looks_beside=False, reads_hosts=False)
+    (kernel,) = file.analysis.kernels
+    return file.run(kernel.kernel, kernel.launch).faults
+
+
+def test_an_image_that_nobody_gave_a_size_is_as_wide_as_the_kernel_reaches():
+    assert faults(IMAGES) == ()
+    (before,) = faults(BEFORE)
+    assert before.kind is FaultKind.OUT_OF_BOUNDS_READ
+    assert before.grounds is Grounds.PLAUSIBLE
+    assert before.detail == "reads a texel outside of the image `a`, without a sampler"
+    given = IMAGES.replace(
+        "__kernel", "// clmap: global=64,4 local=16,4 a=image(64,4) b=image(64,4)\n__kernel"
+    )
+    assert {it.grounds for it in faults(given)} == {Grounds.KNOWN}
+
+
+def test_what_inline_assembly_may_have_changed_begins_with_if():
+    (fault,) = (it for it in faults(ASSEMBLY) if it.kind is FaultKind.OUT_OF_BOUNDS_WRITE)
+    assert fault.grounds is Grounds.GUESS
+    assert fault.detail.startswith("if `asm`, which is not followed, changes nothing: ")
+
+
+def test_a_guessed_buffer_holds_no_addresses():
+    (fault,) = (it for it in faults(ADDRESSES) if it.kind is FaultKind.OUT_OF_BOUNDS_WRITE)
+    assert fault.grounds is Grounds.GUESS
+
+
+def test_a_kernel_that_asks_for_no_id_is_a_task():
+    task = """__kernel void sum(__global const float *a, __global float *s, int n) {
+      *s = 0;
+      for (int i = 0; i < n; i++) *s += a[i];
+    }"""
+    assert faults(task) == ()
+    assert faults(task.replace("int i = 0", "int i = get_global_id(0)"))
+
+
+def test_a_block_of_an_image_is_not_followed_and_no_reason_to_refuse_a_kernel():
+    block = """__kernel void k(read_only image2d_t a, __global uint *to) {
+      uint8 rows = intel_sub_group_block_read8(a, (int2)(get_group_id(0) * 64, 0));
+      to[get_global_id(0)] = rows.s0 + rows.s7;
+    }"""
+    assert {it.kind for it in faults(block)} == {FaultKind.UNKNOWN_FUNCTION}
