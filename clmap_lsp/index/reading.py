@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import compress, count, pairwise
@@ -122,7 +123,8 @@ def _units(
 ) -> tuple[list[PlacedUnit], _Kept, FileScope]:
     scope = FileScope()
     kept: _Kept = {}
-    waiting = {key: list(units) for key, units in known.items()}
+    waiting = {key: deque(units) for key, units in known.items()}
+    beside: dict[str, deque[Unit]] = {}
     _forget_definitions(known)
     placed: list[PlacedUnit] = []
     taken: set[Unit] = set()  # What is beside may be among what is known.
@@ -130,9 +132,9 @@ def _units(
         checkpoint()
         part = texts[start:end]
         key = "\0".join(part)
-        unit = _reused([it for it in waiting.get(key, ()) if it not in taken], scope)
+        unit = _reused(waiting.get(key), scope, taken)
         if unit is None and key in also:
-            unit = _reused([it for it in also[key] if it not in taken], scope)
+            unit = _reused(beside.setdefault(key, deque(also[key])), scope, taken)
         if unit is None:
             earlier = edited.of(part, taken)
             if earlier is not None:
@@ -193,14 +195,22 @@ def _define(symbol: Symbol) -> None:
         base.symbol = symbol
 
 
-def _reused(candidates: list[Unit] | None, scope: FileScope) -> Unit | None:
-    """Return an earlier reading of the same text for which the names around mean the same."""
+def _reused(candidates: deque[Unit] | None, scope: FileScope, taken: set[Unit]) -> Unit | None:
+    """Return an earlier reading of the same text for which the names around mean the same.
+
+    Those that are taken leave the candidates: one text may stand in a file thousands of times.
+    """
+    while candidates and candidates[0] in taken:
+        candidates.popleft()
     for at, unit in enumerate(candidates or ()):
-        if all(
-            scope.get(is_tag, name) is symbol for (is_tag, name), symbol in unit.lookups.items()
-        ) and _means_the_same(unit, scope):
+        if (
+            unit not in taken
+            and all(scope.get(is_tag, name) is symbol for (is_tag, name), symbol in unit.lookups.items())
+            and _means_the_same(unit, scope)
+        ):
             assert candidates is not None
-            return candidates.pop(at)
+            del candidates[at]
+            return unit
     return None
 
 
