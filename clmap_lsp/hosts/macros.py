@@ -71,19 +71,23 @@ def compile_lines(
     result = Compiled("", {name: Macro(name, None, body) for name, body in {**PREDEFINED, **defined}.items()})
     branches = _Branches(result.macros)
     out: list[str] = []
+    last = ""
     undefined: dict[str, Macro] = {}
     for row, line, is_code in _logical_lines(masked, opaque):
         directive = None if is_code else _DIRECTIVE.match(line)
         if directive is None:
             active = branches.active
             out.append(line if active else "\n" * line.count("\n"))
+            last = line if active and line.strip() else last
             if not active and line.strip():
                 result.left_out.append((line, branches.missing))
             continue
         word, rest = directive[1], directive[2].replace("\\\n", " ").strip()
-        is_text = word == "include" and branches.active and _is_operand(out)
+        is_text = word == "include" and branches.active and _wants_operand(last)
         name = _INCLUDE.match(rest) if is_text else None
-        out.append((f'"{INCLUDED}{name[1] or name[2]}"' if name else "") + "\n" * line.count("\n"))
+        included = f'"{INCLUDED}{name[1] or name[2]}"' if name else ""
+        last = included or last
+        out.append(included + "\n" * line.count("\n"))
         if branches.take(word, rest) or not branches.active or name is not None:
             continue
         if word == "define":
@@ -99,10 +103,9 @@ def compile_lines(
     return result
 
 
-def _is_operand(lines: list[str]) -> bool:
-    """Tell whether what follows is an operand, as a file that holds a string of C is where it is included."""
-    before = next((it for it in map(str.rstrip, reversed(lines)) if it), "")
-    return before.endswith(("=", "+", '"', "(", ",")) and not before.lstrip().startswith("#")
+def _wants_operand(line: str) -> bool:
+    """Tell whether an operand follows a line of code, as a file that holds a string of C may be one."""
+    return line.rstrip().endswith(("=", "+", '"', "(", ","))
 
 
 def _masked(text: str) -> tuple[str, list[tuple[int, int]]]:
