@@ -11,7 +11,8 @@ from clmap_lsp.emulator.element_name import element_name
 from clmap_lsp.emulator.jit import JitRun
 from clmap_lsp.emulator.result import Fault, FaultKind, Limit, Role, Stop
 from clmap_lsp.emulator.site_table import SPACES
-from clmap_lsp.source.ir import Barrier, BarrierScope, Collective, walk
+from clmap_lsp.source.ir import Barrier, BarrierScope, Collective, Kernel, walk
+from clmap_lsp.source.per_kernel import per_kernel
 from clmap_lsp.source.span import Span
 
 _KINDS = {
@@ -133,12 +134,11 @@ def _race(job: JitRun, fault: Fault, kind: int, writes: int, sites: tuple[int, i
     mine = Role.WRITES if both or writes else Role.READS
     others = Role.WRITES if both or not writes else Role.READS
     group = fault.other_work_group
-    verb = {Role.WRITES: "written", Role.READS: "read"}
     row = "" if fault.other_span is None else f" in line {_line(job, fault.other_span, fault.span)}"
     by = "an asynchronous copy" if here_copied else f"work-item {_triple(fault.work_item)}"
     by_other = "an asynchronous copy" if there_copied else f"work-item {_triple(fault.other_work_item)}"
-    here = f"`{fault.element or fault.buffer}` is {verb[mine]} here by {by}"
-    there = f"{verb[others]} by {by_other}"
+    here = f"`{fault.element or fault.buffer}` is {mine.done} here by {by}"
+    there = f"{others.done} by {by_other}"
     values = "; the values differ" if both and not (here_copied or there_copied) else ""
     if group != fault.work_group:
         where = f"of group {_triple(fault.work_group)}"
@@ -165,10 +165,15 @@ _FLAGS = {"global": "CLK_GLOBAL_MEM_FENCE", "local": "CLK_LOCAL_MEM_FENCE"}
 def _unordered(job: JitRun, fault: Fault) -> str:
     """Say what is missing between the two sides: a barrier, or one whose flags name the memory."""
     flag = _FLAGS.get(fault.space or "")
-    barriers = (it for it in walk(job.kernel.body) if isinstance(it, Barrier) and it.flags is None)
-    if flag is None or all(_orders(it, fault) for it in barriers):
+    if flag is None or all(_orders(it, fault) for it in _barriers(job.kernel)):
         return "with no barrier between them"
     return f"with no barrier for {fault.space} memory ({flag}) between them"
+
+
+@per_kernel
+def _barriers(kernel: Kernel) -> tuple[Barrier, ...]:
+    """Return the barriers of which the text says what they order."""
+    return tuple(it for it in walk(kernel.body) if isinstance(it, Barrier) and it.flags is None)
 
 
 def _orders(barrier: Barrier, fault: Fault) -> bool:

@@ -99,6 +99,11 @@ class Role(Enum):
     READS = "reads"
     WRITES = "writes"
 
+    @property
+    def done(self) -> str:
+        """What is done to the element: it `is read`, `is written`."""
+        return "read" if self is Role.READS else "written"
+
 
 class Grounds(Enum):
     """What a fault rests on."""

@@ -304,9 +304,7 @@ class _Runs:
             name = min(missing)
             done.add(name)
             near = next(it.path for it in self.raised if field_of(it) == name)
-            for function in self._mentioning(name, near):
-                if _MAKING & self._calls(function) and mentions(function, {name}):
-                    self._run_with_callers(function)
+            self._run_what_makes(name, near, _MAKING)
 
     def _make_programs(self) -> None:
         """Run what makes the programs that kernels are taken out of, where no run did before them."""
@@ -316,9 +314,13 @@ class _Runs:
         for name, near in sorted(fields.items()):
             if name in self.project.programs_in_fields or not self._may_start():
                 continue
-            for function in self._mentioning(name, near):
-                if _MAKING_PROGRAMS & self._calls(function) and mentions(function, {name}):
-                    self._run_with_callers(function)
+            self._run_what_makes(name, near, _MAKING_PROGRAMS)
+
+    def _run_what_makes(self, name: str, near: str, calls: frozenset[str]) -> None:
+        """Run what mentions a field and calls what makes things of its kind."""
+        for function in self._mentioning(name, near):
+            if calls & self._calls(function) and mentions(function, {name}):
+                self._run_with_callers(function)
 
     def _run_users(self) -> None:
         """Run what calls Python's functions that launch, in files which do not speak of OpenCL themselves."""
@@ -602,10 +604,17 @@ def _from_program_field(project: HostProject, kernel: str, field: str, near: str
     return (list(holding[0].sources), holding[0].options) if len(holding) == 1 else ([], Text())
 
 
-def _holds_kernel(project: HostProject, sources: Iterable[Text], kernel: str, near: str) -> bool:
+def _kernel_files(project: HostProject, sources: Iterable[Text], near: str) -> Iterator[str]:
+    """Yield the files that programs are made of, as far as they are there."""
     for part in (part for source in sources for part in source.parts):
         path = project.kernel_file(part.name, near) if isinstance(part, FileText) else None
-        if any(it.name == kernel for it in (project.kernels_of(path) if path else ())):
+        if path is not None:
+            yield path
+
+
+def _holds_kernel(project: HostProject, sources: Iterable[Text], kernel: str, near: str) -> bool:
+    for path in _kernel_files(project, sources, near):
+        if any(it.name == kernel for it in project.kernels_of(path)):
             return True
     return any(it.name == kernel for source in sources for it in kernels_in(str(source)))
 
@@ -650,9 +659,7 @@ def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
 
 def _only_kernel(project: HostProject, sources: Sequence[Text], near: str) -> str | None:
     """Return the name of a program's kernel where it has but one and the name is made in ways not known."""
-    files = [part.name for source in sources for part in source.parts if isinstance(part, FileText)]
-    paths = {path for it in files if (path := project.kernel_file(it, near)) is not None}
-    names = {it.name for path in paths for it in project.kernels_of(path)}
+    names = {it.name for path in _kernel_files(project, sources, near) for it in project.kernels_of(path)}
     return names.pop() if len(names) == 1 else None
 
 
@@ -680,11 +687,9 @@ def _defined(project: HostProject, name: str, sources: Iterable[Text], raised: R
         for kernel in kernels_in(written) if "kernel" in written else ():
             if kernel.name == name:
                 return _Defined(source.path or near, source.row, kernel.parameters)
-    for source in sources:
-        for part in source.parts:
-            path = project.kernel_file(part.name, near) if isinstance(part, FileText) else None
-            if path is not None:
-                return _Defined(path, 0, ())
+    first = next(_kernel_files(project, sources, near), None)
+    if first is not None:
+        return _Defined(first, 0, ())
     places = project.kernels.get(name) or project.kernels_in_strings.get(name) or []
     fitting = [it for it in places if len(it.kernel.parameters) == count] or places
     known = {it.path: it for it in fitting}

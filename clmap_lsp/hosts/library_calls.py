@@ -257,8 +257,7 @@ def _read_method(interpreter: Interpreter, call: Call, values: list[Value]) -> V
 def _lines(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
     """`file.readlines()` of Python: as one line, since nothing here asks what stands on which."""
     text = interpreter.text(values[0]) if values else None
-    has_file = text is not None and any(isinstance(it, FileText) for it in text.parts)
-    return Sizes((text,)) if text is not None and has_file else None
+    return Sizes((text,)) if text is not None and text.has_file else None
 
 
 # --------------------------------------------------------------------------------------------- numbers

@@ -59,6 +59,11 @@ class Text:
         pieces = [_plain(it) for it in self.parts]
         return None if None in pieces else "".join(it for it in pieces if it is not None)
 
+    @property
+    def has_file(self) -> bool:
+        """Whether some of it stands in a file."""
+        return any(isinstance(it, FileText) for it in self.parts)
+
     def __str__(self) -> str:
         return "".join(_shown(it) for it in self.parts)
 

@@ -17,6 +17,7 @@ from clmap_lsp.index.declarations import DeclarationParser
 from clmap_lsp.index.model import CALLABLE, Issue, Kind, Scope, Symbol, Use
 from clmap_lsp.index.names import nearest
 from clmap_lsp.index.pieces import Context, Head, Piece, Reading, Unit, moved_call, moved_issue, moved_need
+from clmap_lsp.source.difference import difference
 from clmap_lsp.source.options import BuildOptions
 
 LOOK_AHEAD = 4
@@ -52,10 +53,8 @@ class Earlier:
     @classmethod
     def of(cls, unit: Unit, before: list[str], texts: list[str]) -> Earlier:
         """Compare the tokens of an earlier reading with the present ones."""
-        shared = _shared(before, texts)
-        left = min(len(before), len(texts)) - shared
-        tail = _shared(before[: -left - 1 : -1], texts[: -left - 1 : -1]) if left else 0
-        return cls(unit, shared, tail, texts, dict(unit.pieces))
+        apart = difference(before, texts)
+        return cls(unit, apart.start, len(texts) - apart.new_end, texts, dict(unit.pieces))
 
     def piece(self, at: int) -> Piece | None:
         """Return the piece of which all tokens, and those behind that were looked at, are still there."""
@@ -71,18 +70,6 @@ class Earlier:
         if end > self.shared or self.texts[end - 1] not in (";", "}"):
             return end + LOOK_AHEAD <= self.shared
         return end < self.shared or self.texts[end : end + 1] != ["else"]
-
-
-def _shared(a: list[str], b: list[str]) -> int:
-    """Return how many texts two lists start with in common, by halving."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 class PieceParser(DeclarationParser, ABC):

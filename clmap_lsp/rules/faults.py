@@ -56,7 +56,7 @@ def finding_of(
     for it in others:
         if it.span not in told and it.role is not None:
             told.add(it.span)
-            related += (Related(it.span, f"`{it.buffer}` is {_DONE[it.role.value]} here in the same race"),)
+            related += (Related(it.span, f"`{it.buffer}` is {it.role.done} here in the same race"),)
     more = len(told - {fault.span, fault.other_span})
     also = f" {more} more accesses of `{fault.buffer}` race with these." if more > 1 else ""
     also = f" One more access of `{fault.buffer}` races with these." if more == 1 else also
@@ -69,9 +69,6 @@ def finding_of(
         related=related,
         data={"kind": fault.kind.value, "occurrences": fault.occurrences},
     )
-
-
-_DONE = {"reads": "read", "writes": "written"}
 
 
 def _severity(rule: RuleMeta, fault: Fault) -> Severity:

@@ -91,7 +91,7 @@ def judge(
         if judged is not None:
             roles[name] = (judged[0], judged[1], "")
     unknown_types: set[str] = set()
-    is_flat = _is_flat(texts)
+    is_flat = any(role is Role.CONSTANT for role, *_ in roles.values()) and _is_flat(texts)
     for name, (role, index, value) in sorted(roles.items(), key=lambda it: it[1][1]):
         if role is Role.TYPE:
             role = _sharpened(name, texts, places[name])  # noqa: PLW2901

@@ -13,7 +13,6 @@ from clmap_lsp.hosts.store import MAX_ELEMENTS, Store, join, named, program_fiel
 from clmap_lsp.hosts.tree import Block, Call, Declare, Expr, Function
 from clmap_lsp.hosts.values import (
     Alternatives,
-    FileText,
     Null,
     Number,
     Pointer,
@@ -304,7 +303,7 @@ class State(ABC):
     def _items(self, value: Value) -> tuple[Value, ...] | None:
         if isinstance(value, Sizes):
             return value.items
-        if isinstance(value, Text) and any(isinstance(it, FileText) for it in value.parts):
+        if isinstance(value, Text) and value.has_file:
             return (value,)  # The lines of a file, as one: nothing here asks what stands on which.
         if isinstance(value, Pointer) and value.place.startswith("d") and self.path.endswith(".py"):
             return tuple(Text((it,)) for it in self.entries(value)) or None
