@@ -104,6 +104,8 @@ export class Person {
     await this.page.keyboard.press("Control+G");
     const input = this.page.locator(".quick-input-widget:visible input");
     await input.fill(`:${line}:${column}`);
+    // An Enter before the place is read does nothing, and the input stays.
+    await this.page.locator(".quick-input-list .monaco-list-row", { hasText: new RegExp(`\\b${line}\\b`) }).first().waitFor();
     await this.page.keyboard.press("Enter");
     await input.waitFor({ state: "hidden" });
   }

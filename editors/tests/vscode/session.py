@@ -151,6 +151,8 @@ def vscode(
     port = free_port()
     options = ["--host", "127.0.0.1", "--port", str(port), "--without-connection-token"]
     options += ["--telemetry-level", "off", "--enable-smoke-test-driver"]
+    # Else it asks a login shell for the environment, and whatever that has on PATH comes before ours.
+    options += ["--force-disable-user-env"]
     log = (ARTEFACTS / "vscode-server.log").open("wb")
     process = subprocess.Popen(
         [*base, *options],
