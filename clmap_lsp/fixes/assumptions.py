@@ -71,6 +71,16 @@ def group_size(size: tuple[int, ...]) -> Assumption:
     return Assumption(f"local size {text}", lambda case: (*case.launch.local_size, 1, 1)[:3] == wanted)
 
 
+def power_of_two_group(largest: int) -> Assumption:
+    """Return the assumption that work-groups have one dimension, and a power of two of work-items in it."""
+
+    def holds(case: Case) -> bool:
+        size, others = case.launch.local_size[0], case.launch.local_size[1:]
+        return size & (size - 1) == 0 and size <= largest and set(others) <= {1}
+
+    return Assumption(f"local size a power of 2, {largest} at most", holds)
+
+
 def flat_groups(dimensions: Iterable[int]) -> Assumption:
     """Return the assumption that work-groups are longer than 1 in some dimensions at most."""
     allowed = tuple(dimensions)

@@ -68,12 +68,16 @@ def tests_first(subject: Subject, symbol: LoopSymbol) -> bool:
 def variables_read(statements: Iterable[ir.Statement]) -> set[ir.Variable]:
     """Return the variables that statements read, those inside of them left aside."""
     return {
-        it.variable
+        variable
         for statement in statements
         for expression in ir.expressions(statement)
-        for it in ir.nodes(expression)
-        if isinstance(it, ir.Read)
+        for variable in read_in(expression)
     }
+
+
+def read_in(expression: ir.Expression) -> set[ir.Variable]:
+    """Return the variables that an expression reads."""
+    return {it.variable for it in ir.nodes(expression) if isinstance(it, ir.Read)}
 
 
 def stepped_before(kernel: ir.Kernel, access: Access) -> bool:

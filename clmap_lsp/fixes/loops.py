@@ -8,7 +8,7 @@ The analysis knows which loops count up by 1, and to where. What is read here is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
@@ -72,37 +72,50 @@ class CountingLoop:
         return [self.head(first, self.bound) + scope.text[self.node.head[1] + 1 : self.node.end]]
 
 
-def counting_loops(scope: Scope) -> Iterator[CountingLoop]:
+def counting_loops(scope: Scope, *, any_end: bool = False) -> Iterator[CountingLoop]:
     """Yield the loops of a kernel that count up by 1 and are left only by their test.
 
     Whoever writes one for another turn replaces its counter, which no macro may then mention.
+
+    Args:
+        any_end: also loops that are held below several things (`i < end && i < n`), with an empty `bound`,
+            and those that are left on the way.
     """
     for statement in ir.walk(scope.subject.analysis.kernel.body):
         if isinstance(statement, ir.Loop) and as_typed(statement.span, scope.subject.path):
-            symbol = _symbol(scope, statement)
+            symbol = _symbol(scope, statement, any_end=any_end)
             node = scope.node_at(statement.span)
             if symbol is None or node is None:
                 continue
             found = None
             if node.kind == "for":
-                found = _for(scope, node, statement, symbol)
+                found = _for(scope, node, statement, symbol, any_end=any_end)
             elif node.kind == "while":
                 found = _while(scope, node, statement, symbol)
             if found is not None and found.name not in scope.hidden(statement):
                 yield found
 
 
-def _symbol(scope: Scope, loop: ir.Loop) -> LoopSymbol | None:
+def is_used_behind(scope: Scope, loop: CountingLoop, loops: Sequence[CountingLoop]) -> bool:
+    """True if something may read what a loop's counter is at its end: no loop sets it before."""
+    others = [it for it in loops if it.name == loop.name and it.node.kind == "for"]
+    later = [at for at in scope.mentions(loop.name) if at >= loop.node.end]
+    return not loop.declares and not all(any(it.node.holds(at, at) for it in others) for at in later)
+
+
+def _symbol(scope: Scope, loop: ir.Loop, *, any_end: bool) -> LoopSymbol | None:
     """Return the symbol of a loop that some access stands in."""
     for access in facts.accesses(scope.subject.analysis):
         for symbol in access.loops:
             if symbol.span == loop.span:
-                usable = symbol.step is not None and symbol.step.value == 1 and not symbol.exits_early
-                return symbol if usable else None
+                counts = symbol.step is not None and symbol.step.value == 1
+                return symbol if counts and (any_end or not symbol.exits_early) else None
     return None
 
 
-def _for(scope: Scope, node: Node, statement: ir.Loop, symbol: LoopSymbol) -> CountingLoop | None:
+def _for(
+    scope: Scope, node: Node, statement: ir.Loop, symbol: LoopSymbol, *, any_end: bool
+) -> CountingLoop | None:
     assert node.head is not None, "a for loop has a head"
     parts = scope.shown[node.head[0] : node.head[1]].split(";")
     if len(parts) != 3:
@@ -112,6 +125,8 @@ def _for(scope: Scope, node: Node, statement: ir.Loop, symbol: LoopSymbol) -> Co
         return None
     name = init["name"]
     bound = _bound(parts[1], name)
+    if bound is None and any_end and symbol.trip is not None:
+        bound = ""
     if bound is None or next(it for it in step.groups() if it) != name:
         return None
     kind = init["type"] or _type(statement, name)

@@ -134,6 +134,13 @@ class Scope:
         """Return an edit of a range."""
         return replace(Span(self.subject.path, start, end), text)
 
+    def without_line(self, node: Node) -> Edit:
+        """Return an edit that takes a statement away, with its lines where it has them for itself."""
+        start = self.shown.rfind("\n", 0, node.start) + 1
+        end = self.shown.find("\n", node.end) + 1
+        alone = not self.text[start : node.start].strip() and not self.text[node.end : end].strip()
+        return self.replaced(start, end, "") if alone and end else self.replaced(node.start, node.end, "")
+
     def replaced_with_hints(self, node: Node, text: str) -> Edit:
         """Return an edit of a statement and its pragmas, which may stand in another column than the code."""
         before, indent = self.indent(node.start), self.indent(node.begins)

@@ -77,9 +77,9 @@ def test_neighbours_take_neighbours():
 
 LOOP = "atomic_inc(&here[bin]);"
 REFUSED = {
-    "a sum of its own": MAPPED.replace("    for", "    float sum = 0;\n    for").replace(
-        "b[id * n + k + first] +=", "sum +="
-    ),
+    "a sum of its own": MAPPED.replace("    for", "    float sum = 0;\n    for")
+    .replace("b[id * n + k + first] +=", "sum +=")
+    .replace("scale;\n}", "scale;\n    b[id] = sum;\n}"),
     "who it is": COUNTED.replace("here[bin]", "here[(bin + lid) % 32]"),
     "a variable that says who": COUNTED.replace("    barrier", "    uint most = per * lid;\n    barrier", 1)
     .replace("if (at < n)", "if (at < n && most > 7)"

@@ -26,7 +26,7 @@ from clmap_lsp.fixes.assumptions import either_zero, no_offset, other_order, ove
 from clmap_lsp.fixes.edits import insert
 from clmap_lsp.fixes.group_size import requires
 from clmap_lsp.fixes.guarding import deeper, negated
-from clmap_lsp.fixes.loops import CountingLoop, counting_loops
+from clmap_lsp.fixes.loops import CountingLoop, counting_loops, is_used_behind
 from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.reductions import Total, starts_at_zero, totals, tree
 from clmap_lsp.fixes.scope import Scope, as_typed, tight
@@ -238,10 +238,7 @@ def _divisible(scope: Scope, loop: CountingLoop, loops: list[CountingLoop]) -> b
         return False
     accesses = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
     private = any(it.space is AddressSpace.PRIVATE and it.direction is Direction.STORE for it in accesses)
-    others = [it.node for it in loops if it.name == loop.name and it.node.kind == "for"]
-    later = [at for at in scope.mentions(loop.name) if at >= loop.node.end]
-    anew = all(any(it.holds(at, at) for it in others) for at in later)
-    return not private and (loop.declares or anew)
+    return not private and not is_used_behind(scope, loop, loops)
 
 
 def _stores(scope: Scope, node: Node) -> list[Access]:

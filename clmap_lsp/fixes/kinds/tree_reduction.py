@@ -384,7 +384,7 @@ def _several(scope: Scope, tree: _Tree, fill: _Fill, each: int) -> tuple[Edit, .
     edits = [scope.replaced(fill.node.start, fill.node.end, f"{newline}{indent}".join(lines))]
     for it in moved:
         if it not in kept:
-            edits.append(_without_line(scope, it))
+            edits.append(scope.without_line(it))
     edits.append(scope.replaced(tree.node.start, tree.node.end, _loop(scope, tree, size)))
     return (*edits, *requires(scope, (size,)))
 
@@ -392,11 +392,3 @@ def _several(scope: Scope, tree: _Tree, fill: _Fill, each: int) -> tuple[Edit, .
 def _declared(scope: Scope, node: Node) -> str:
     found = re.search(rf"({_W})\s*=", scope.shown[node.start : node.end])
     return found[1] if found is not None else ""
-
-
-def _without_line(scope: Scope, node: Node) -> Edit:
-    """Return an edit that takes a statement away, with its line where it has one of its own."""
-    start = scope.shown.rfind("\n", 0, node.start) + 1
-    end = scope.shown.find("\n", node.end) + 1
-    alone = not scope.text[start : node.start].strip() and not scope.text[node.end : end].strip()
-    return scope.replaced(start, end, "") if alone and end else scope.replaced(node.start, node.end, "")

@@ -1,0 +1,271 @@
+"""Chunks whose elements work-items add up, each for itself, before their group adds up what all have."""
+
+from __future__ import annotations
+
+import pytest
+from fixing import SETTINGS, mutant, offered, proposed, rejected
+from natively import all_of, natively_the_same
+
+from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes.model import Verified
+from clmap_lsp.fixes.trials import Trials
+from clmap_lsp.fixes.verification import verify
+
+SUMMED = """\
+// clmap: global=512 local=64 n=4000 chunk=8 a=random(n) out=zeros(8) part=64
+__kernel void summed(__global const int *a, __global int *out, __local int *part, const int n,
+                     const int chunk)
+{
+    const int lid = get_local_id(0);
+    const int start = get_global_id(0) * chunk;
+    int sum = 0;
+    for (int i = start; i < min(start + chunk, n); i++)
+        sum += a[i];
+    part[lid] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int step = get_local_size(0) / 2; step > 0; step >>= 1) {
+        if (lid < step)
+            part[lid] += part[lid + step];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (lid == 0)
+        out[get_group_id(0)] = part[0];
+}
+"""
+HEAD = "for (int i = start; i < min(start + chunk, n); i++)"
+TREE = SUMMED[SUMMED.index("    part[lid] = sum") : SUMMED.index("    if (lid == 0)")]
+BY_TURN = """\
+// clmap: global=512 local=64 n=4000 chunk=8 a=random(n) out=zeros(1)
+__kernel void counted(__global const int *a, __global int *out, const uint n, const uint chunk)
+{
+    __local int total;
+    if (get_local_id(0) == 0)
+        total = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const uint first = get_global_id(0) * chunk;
+    int count = 0;
+    for (uint k = 0; k < chunk; k++) {
+        if (first + k >= n)
+            break;
+        if (a[first + k] > 10)
+            count++;
+    }
+    atomic_add(&total, count);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        atomic_add(out, total);
+}
+"""
+MAPPED = """\
+// clmap: global=512 local=64 n=4003 a=random(n) b=zeros(n)
+#define CHUNK 8
+__kernel void roots(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int start = get_global_id(0) * CHUNK;
+    int end = start + CHUNK;
+    if (end > n)
+        end = n;
+    for (int i = start; i < end; ++i)
+        b[i] = sqrt(a[i]);
+}
+"""
+FLOATS = SUMMED.replace("int *", "float *").replace("int sum", "float sum").replace("a[i]", "a[i] * a[i]")
+SERIAL = """\
+    part[lid] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid == 0) {
+        for (int other = 1; other < get_local_size(0); other++)
+            part[0] += part[other];
+    }
+"""
+UNROLLED = """\
+    part[lid] = sum;
+    for (int step = 32; step >= 4; step /= 2) {
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (lid < step)
+            part[lid] = part[lid + step] + part[lid];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lid == 0)
+        part[0] += part[1] + part[2] + part[3];
+"""
+LARGEST = (
+    SUMMED.replace("int sum = 0", "int sum = INT_MIN")
+    .replace("sum += a[i];", "sum = max(sum, a[i]);")
+    .replace("part[lid] += part[lid + step];", "part[lid] = max(part[lid], part[lid + step]);")
+)
+HELPED = """\
+// clmap: global=512 local=64 n=4096 a=random(n) out=zeros(8)
+#define JOINED(p, v, total) { \\
+    const int l = get_local_id(0); \\
+    p[l] = v; \\
+    barrier(CLK_LOCAL_MEM_FENCE); \\
+    for (int s = get_local_size(0) >> 1; s > 0; s >>= 1) { \\
+        if (l < s) p[l] += p[l + s]; \\
+        barrier(CLK_LOCAL_MEM_FENCE); \\
+    } \\
+    total = p[0]; }
+__kernel __attribute__((reqd_work_group_size(64, 1, 1)))
+void helped(__global const int *restrict a, __global int *restrict out, const int n)
+{
+    __local int scratch[64];
+    const int each = n / get_global_size(0);
+    int v = 0, total;
+    for (int i = 0; i < each; i++)
+        v += a[get_global_id(0) * each + i];
+    JOINED(scratch, v, total)
+    if (get_local_id(0) == 0)
+        out[get_group_id(0)] = total;
+}
+"""
+BEGINNING = """\
+    int start = get_group_id(0) * get_local_size(0) * chunk + lid * chunk;
+"""
+SIZE = "get_global_size(0)"
+POWER = "local size a power of 2, 1024 at most"
+CASES = {
+    "a tree of integers": (SUMMED, (POWER,)),
+    "a tree of floats": (FLOATS, (POWER, "sums may be taken in another order")),
+    "one work-item adds up": (SUMMED.replace(TREE, SERIAL), (POWER,)),
+    "a tree of one size, four in the end": (SUMMED.replace(TREE, UNROLLED), ("local size 64",)),
+    "the largest": (LARGEST, (POWER,)),
+    "a condition for the largest": (
+        LARGEST.replace("sum = max(sum, a[i]);", "if (a[i] > sum) sum = a[i];"), (POWER,)
+    ),
+    "held below two things": (
+        SUMMED.replace(HEAD, "for (int i = start; i < start + chunk && i < n; ++i)"), (POWER,)
+    ),
+    "left at the end": (
+        SUMMED.replace(HEAD, "for (int i = start; i < start + chunk; i++) {\n        if (i >= n) break;")
+        .replace("a[i];", "a[i]; }"),
+        (POWER,),
+    ),
+    "a group's beginning": (
+        SUMMED.replace("    const int start = get_global_id(0) * chunk;\n", BEGINNING), (POWER,)
+    ),
+    "chunks for all of them": (
+        SUMMED.replace("const int chunk)", "const int unused)")
+        .replace("    const int st", f"    const int chunk = (n + {SIZE} - 1) / {SIZE};\n    const int st")
+        .replace("chunk=8", "unused=8"),
+        (POWER,),
+    ),
+    "atomics, in words said twice": (BY_TURN, ()),
+    "a tree out of a macro": (HELPED, ()),
+    "no sum": (MAPPED, ()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_is_right_on_its_family_and_natively(name: str):
+    text, assumed = CASES[name]
+    subject, (proposal,) = all_of(text, "share-chunk")
+    assert tuple(it.text for it in proposal.assumptions) == assumed
+    trials = Trials(subject, SETTINGS)
+    proof = verify(subject, proposal, SETTINGS, trials)
+    assert isinstance(proof, Verified), proof
+    assert len(proof.tested_on) > 8
+    assert proof.compared == "bit for bit" or "sums may be taken in another order" in assumed
+    natively_the_same(subject, proposal, trials)
+
+
+def test_it_reads_as_one_would_write_it():
+    ((text, fix),) = offered(SUMMED, "share-chunk")
+    assert (
+        """\
+    int sum = 0;
+    // Work-items take the chunks of their group together: neighbours neighbouring elements.
+    const int first = (get_global_id(0) - lid) * chunk;
+    const int last = min((int)(first + chunk * get_local_size(0)), n);
+    for (int i = first + lid; i < last; i += get_local_size(0))
+        sum += a[i];
+"""
+        in text
+    )
+    assert "start" not in text and fix.safety is FixSafety.UNSAFE
+    lane = "get_local_id(0)"
+    ((text, fix),) = offered(BY_TURN, "share-chunk")
+    assert (
+        f"""\
+        const uint element = (get_global_id(0) - {lane}) * chunk + k * get_local_size(0) + {lane};
+        if (element >= n)
+            break;
+        if (a[element] > 10)
+"""
+        in text
+    )
+    assert fix.safety is FixSafety.SAFE
+    ((text, fix),) = offered(MAPPED, "share-chunk")
+    assert "(get_global_id(0) - get_local_id(0)) * CHUNK;" in text and "int end" not in text
+    assert fix.safety is FixSafety.SAFE
+
+
+AFTER = "    if (lid == 0)\n        out[get_group_id(0)] = part[0];"
+JOIN = "part[lid] += part[lid + step];"
+REFUSED = {
+    "each has its own": SUMMED.replace("    part[lid] = sum", "    out[lid] = sum;\n    part[lid] = sum"),
+    "a tree that leaves one out": SUMMED.replace("lid < step)", "lid < step && lid != 3)"),
+    "a tree that ends early": SUMMED.replace("step > 0", "step > 1"),
+    "a part that is added twice": SUMMED.replace("part[lid + step]", "part[lid + step / 2]"),
+    "running sums": SUMMED.replace(TREE, """\
+    part[lid] = sum;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int step = 1; step < get_local_size(0); step *= 2) {
+        const int before = lid >= step ? part[lid - step] : 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        part[lid] += before;
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    out[lid % 8] = part[lid];
+"""),
+    "a test of a part": SUMMED.replace("    part[lid] =", "    if (sum > 7) sum = 7;\n    part[lid] ="),
+    "a product of a part": SUMMED.replace("part[lid] = sum", "part[lid] = sum * lid"),
+    "squares": SUMMED.replace("part[lid] = sum", "part[lid] = sum * sum"),
+    "a tree of another kind": SUMMED.replace(JOIN, "part[lid] = max(part[lid], part[lid + step]);"),
+    "halves of integers": SUMMED.replace("part[lid] = sum", "part[lid] = sum / 2"),
+    "integers of 32 bits in sums of 64": SUMMED.replace("__local int *", "__local long *"),
+    "a tree before the group": SUMMED.replace(AFTER, "    if (lid < 2)\n        out[lid] = part[lid];"),
+    "a part that data choose": SUMMED.replace(AFTER, "    out[get_group_id(0)] = part[a[0] & 63];"),
+    "a tree that data end": SUMMED.replace("step > 0;", "step > a[0];"),
+    "a tree for some": SUMMED.replace("lid < step)", "lid < step && a[lid] > 3)"),
+    "the element's own number": SUMMED.replace("sum += a[i]", "sum += a[i] * lid"),
+    "what it has so far": SUMMED.replace("sum += a[i]", "sum += a[i] + (sum & 1)"),
+    "chunks that overlap": SUMMED.replace("start + chunk", "start + 2 * chunk"),
+    "chunks with gaps": SUMMED.replace("* chunk;", "* chunk * 2;"),
+    "a last chunk with the rest": SUMMED.replace(
+        "min(start + chunk, n)", "(get_global_id(0) + 1 == get_global_size(0) ? n : start + chunk)"
+    ),
+    "left by data": SUMMED.replace("sum += a[i];", "{ if (a[i] == 3) break; sum += a[i]; }"),
+    "counted where it is left": SUMMED.replace(
+        "sum += a[i];", "{ sum++; if (i >= n - 3) break; sum += a[i]; }"
+    ),
+    "left before the others": BY_TURN.replace("first + k >= n", "first + k >= n - get_local_id(0)"),
+    "work-items that leave": BY_TURN.replace("    int count", "    if (first >= n) return;\n    int count"),
+    "atomics of some": BY_TURN.replace("    atomic_add(&total", "    if (first < n) atomic_add(&total"),
+    "atomics on places": BY_TURN.replace("atomic_add(&total, count)", "atomic_add(&out[first % 3], count)"),
+    "what an atomic gives": BY_TURN.replace(
+        "    atomic_add(&total, count);", "    out[first % 5 + 1] = atomic_add(&total, count);"
+    ),
+    "stored for neighbours": MAPPED.replace("b[i] = sqrt(a[i])", "b[i + 1] = b[i] + sqrt(a[i])"),
+    "used behind the loop": MAPPED.replace("for (int i", "int i;\n    for (i")
+    .replace("]);\n", "]);\n    b[i] = 1;\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_who_gathered_what_must_not_show(name: str):
+    assert proposed(REFUSED[name], "share-chunk") == []
+
+
+MUTANTS = {
+    "the group's beginning": ("(get_global_id(0) - lid) * chunk", "get_global_id(0) * chunk"),
+    "the group's end": ("first + chunk * get_local_size(0)", "first + chunk"),
+    "nothing that cuts it": ("min((int)(first + chunk * get_local_size(0)), n)", "first + chunk * 64"),
+    "the step": ("i += get_local_size(0)", "i += get_local_size(0) / 2"),
+    "the first element": ("first + lid;", "first;"),
+}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_wrong_ones_are_rejected(name: str):
+    subject, proposal = proposed(SUMMED, "share-chunk")[0]
+    assert rejected(subject, mutant(SUMMED, subject, proposal, *MUTANTS[name]))
