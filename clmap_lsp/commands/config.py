@@ -119,14 +119,15 @@ def _options(args: argparse.Namespace, settings: Settings, opened: OpenedFile) -
     yield Shown("standard", "-cl-std", build.language, stated, name if stated == "configured" else "")
     on_line = {it.partition("=")[0].split("(")[0].strip() for it in args.defines}
     configured = {it for it, _ in settings.build.defines}
-    host = {it for it, _ in opened.facts.defines}
+    host = {it: "host default" for it, _ in opened.facts.assumed}
+    host |= {it: "host" for it, _ in opened.facts.defines}
     for macro, value in dict(build.defines).items():
         if macro in on_line:
             yield Shown("define", macro, value, "given")
         elif macro in configured:
             yield Shown("define", macro, value, "configured", name)
         else:
-            yield Shown("define", macro, value, "host" if macro in host else "recorded", "")
+            yield Shown("define", macro, value, host.get(macro, "recorded"), "")
     for kind, words, given in (
         ("undefine", build.undefines, args.undefines),
         ("include", build.include_dirs, args.includes),

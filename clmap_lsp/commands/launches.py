@@ -91,6 +91,8 @@ def _text(report: HostReport) -> str:
             lines.append(f"  arguments: {', '.join(named)}")
         if it.build_options:
             lines.append(f"  options: {it.build_options}")
+        if it.assumed:
+            lines.append(f"  by default: {', '.join(f'{name}={value}' for name, value in it.assumed)}")
     for path, row in report.unnamed:
         lines.append(f"{path}:{row}: launches a kernel whose name is not known")
     if not lines:

@@ -30,6 +30,7 @@ def launch(it: HostLaunch) -> dict[str, Any]:
         "local_args": {name: _value(value) for name, value in it.local_arguments.items()},
         "buffers": {name: _value(value) for name, value in it.buffers.items()},
         "build_options": it.build_options,
+        "default_defines": dict(it.assumed),
         "defaults": {
             "global": [_best(value) for value in it.global_size],
             "local": [_best(value) for value in it.local_size],

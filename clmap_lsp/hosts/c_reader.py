@@ -12,6 +12,7 @@ from tree_sitter import Language, Node, Parser
 from clmap_lsp.hosts.macros import INCLUDED
 from clmap_lsp.hosts.syntax import TreeReader, field_text, short_text, text_of
 from clmap_lsp.hosts.tree import (
+    LISTS,
     OUTERMOST,
     AddressOf,
     Assign,
@@ -576,6 +577,8 @@ class _Reader(TreeReader):
         if kind is not None and kind.type in ("primitive_type", "sized_type_specifier", "type_descriptor"):
             return items
         inner = items.items if isinstance(items, Items) else (items,)
+        if name in LISTS:  # `vector<int>{2, 3}` has two elements, `vector<int>(2, 3)` has two threes.
+            inner = (Items(inner),)
         return Call(Name(name), inner, {}, _template(kind), node.start_point.row + 1, short_text(node))
 
     def conditional(self, node: Node) -> Expr:

@@ -16,6 +16,7 @@ from clmap_lsp.hosts.option_calls import OPTIONS
 from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel, distance
 from clmap_lsp.hosts.store import Store, join_values, named, program_field, program_of, texts_of
 from clmap_lsp.hosts.tree import Class, Declare, Function, Module
+from clmap_lsp.hosts.tuner_calls import TUNERS
 from clmap_lsp.hosts.values import (
     Alternatives,
     FileText,
@@ -34,11 +35,12 @@ from clmap_lsp.hosts.values import (
     text_of,
 )
 from clmap_lsp.hosts.walking import called_names, handed_on, makes, mentions, rows_of, writes
+from clmap_lsp.source.options import defines_in
 
 _LAUNCHING = frozenset(
     (
         *("clEnqueueNDRangeKernel", "clEnqueueTask", "enqueueNDRangeKernel", "EnqueueArgs", "enqueueTask"),
-        "KernelFunctor",
+        *("KernelFunctor", "AddKernelDefinitionFromFile", "AddKernelDefinition", "MulLocalSize"),
         *("enqueue_nd_range_kernel", "enqueue_1d_range_kernel", "enqueue_task"),
     )
 )
@@ -125,6 +127,8 @@ class HostLaunch:
     """Files that the program puts before the kernel's own, such as a header that the host shares."""
     defines: tuple[tuple[str, str], ...] = ()
     """Macros that strings before the kernel's text define in every run."""
+    assumed: tuple[tuple[str, str], ...] = ()
+    """Macros whose values the build options take from the run, as they are unless told otherwise."""
 
     @property
     def place(self) -> str:
@@ -239,7 +243,7 @@ class _Runs:
 
     def __init__(self, project: HostProject) -> None:
         self.project = project
-        self.handlers = {**MAPS, **LIBRARY, **OPTIONS, **OPENCL}
+        self.handlers = {**MAPS, **LIBRARY, **OPTIONS, **OPENCL, **TUNERS}
         for name, roles in project.wrappers.items():
             self.handlers["own " + name] = own_wrapper(name, dict(roles))
         self.entered: set[tuple[str, int]] = set()
@@ -762,7 +766,10 @@ def _launch(
             case LocalMemory(size):
                 local_arguments[parameter] = _host_value(size)
             case Number() | RunTime() if known is None or "*" not in known.type:
-                arguments[parameter] = _host_value(value)
+                found = _host_value(value)
+                if found.text == f"arg[{index}]":  # Joined where nothing has a better name for it.
+                    found = replace(found, text="several values")
+                arguments[parameter] = found
             case Pointer(place):
                 size_ = store.get(place + ".size")
                 if size_ is not None:
@@ -783,7 +790,20 @@ def _launch(
         dimensions or _dimensions(store, raised.global_size),
         before,
         defines,
+        _assumed(options),
     )
+
+
+def _assumed(options: Text) -> tuple[tuple[str, str], ...]:
+    """Return the macros of build options that have a value by default only."""
+    taken = (
+        str(default)
+        if not isinstance(it, (str, FileText)) and (default := default_of(it)) is not None
+        else it
+        for it in options.parts
+    )
+    known = dict(defines_in(str(options)))
+    return tuple(it for it in defines_in(str(Text(tuple(taken)))) if it[0] not in known)
 
 
 def _extent(value: Value) -> HostValue:

@@ -597,7 +597,9 @@ def _size_method(interpreter: Interpreter, call: Call, values: list[Value]) -> V
 
 
 def _vector(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`std::vector<T> v(n)`."""
+    """`std::vector<T> v(n)`, `std::vector<T>{a, b}`."""
+    if len(values) == 1 and isinstance(values[0], Sizes):
+        return values[0]
     item = size_of(call.template[0]) if call.template else None
     if values and isinstance(values[0], (Number, RunTime)):
         return ArrayValue(Sizes((values[0],)), item)

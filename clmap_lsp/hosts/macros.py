@@ -216,11 +216,24 @@ class _Branches:
     def _holds(self, word: str, rest: str) -> tuple[bool, tuple[str, ...]]:
         name = _WORD.match(rest.strip())
         if word == "ifdef":
-            return (name[0] in self.macros, (name[0],)) if name else (False, ())
+            return (name[0] in self.macros or _is_for_opencl(name[0]), (name[0],)) if name else (False, ())
         if word == "ifndef":
             return not (name and name[0] in self.macros), ()
         asked = tuple(it for it in _WORD.findall(rest) if it != "defined")
+        if len(asked) == 1 and asked[0] not in self.macros and _is_for_opencl(asked[0]):
+            return _ALONE.fullmatch(rest.strip()) is not None, ()
         return bool(condition(rest, self.macros)), tuple(it for it in asked if it not in self.macros)
+
+
+_FOR_OPENCL = re.compile(
+    r"(?!_)(?:[A-Z0-9]+_)?(?:OPENCL|OCL)(?:_(?:ENABLED?|SUPPORT|BACKEND|EXAMPLES?|TESTS?|API|DEVICE))?"
+)
+_ALONE = re.compile(r"(?:defined\s*\(?\s*)?\w+\s*\)?")
+
+
+def _is_for_opencl(name: str) -> bool:
+    """Tell whether a macro says that a program is built for OpenCL: what launches by it is."""
+    return _FOR_OPENCL.fullmatch(name) is not None and not name.startswith(("NO_", "DISABLE_", "WITHOUT_"))
 
 
 def condition(text: str, macros: Mapping[str, Macro]) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from clmap_lsp.hosts.tree import Call, Member
+from clmap_lsp.hosts.tree import Call, Index, Member
 from clmap_lsp.hosts.values import Pointer, RunTime, Sizes, Value
 
 if TYPE_CHECKING:
@@ -66,8 +66,15 @@ def _found(interpreter: Interpreter, call: Call, values: list[Value]) -> Value |
 
 
 def _held(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    """`m.at(key)`."""
+    """`m.at(key)`, `v.at(index)`."""
     entry = _entry(interpreter, call, values[1]) if len(values) == 2 else None
+    callee = call.function
+    if entry is None and isinstance(callee, Member) and len(call.arguments) == 1:
+        return (
+            None
+            if interpreter.path.endswith(".py")
+            else interpreter.value(Index(callee.base, call.arguments[0]))
+        )
     return interpreter.store.read(entry) if entry is not None and interpreter.store is not None else None
 
 

@@ -33,6 +33,8 @@ C_SUFFIXES = frozenset(
     (".c", ".cc", ".cpp", ".cxx", ".c++", ".h", ".hh", ".hpp", ".hxx", ".inl", ".cu", ".m")
 )
 _C_ALONE = frozenset((".c", ".m"))
+_OWN_CONSTANTS = frozenset((".cc", ".cpp", ".cxx", ".c++"))
+"""Files of C++ that no other includes: their constants are their own."""
 PYTHON_SUFFIXES = frozenset((".py",))
 HOST_SUFFIXES = C_SUFFIXES | PYTHON_SUFFIXES
 KERNEL_SUFFIXES = frozenset((".cl", ".clc", ".ocl", ".opencl", ".clcpp", ".opencl.c", ".clh", ".inc"))
@@ -50,8 +52,9 @@ _MAX_LOOKED_AT = 60
 _LAUNCH = re.compile(
     r"EnqueueNDRangeKernel|enqueueNDRange|[eE]nqueueTask|EnqueueArgs|enqueue_1d_range_kernel|\bcl::NDRange\b|\bNDRange\s*[({]|\bNDRange\s+\w+\s*[({;]"
     r"|KernelFunctor|make_kernel|enqueue_nd_range_kernel|enqueue_task|\bimport\b[^\n;]{0,200}\bpyopencl\b|\bfrom\s+pyopencl\b"
+    r"|\b(?:ktt|cltune)::Tuner\b"
 )
-_HINTS = ("nqueue", "NDRange", "KernelFunctor", "make_kernel", "pyopencl")
+_HINTS = ("ktt::", "cltune::", "nqueue", "NDRange", "KernelFunctor", "make_kernel", "pyopencl")
 _USES = re.compile(rf"{_LAUNCH.pattern}|clCreateKernel|\bcl::Kernel\b")
 _INCLUDES = re.compile(r'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.MULTILINE)
 _WORDS = re.compile(r"[A-Za-z_]\w*")
@@ -60,8 +63,8 @@ _GUARDS = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\s"
 """What OpenCL's own headers are guarded by; a header of the project's own may have the name of one."""
 _BOOST = re.compile(r"/boost/(?:version|config|assert)\.hpp$")
 """Headers that most of Boost needs: a copy of parts of it has them too."""
-_LIBRARIES = frozenset(("cl", "compute", "std"))
-"""Namespaces whose classes are those of OpenCL's bindings."""
+_LIBRARIES = frozenset(("cl", "compute", "std", "ktt", "cltune"))
+"""Namespaces whose classes are known: those of OpenCL's bindings and of tuners."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -517,7 +520,7 @@ class HostProject:
             found = [
                 it
                 for it in file.module.globals
-                if isinstance(it, Declare) and it.name == name and not (hidden and it.is_static)
+                if isinstance(it, Declare) and it.name == name and not (hidden and _is_own(it, path))
             ]
             own = [it for it in found if it.scope == scope]
             if found and (own or len({it.scope for it in found}) == 1):
@@ -773,6 +776,12 @@ def read_project(
 ) -> HostProject:
     """Return the project of these files; nothing is read before it is asked for."""
     return HostProject(paths, read, defined, wrappers)
+
+
+def _is_own(declare: Declare, path: str) -> bool:
+    """Tell whether a variable is seen in its own file alone: static ones, and constants of C++."""
+    is_constant = declare.is_constant and not declare.is_pointer
+    return declare.is_static or (is_constant and PurePath(path).suffix.lower() in _OWN_CONSTANTS)
 
 
 def _is_python(path: str) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from clmap_lsp.hosts.values import (
     MAX_TEXT,
     Alternatives,
+    ArrayValue,
     Null,
     Number,
     Pointer,
@@ -62,7 +63,9 @@ class Store(dict[str, Value]):
                 for entry in [it for it in self if it.startswith(base + ".")]:
                     self[entry] = join_values(entry, (self[entry], value))
         elif (
-            place.endswith("[0]") and place[:-3] in self and not isinstance(self[place[:-3]], (Pointer, Text))
+            place.endswith("[0]")
+            and place[:-3] in self
+            and not isinstance(self[place[:-3]], (ArrayValue, Pointer, Text))
         ):
             self[place[:-3]] = value
         else:

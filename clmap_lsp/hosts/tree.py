@@ -27,6 +27,8 @@ class Str:
     row: int = 0
 
 
+LISTS = frozenset(("vector", "array", "list", "deque", "initializer_list"))
+"""Collections of C++ whose elements a list of braces gives."""
 OUTERMOST = "::"
 """The scope of a function that is called as `::name`: it is no method."""
 

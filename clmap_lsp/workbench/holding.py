@@ -62,7 +62,7 @@ def judged(
     kernels: Sequence[KernelAnalysis],
     rules: Sequence[Rule],
     device: DeviceModel,
-    defined: dict[str, str],
+    defined: Sequence[Rest],
     analyse: Analyse,
     memory: OtherLaunches | None = None,
     branches: int = 0,
@@ -76,6 +76,7 @@ def judged(
     their last edits holds on, as far as it can be told. Also returns whether none was left like that.
 
     Args:
+        defined: macros that host code says.
         paddings: macros that the file defines as 0 unless the build does, to pad arrays with.
     """
     asked = [it for it in rules if it.meta.scope is Scope.KERNEL and it.meta.needs is Needs.ANALYSIS]
@@ -129,13 +130,14 @@ def judged(
     return tuple(result), not put_off
 
 
-def _rests_on(finding: Finding, kernel: KernelAnalysis, defined: dict[str, str]) -> tuple[Rest, ...]:
+def _rests_on(finding: Finding, kernel: KernelAnalysis, defined: Sequence[Rest]) -> tuple[Rest, ...]:
     """Return what one finding rests on: all but arguments that neither its words nor its index speak of."""
     words = set(re.findall(r"[A-Za-z_]\w*", f"{finding.message} {_index_texts(finding.data)}"))
     whole = [Rest(it.kind, it.name, it.value, it.origin) for it in kernel.rests_on]
-    whole += [Rest("macro", name, value, "host") for name, value in defined.items()]
     return tuple(
-        it for it in whole if it.kind not in ("scalar", "image", "contents", "aliasing") or it.name in words
+        it
+        for it in (*whole, *defined)
+        if it.kind not in ("scalar", "image", "contents", "aliasing") or it.name in words
     )
 
 

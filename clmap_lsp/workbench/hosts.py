@@ -43,6 +43,8 @@ class HostFacts:
     launches: Mapping[str, HostLaunch] = field(default_factory=dict)
     defines: tuple[tuple[str, str], ...] = ()
     """Macros that the program is built with in every run."""
+    assumed: tuple[tuple[str, str], ...] = ()
+    """Macros that depend on the run, as they are unless told otherwise."""
     before: tuple[str, ...] = ()
     """Files that the program puts before this one."""
     standard: str | None = None
@@ -51,6 +53,11 @@ class HostFacts:
     """Texts of the host files that launch, by path."""
     edits: Callable[[str, Change], HostEdits] | None = field(default=None, compare=False)
     """The edits of host code that change every launch of a kernel, or why there are none."""
+
+    @property
+    def built_with(self) -> tuple[tuple[str, str], ...]:
+        """The macros of one run that host code makes."""
+        return (*self.defines, *self.assumed)
 
     def diff_of(self, kernel: str) -> Callable[[Change], HostDiff] | None:
         """Return what gives the host's half of a rewrite as a diff; `None` where no launch is known."""
@@ -135,7 +142,8 @@ class HostFiles:
         files = project.launching_near(own, names)
         launches = [it for it in self._launches(_key(own, settings), files) if it.kernel_file == own]
         best = chosen(launches)
-        options = next((it.build_options for it in best.values() if it.build_options), "")
+        built = next((it for it in best.values() if it.build_options), None)
+        options = built.build_options if built is not None else ""
         joined = next((it for it in best.values() if it.before or it.defines), None)
         before, defines = (joined.before, joined.defines) if joined is not None else ((), ())
         included = {PurePath(it).name for it in _INCLUDED.findall(text)}
@@ -147,7 +155,15 @@ class HostFiles:
 
         said = _STANDARD.search(options)
         standard = said[1] if said is not None else None
-        return HostFacts(best, (*defines_in(options), *defines), before, standard, places, edits)
+        return HostFacts(
+            best,
+            (*defines_in(options), *defines),
+            built.assumed if built is not None else (),
+            before,
+            standard,
+            places,
+            edits,
+        )
 
     def forget(self, path: str) -> None:
         """Drop what is known of a kernel file that was closed."""

@@ -240,11 +240,13 @@ class OpenedFile:
         compiles: bool,
     ) -> tuple[Finding, ...]:
         """Say what findings rest on and lose; lower or drop what guesses, times and compilers deny."""
+        from clmap_lsp.findings import Rest
         from clmap_lsp.workbench.compiling import as_compiled
         from clmap_lsp.workbench.holding import judged
 
         constants = self.program.constants
-        defined = dict(self.facts.defines)
+        defined = [Rest("macro", *it, Origin.HOST.value) for it in dict(self.facts.defines).items()]
+        defined += [Rest("macro", *it, Origin.HOST_DEFAULT.value) for it in dict(self.facts.assumed).items()]
         judged_, self.is_judged = judged(
             findings,
             analysis.kernels,

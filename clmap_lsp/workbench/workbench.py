@@ -168,7 +168,7 @@ class Workbench:
         facts = HostFacts()
         if reads_hosts and looks_beside and settings.hosts.enabled:
             facts = self._hosts.last(path) if is_part else self._hosts.facts(path, text, settings)
-            settings = _built_as(settings, facts.defines, facts.before, facts.standard)
+            settings = _built_as(settings, facts.built_with, facts.before, facts.standard)
         recording = self._recording(settings)
         recorded_name = Path(settings.recorded).name if settings.recorded else ""
         if recording is not None:
@@ -212,7 +212,7 @@ class Workbench:
         """
         facts = self._hosts.known(path, text, settings) if settings.hosts.enabled else None
         if facts is not None:
-            settings = _built_as(settings, facts.defines, facts.before, facts.standard)
+            settings = _built_as(settings, facts.built_with, facts.before, facts.standard)
         recording = self._recording(settings)
         if recording is not None:
             settings = _built_as(settings, _recorded_defines(recording, text))

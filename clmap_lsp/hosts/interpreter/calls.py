@@ -51,6 +51,7 @@ _TELLING = frozenset(
     (
         *("enqueueNDRangeKernel", "EnqueueArgs", "setArg", "Program", "Kernel", "KernelFunctor"),
         *("make_kernel", "build", "NDRange", "Buffer", "fopen", "ifstream", "fread"),
+        *("AddKernelDefinitionFromFile", "AddKernelDefinition", "AddParameter", "AddThreadModifier"),
     )
 )
 
@@ -391,6 +392,11 @@ class Interpreter(Flow):
         cls = self.project.class_named(self.frame.function.owner, self.path)
         found = (self.method(it, name) for it in (cls.bases if cls is not None else ()))
         return next((it for it in found if it is not None), None)
+
+    def asked(self, function: Routine, values: list[Value]) -> Value:
+        """Return what a function gives that host code hands to a library, such as a condition."""
+        found, this = self._held(function, values)
+        return self.call(found, values, this=this) if found is not None else RunTime(f"{function.name}(…)")
 
     def _held(self, held: Routine, values: Sequence[Value]) -> tuple[Function | None, Value | None]:
         if held.identity in self.lambdas:

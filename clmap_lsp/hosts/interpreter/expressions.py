@@ -49,6 +49,7 @@ from clmap_lsp.hosts.values import (
     binary,
     converted,
     default_of,
+    is_handle,
     is_program,
     joined,
     name_of,
@@ -143,6 +144,8 @@ class Expressions(Objects):
             held = self.store.get(place) if self.store is not None else None
             if held is not None and not isinstance(held, Pointer) and self.store is not None:
                 self.store[kept.names[name]] = held
+                for index in range(self.n_elements(Pointer(place)) if isinstance(held, ArrayValue) else 0):
+                    self.store[f"{kept.names[name]}[{index}]"] = self.read(f"{place}[{index}]")
             else:
                 kept.names[name] = place
         return kept
@@ -183,6 +186,9 @@ class Expressions(Objects):
         if isinstance(assign.value, Items) and not self.path.endswith(".py"):
             place = self.place(assign.target)
             if place is not None:
+                for index in range(self.n_elements(Pointer(place))):
+                    if self.store is not None:  # A list may have had more elements before.
+                        self.store.pop(f"{place}[{index}]", None)
                 self._fill(place, assign.value)
                 return value
         self.assign(assign.target, value)
@@ -302,6 +308,10 @@ class Expressions(Objects):
 
     def _item(self, whole: Index, base: Expr, value: Value, at: Value) -> Value:
         if isinstance(value, ArrayValue):
+            kept = self.place(whole) if not self.path.endswith(".py") else None
+            held = self.store.get(kept) if kept is not None and self.store is not None else None
+            if is_handle(held) and held is not None:
+                return held
             return ArrayValue(RunTime(f"{text_of(value)}[…]"), value.item_bytes)
         if (
             isinstance(value, Sizes)

@@ -9,6 +9,7 @@ from clmap_lsp.hosts.interpreter.names import Names
 from clmap_lsp.hosts.interpreter.state import Frame, OutOfStepsError, opened_as
 from clmap_lsp.hosts.store import MAX_ELEMENTS, Store
 from clmap_lsp.hosts.tree import (
+    LISTS,
     AddressOf,
     Assign,
     Call,
@@ -27,11 +28,21 @@ from clmap_lsp.hosts.tree import (
     Parameter,
     Placed,
 )
-from clmap_lsp.hosts.values import Null, Number, Pointer, RunTime, Text, Value, is_nameless, name_of, size_of
+from clmap_lsp.hosts.values import (
+    ArrayValue,
+    Null,
+    Number,
+    Pointer,
+    RunTime,
+    Sizes,
+    Text,
+    Value,
+    is_nameless,
+    name_of,
+    size_of,
+)
 from clmap_lsp.hosts.walking import nodes
 
-_LISTS = frozenset(("vector", "array", "list", "deque", "initializer_list"))
-"""Collections whose elements a list of braces gives."""
 _POINTERS = frozenset(("unique_ptr", "shared_ptr"))
 _HANDLES = frozenset(
     f"cl_{it}"
@@ -161,7 +172,12 @@ class Objects(Names):
 
     def _construct(self, place: str, declare: Declare, arguments: Sequence[Expr] | None) -> None:
         """Make an object of a declared type."""
-        if declare.type in _LISTS and self._is_list(place, declare):
+        if declare.type in LISTS and self._is_list(place, declare):
+            return
+        if declare.type in LISTS and isinstance(declare.value, Items) and len(declare.value.items) > 1:
+            # Braces give the elements, where parentheses would give their number.
+            count = Sizes((Number(len(declare.value.items)),))
+            self.put(place, ArrayValue(count, size_of(self._resolved((declare.template or ("",))[0]))))
             return
         is_known = "new " + declare.type in self.handlers and not declare.is_pointer
         if is_known and not self.project.has_own(declare.type, declare.type_scope, self.path):

@@ -186,6 +186,11 @@ class State(ABC):
         self.site += 1
         return f"h{self.site}#"
 
+    @property
+    def known(self) -> Mapping[str, Value]:
+        """What is in the store, which is empty where no way leads."""
+        return self.store if self.store is not None else {}
+
     def put(self, place: str, value: Value) -> None:
         """Write a value to a place, as its type holds it."""
         if self.store is None:
