@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Kernel
-    from clmap_lsp.workbench import OpenedFile
+    from clmap_lsp.workbench import OpenedFile, Workbench
 
 _EXAMPLES = """\
 examples:
@@ -125,13 +126,41 @@ def run(args: argparse.Namespace) -> int:
     return printed(args, found)
 
 
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:if|elif)", re.MULTILINE)
+
+
+def _opened(
+    bench: Workbench, args: argparse.Namespace, settings: Settings, name: str, text: str
+) -> OpenedFile:
+    """Open a file; host code, which takes longer than most launches, is followed where it has a say."""
+    alone = open_file(bench, args, settings, name, text, reads_hosts=False)
+    kernels = [it for it in alone.program.kernels if args.kernel in (None, it.name)]
+    if kernels and all(_is_complete(alone, it) for it in kernels):
+        return alone
+    return open_file(bench, args, settings, name, text)
+
+
+def _is_complete(opened: OpenedFile, kernel: Kernel) -> bool:
+    """Tell whether a kernel means the same however it is built, and no part of its launch is open."""
+    from clmap_lsp.analysis.launching import launch_of
+    from clmap_lsp.launch.model import BufferArgument
+    from clmap_lsp.launch.problem import LaunchProblem
+
+    program = opened.program
+    launch = launch_of(program, kernel, opened.sources)
+    if isinstance(launch, LaunchProblem) or program.guesses or program.problems:
+        return False
+    is_open = any(not isinstance(launch.arguments.get(it), BufferArgument) for it in launch.inferred)
+    return not is_open and not any(_CONDITION.search(it.text) for it in program.files.values())
+
+
 def _emulated(args: argparse.Namespace, settings: Settings, name: str, text: str) -> dict[str, object]:
     from clmap_lsp.launch.problem import LaunchProblem
     from clmap_lsp.report import emulation_json, emulation_text
     from clmap_lsp.time.predict import time_of
     from clmap_lsp.workbench import Workbench
 
-    opened = open_file(Workbench(), args, settings, name, text)
+    opened = _opened(Workbench(), args, settings, name, text)
     kernel = opened.kernel(args.kernel)
     launch = opened.launch(kernel)
     notes = refused(opened, kernel.name, launch)

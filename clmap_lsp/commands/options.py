@@ -98,14 +98,26 @@ def _positive(option: str, value: _Limit | None) -> _Limit | None:
 
 
 def open_file(
-    workbench: Workbench, args: argparse.Namespace, settings: Settings, path: str, text: str
+    workbench: Workbench,
+    args: argparse.Namespace,
+    settings: Settings,
+    path: str,
+    text: str,
+    *,
+    reads_hosts: bool = True,
 ) -> OpenedFile:
     """Open a file with the launch options.
 
     Raises: UsageError.
     """
     return workbench.open_text(
-        path, text, settings, given=given_launch(args), sim=sim_file(args), only=args.kernel
+        path,
+        text,
+        settings,
+        given=given_launch(args),
+        sim=sim_file(args),
+        only=args.kernel,
+        reads_hosts=reads_hosts,
     )
 
 

@@ -596,8 +596,8 @@ def _launches(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
         sources, options = program_of(store, place)
         if not sources and place is not None:
             sources, options = _from_program_field(project, plain, program_field(store, place), raised.path)
-        found = _defined(project, plain, sources, raised)
-        yield _launch(project, raised, plain, found, sources, options)
+        for found in _definitions(project, plain, sources, raised):
+            yield _launch(project, raised, plain, found, sources, options)
 
 
 def _from_program_field(project: HostProject, kernel: str, field: str, near: str) -> tuple[list[Text], Text]:
@@ -657,8 +657,8 @@ def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
             sources, options = list(it.sources), it.options
             if not sources:
                 sources, options = _from_program_field(project, plain, it.program, raised.path)
-            found = _defined(project, plain, sources, raised)
-            yield _launch(project, raised, plain, found, sources, options)
+            for found in _definitions(project, plain, sources, raised):
+                yield _launch(project, raised, plain, found, sources, options)
 
 
 def _only_kernel(project: HostProject, sources: Sequence[Text], near: str) -> str | None:
@@ -674,23 +674,39 @@ class _Defined:
     parameters: tuple[KernelParameter, ...]
 
 
-def _defined(project: HostProject, name: str, sources: Iterable[Text], raised: Raised) -> _Defined:
-    """Return where a kernel is defined, by what its program is made of; else the nearest of its name.
+def _definitions(project: HostProject, name: str, sources: Sequence[Text], raised: Raised) -> list[_Defined]:
+    """Return where a kernel is defined, by what its program may be made of; else the nearest of its name."""
+    found = {
+        (it.path, it.row): it for source in sources for it in _in_source(project, name, source, raised.path)
+    }
+    return list(found.values()) or [_nearest_defined(project, name, sources, raised)]
+
+
+def _in_source(project: HostProject, name: str, source: Text, near: str) -> list[_Defined]:
+    """Return where the text of one program defines a kernel: more than one place if a file's name is open."""
+    for part in source.parts:
+        if isinstance(part, FileText):
+            known = [
+                _Defined(path, 0, kernel.parameters)
+                for path in project.kernel_files_named(part.name, near)
+                for kernel in project.kernels_of(path)
+                if kernel.name == name
+            ]
+            if known:
+                return known
+    written = "".join(it if isinstance(it, str) else "1" for it in source.parts)
+    for kernel in kernels_in(written) if "kernel" in written else ():
+        if kernel.name == name:
+            return [_Defined(source.path or near, source.row, kernel.parameters)]
+    return []
+
+
+def _nearest_defined(project: HostProject, name: str, sources: Sequence[Text], raised: Raised) -> _Defined:
+    """Return the nearest definition of a kernel.
 
     Of several that are as good, those with as many parameters as the launch sets arguments are preferred.
     """
     near, count = raised.path, max(raised.arguments, default=-1) + 1
-    for source in sources:
-        for part in source.parts:
-            if isinstance(part, FileText):
-                path = project.kernel_file(part.name, near)
-                kernels = [it for it in project.kernels_of(path) if it.name == name] if path else []
-                if path is not None and kernels:
-                    return _Defined(path, 0, kernels[0].parameters)
-        written = "".join(it if isinstance(it, str) else "1" for it in source.parts)
-        for kernel in kernels_in(written) if "kernel" in written else ():
-            if kernel.name == name:
-                return _Defined(source.path or near, source.row, kernel.parameters)
     first = next(_kernel_files(project, sources, near), None)
     if first is not None:
         return _Defined(first, 0, ())
@@ -720,8 +736,9 @@ def _put_before(
     written = ""
     for part in sources[0].parts:
         if isinstance(part, FileText):
-            path = project.kernel_file(part.name, near)
-            if path == defined.path:
+            paths = project.kernel_files_named(part.name, near)
+            path = paths[0] if len(paths) == 1 else None
+            if defined.path in paths:
                 return tuple(dict.fromkeys(files)), tuple(_macros(written))
             if path is not None and not project.kernels_of(path):
                 files.append(path)

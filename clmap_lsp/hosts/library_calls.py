@@ -125,7 +125,7 @@ def _new_string(interpreter: Interpreter, _call: Call, values: list[Value]) -> V
 
 
 def _own_text(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
-    return interpreter.text(values[0])
+    return interpreter.strings(values[0])
 
 
 def _elements(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:

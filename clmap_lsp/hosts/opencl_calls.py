@@ -54,6 +54,7 @@ _READ_ONLY = frozenset(("at", "front", "back", "size", "empty", "length", "cbegi
 _QUERIES = ("Info", "info")
 _CHANGES_LIST = frozenset(("sort", "reverse", "insert", "pop", "remove", "extend", "clear", "__setitem__"))
 _CHANGES_ARGUMENTS = re.compile(r"shuffle|sort|heap|extend|append|update|insort", re.IGNORECASE)
+_LONGEST_PATH = 512
 _HEADERS = frozenset((".h", ".hpp"))
 _READS_FILES = re.compile(r"read|load|file|source|slurp", re.IGNORECASE)
 _SAYS = re.compile(
@@ -96,7 +97,7 @@ def find_text(interpreter: Interpreter, value: Value, depth: int = 0) -> Text | 
 # -------------------------------------------------------------------------------------------- programs
 
 
-def _program(interpreter: Interpreter, call: Call, source: Text | None) -> Value:
+def _program(interpreter: Interpreter, call: Call, source: Text | Alternatives | None) -> Value:
     place = interpreter.fresh("p", call)
     if interpreter.store is not None:
         interpreter.store[place + ".source"] = source if source is not None else Text()
@@ -107,12 +108,13 @@ def _create_program(interpreter: Interpreter, call: Call, values: list[Value]) -
     if len(values) < 3:
         return None
     count, strings = values[1], values[2]
-    source = find_text(interpreter, strings)
+    source = interpreter.strings(strings) or find_text(interpreter, strings)
     if isinstance(count, Number) and count.value > 1 and isinstance(strings, Pointer) and interpreter.store:
         parts = [interpreter.text(interpreter.read(f"{strings.place}[{i}]")) for i in range(int(count.value))]
-        source = None
+        whole: Text | None = None
         for part in parts:
-            source = part if source is None else joined(source, part) if part is not None else source
+            whole = part if whole is None else joined(whole, part) if part is not None else whole
+        source = whole
     return _program(interpreter, call, source)
 
 
@@ -536,12 +538,28 @@ def _forget(interpreter: Interpreter, pointer: Pointer, *, default: bool, device
 
 
 def known_name(path: Text) -> str | None:
-    """Return the path that a string is; behind a folder that depends on the run, what stands there."""
+    """Return the path that a string is, with what depends on the run as in a shell's pattern.
+
+    Nothing is said of what stands before a path's first known folder.
+    """
     if path.plain is not None:
         return path.plain
     last = path.parts[-1] if path.parts else None
-    folder, _, name = last.rpartition("/") if isinstance(last, str) else ("", "", "")
-    return f"{folder}/{name}".lstrip("/") if PurePath(name).suffix and isinstance(last, str) else None
+    if not isinstance(last, str) or not PurePath("x" + last).suffix:
+        return None
+    whole = "".join(it if isinstance(it, str) else _pattern_of(it) for it in path.parts)
+    if whole.startswith("*") or len(whole) > _LONGEST_PATH:
+        folder, _, name = last.rpartition("/")
+        return f"{folder}/{name}".lstrip("/") if PurePath(name).suffix else None
+    return whole
+
+
+def _pattern_of(part: Value | FileText) -> str:
+    """Return `{one,other}` for strings of which a part of a path is one, `*` for any."""
+    values = part.values if isinstance(part, Alternatives) else ()
+    names = [it.plain for it in values if isinstance(it, Text)]
+    known = [it for it in names if it is not None and re.fullmatch(r"[\w./-]*", it)]
+    return f"{{{','.join(known)}}}" if values and len(known) == len(values) else "*"
 
 
 def given_file(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -554,7 +572,7 @@ def given_file(interpreter: Interpreter, call: Call, values: list[Value]) -> Val
     for value in values:
         found = interpreter.text(value)
         plain = known_name(found) if found is not None else None
-        if plain is None or not 0 < len(plain) < 512:
+        if plain is None or not 0 < len(plain) < _LONGEST_PATH:
             continue
         name, row = plain.strip(), found.row if found is not None else 0
         if PurePath(name).suffix.lower() in suffixes:

@@ -46,6 +46,8 @@ _FAR_LAUNCH = 4
 """Folders between a kernel file and a host file that launches from it."""
 _MAX_CALLED = 200
 """Functions below one that are asked what they write."""
+_MAX_MEANT = 16
+"""Kernel files that a name with an open part means."""
 _MAX_LOOKED_AT = 60
 """Files that are parsed for one name that nothing near defines."""
 
@@ -756,16 +758,49 @@ class HostProject:
 
     def kernel_file(self, name: str, near: str) -> str | None:
         """Return the kernel file that a program means by a name such as `src/kernel.cl`."""
+        return next(iter(self.kernel_files_named(name, near)), None)
+
+    def kernel_files_named(self, name: str, near: str) -> list[str]:
+        """Return the kernel files that a program may mean, the nearest first.
+
+        In a name such as `src/{real,complex}/*.cl` a part depends on the run: it means all that there are.
+        """
         name = name.replace("\\", "/")
-        last = PurePath(name).name
-        candidates = self._by_name.get(last, [])
         parts = [it for it in PurePath(name).parts if it not in (".", "..", "/")]
         for keep in range(len(parts)):
-            tail = "/" + "/".join(parts[keep:])
-            found = self.nearest((it for it in candidates if ("/" + it).endswith(tail)), near)
-            if found is not None:
-                return found
-        return None
+            tail = "/".join(parts[keep:])
+            if not _HOLE.search(tail):
+                found = self.nearest(
+                    (it for it in self._by_name.get(parts[-1], []) if ("/" + it).endswith("/" + tail)), near
+                )
+                if found is not None:
+                    return [found]
+            elif not tail.startswith("*"):
+                several = self._matching(tail, near)
+                if several:
+                    return several
+        return []
+
+    def _matching(self, tail: str, near: str) -> list[str]:
+        """Return the files whose path ends as a pattern says, of those below the folder of the nearest."""
+        pattern = re.compile(_HOLE.sub(_as_pattern, re.escape(tail).replace(r"\*", "*")))
+        depth = tail.count("/") + 1
+        ends = {
+            it: it.rsplit("/", depth)[0]
+            for it in self.kernel_files
+            if pattern.fullmatch("/".join(it.split("/")[-depth:]))
+        }
+        nearest = self.nearest(ends, near)
+        found = [it for it in ends if nearest is not None and ends[it] == ends[nearest]]
+        return sorted(found, key=lambda it: (it != nearest, it))[:_MAX_MEANT]
+
+
+_HOLE = re.compile(r"\*|\\?\{([^{}]*)\\?\}")
+
+
+def _as_pattern(hole: re.Match[str]) -> str:
+    named = hole[1]
+    return r"[^/]+" if named is None else f"(?:{named.replace(',', '|').rstrip(chr(92))})"
 
 
 def read_project(

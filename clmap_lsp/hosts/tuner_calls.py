@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clmap_lsp.hosts.opencl_calls import kernel_of
+from clmap_lsp.hosts.opencl_calls import kernel_of, known_name
 from clmap_lsp.hosts.tree import Call
 from clmap_lsp.hosts.tuner_launches import (
     current,
@@ -70,8 +70,9 @@ def _dimensions(_interpreter: Interpreter, _call: Call, values: list[Value]) -> 
 
 
 def _file_text(interpreter: Interpreter, value: Value) -> Text | None:
-    named = interpreter.text(value)
-    return Text((FileText(named.plain),)) if named is not None and named.plain else None
+    text = interpreter.text(value)
+    named = known_name(text) if text is not None else None
+    return Text((FileText(named),)) if named else None
 
 
 def _define(interpreter: Interpreter, call: Call, values: list[Value], source: Text | None) -> Value | None:

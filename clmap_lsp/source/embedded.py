@@ -79,23 +79,29 @@ class EmbeddedSource:
 
 def find_embedded(text: str, language: HostLanguage) -> list[EmbeddedSource]:
     """Return the strings of a host file that hold OpenCL kernels, in the order of the file. Never raises."""
-    match language:
-        case "python":
-            found = _python(text)
-        case "cpp":
-            found = _c(text, _CPP_TOKEN)
-        case _:
-            found = _c(text, _C_TOKEN)
-    programs = _with_macros(text, language, found)
+    found = _strings(text, language)
+    programs = _with_macros(_made(text, language), found)
     return [it for it in programs if _KERNEL.search(it.text)]
 
 
-def _with_macros(
-    text: str, language: HostLanguage, strings: Iterable[EmbeddedSource]
-) -> list[EmbeddedSource]:
-    """Return strings, and what macros make strings of, in the order of the file, each character once."""
+def _strings(text: str, language: HostLanguage) -> Iterator[EmbeddedSource]:
+    match language:
+        case "python":
+            return _python(text)
+        case "cpp":
+            return _c(text, _CPP_TOKEN)
+        case _:
+            return _c(text, _C_TOKEN)
+
+
+def _made(text: str, language: HostLanguage) -> list[EmbeddedSource]:
+    """Return what macros make strings of."""
     made = _chained(text, language)
-    made += [it for it in _stringified(text, language) if not _within(it, made)]
+    return made + [it for it in _stringified(text, language) if not _within(it, made)]
+
+
+def _with_macros(made: Sequence[EmbeddedSource], strings: Iterable[EmbeddedSource]) -> list[EmbeddedSource]:
+    """Return strings, and what macros make strings of, in the order of the file, each character once."""
     return sorted((*(it for it in strings if not _within(it, made)), *made), key=lambda it: it.start)
 
 
@@ -134,12 +140,14 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     """
     own = LANGUAGES.get(PurePath(path).suffix.lower())
     language, is_host = own or ("c" if _assigns_string(text) else None), own is not None
-    if language is None or not find_embedded(text, language):
+    if language is None:
         return text, 0
-    found = _python(text) if language == "python" else _c(text, _CPP_TOKEN if language == "cpp" else _C_TOKEN)
+    found, made = list(_strings(text, language)), _made(text, language)
+    if not any(_KERNEL.search(it.text) for it in _with_macros(made, found)):
+        return text, 0
     programs = [it for it in found if _KERNEL.search(it.text) or "\n" in it.text.strip()]
     if is_host:  # A kernel file that is one such macro may define the macros that stand in it.
-        programs = _with_macros(text, language, programs)
+        programs = _with_macros(made, programs)
     blank = re.sub(r"[^\n]", " ", text)
     parts: list[str] = []
     at = 0

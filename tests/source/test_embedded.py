@@ -1,5 +1,7 @@
 """Kernels inside host programs are found, with their places in the host file."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from clmap_lsp.commands.checking import CheckJob, check_file
 from clmap_lsp.config import Settings
 from clmap_lsp.findings import Severity
 from clmap_lsp.rules import Selection
+from clmap_lsp.source import embedded
 from clmap_lsp.source.embedded import find_embedded, kernels_of_host
 from clmap_lsp.source.read import read_program
 from clmap_lsp.source.span import Span
@@ -166,3 +169,25 @@ def test_what_stands_before_a_string_is_looked_at_once(before: str) -> None:
 )
 def test_comments_and_ends_of_lines_before_a_string_say_nothing(before: str, count: int) -> None:
     assert kernels_of_host(f"import pyopencl\n{before}'''{KERNEL}'''\n", "h.py")[1] == count
+
+
+@pytest.mark.parametrize("path", ["kernels.cpp", "kernels.c", "kernels.cl", "kernels.py"])
+def test_host_is_looked_through_once(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[str] = []
+
+    def counted(name: str) -> None:
+        look = getattr(embedded, name)
+
+        def looks(text: str, *rest: Any) -> Any:
+            looked.append(name)
+            return look(text, *rest)
+
+        monkeypatch.setattr(embedded, name, looks)
+
+    for name in ("_c", "_python", "_chained", "_stringified"):
+        counted(name)
+    host = 'const char *source = "__kernel void k(__global int *a) { a[0] = 1; }";\n'
+    text, count = kernels_of_host(host.removeprefix("const char *") if path.endswith(".py") else host, path)
+    assert count == 1
+    assert "__kernel void k" in text
+    assert sorted(looked) == sorted(set(looked))

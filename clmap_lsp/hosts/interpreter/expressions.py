@@ -232,6 +232,8 @@ class Expressions(Objects):
             return value
         if isinstance(other, Text) and isinstance(value, (Pointer, RunTime, Number)):
             return self.text(value) or piece(value)
+        if isinstance(other, Text) and isinstance(value, Alternatives):
+            return piece(value) if all(isinstance(it, Text) for it in value.values) else None
         return None
 
     def _equal(self, op: str, left: Value, right: Value) -> Value:

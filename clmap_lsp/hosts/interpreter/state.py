@@ -294,6 +294,18 @@ class State(ABC):
                     return None
         return None
 
+    def strings(self, value: Value) -> Text | Alternatives | None:
+        """Return the string that a value is or points to, or those of which it is one."""
+        for _ in range(4):
+            match value:
+                case Alternatives(values) if all(isinstance(it, Text) for it in values):
+                    return value
+                case Pointer(place) if (found := self.known.get(place)) is not None and found != value:
+                    value = found
+                case _:
+                    break
+        return self.text(value)
+
     def entries(self, value: Value) -> dict[str, Value]:
         """Return the named parts of a dictionary."""
         if not isinstance(value, Pointer) or self.store is None:
