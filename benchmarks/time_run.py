@@ -95,7 +95,11 @@ def time_cases(
     rows, ready = [], []
     for number, job in enumerate(jobs):
         row = {"id": job["id"], "kernel": job["kernel"], "family": job["family"], "runs": [], "error": None}
-        row |= {name: job[name] for name in ("before", "kind", "predicted", "bound") if name in job}
+        row |= {
+            name: job[name]
+            for name in ("before", "kind", "predicted", "bound", "global", "local")
+            if name in job
+        }
         rows.append(row)
         key = hashlib.sha256((job["source"] + " ".join(job["options"])).encode()).hexdigest()[:16]
         try:
