@@ -6,7 +6,6 @@ calibration that is run twice keeps the newer figures.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
@@ -24,6 +23,13 @@ from clmap_lsp.aristotle.records import (
     as_row,
 )
 from clmap_lsp.reading import check_regular
+
+try:
+    import sqlite3
+
+    HAS_SQLITE = True
+except ImportError:  # Pythons are built without it where its headers are missing, and for browsers.
+    HAS_SQLITE = False
 
 SCHEMA_VERSION = 1
 
@@ -65,11 +71,16 @@ class Database:
     Args:
         path: the file, made if it is missing; None for one in memory.
         read_only: never write, not even the schema.
-    Raises: DatabaseError if it is locked, corrupt, newer than this program, or not a database.
+    Raises: DatabaseError if it is locked, corrupt, newer than this program, or not a database, or if this
+        Python has no SQLite.
     """
 
     def __init__(self, path: Path | None, *, read_only: bool = False) -> None:
         self.path = path
+        if not HAS_SQLITE:
+            raise DatabaseError(
+                f"{self._name}: cannot be used: this Python was built without SQLite (module sqlite3)"
+            )
         with self._errors():
             if path is not None and path.exists():
                 check_regular(path)
@@ -193,10 +204,18 @@ def _quoted(names: Iterable[str]) -> str:
     return ", ".join(f'"{it}"' for it in names)
 
 
+class Open(Source, Protocol):
+    """A source that is open, until it is closed."""
+
+    def close(self) -> None:
+        """Let go of its file."""
+        ...
+
+
 class Layers:
     """Several databases as one: where two have a record of the same key, the later one's holds."""
 
-    def __init__(self, *layers: Database) -> None:
+    def __init__(self, *layers: Open) -> None:
         self._layers = layers
 
     def __enter__(self) -> Self:

@@ -2,7 +2,8 @@
 
 The repository holds the shipped records as CSV, so that a change of a figure can be read in a diff. Building
 a wheel makes the SQLite file from them and puts it into the package (`hatch_build.py`). In a checkout it is
-made once and kept in the user's cache folder, named by a hash of the CSV files.
+made once and kept in the user's cache folder, named by a hash of the CSV files. A Python without SQLite reads
+the CSV files themselves, which the package holds too.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from clmap_lsp.aristotle.database import SCHEMA_VERSION, Database, DatabaseError, Layers
+from clmap_lsp.aristotle.database import HAS_SQLITE, SCHEMA_VERSION, Database, DatabaseError, Layers
 from clmap_lsp.aristotle.exchange import read_records
+from clmap_lsp.aristotle.in_memory import Records
 from clmap_lsp.reading import DATA_BYTES, safe_read
 
 DATA_FOLDER = Path(__file__).with_name("data")
@@ -39,11 +41,13 @@ def open_user_database() -> Database:
     return Database(user_database_path())
 
 
-def open_shipped_database() -> Database:
-    """Open the shipped records, read-only. In memory where the cache folder cannot be written.
+def open_shipped_database() -> Database | Records:
+    """Open the shipped records, read-only. In memory where there is no SQLite, or no cache folder to write.
 
     Raises: DatabaseError if a data file is damaged.
     """
+    if not HAS_SQLITE:
+        return _in_memory()
     if PACKAGED.exists():
         return Database(PACKAGED, read_only=True)
     path = _cached_file()
@@ -56,9 +60,13 @@ def open_shipped_database() -> Database:
         build(path)
         return Database(path, read_only=True)
     except OSError:
-        database = Database(None)
-        database.put(read_records(_data_files()))
-        return database
+        return _in_memory()
+
+
+@cache
+def _in_memory() -> Records:
+    # Once a process: every question opens the database, and reading the files takes half a second.
+    return Records(read_records(_data_files()))
 
 
 def open_database() -> Layers:
@@ -67,7 +75,7 @@ def open_database() -> Layers:
     Raises: DatabaseError.
     """
     user = user_database_path()
-    own = [Database(user, read_only=True)] if user.exists() else []
+    own = [Database(user, read_only=True)] if HAS_SQLITE and user.exists() else []
     return Layers(open_shipped_database(), *own)
 
 

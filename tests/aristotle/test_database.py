@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,8 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clmap_lsp.aristotle import database as database_module
+from clmap_lsp.aristotle import shipped as shipped_records
 from clmap_lsp.aristotle.database import SCHEMA_VERSION, Database, DatabaseError, Layers
 from clmap_lsp.aristotle.exchange import from_csv, from_json, read_records, to_csv, to_json
+from clmap_lsp.aristotle.in_memory import Records
 from clmap_lsp.aristotle.records import Measurement, Platform, StridePoint
 from clmap_lsp.aristotle.shipped import open_database, open_shipped_database
 
@@ -202,6 +207,65 @@ class TestShipped:
         with open_database() as database:
             (found,) = database.measurements(platform="K20m", maps="204", size=4096, approach="naive")
         assert found.mean == 1.0
+
+
+class TestWithoutSqlite:
+    """Pythons built without it, and the one in browsers, find the shipped records all the same."""
+
+    def test_the_records_are_those_of_the_file(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        questions: list[dict[str, str | int | bool]] = [
+            {},
+            {"platform": "H200", "maps": "302", "padded": False},
+            {"cache": "flushed", "runs": 20},
+            {"platform": "none"},
+        ]
+        with open_shipped_database() as file:
+            from_file = [file.platforms(), *(file.measurements(**it) for it in questions), file.strides()]
+        assert isinstance(file, Database)
+        monkeypatch.setattr(shipped_records, "HAS_SQLITE", False)
+        with open_shipped_database() as memory:
+            assert isinstance(memory, Records)
+            assert [
+                memory.platforms(),
+                *(memory.measurements(**it) for it in questions),
+                memory.strides(),
+            ] == from_file
+            with pytest.raises(DatabaseError, match="measurement records have no field 'speed'"):
+                memory.measurements(speed=1)
+
+    def test_of_two_records_of_a_key_the_later_holds(self) -> None:
+        records = Records([measurement(median=2.0), measurement(median=3.123456789)])
+        assert [it.mean for it in records.measurements()] == [3.12346]
+
+    def test_the_users_database_is_left_alone_and_other_files_say_why_they_cannot_be_opened(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        mine = tmp_path / "mine.sqlite"
+        with Database(mine) as database:
+            database.put([measurement()])
+        monkeypatch.setenv("CLMAP_DATABASE", str(mine))
+        monkeypatch.setattr(shipped_records, "HAS_SQLITE", False)
+        monkeypatch.setattr(database_module, "HAS_SQLITE", False)
+        with open_database() as both:
+            assert len(both.measurements(cache="flushed", runs=20)) == 2772
+        with pytest.raises(DatabaseError, match="was built without SQLite"):
+            Database(mine)
+
+    def test_the_findings_are_the_same(self) -> None:
+        kernels = Path(__file__).parents[2] / "fixtures" / "matmul"
+        program = "from clmap_lsp.cli import main\nimport sys\nmain(sys.argv[1:])"
+        without = f"import sys\nsys.modules['sqlite3'] = None\n{program}"
+        said = [
+            subprocess.run(
+                [sys.executable, "-c", it, "--check", str(kernels), "--device", "nvidia-h200",
+                 "--select", "CM4", "--no-emulate", "--format", "json"],
+                capture_output=True, text=True, check=False,
+            )
+            for it in (program, without)
+        ]  # fmt: skip
+        assert said[0].stdout == said[1].stdout
+        assert '"CM401"' in said[0].stdout
+        assert said[1].stderr == ""
 
 
 def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
