@@ -15,7 +15,7 @@ QUICK := tests/access tests/analysis tests/launch tests/rules tests/config tests
 # Whatever draws its cases at random.
 SWEEPS = $(shell grep -rlE "^from (hypothesis|sweeps) import|CLMAP_FUZZ_CASES" tests --include='test_*.py')
 
-.PHONY: help demo quick test thorough editors lint types imports check coverage docs wheel lock clean
+.PHONY: help demo quick test thorough editors lint types imports check coverage browser docs wheel lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -54,6 +54,9 @@ types: $(READY) ## Check types
 
 imports: $(READY) ## Check that data flows one way
 	$(BIN)/lint-imports
+
+browser: $(READY) ## Build the checker that runs in browsers into build/browser, for the site
+	$(BIN)/python browser/bundle.py build/browser
 
 docs: $(READY) ## Build the documentation site into site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -6,6 +6,7 @@ import argparse
 import importlib
 import pkgutil
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ from clmap_lsp.rules.meta import GROUPS
 from clmap_lsp.rules.registry import all_rules
 
 _FOLDER = Path(__file__).parent
+_BROWSER = _FOLDER.parent / "build" / "browser"
+"""What `make browser` builds: the checker for the page try.md."""
 _PARSER_WIDTH = 100
 
 
@@ -61,6 +64,12 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 def _wrapped(line: re.Match[str]) -> str:
     said = " said" if _SENTENCE.match(line[1]) and "  " not in line[1].strip() else ""
     return f'<span class="go{said}">{line[1]}</span>'
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Put the checker that runs in browsers into the site, where it was built."""
+    if _BROWSER.is_dir():
+        shutil.copytree(_BROWSER, Path(config.site_dir) / "browser", dirs_exist_ok=True)
 
 
 def pages() -> dict[str, str]:

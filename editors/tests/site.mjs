@@ -1,17 +1,20 @@
-// The documentation site as a reader sees it: `site.mjs FOLDER SCREENSHOTS`. Every link and anchor of every page is
+// The documentation site as a reader sees it: `site.mjs FOLDER SCREENSHOTS EXPECTED`. Every link and anchor of every page is
 // followed in the files; pages are opened in Chromium, narrow and wide, light and dark, held against axe's rules, and
-// must not scroll sideways. Ends with 1 if anything is wrong.
+// must not scroll sideways. The checker of the page try/ is used, and answers as EXPECTED says that the command line does.
+// Ends with 1 if anything is wrong.
 import { chromium } from "playwright-core";
 import axe from "axe-core";
 import { createServer } from "node:http";
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { extname, join, relative, resolve } from "node:path";
+import { compareWithCommandLine, useChecker } from "./try.mjs";
 
-const [folder, pictures] = process.argv.slice(2).map((it) => resolve(it));
-const LOOKED_AT = ["", "tutorial/", "rules/CM201/"];
+const [folder, pictures, expected] = process.argv.slice(2).map((it) => resolve(it));
+const TRY = "try/";
+const LOOKED_AT = ["", "tutorial/", "rules/CM201/", TRY];
 const READ = [...LOOKED_AT, "python/", "glossary/", "ci/", "fixes/", "reference/devices/", "rules/"];
 const WIDTHS = [400, 1000, 1600];
-const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png", ".json": "application/json" };
+const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png", ".json": "application/json", ".mjs": "text/javascript", ".wasm": "application/wasm" };
 const wrong = [];
 
 function files(at) {
@@ -69,8 +72,9 @@ async function look(page, path, width, scheme) {
   for (const it of found)
     if (["serious", "critical"].includes(it.impact))
       wrong.push(`${where}: ${it.id} (${it.help}), ${it.nodes.length} times: ${it.nodes.slice(0, 3).map((node) => node.html.replace(/\s+/g, " ").slice(0, 120)).join(" | ")}`);
+  await page.evaluate(() => scrollTo(0, 0));
   if (LOOKED_AT.includes(path))
-    await page.screenshot({ path: join(pictures, `site_${path.replaceAll("/", "") || "start"}_${width}_${scheme}.png`) });
+    await page.screenshot({ fullPage: path === TRY, path: join(pictures, `site_${path.replaceAll("/", "") || "start"}_${width}_${scheme}.png`) });
   return found.length;
 }
 
@@ -78,15 +82,21 @@ mkdirSync(pictures, { recursive: true });
 const links = checkLinks();
 const server = await serve();
 const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: ["--no-sandbox"] });
-let n = 0, minor = 0;
+let n = 0, minor = 0, answered;
 for (const scheme of ["light", "dark"]) {
   const page = await browser.newPage({ colorScheme: scheme, reducedMotion: "reduce" });
   for (const path of READ) {
     await page.goto(`http://127.0.0.1:${server.address().port}/${path}`);
     await page.addScriptTag({ content: axe.source });
+    if (path === TRY) wrong.push(...await useChecker(page));
     for (const width of LOOKED_AT.includes(path) ? WIDTHS : WIDTHS.slice(0, 1)) {
       minor += await look(page, path, width, scheme);
       n += 1;
+    }
+    if (path === TRY && scheme === "dark") {
+      let differences;
+      [differences, answered] = await compareWithCommandLine(page, expected, join(folder, "browser", "manifest.json"));
+      wrong.push(...differences);
     }
   }
 }
@@ -94,4 +104,5 @@ await browser.close();
 server.close();
 console.log(wrong.join("\n"));
 console.log(`site: ${links}, ${n} views, ${wrong.length} wrong, ${minor} remarks of axe in all`);
+console.log(`try: ${answered}`);
 process.exitCode = wrong.length ? 1 : 0;

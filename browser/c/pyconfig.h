@@ -1,0 +1,23 @@
+/* What Python.h asks about wasm32 with Emscripten's C library; the machine that compiles is another one. */
+#define ALIGNOF_LONG 4
+#define HAVE_INTTYPES_H 1
+#define HAVE_STDARG_PROTOTYPES 1
+#define HAVE_STDINT_H 1
+#define HAVE_STDLIB_H 1
+#define HAVE_STRING_H 1
+#define HAVE_SYS_STAT_H 1
+#define HAVE_SYS_TYPES_H 1
+#define HAVE_UNISTD_H 1
+#define SIZEOF_DOUBLE 8
+#define SIZEOF_FLOAT 4
+#define SIZEOF_INT 4
+#define SIZEOF_LONG 4
+#define SIZEOF_LONG_LONG 8
+#define SIZEOF_PTHREAD_T 4
+#define SIZEOF_SHORT 2
+#define SIZEOF_SIZE_T 4
+#define SIZEOF_TIME_T 8
+#define SIZEOF_UINTPTR_T 4
+#define SIZEOF_VOID_P 4
+#define SIZEOF_WCHAR_T 4
+#define WITH_DOC_STRINGS 1

@@ -1,0 +1,50 @@
+// The docs' page "Try it in the browser": its checker is held to the command line on every kernel of fixtures/.
+import { readFileSync } from "node:fs";
+
+const PARTS = ["problem", "check", "said", "analysis"];
+const LOADS_MB = 14; // As servers compress them; docs/try.md says how many they are.
+
+/** Presses Check on the page that is open, and returns what is wrong with what appears. */
+export async function useChecker(page) {
+  const wrong = [];
+  await page.locator("#clmap-demo textarea").waitFor();
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.locator("#clmap-demo .findings li").first().waitFor({ timeout: 120_000 });
+  const expect = async (locator, least, what) => {
+    const found = await page.locator(locator).count();
+    if (found < least) wrong.push(`/try/: ${found} ${what}, where there are at least ${least}`);
+  };
+  await expect("#clmap-demo .findings .severity.warning", 1, "warnings");
+  await expect("#clmap-demo .table tbody tr", 6, "accesses");
+  await expect("#clmap-demo .pictures svg .lane", 96, "work-items in pictures");
+  await page.locator("#clmap-demo .findings .place").first().click();
+  const selected = await page.locator("#clmap-demo textarea").evaluate((it) => it.value.slice(it.selectionStart, it.selectionEnd));
+  if (selected !== "mm_simple") wrong.push(`/try/: the first finding selects "${selected}"`);
+  return wrong;
+}
+
+/** Asks the page's checker about every kernel. Returns what differs from the command line, and a summary. */
+export async function compareWithCommandLine(page, expectedPath, manifestPath) {
+  const wrong = [];
+  const cases = JSON.parse(readFileSync(expectedPath, "utf8"));
+  let findings = 0, seconds = 0;
+  for (const { name, source, device, options, ...expected } of cases) {
+    const found = await page.evaluate((it) => document.getElementById("clmap-demo").checker.ask(it), { source, device, options });
+    seconds += found.seconds;
+    findings += expected.check ? JSON.parse(expected.check).findings.length : 0;
+    for (const part of PARTS)
+      if (found.answer[part] !== expected[part])
+        wrong.push(`${name} on ${device} ${options}: ${part} differs: ${firstDifference(found.answer[part] ?? "", expected[part] ?? "")}`);
+  }
+  if (cases.length < 50 || findings < 50) wrong.push(`only ${cases.length} questions with ${findings} findings were compared`);
+  const { bytes, compressedBytes } = JSON.parse(readFileSync(manifestPath, "utf8"));
+  if (compressedBytes > LOADS_MB * 1e6) wrong.push(`/try/ loads ${compressedBytes} bytes`);
+  return [wrong, `${cases.length} questions with ${findings} findings answered as by the command line in ${seconds.toFixed(1)} s; ${(bytes / 1e6).toFixed(1)} MB to load, ${(compressedBytes / 1e6).toFixed(1)} MB compressed`];
+}
+
+function firstDifference(found, expected) {
+  let at = 0;
+  while (at < found.length && found[at] === expected[at]) at += 1;
+  const around = (text) => JSON.stringify(text.slice(Math.max(0, at - 60), at + 60));
+  return `${around(found)} instead of ${around(expected)}`;
+}
