@@ -1,3 +1,4 @@
+# syntax=docker/dockerfile:1
 # The checker for CI that runs containers: docker run --rm -v "$PWD:/code:ro" clmap-lsp check .
 FROM python:3.12-slim AS build
 COPY . /source

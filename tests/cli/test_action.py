@@ -18,16 +18,27 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 KERNEL = "__kernel void f(__global float *a) { a[get_global_id(0) * 32] = 1.0f; }\n"
 
 
-def _check(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
-    program = folder / "runner" / "clmap" / "bin" / "clmap-lsp"
-    program.parent.mkdir(parents=True)
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m clmap_lsp "$@"\n', encoding="utf-8")
-    program.chmod(0o755)
+def _program(folder: Path, name: str, script: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (folder / name).chmod(0o755)
+
+
+def _check(folder: Path, programs: str = "bin", **inputs: str) -> subprocess.CompletedProcess[str]:
+    _program(
+        folder / "runner" / "clmap" / programs, "clmap-lsp", f'exec "{sys.executable}" -P -m clmap_lsp "$@"'
+    )
     (folder / "k.cl").write_text(KERNEL, encoding="utf-8")
-    step = next(it for it in ACTION["runs"]["steps"] if it.get("name") == "Check")
-    defaults = {name: it["default"] for name, it in ACTION["inputs"].items()}
     given = {"PATHS": "paths", "ARGS": "args", "FAIL_ON": "fail-on", "SARIF": "sarif"}
-    assert set(step["env"]) == set(given)
+    return _step("Check", folder, given, inputs)
+
+
+def _step(
+    name: str, folder: Path, given: dict[str, str], inputs: dict[str, str], **env: str
+) -> subprocess.CompletedProcess[str]:
+    step = next(it for it in ACTION["runs"]["steps"] if it.get("name") == name)
+    defaults = {name: it["default"] for name, it in ACTION["inputs"].items()}
+    assert set(step["env"]) == {*given, *env}
     return subprocess.run(
         ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
         cwd=folder,
@@ -37,6 +48,7 @@ def _check(folder: Path, **inputs: str) -> subprocess.CompletedProcess[str]:
             "GITHUB_OUTPUT": str(folder / "output"),
             "GITHUB_STEP_SUMMARY": str(folder / "summary"),
             **{name: inputs.get(key, defaults[key]) for name, key in given.items()},
+            **env,
         },
         capture_output=True,
         text=True,
@@ -62,6 +74,42 @@ def test_inputs_are_never_run(tmp_path: Path) -> None:
     done = _check(tmp_path, args="--device $(touch${IFS}owned) `touch owned` ; touch owned")
     assert done.returncode == 2
     assert not (tmp_path / "owned").exists()
+
+
+def test_inputs_may_have_several_lines(tmp_path: Path) -> None:
+    """As in `paths: |`; only what stood in the first line was checked."""
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "l.cl").write_text(KERNEL.replace("32", "16"), encoding="utf-8")
+    done = _check(tmp_path, paths="k.cl\nmore\n", args="--device nvidia-hopper\n--select CM102\n")
+    assert done.returncode == 1, done.stderr
+    assert "file=k.cl" in done.stdout
+    assert "file=more/l.cl" in done.stdout
+
+
+@pytest.mark.parametrize("programs", ["bin", "Scripts"])
+def test_it_runs_where_environments_have_their_programs_elsewhere(tmp_path: Path, programs: str) -> None:
+    assert _check(tmp_path, programs).returncode == 1
+
+
+@pytest.mark.parametrize("programs", ["bin", "Scripts"])
+@pytest.mark.parametrize(
+    ("inputs", "requirement"),
+    [
+        ({}, "clmap-lsp"),
+        ({"version": "0.1.0"}, "clmap-lsp==0.1.0"),
+        ({"extras": "emulate,report", "version": "0.1.0"}, "clmap-lsp[emulate,report]==0.1.0"),
+    ],
+)
+def test_extras_and_version_are_installed(
+    tmp_path: Path, programs: str, inputs: dict[str, str], requirement: str
+) -> None:
+    made = tmp_path / "runner" / "clmap" / programs
+    _program(tmp_path, "python", f'mkdir -p "{made}"; cp "{tmp_path}/installer" "{made}/python"')
+    _program(tmp_path, "installer", f'printf "%s\\n" "$@" > "{tmp_path}/installed"')
+    given = {"EXTRAS": "extras", "VERSION": "version"}
+    done = _step("Install clmap-lsp", tmp_path, given, inputs, PYTHON=str(tmp_path / "python"))
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "installed").read_text().split()[-1] == requirement
 
 
 @pytest.fixture(autouse=True)
