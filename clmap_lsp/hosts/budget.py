@@ -43,9 +43,15 @@ class Budget:
         return self.read >= 0
 
     def take_parsed(self, characters: int) -> bool:
-        """Tell whether a text of this length may still be parsed, and count it."""
+        """Tell whether a text of this length may still be parsed, and count it if so.
+
+        One that is too long for what is left leaves it to shorter ones.
+        """
+        if characters > self.parsed:
+            self.was_short = True
+            return False
         self.parsed -= characters
-        return self.parsed >= 0
+        return True
 
     def take_steps(self, count: int) -> bool:
         """Tell whether the program may still be followed, and count the steps."""

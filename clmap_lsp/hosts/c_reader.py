@@ -223,7 +223,17 @@ class _Reader(TreeReader):
         block = self.block(body)
         parameters = self._parameters(declarator.child_by_field_name("parameters"))
         row = node.start_point.row + 1
-        made = Function(name, owner, parameters, block, self.path, row, tuple(first), self.templates)
+        made = Function(
+            name,
+            owner,
+            parameters,
+            block,
+            self.path,
+            row,
+            tuple(first),
+            self.templates,
+            result=_last_name(node.child_by_field_name("type")),
+        )
         self.functions.append(made)
 
     def _prototype(self, node: Node, owner: str) -> None:

@@ -71,6 +71,8 @@ _MAX_OBJECTS = 64
 """Objects that are called of one class, each for another kernel."""
 _MAX_MAKERS = 4
 """Functions that are run for the objects of a class that they make."""
+_MAX_AS_NEAR = 3
+"""Files of which any may be meant; where every kernel has the same name, no file is."""
 _FAR = 4
 """Folders between host code and the file of a kernel that it names but does not say the file of."""
 
@@ -679,7 +681,7 @@ def _definitions(project: HostProject, name: str, sources: Sequence[Text], raise
     found = {
         (it.path, it.row): it for source in sources for it in _in_source(project, name, source, raised.path)
     }
-    return list(found.values()) or [_nearest_defined(project, name, sources, raised)]
+    return list(found.values()) or _nearest_defined(project, name, sources, raised)
 
 
 def _in_source(project: HostProject, name: str, source: Text, near: str) -> list[_Defined]:
@@ -701,23 +703,28 @@ def _in_source(project: HostProject, name: str, source: Text, near: str) -> list
     return []
 
 
-def _nearest_defined(project: HostProject, name: str, sources: Sequence[Text], raised: Raised) -> _Defined:
-    """Return the nearest definition of a kernel.
+def _nearest_defined(
+    project: HostProject, name: str, sources: Sequence[Text], raised: Raised
+) -> list[_Defined]:
+    """Return the nearest definitions of a kernel: any of a few that are as near, none of many.
 
     Of several that are as good, those with as many parameters as the launch sets arguments are preferred.
     """
     near, count = raised.path, max(raised.arguments, default=-1) + 1
     first = next(_kernel_files(project, sources, near), None)
     if first is not None:
-        return _Defined(first, 0, ())
+        return [_Defined(first, 0, ())]
     places = project.kernels.get(name) or project.kernels_in_strings.get(name) or []
     fitting = [it for it in places if len(it.kernel.parameters) == count] or places
     known = {it.path: it for it in fitting}
     is_only = len({it.path for it in places}) == 1
     found = project.nearest(known, near, 1 << 30 if is_only else _FAR)
-    if found is not None:
-        return _Defined(found, 0, known[found].kernel.parameters)
-    return _Defined(None, 0, ())
+    if found is None:
+        return [_Defined(None, 0, ())]
+    as_near = [it for it in known if distance(it, near) == distance(found, near)]
+    if len(as_near) > _MAX_AS_NEAR:
+        return [_Defined(None, 0, ())]
+    return [_Defined(it, 0, known[it].kernel.parameters) for it in sorted(as_near)]
 
 
 _DEFINE = re.compile(r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:[ \t]+([^\n]*?))?[ \t]*$", re.MULTILINE)

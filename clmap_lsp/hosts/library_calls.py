@@ -410,6 +410,13 @@ def _pair(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value 
     return Sizes(tuple(values))
 
 
+def _got(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`std::get<1>(tuple)`."""
+    index = call.template[0] if call.template and len(values) == 1 else ""
+    items = values[0].items if values and isinstance(values[0], Sizes) else ()
+    return items[int(index)] if index.isdecimal() and int(index) < len(items) else None
+
+
 def _dictionary(interpreter: Interpreter, call: Call, _values: list[Value]) -> Value | None:
     place = interpreter.fresh("d", call)
     for name, entry in call.keywords.items():
@@ -669,6 +676,8 @@ LIBRARY: dict[str, CallHandler] = {
     "va_copy": _copy_arguments,
     "va_end": lambda _interpreter, _call, _values: Null(),
     "make_pair": _pair,
+    "make_tuple": _pair,
+    "get": _got,
     "fopen": _open,
     "open": _open,
     "new ifstream": _open,

@@ -74,11 +74,25 @@ def handles(interpreter: Interpreter, value: Value, expression: Expr | None) -> 
         if value.place[:1] in "kpb" and value.place[1:2].isdigit():
             return [value.place]
         held = interpreter.store.read(value.place) if interpreter.store is not None else None
-        return handles(interpreter, held, None) if held is not None and held != value else [value.place]
+        if held is not None and held != value:
+            return handles(interpreter, held, None)
+        return _held_by(interpreter, value.place) or [value.place]
     if isinstance(value, Alternatives):
         return [place for it in value.values for place in handles(interpreter, it, None)]
     place = interpreter.place(expression) if expression is not None else None
     return [place] if place is not None else []
+
+
+def _held_by(interpreter: Interpreter, place: str) -> list[str]:
+    """Return the place of the kernel or program that an object of a class holds, if it holds but one.
+
+    Such classes turn into what they hold by `operator cl_kernel()`.
+    """
+    if place not in interpreter.objects:
+        return []
+    fields = (held for it, held in interpreter.known.items() if it.startswith(place + "."))
+    found = {it.place for it in fields if isinstance(it, Pointer) and is_handle(it, "kp")}
+    return list(found) if len(found) == 1 else []
 
 
 def find_text(interpreter: Interpreter, value: Value, depth: int = 0) -> Text | None:
@@ -115,7 +129,38 @@ def _create_program(interpreter: Interpreter, call: Call, values: list[Value]) -
         for part in parts:
             whole = part if whole is None else joined(whole, part) if part is not None else whole
         source = whole
-    return _program(interpreter, call, source)
+    return _program(interpreter, call, source or _embedded(interpreter, strings))
+
+
+_MADE_OF_FILES = re.compile(r"_(?:cl|ocl|src|source|code|string|str|kernels?|bin|spv|il)$")
+"""What tools that make arrays of files put behind the file's name."""
+
+
+def _embedded(interpreter: Interpreter, value: Value) -> Text | None:
+    """Return the file that an array was made of by the build: it is called like the array."""
+    for _ in range(4):
+        held = interpreter.known.get(value.place) if isinstance(value, Pointer) else None
+        if not isinstance(held, (Pointer, RunTime)) or held == value:
+            break
+        value = held
+    shown = name_of(value.place) if isinstance(value, Pointer) else text_of(value)
+    name = shown.partition("[")[0].lstrip("&*")
+    for it in dict.fromkeys((name, _MADE_OF_FILES.sub("", name))) if name.isidentifier() else ():
+        if interpreter.project.kernel_file(f"{it}.cl", interpreter.path) is not None:
+            return Text((FileText(f"{it}.cl"),))
+    return None
+
+
+def _create_from_binary(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`clCreateProgramWithBinary(context, n, devices, sizes, binaries, …)`: what was compiled is no text."""
+    if len(values) < 5:
+        return None
+    return _program(interpreter, call, _embedded(interpreter, values[4]))
+
+
+def _create_from_il(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`clCreateProgramWithIL(context, il, size, …)`."""
+    return _program(interpreter, call, _embedded(interpreter, values[1])) if len(values) > 2 else None
 
 
 def _new_program(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -658,7 +703,9 @@ def _unwrapped(interpreter: Interpreter, call: Call, name: str, values: list[Val
     if interpreter.path.endswith((".py", ".c")) or call.arguments:
         return None
     if name == "get":
-        return _handle_in(values[0])
+        owner = values[0]  # Of what `unique_ptr` and its kin own.
+        is_object = isinstance(owner, Pointer) and owner.place in interpreter.objects
+        return owner if is_object else _handle_in(owner)
     return _handle_in(interpreter.value(call.function)) if isinstance(call.function, Name) else None
 
 
@@ -863,6 +910,8 @@ def own_wrapper(name: str, roles: dict[str, int | str]) -> CallHandler:
 
 OPENCL: dict[str, CallHandler] = {
     "clCreateProgramWithSource": _create_program,
+    "clCreateProgramWithBinary": _create_from_binary,
+    "clCreateProgramWithIL": _create_from_il,
     "clBuildProgram": _build,
     "clCompileProgram": _build,
     "clLinkProgram": _link,

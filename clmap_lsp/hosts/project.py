@@ -253,7 +253,7 @@ class HostProject:
     def _launches(self, text: str) -> bool:
         """Tell whether a text has words in it that launch; most have none of which those are made."""
         may = any(it in text for it in (*_HINTS, *self.wrappers))
-        return may and self._launches_pattern.search(text) is not None
+        return may and any(not _is_remark(text, it) for it in self._launches_pattern.finditer(text))
 
     @lazy_property
     def _launches_pattern(self) -> re.Pattern[str]:
@@ -811,6 +811,12 @@ def read_project(
 ) -> HostProject:
     """Return the project of these files; nothing is read before it is asked for."""
     return HostProject(paths, read, defined, wrappers)
+
+
+def _is_remark(text: str, match: re.Match[str]) -> bool:
+    """Tell whether a line of a comment speaks of something, as OpenCL's own headers of built-ins do."""
+    before = text[text.rfind("\n", 0, match.start()) + 1 : match.start()].lstrip()
+    return before.startswith(("* ", "//", "/*"))
 
 
 def _is_own(declare: Declare, path: str) -> bool:

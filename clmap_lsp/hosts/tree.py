@@ -353,6 +353,8 @@ class Function:
     """A method of Python that is called where its name is read."""
     is_wrapped: bool = False
     """A decorator that is not known may return anything in place of what it returns."""
+    result: str = ""
+    """The type that it returns in C and C++, without what points to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def _first_guess(kernel: ir.Kernel, sources: Sequence[PartialLaunch], guess: Gue
 def source_text(sources: Sequence[PartialLaunch]) -> str:
     """Return where a launch comes from, for people."""
     texts = [it.source for it in sources if it.source and not it.is_empty]
-    return ", ".join(texts) or "inferred from the kernel"
+    return ", ".join(dict.fromkeys(texts)) or "inferred from the kernel"
 
 
 def _launch(kernel: ir.Kernel, draft: Draft, sources: Sequence[PartialLaunch]) -> Launch:

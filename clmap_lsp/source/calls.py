@@ -90,6 +90,12 @@ def _call(low: Lowering, node: Node) -> Value:
         low.expected = outer
 
 
+def is_built_in(name: str) -> bool:
+    """Tell whether OpenCL C has a function of a name."""
+    known = name in QUERIES or name in PURE or name in EFFECTS or name in SECOND_RESULTS
+    return known or name == "vec_step" or parse_conversion(name) is not None
+
+
 # --------------------------------------------------------------------------------- functions of the program
 
 

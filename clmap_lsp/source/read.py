@@ -10,6 +10,7 @@ import clmap_lsp.source.groups
 import clmap_lsp.source.packed
 import clmap_lsp.source.statements
 import clmap_lsp.source.switches  # noqa: F401  (these four register their handlers)
+from clmap_lsp.source.calls import is_built_in
 from clmap_lsp.source.collector import paused_collector
 from clmap_lsp.source.declarations import define_typedef, named_type
 from clmap_lsp.source.functions import Head, Lowered, lower_function, read_head
@@ -166,7 +167,16 @@ def _declare_all(low: Lowering, keys: Keys) -> list[Head]:
             end = node.end_byte if head.body is None else head.body.start_byte
             keys.define((*names, head.name), node, end)
         low.out.clear()
-    return heads
+    return _without_built_ins(low, heads)
+
+
+def _without_built_ins(low: Lowering, heads: list[Head]) -> list[Head]:
+    """Return the functions without declarations of OpenCL's own, as headers for other compilers have them."""
+    defined = {it.name for it in heads if it.body is not None}
+    declared = {it.name for it in heads if it.name not in defined and is_built_in(it.name)}
+    for name in declared:
+        del low.unit.functions[name]
+    return [it for it in heads if it.name not in declared] if declared else heads
 
 
 _CONTAINERS = frozenset({"ERROR", "linkage_specification", "declaration_list", "translation_unit"})

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from clmap_lsp.emulator.result import Engine, FaultKind, Grounds
+from clmap_lsp.emulator.result import Engine, FaultKind, Grounds, Role
 from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
 from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
@@ -75,7 +76,11 @@ def with_grounds(
             continue
         if again is not None and again.groups_run:
             shown.setdefault(instead_of, []).append(frozenset(_key(it) for it in again.faults))
-    judged = {id(it): _judged(it, kernel, launch, shown) for it in asked}
+    scattered = [it for it in asked if it.role is Role.WRITES and it.other_role is Role.WRITES]
+    apart = _apart(launch, run, {it.buffer for it in scattered}) if scattered else {}
+    judged = {
+        id(it): _judged(it, kernel, launch, _both(shown, apart) if it in scattered else shown) for it in asked
+    }
     return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
 
 
@@ -96,6 +101,31 @@ def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
         for it in result.faults
     )
     return replace(result, faults=lowered)
+
+
+def _apart(launch: Launch, run: Run, written: AbstractSet[str | None]) -> dict[str, list[frozenset[object]]]:
+    """Return the faults where buffers of which nobody gave the contents hold another number in each element.
+
+    Two work-items that write where a buffer says write to one place where it says the same twice: of zeros,
+    and of ones, that tells nothing. What reads there before it writes, as a histogram does, means to share.
+    """
+    zeros = {**_guessed_single(launch), **_guessed_zeros(launch)}
+    zeros = {name: it for name, it in zeros.items() if name not in written}
+    beyond = f"i + {max(launch.global_size)}"  # A pitch that is read from a buffer is as wide as the launch.
+    counted = {name: replace(it, fill=Fill.FORMULA, text=beyond) for name, it in zeros.items()}
+    try:
+        again = run(replace(launch, arguments={**launch.arguments, **counted})) if zeros else None
+    except (LaunchError, MemoryError):
+        return {}
+    if again is None or not again.groups_run:
+        return {}
+    return {_holds_zeros(zeros): [frozenset(_key(it) for it in again.faults)]}
+
+
+def _both(
+    one: dict[str, list[frozenset[object]]], other: dict[str, list[frozenset[object]]]
+) -> dict[str, list[frozenset[object]]]:
+    return {it: [*one.get(it, ()), *other.get(it, ())] for it in {**one, **other}}
 
 
 def _key(fault: Fault) -> object:
@@ -137,9 +167,24 @@ def _others(kernel: Kernel, launch: Launch) -> Iterator[tuple[str, Launch]]:
             yield it.instead_of, replace(made, inferred=launch.inferred)
     if zeros := _guessed_zeros(launch):
         ones = {name: replace(it, fill=Fill.FORMULA, text="1") for name, it in zeros.items()}
-        listed = ", ".join(f"`{it}`" for it in list(zeros)[:3])
-        verb = "holds" if len(zeros) == 1 else "hold"
-        yield f"{listed} {verb} zeros", replace(launch, arguments={**launch.arguments, **ones})
+        yield _holds_zeros(zeros), replace(launch, arguments={**launch.arguments, **ones})
+
+
+def _guessed_single(launch: Launch) -> dict[str, BufferArgument]:
+    """Return buffers of one element, which is 0 whatever permutation it holds."""
+    return {
+        name: it
+        for name, it in launch.arguments.items()
+        if isinstance(it, BufferArgument)
+        and it.fill is Fill.PERMUTATION
+        and it.count == 1
+        and name in launch.inferred
+    }
+
+
+def _holds_zeros(buffers: dict[str, BufferArgument]) -> str:
+    listed = ", ".join(f"`{it}`" for it in list(buffers)[:3])
+    return f"{listed} {'holds' if len(buffers) == 1 else 'hold'} zeros"
 
 
 def _guessed_macros(kernel: Kernel) -> list[Guess]:

@@ -52,7 +52,7 @@ def test_analyze_takes_sizes_scalars_and_options(tmp_path: Path) -> None:
     assert launch["origin"] == "host"
     assert launch["origins"]["local"] == "host"
     assert launch["origins"]["pitch"] == "host default"
-    assert launch["source"] == "main.c:11, main.c:11"
+    assert launch["source"] == "main.c:11"
 
 
 def test_options_and_configuration_are_stronger(tmp_path: Path) -> None:

@@ -334,7 +334,7 @@ class Interpreter(Flow):
                 if is_handle(held) or self.types.get(self.frame.names.get(name, "")):
                     return None, None  # A variable hides functions of its name.
                 own = self.frame.this
-                is_global = callee.scope == OUTERMOST or self.path.endswith(".py")
+                is_global = self._is_of_namespace(callee.scope) or self.path.endswith(".py")
                 if own is not None and self.frame.function.owner and not is_global:
                     method = self.overload(
                         self.project.functions(name, self.path, self.frame.function.owner), values
@@ -356,12 +356,16 @@ class Interpreter(Flow):
                 held = self.value(callee)
                 if isinstance(held, Routine):
                     return self._held(held, values)
-                if isinstance(owner, RunTime):
+                if isinstance(owner, (Null, RunTime)):
                     declared = self.place(callee.base)
                     cls = self._class_of(declared) if declared is not None else ""
+                    if not cls and isinstance(callee.base, Call):
+                        cls = self._class_given(callee.base)
                     if cls and not self.path.endswith(".py"):  # A pointer to an object that nobody made here.
                         method = self.overload(self.project.functions(name, self.path, cls), values)
                         return method or self.method(cls, name), Pointer(f"o:{cls}#")
+                    if isinstance(owner, Null):
+                        return None, None
                     # A kernel may be called as the method is that launches it.
                     running = self.frame.function
                     methods = [
@@ -375,6 +379,19 @@ class Interpreter(Flow):
             case _:
                 held = self.value(callee)
                 return self._held(held, values) if isinstance(held, Routine) else (None, None)
+
+    def _is_of_namespace(self, scope: str) -> bool:
+        """Tell whether a function is qualified with what is no class: methods of its name are not meant."""
+        return scope == OUTERMOST or (bool(scope) and self.project.class_named(scope, self.path) is None)
+
+    def _class_given(self, call: Call) -> str:
+        """Return the class whose objects a call gives, as the functions of its name say."""
+        called = call.function
+        if not isinstance(called, (Name, Member)) or self.path.endswith(".py"):
+            return ""
+        results = {it.result for it in self.project.functions(called.name, self.path)}
+        result = results.pop() if len(results) == 1 else ""
+        return result if result and self.project.class_named(result, self.path) is not None else ""
 
     def _object_called(self, callee: Expr) -> str | None:
         """Return where the object is whose `operator()` of C++ is called."""

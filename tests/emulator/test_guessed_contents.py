@@ -1,0 +1,71 @@
+"""Races that hang on what a buffer holds, where nobody said what it holds."""
+
+from __future__ import annotations
+
+import pytest
+
+from clmap_lsp.config.model import Settings
+from clmap_lsp.emulator.result import EmulationResult, FaultKind, Grounds
+from clmap_lsp.workbench.workbench import Workbench
+
+SCATTER = """
+__kernel void k(__global const int *to, __global float *out) {
+    int i = get_global_id(0);
+    out[to[i]] = i;
+}
+"""
+WIDTH_IN_A_BUFFER = """
+__kernel void k(__global const int *width, __global float *out) {
+    int w = *width;
+    out[get_global_id(1) * w + get_global_id(0)] = get_global_id(0) + 7 * get_global_id(1);
+}
+"""
+TWO_WIDTHS = """
+__kernel void k(__global const int *width, __global const int *height, __global float *out) {
+    int w = *width, h = height[0], z = get_global_id(2);
+    out[(z * h + get_global_id(1)) * w + get_global_id(0)] = z + get_global_id(0) + 7 * get_global_id(1);
+}
+"""
+COUNTS = """
+__kernel void k(__global const int *of, __global int *out) {
+    out[of[get_global_id(0)] & 3]++;
+}
+"""
+ALL_IN_ONE = """
+__kernel void k(__global const int *of, __global int *out) {
+    out[0] = of[get_global_id(0)] + get_global_id(0);
+}
+"""
+
+
+def _emulated(text: str, comment: str = "") -> EmulationResult:
+    file = Workbench().open_text("k.cl", comment + text, Settings(), looks_beside=False, reads_hosts=False)
+    (kernel,) = file.analysis.kernels
+    result = file.run(kernel.kernel, kernel.launch)
+    assert isinstance(result, EmulationResult)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [(WIDTH_IN_A_BUFFER, "`width` holds zeros"), (TWO_WIDTHS, "`width`, `height` hold zeros")],
+)
+def test_writes_where_a_guessed_buffer_says_race_only_if_it_says_so(text: str, name: str) -> None:
+    races = [it for it in _emulated(text).faults if it.kind is FaultKind.DATA_RACE]
+    assert races
+    assert {it.grounds for it in races} == {Grounds.GUESS}
+    assert all(it.detail.startswith(f"if {name} (guessed)") for it in races)
+
+
+@pytest.mark.parametrize("text", [COUNTS, ALL_IN_ONE])
+def test_races_that_no_contents_prevent_are_said_outright(text: str) -> None:
+    races = [it for it in _emulated(text).faults if it.kind is FaultKind.DATA_RACE]
+    assert races
+    assert Grounds.GUESS not in {it.grounds for it in races}
+
+
+def test_given_contents_are_no_guess() -> None:
+    comment = "// clmap: global=256 local=64 to=zeros(256)\n"
+    races = [it for it in _emulated(SCATTER, comment).faults if it.kind is FaultKind.DATA_RACE]
+    assert races
+    assert Grounds.GUESS not in {it.grounds for it in races}
