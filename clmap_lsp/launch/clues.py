@@ -12,7 +12,7 @@ from clmap_lsp.launch.forms import Atom, Form, Forms, Id, Monomial, add, is_scal
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
 from clmap_lsp.source.per_kernel import per_kernel
-from clmap_lsp.source.types import ArrayType, PointerType, ScalarType, points_to_local
+from clmap_lsp.source.types import ArrayType, PointerType, ScalarType, VectorType, points_to_local
 
 GLOBAL_ID = WorkItemQuery.GLOBAL_ID
 LOCAL_ID = WorkItemQuery.LOCAL_ID
@@ -113,6 +113,9 @@ def find_clues(kernel: ir.Kernel) -> Clues:
                     clues.shifts |= forms.parameters(expression.right)
             case _:
                 pass
+    for expression in ir.all_expressions(kernel.body):
+        if isinstance(expression, ir.Builtin) and expression.name in _EDGES:
+            _edge(clues, forms, expression)  # After all guards: theirs hold where both are.
     for statement in ir.walk(kernel.body):
         if isinstance(statement, ir.Store) and points_to_local(statement.pointer.type):
             _rows_of_a_group(clues, forms, statement.pointer)
@@ -231,6 +234,43 @@ def _guard(clues: Clues, forms: Forms, compare: ir.Compare, *, ends_loop: bool) 
             rest = Form(rest.without_constant())  # N-1 in a stencil's guard still means N work-items.
         if not any(isinstance(it, Variable) and it in forms.stepped for it in rest.atoms()):
             clues.bounds.setdefault(dimension, rest)
+
+
+_EDGES = {"clamp": 2, "min": 1}
+"""Built-in functions that keep an index inside, with the place of the last index that there is."""
+
+
+def _edge(clues: Clues, forms: Forms, inside: ir.Builtin) -> None:
+    """Read `clamp(id + k, 0, n - 1)` and `min(id + k, n - 1)`, also by lanes: n is as long as the ids go.
+
+    Only the last index of something, not any end: `min(id, radius)` says nothing about ids.
+    """
+    value, last = inside.arguments[0], inside.arguments[_EDGES[inside.name]]
+    for lane in range(inside.type.lanes if isinstance(inside.type, VectorType) else 1):
+        end, form = forms.lane(last, lane), forms.lane(_unraised(value, forms), lane)
+        if (
+            end is None
+            or form is None
+            or end.constant != -1
+            or not all(map(is_scalar_parameter, end.atoms()))
+        ):
+            continue
+        ids = [(mono[0], coef) for mono, coef in form.terms.items() if _is_global_id(mono)]
+        others = {it for mono in form.terms for it in mono if isinstance(it, Id)}
+        match ids:
+            case [(Id(dimension=dimension) as only, 1)] if others == {only} and end.atoms():
+                clues.bounds.setdefault(dimension, Form(end.without_constant()))
+            case _:
+                pass
+
+
+def _unraised(value: ir.Expression, forms: Forms) -> ir.Expression:
+    """Return v of `max(v, 0)`, which keeps it from going below."""
+    inner = ir.unconverted(value)
+    if isinstance(inner, ir.Builtin) and inner.name == "max":
+        lowest = forms.form(inner.arguments[1])
+        return inner.arguments[0] if lowest is not None and not lowest.atoms() else value
+    return value
 
 
 def _centre(form: Form, forms: Forms) -> Form:

@@ -253,6 +253,12 @@ class Forms:
         found = add(product, known[2]) if product is not None and len(known) == 3 else product
         return None if found is None else _as_index(found)
 
+    def lane(self, expression: ir.Expression, lane: int) -> Form | None:
+        """Return the form of one lane of an integer expression, which a scalar is to all lanes."""
+        if isinstance(expression.type, VectorType):
+            return self._lane(expression, lane, 0)
+        return self.form(expression)
+
     def _lane(self, vector: ir.Expression, lane: int, depth: int) -> Form | None:
         """Return the form of one lane of integers: of what a vector is made of, lane by lane."""
         if depth > _DEEPEST_LANE:

@@ -201,6 +201,19 @@ def test_required_work_group_sizes() -> None:
         # What walks around an id is within the id's bounds.
         ("int x = get_global_id(0); for (int k = x - 1; k <= x + 1; ++k) if (k >= 0 && k < n) a[k] = 1;",
          {"n": 4096, "a": 4096}),
+        # Whose index is kept inside by the last one goes as far as there are indices.
+        ("int x = get_global_id(0), y = get_global_id(1); int s = 0;"
+         " for (int k = -1; k <= 1; k++) s += a[clamp(y + k, 0, n - 1)]; a[x] = s;",
+         {"n": 256, "global": (256, 256)}),
+        ("int x = get_global_id(0), y = get_global_id(1); a[x] = a[min(max(y - 3, 0), n - 1)];",
+         {"n": 256, "global": (256, 256)}),
+        ("int2 p = (int2)(get_global_id(0), get_global_id(1));"
+         " a[p.x] = a[clamp(p + 1, (int2)(0), (int2)(7, n - 1)).y];", {"n": 256, "global": (256, 256)}),
+        ("int x = get_global_id(0); a[x] = a[min(x + 1, n - 1)]; if (x < 100) a[x] = 1;",
+         {"n": 1, "global": (256,)}),
+        # Any other end says nothing about ids.
+        ("int x = get_global_id(0); a[x] = min(x, n);", {"n": 1, "global": (4096,)}),
+        ("int x = get_global_id(0); a[x] = a[clamp(a[x], 0, n - 1)];", {"n": 1, "global": (4096,)}),
         # What is counted down in the test is a limit, too.
         ("int y = get_global_id(0); for (int k = n; k-- > 0;) a[y * n + k] = 1;",
          {"n": 256, "a": 4096 * 256}),
