@@ -41,6 +41,8 @@ class Figures:
     file: str
     kernel: str
     findings: list[str] = field(default_factory=list)
+    matters: list[str] = field(default_factory=list)
+    """The findings that are no hints: they lose something of a launch's time, or nobody knows its time."""
     fixes: list[str] = field(default_factory=list)
     """Kinds beyond `const` and `restrict`."""
     unpaid: list[str] = field(default_factory=list)
@@ -112,6 +114,9 @@ def _print(found: Sequence[Figures]) -> None:
     for it in without[:20]:
         print(f"  {it.file}: {it.kernel}: {it.no_launch[:200]}")
     print(f"{len(launched)} kernels; {len(memory)} with a memory finding, {len(fixed)} of these with a fix")
+    matters = [it for it in memory if it.matters]
+    gained = sum(bool(it.fixes) for it in matters)
+    print(f"{len(matters)} with one that is no hint, {gained} of these with a fix")
     fixes, safe = sum(len(it.fixes) for it in found), sum(it.safe for it in found)
     print(f"{fixes} fixes beyond const and restrict, {safe} safe")
     print(f"{sum(it.runs for it in found)} native comparisons")
@@ -188,6 +193,7 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_A_FILE, SECONDS_A_FILE + 5))
 
     from clmap_lsp.config import Settings
+    from clmap_lsp.findings import Severity
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.source.options import BuildOptions
     from clmap_lsp.workbench import Workbench
@@ -200,12 +206,16 @@ def _file(name: str, text: str, defines: tuple[tuple[str, str], ...], sender: An
             sender.send(Figures(name, kernel.name, no_launch="; ".join(map(str, kernel.launch_problems))))
             continue
         sender.send(kernel.name)
-        codes = sorted({it.code for it in findings if it.kernel == kernel.name} & MEMORY)
+        mine = [it for it in findings if it.kernel == kernel.name and it.code in MEMORY]
+        codes = sorted({it.code for it in mine})
+        matters = sorted({it.code for it in mine if it.severity is not Severity.HINT})
         if asked.memory_only and not codes:
             sender.send(Figures(name, kernel.name, origin=kernel.launch.origin.value))
             continue
         subject, limits = opened.subject(kernel), opened.emulation_settings()
-        sender.send(_kernel(name, subject, limits, codes, asked.count_only))
+        found = _kernel(name, subject, limits, codes, asked.count_only)
+        found.matters = matters
+        sender.send(found)
     sender.send(None)
 
 

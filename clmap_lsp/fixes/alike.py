@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from clmap_lsp.access.polynomial import GROUP_QUERIES, LANE_QUERIES
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes.scope import as_typed
 from clmap_lsp.source import ir
+from clmap_lsp.source.types import AddressSpace, PointerType, points_to_local
 
 if TYPE_CHECKING:
     from clmap_lsp.fixes.scope import Scope
@@ -61,17 +62,30 @@ class Known:
             case ir.Read(variable=variable):
                 if variable in self.own:
                     return True
+                if self.in_launch and points_to_local(variable.type):
+                    return False
                 return variable not in seen and self._is_set_alike(variable, seen)
             case _:
                 return True
+
+    def _gives_alike(self, it: ir.Statement) -> TypeGuard[ir.Assign | ir.Load]:
+        """True for assignments, and for loads that all of a group make: none stores there meanwhile."""
+        if not isinstance(it, ir.Load):
+            return isinstance(it, ir.Assign)
+        kind, body = it.pointer.type, self.scope.subject.analysis.kernel.body
+        if not isinstance(kind, PointerType) or kind.space is AddressSpace.PRIVATE or it.is_volatile:
+            return False
+        return not self.in_launch and any(one is it for one in always(body))
 
     def _is_set_alike(self, variable: ir.Variable, seen: tuple[ir.Variable, ...]) -> bool:
         """True if a variable is set once, or a parameter never, and alike for all that change places."""
         body = self.scope.subject.analysis.kernel.body
         sets = [it for it in ir.walk(body) if getattr(it, "variable", None) is variable]
-        values = [it.value for it in sets if isinstance(it, ir.Assign)]
+        values = [
+            it.value if isinstance(it, ir.Assign) else it.pointer for it in sets if self._gives_alike(it)
+        ]
         if len(values) != (variable.kind is not ir.VariableKind.PARAMETER):
             return False
-        return all(isinstance(it, (ir.Assign, ir.Declare)) for it in sets) and all(
+        return all(isinstance(it, ir.Declare) or self._gives_alike(it) for it in sets) and all(
             self._is_shared(it, (*seen, variable)) for value in values for it in ir.nodes(value)
         )

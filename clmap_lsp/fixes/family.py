@@ -103,7 +103,7 @@ class _Family:
         by = 2
         for _ in range(10):
             small = launch.work_items <= MOST_WORK_ITEMS and accesses <= MOST_ACCESSES
-            if small:
+            if small and self._bytes(launch) <= MOST_BYTES:
                 break
             smaller = self._scaled(launch, by)
             if smaller is None:  # Still too many bytes.
@@ -117,6 +117,15 @@ class _Family:
             launch, by = smaller, 2
             passed.append(launch)
         return tuple(Member(Case(it, options), describe(it)) for it in reversed(passed))
+
+    def _bytes(self, launch: Launch) -> int:
+        """Return the bytes of a launch's buffers: few work-items may walk through a large matrix."""
+        return sum(
+            argument.count * max(it.type.pointee.size, 1)
+            for it in self.kernel.parameters
+            if isinstance(it.type, PointerType)
+            and isinstance(argument := launch.arguments.get(it.name), BufferArgument)
+        )
 
     def _accesses(self) -> int:
         totals = self.subject.analysis.totals

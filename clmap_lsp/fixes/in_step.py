@@ -29,12 +29,16 @@ _ATOMIC = {
     "+": (ir.AtomicOp.ADD, ir.AtomicOp.SUB),
     "min": (ir.AtomicOp.MIN,),
     "max": (ir.AtomicOp.MAX,),
+    "&": (ir.AtomicOp.AND,),
+    "|": (ir.AtomicOp.OR,),
+    "^": (ir.AtomicOp.XOR,),
 }
 _COLLECTIVE = {
     "+": "work_group_reduce_add",
     "min": "work_group_reduce_min",
     "max": "work_group_reduce_max",
 }
+_OPERATORS = ("+", "&", "|", "^")
 _FUSED = ("mad", "fma", "mad24")
 _LOCAL = (AddressSpace.LOCAL, AddressSpace.GENERIC)
 
@@ -302,7 +306,7 @@ class Group:
         mask = 0
         for value in values:
             if isinstance(value, _Parts):
-                if mask & value.mask and self.operation == "+":
+                if mask & value.mask and self.operation in ("+", "^"):
                     raise SeenError
                 mask |= value.mask
         return mask
@@ -358,11 +362,21 @@ class Group:
                 return None
 
     def _keeps(self, old: Type, new: Type) -> bool:
-        """True if parts may be converted before they are joined: sums of integers are what wraps."""
+        """True if parts may be converted before they are joined.
+
+        Sums of integers wrap to what parts that wrapped add up to; floats are rounded sooner or later.
+        """
         if old == new:
             return True
-        whole = all(isinstance(it, ScalarType) and it.is_integer for it in (old, new))
-        return whole and self.operation == "+" and new.size <= old.size
+        if (
+            not isinstance(old, ScalarType)
+            or not isinstance(new, ScalarType)
+            or self.operation not in _OPERATORS
+        ):
+            return False
+        return (old.is_integer and new.is_integer and new.size <= old.size) or (
+            old.is_float and new.is_float and self.operation == "+"
+        )
 
     def _asked(self, it: ir.WorkItem, query: ir.WorkItemQuery, lane: int) -> _Value:
         if not isinstance(it.dimension, ir.Constant) or it.dimension.value != 0:
@@ -377,8 +391,8 @@ class Group:
 
     def _binary(self, it: ir.Binary, left: _Value, right: _Value) -> _Value:
         if isinstance(left, _Parts) or isinstance(right, _Parts):
-            adds = it.op is ir.BinaryOp.ADD or (it.op is ir.BinaryOp.SUB and not isinstance(right, _Parts))
-            if self.operation != "+" or not adds:
+            takes = self.operation == "+" and it.op is ir.BinaryOp.SUB and not isinstance(right, _Parts)
+            if it.op.value != self.operation and not takes:
                 raise SeenError
             return self._made(self._union((left, right)))
         if not isinstance(left, int) or not isinstance(right, int):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _EXTREMES = ("min", "max", "fmin", "fmax")
 _FUSED = ("mad", "fma")
+_BITS = ("&", "|", "^")
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
@@ -28,7 +29,7 @@ _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 class Total:
     """A variable that a loop gathers.
 
-    `operation` is `+`, the function that joins two of them, or a condition for taking the other one.
+    `operation` is an operator, the function that joins two of them, or a condition for taking the other one.
     """
 
     variable: ir.Variable
@@ -64,10 +65,13 @@ class Total:
         ]
 
 
-def totals(scope: Scope, loop: ir.Loop, counter: str) -> tuple[Total, ...] | None:
+def totals(scope: Scope, loop: ir.Loop, counter: str, *, bits: bool = False) -> tuple[Total, ...] | None:
     """Return what a loop gathers, in the order of the source; `None` if turns share anything else.
 
     A loop that is left early, that synchronises, or that changes an array in private memory shares more.
+
+    Args:
+        bits: also what it gathers by `&`, `|` and `^`.
     """
     kernel = scope.subject.analysis.kernel
     if ir.has_goto(kernel):
@@ -88,7 +92,7 @@ def totals(scope: Scope, loop: ir.Loop, counter: str) -> tuple[Total, ...] | Non
                 if variable.name == counter or not isinstance(statement, ir.Assign):
                     return None
                 picked = (it.operation for it in picks if statement in it.statements)
-                operation = next(picked, None) or _operation(statement)
+                operation = next(picked, None) or _operation(statement, bits=bits)
                 if operation is None or found.setdefault(variable, operation) != operation:
                     return None
             case _:
@@ -125,7 +129,7 @@ def _reads_in(statement: ir.Statement, variable: ir.Variable) -> bool:
     return any(_reads(it, variable) for each in ir.expressions(statement) for it in ir.nodes(each))
 
 
-def _operation(statement: ir.Assign) -> str | None:
+def _operation(statement: ir.Assign, *, bits: bool) -> str | None:
     """Return how an assignment gathers into its variable; `None` if it does something else."""
     variable, value = statement.variable, statement.value
     kind = variable.type
@@ -138,6 +142,8 @@ def _operation(statement: ir.Assign) -> str | None:
             return "+" if _reads(left, variable) or _reads(right, variable) else None
         case ir.Binary(op=ir.BinaryOp.SUB, left=left):
             return "+" if _reads(left, variable) else None
+        case ir.Binary(op=op, left=left, right=right) if bits and op.value in _BITS:
+            return str(op.value) if _reads(left, variable) or _reads(right, variable) else None
         case ir.Builtin(name=name, arguments=(_, _, last)) if name in _FUSED and _reads(last, variable):
             return "+"
         case ir.Builtin(name=name, arguments=(left, right)) if name in _EXTREMES:

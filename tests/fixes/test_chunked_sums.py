@@ -123,6 +123,7 @@ BEGINNING = """\
 """
 SIZE = "get_global_size(0)"
 POWER = "local size a power of 2, 1024 at most"
+JOIN = "part[lid] += part[lid + step];"
 CASES = {
     "a tree of integers": (SUMMED, (POWER,)),
     "a tree of floats": (FLOATS, (POWER, "sums may be taken in another order")),
@@ -131,6 +132,17 @@ CASES = {
     "the largest": (LARGEST, (POWER,)),
     "a condition for the largest": (
         LARGEST.replace("sum = max(sum, a[i]);", "if (a[i] > sum) sum = a[i];"), (POWER,)
+    ),
+    "words of bits": (
+        SUMMED.replace("sum += a[i]", "sum ^= a[i]").replace("[lid] += part", "[lid] ^= part"), (POWER,)
+    ),
+    "any of them": (
+        SUMMED.replace("sum += a[i]", "sum |= a[i] > 300").replace(JOIN, "part[lid] |= part[lid + step];"),
+        (POWER,),
+    ),
+    "doubles in a tree of floats": (
+        FLOATS.replace("__global const float", "__global const double").replace("float sum", "double sum"),
+        (POWER, "sums may be taken in another order"),
     ),
     "held below two things": (
         SUMMED.replace(HEAD, "for (int i = start; i < start + chunk && i < n; ++i)"), (POWER,)
@@ -175,7 +187,7 @@ def test_it_reads_as_one_would_write_it():
     int sum = 0;
     // Work-items take the chunks of their group together: neighbours neighbouring elements.
     const int first = (get_global_id(0) - lid) * chunk;
-    const int last = min((int)(first + chunk * get_local_size(0)), n);
+    const int last = min((long)(first + chunk * get_local_size(0)), (long)n);
     for (int i = first + lid; i < last; i += get_local_size(0))
         sum += a[i];
 """
@@ -200,7 +212,6 @@ def test_it_reads_as_one_would_write_it():
 
 
 AFTER = "    if (lid == 0)\n        out[get_group_id(0)] = part[0];"
-JOIN = "part[lid] += part[lid + step];"
 REFUSED = {
     "each has its own": SUMMED.replace("    part[lid] = sum", "    out[lid] = sum;\n    part[lid] = sum"),
     "a tree that leaves one out": SUMMED.replace("lid < step)", "lid < step && lid != 3)"),
@@ -219,6 +230,7 @@ REFUSED = {
 """),
     "a test of a part": SUMMED.replace("    part[lid] =", "    if (sum > 7) sum = 7;\n    part[lid] ="),
     "a product of a part": SUMMED.replace("part[lid] = sum", "part[lid] = sum * lid"),
+    "words of bits in a tree of sums": SUMMED.replace("sum += a[i]", "sum ^= a[i]"),
     "squares": SUMMED.replace("part[lid] = sum", "part[lid] = sum * sum"),
     "a tree of another kind": SUMMED.replace(JOIN, "part[lid] = max(part[lid], part[lid + step]);"),
     "halves of integers": SUMMED.replace("part[lid] = sum", "part[lid] = sum / 2"),
@@ -259,7 +271,7 @@ def test_who_gathered_what_must_not_show(name: str):
 MUTANTS = {
     "the group's beginning": ("(get_global_id(0) - lid) * chunk", "get_global_id(0) * chunk"),
     "the group's end": ("first + chunk * get_local_size(0)", "first + chunk"),
-    "nothing that cuts it": ("min((int)(first + chunk * get_local_size(0)), n)", "first + chunk * 64"),
+    "nothing that cuts it": ("min((long)(first + chunk * get_local_size(0)), (long)n)", "first + chunk * 64"),
     "the step": ("i += get_local_size(0)", "i += get_local_size(0) / 2"),
     "the first element": ("first + lid;", "first;"),
 }
@@ -269,3 +281,71 @@ MUTANTS = {
 def test_wrong_ones_are_rejected(name: str):
     subject, proposal = proposed(SUMMED, "share-chunk")[0]
     assert rejected(subject, mutant(SUMMED, subject, proposal, *MUTANTS[name]))
+
+
+DEVIATION = """\
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) dev=zeros(4)
+__kernel void deviation(__global const float *restrict x, __global float *restrict dev, const int n,
+                        const int per)
+{
+    __local float part[64];
+    const int l = get_local_id(0), first = get_global_id(0) * per;
+    float s = 0.0f;
+    for (int i = first; i < first + per; i++)
+        s += x[i];
+TREE
+    const float mean = part[0] / (64 * per);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    s = 0.0f;
+    for (int i = first; i < first + per; i++)
+        s += (x[i] - mean) * (x[i] - mean);
+TREE
+    if (l == 0)
+        dev[get_group_id(0)] = part[0];
+}
+""".replace(
+    "TREE",
+    """\
+    part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 32; d > 0; d /= 2) {
+        if (l < d)
+            part[l] += part[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }""",
+)
+
+
+def test_what_the_group_found_before_is_known_to_all():
+    subject, both = all_of(DEVIATION, "share-chunk")
+    assert len(both) == 2
+    for proposal in both:
+        trials = Trials(subject, SETTINGS)
+        assert isinstance(verify(subject, proposal, SETTINGS, trials), Verified)
+        natively_the_same(subject, proposal, trials)
+    told = DEVIATION.replace("const float mean = part[0]", "const float mean = part[l]")
+    assert len(proposed(told, "share-chunk")) == 0
+    some = DEVIATION.replace("const float mean =", "float mean = 0;\n    if (l < 9) mean =")
+    assert len(proposed(some, "share-chunk")) == 1
+
+
+LOCAL = """\
+// clmap: global=512 local=64 n=4096 a=random(n) out=zeros(1) w=1
+__kernel void weighted(__global const int *a, __global int *out, __local int *w, const int n)
+{
+    if (get_local_id(0) == 0)
+        w[0] = get_group_id(0);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    const int start = get_global_id(0) * 8;
+    int sum = 0;
+    for (int i = start; i < start + 8; i++)
+        sum += a[i] * w[0];
+    atomic_add(out, sum);
+}
+"""
+
+
+def test_local_memory_of_the_host_is_a_group_s_own():
+    assert len(proposed(LOCAL, "share-chunk")) == 1
+    assert proposed(LOCAL, "stride-order") == []
+    assert len(proposed(LOCAL.replace("get_group_id(0);", "7;").replace("w[0];", "7;"), "stride-order")) == 1

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from elsewhere import all_offers, wrong_offers
+from fixing import SETTINGS, subject_of
 
 from clmap_lsp.findings import FixSafety
+from clmap_lsp.fixes.verification import baseline
 from clmap_lsp.source.options import BuildOptions
 
 SCALE = """\
@@ -325,3 +327,16 @@ __kernel void beyond(__global float *a, const int first, const int n) {
     titles = [fix.title for proof, fix in found if proof.proposal.kind == "guard-bounds"]
     assert any("i >= first" in it for it in titles)
     assert any("i >= n" in it for it in titles)
+
+
+def test_few_work_items_in_a_matrix_beyond_memory_are_tested_on_a_smaller_one():
+    text = """\
+// clmap: global=8192 local=64 n=40000 k=3 a=random(n*8200) column=zeros(8192)
+__kernel void column_of(__global const float *a, __global float *column, const int n, const int k)
+{
+    const int row = get_global_id(0);
+    column[row] = a[row * n + k] * 2.0f;
+}
+"""
+    subject = baseline(subject_of(text), SETTINGS)
+    assert subject.emulation is not None and subject.emulation.is_whole

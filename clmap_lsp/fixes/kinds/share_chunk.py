@@ -26,6 +26,7 @@ from clmap_lsp.fixes.model import Proposal
 from clmap_lsp.fixes.reductions import Total, totals
 from clmap_lsp.fixes.scope import Scope, spelt, tight
 from clmap_lsp.source import ir
+from clmap_lsp.source.types import ScalarType
 
 if TYPE_CHECKING:
     from clmap_lsp.findings import Edit
@@ -44,7 +45,6 @@ _TOGETHER = (_COUNTING, *(frozenset({it}) for it in (ir.AtomicOp.MIN, ir.AtomicO
 _UNFIT = (
     ir.Return, ir.OpaqueCall, ir.Unsupported, ir.CopyObject, ir.Call, ir.AsyncCopy, ir.Collective,
 )  # fmt: skip
-_TYPES = {"unsigned": "uint", "unsigned int": "uint", "size_t": "ulong", "unsigned long": "ulong"}
 
 
 def propose(subject: Subject) -> Iterator[Proposal]:
@@ -116,7 +116,7 @@ def _gathered(scope: Scope, chunk: Chunk) -> tuple[Total, ...] | None:
     outside = (it for it in ir.walk(loop.statement.body) if isinstance(it, (ir.Assign, ir.Load)))
     if all(it.variable in own for it in outside):
         return ()
-    found = totals(scope, loop.statement, loop.name)
+    found = totals(scope, loop.statement, loop.name, bits=True)
     if found is None or any(it.is_float and it.operation.startswith("if") for it in found):
         return None
     return found
@@ -226,14 +226,14 @@ def _by_element(scope: Scope, chunk: Chunk) -> tuple[Edit, ...] | None:
         return None
     names = _names(scope, chunk)
     length = length_of(scope, loop, chunk.length, names)
-    cuts = [_cut(scope, it, kind, names) for it in chunk.cuts]
+    cuts = [spelt(it, names) for it in chunk.cuts]
     if length is None or None in cuts:
         return None
     lane = names.get(local_id(0), "get_local_id(0)")
     first, last = scope.fresh("first"), scope.fresh("last")
-    end = f"{first} + {length} * get_local_size(0)"
-    for cut in cuts:
-        end = f"min({f'({kind})({end})' if end.startswith(first) else end}, {cut})"
+    end, wide = f"{first} + {length} * get_local_size(0)", _wide(loop)
+    for at, cut in enumerate(cuts):
+        end = f"min({f'({wide})({end})' if not at else end}, ({wide}){tight(cut or '')})"
     lines = [
         WHY,
         f"const {kind} {first} = {_first(chunk, lane, length, names)};",
@@ -283,12 +283,8 @@ def _first(chunk: Chunk, lane: str, length: str, names: Mapping[Atom, str]) -> s
     return f"{tight(chunk.loop.start)} - {lane} * {length}"
 
 
-def _cut(scope: Scope, value: Polynomial, kind: str, names: Mapping[Atom, str]) -> str | None:
-    """Return what cuts chunks, in the type of the loop's counter."""
-    text = spelt(value, names)
-    if text is None:
-        return None
-    kernel = scope.subject.analysis.kernel
-    typed = {it.name: str(it.type) for it in (*kernel.variables, *kernel.parameters)}
-    same = typed.get(text) == _TYPES.get(kind, kind)
-    return text if same else f"({kind}){tight(text)}"
+def _wide(loop: CountingLoop) -> str:
+    """Return the type of 64 bits in which the end of a group's range is surely no less than it is."""
+    steps = (it for it in loop.statement.step if isinstance(it, ir.Assign))
+    kinds = (it.variable.type for it in steps if it.variable.name == loop.name)
+    return "long" if any(isinstance(it, ScalarType) and it.is_signed for it in kinds) else "ulong"
