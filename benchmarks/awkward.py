@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _LAUNCH = re.compile(r"^// clmap: (.*)$", re.MULTILINE)
-_FILES = tuple(Path(__file__).with_name(f"{it}.cl") for it in ("awkward", "styles", "habits"))
+_FILES = tuple(Path(__file__).with_name(f"{it}.cl") for it in ("awkward", "styles", "habits", "everyday"))
 """Kernels made to lead rewrites astray, as people write them in many fields, and with habits of their own."""
 _ALSO = re.compile(r"^// also: (.*)$", re.MULTILINE)
 

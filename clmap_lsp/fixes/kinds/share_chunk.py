@@ -96,7 +96,7 @@ def _stored_near(scope: Scope, chunk: Chunk) -> set[str]:
     barriers = (
         it.span.start
         for it in scope.subject.analysis.kernel.body
-        if isinstance(it, ir.Barrier) and it.span.start >= end
+        if isinstance(it, ir.Barrier) and it.fences_global and it.span.start >= end
     )
     until = next(barriers, None)
     return {
