@@ -392,6 +392,30 @@ def test_accesses_stay_in_the_loop(text: str):
     assert kept == []
 
 
+PREFIXES = """\
+// clmap: global=64,16 local=16,4 stride=64 in=random(1024) out=random(1024)
+__kernel void prefixes(__global const int *restrict in, __global int *restrict out, const int stride)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int at = y * stride + x;
+    out[at] = 0;
+    if (x > 0)
+        for (int i = 0; i < x; i++)
+            out[at] += in[y * stride + i];
+}
+"""
+
+
+def test_an_element_that_all_stored_before_is_known_where_some_add_to_it():
+    ((text, fix),) = offered(PREFIXES, "hoist-access")
+    assert fix.assumptions == () and fix.safety is FixSafety.SAFE
+    assert "            out_value += in[y * stride + i];" in text
+    ((_, proposal),) = proposed(
+        PREFIXES.replace("    out[at]", "    if (x > 3)\n        out[at]", 1), "hoist-access"
+    )
+    assert [it.text for it in proposal.assumptions] == ["0 < x"]
+
+
 # --------------------------------------------------------------------------------------------------- vectors
 
 
@@ -435,6 +459,24 @@ def test_alignment_that_holds_on_some_launches_is_tested_in_the_kernel():
     assert "for (; N % 4 == 0 && k0 + 4 <= N; k0 += 4) {" in text
     assert proof.proposal.assumptions == ()
     assert proof.proposal.safety is FixSafety.SAFE  # Nothing is stored in the loop.
+
+
+SOME = kernels.CHUNK_SUM.replace("sum += in", "if (in[id * 20 + i] > 0.5f)\n            sum += in")
+CHOSEN = SOME.replace("sum += in[id * 20 + i]", "{ const float w = in[id * 20 + i + 2]; sum += w; }")
+GUARDED = kernels.CHUNK_SUM.replace("sum += in", "if (id * 20 + i < 9000)\n            sum += in")
+
+
+def test_what_every_turn_loads_is_a_vector_whatever_is_done_with_it():
+    text, proof = verified(SOME, "vectorise")
+    assert "if (in_4.s3 > 0.5f)\n            sum += in_4.s3;" in text
+    assert proof.proposal.safety is FixSafety.SAFE and proof.compared == "bit for bit"
+    text, proof = verified(CHOSEN, "vectorise")
+    assert "if (in_4.s1 > 0.5f)" in text and "const float w = in[id * 20 + (i0 + 1) + 2];" in text
+    assert text.count("(__global const float4 *)") == 1
+    hidden = kernels.CHUNK_SUM.replace("sum += in", "sum += i < 9 && in[id * 20 + i] > 0.5f ? 1.0f : in")
+    left = SOME.replace("> 0.5f)", "> 0.5f) continue; else")
+    for single in (GUARDED, GUARDED.replace("if (id", "if (in[0] > 0 && id"), hidden, left):
+        assert proposed(single, "vectorise") == []
 
 
 @pytest.mark.parametrize(

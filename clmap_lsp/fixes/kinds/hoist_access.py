@@ -129,7 +129,8 @@ def _turns(scope: Scope, loop: CountingLoop, access: Access, is_stored: bool) ->
     if low is not None and low >= 1:
         return ()
     for other in facts.accesses(scope.subject.analysis):
-        same = (other.buffer, other.offset, other.guard) == (access.buffer, access.offset, access.guard)
+        same = (other.buffer, other.offset) == (access.buffer, access.offset)
+        same = same and other.known and set(other.guard) <= set(access.guard)  # It is made wherever this is.
         before = other.span.end <= loop.node.start and other.loops == access.loops[:-1]
         if same and before and (not is_stored or other.direction is Direction.STORE):
             return ()

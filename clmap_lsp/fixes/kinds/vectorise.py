@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 KIND = "vectorise"
 NEEDS = (
-    "a counting loop over neighbouring elements without branches, or a kernel that "
+    "a counting loop over neighbouring elements that it loads in every turn, or a kernel that "
     "handles one element a work-item"
 )
 LANES = 4
@@ -63,7 +63,7 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
     """Take four turns at a time, loads first, the rest in the order it had."""
     readable = {it.name for it, _ in facts.read_only_buffers(scope.subject)}
     statements = list(ir.walk(loop.statement.body))
-    unfit = (ir.Loop, ir.If, ir.Return, ir.Continue, ir.Break)
+    unfit = (ir.Loop, ir.Switch, ir.Return, ir.Continue, ir.Break)
     if facts.synchronises(statements) or any(isinstance(it, unfit) for it in statements):
         return None
     mine = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
@@ -72,6 +72,8 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
         for it in mine
         if it.buffer in readable and _is_contiguous(scope, loop, it) and _offsets(loop, it) is not None
     ]
+    surely = {scope.source(it.span) for it in loads if facts.in_every_turn(loop.statement.body, it.site)}
+    loads = [it for it in loads if scope.source(it.span) in surely]
     trip = Facts(scope.subject.launch).number(loop.symbol.trip) if loop.symbol.trip is not None else None
     if not loads or trip is None or trip < LANES or not loop.from_zero:
         return None
