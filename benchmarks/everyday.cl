@@ -1102,3 +1102,620 @@ __kernel void integrate(__global const float *x, __global float *y, const int n)
         y[i] = p;
     }
 }
+//// sums: two dimensions in a group, known by the first id only, atomics
+// clmap: global=64,8 local=16,8 n=512 per=8 x=random(n) out=zeros(4)
+// also: local=32,4
+__kernel void doubled(__global const int *x, __global int *out, const int n, const int per)
+{
+    const int start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < min(start + per, n); i++)
+        s += x[i];
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: each starts with something of its own
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) bias=random(256) out=zeros(4)
+__kernel void biased(__global const int *restrict x, __global const int *restrict bias, __global int *restrict out,
+                     const int n, const int per)
+{
+    __local int part[64];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    int s = bias[get_global_id(0)];
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    s -= l;
+    part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = get_local_size(0) / 2; d > 0; d /= 2) {
+        if (l < d)
+            part[l] += part[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        out[get_group_id(0)] = part[0];
+}
+//// sums: start and end of the data are one buffer, the first is stored before a barrier
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) y=zeros(n)
+// also: same=x:y
+__kernel void stored_before(__global const int *x, __global int *y, const int n, const int per)
+{
+    __local int total;
+    const int start = get_global_id(0) * per;
+    if (get_local_id(0) == 0)
+        total = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    y[start] = -1;
+    atomic_add(&total, s);
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (get_local_id(0) == 0)
+        y[start + 1] = total;
+}
+//// sums: stored after the loop's barrier, into what was read
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) y=zeros(n)
+// also: same=x:y
+__kernel void stored_after(__global const int *x, __global int *y, const int n, const int per)
+{
+    __local int part[64];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 32; d > 0; d /= 2) {
+        if (l < d)
+            part[l] += part[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    y[start] = part[0];
+}
+//// sums: long chunks by unsigned numbers, cut far before their end
+// clmap: global=64 local=64 n=3000 per=100000000 x=random(n) out=zeros(1)
+// also: per=67108864
+// also: per=3000
+__kernel void far(__global const int *x, __global int *out, const uint n, const uint per)
+{
+    const uint start = min((ulong)get_global_id(0) * per, (ulong)n);
+    const uint end = (uint)min((ulong)start + per, (ulong)n);
+    int s = 0;
+    for (uint i = start; i < end; i++)
+        s += x[i];
+    atomic_add(out, s);
+}
+//// sums: oversized chunks
+// clmap: global=64 local=32 n=3000 per=60000000 x=random(n) out=zeros(1)
+// also: per=67108863 local=32
+__kernel void oversized(__global const int *x, __global int *out, const int n, const int per)
+{
+    const int first = get_local_id(0) * per + get_group_id(0) * 1500;
+    int s = 0;
+    for (int i = first; i < first + per && i < (get_group_id(0) + 1) * 1500; i++)
+        s += x[i];
+    atomic_add(out, s);
+}
+//// sums: a sub-total for each quarter of the group
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(16)
+__kernel void quarters(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    __local int part[64];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 8; d > 0; d /= 2) {
+        if (l % 16 < d)
+            part[l] += part[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l % 16 == 0)
+        out[get_global_id(0) / 16] = part[l];
+}
+//// sums: the tree goes on in the next group's loop
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+__kernel void in_rounds(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    __local int part[64];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    int total = 0;
+    for (int round = 0; round < 2; round++) {
+        part[l] = s + round;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        for (int d = 32; d > 0; d /= 2) {
+            if (l < d)
+                part[l] += part[l + d];
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+        total += part[0];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        out[get_group_id(0)] = total;
+}
+//// sums: the number of rounds is an argument
+// clmap: global=256 local=64 n=4096 per=16 rounds=3 x=random(n) out=zeros(4)
+__kernel void in_given_rounds(__global const int *restrict x, __global int *restrict out, const int n, const int per,
+                              const int rounds)
+{
+    __local int part[64];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    for (int round = 0; round < rounds; round++)
+        s += l == 3 ? s : round;
+    part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 32; d > 0; d /= 2) {
+        if (l < d)
+            part[l] += part[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        out[get_group_id(0)] = part[0];
+}
+//// sums: swapped through local memory, then added to the neighbour's
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(256)
+__kernel void neighbour(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    __local int part[64];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = s + part[l ^ 1];
+}
+//// sums: work-items of the upper half add nothing
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+__kernel void half_of_them(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    __local int part[64];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    part[l] = 0;
+    if (l < 32)
+        part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 32; d > 0; d /= 2) {
+        if (l < d)
+            part[l] += part[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        out[get_group_id(0)] = part[0];
+}
+//// sums: local memory longer than the group, with rests of before
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+// also: local=32 out=zeros(8)
+__kernel void longer(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    __local int part[128];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    for (int k = l; k < 128; k += get_local_size(0))
+        part[k] = 7;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (l == 0) {
+        int t = 0;
+        for (int k = 0; k < 128; k++)
+            t += part[k];
+        out[get_group_id(0)] = t;
+    }
+}
+//// sums: chosen by a flag in memory, all of a group alike
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) flag=random(4) out=zeros(4)
+__kernel void chosen(__global const int *restrict x, __global const int *restrict flag, __global int *restrict out,
+                     const int n, const int per)
+{
+    const int start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        if (flag[get_group_id(0)] & 1)
+            s += x[i];
+    if (flag[get_group_id(0)] & 2)
+        atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: chosen by a flag of each
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) flag=random(256) out=zeros(4)
+__kernel void chosen_each(__global const int *restrict x, __global const int *restrict flag, __global int *restrict out,
+                          const int n, const int per)
+{
+    const int start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    if (flag[get_global_id(0)] & 2)
+        atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: vectors of four, the rest by one work-item
+// clmap: global=256 local=64 n=4100 x=random(4100) out=zeros(1)
+// also: n=4099
+__kernel void fours(__global const int *x, __global int *out, const int n)
+{
+    const int per = n / 4 / get_global_size(0);
+    __global const int4 *v = (__global const int4 *)x;
+    int4 s = 0;
+    for (int i = 0; i < per; i++)
+        s += v[get_global_id(0) * per + i];
+    int t = s.x + s.y + s.z + s.w;
+    if (get_global_id(0) == 0)
+        for (int i = per * 4 * get_global_size(0); i < n; i++)
+            t += x[i];
+    atomic_add(out, t);
+}
+//// sums: a private array of sums
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+__kernel void private_sums(__global const uint *restrict x, __global uint *restrict out, const int n, const int per)
+{
+    uint s[4] = {0, 0, 0, 0};
+    const int start = get_global_id(0) * per;
+    for (int i = start; i < start + per; i++)
+        s[x[i] & 3] += 1;
+    for (int k = 0; k < 4; k++)
+        atomic_add(&out[k], s[k]);
+}
+//// sums: first and last are names of arguments
+// clmap: global=256 local=64 first=16 last=4000 x=random(4096) out=zeros(1)
+// also: last=100
+// also: last=16
+__kernel void named(__global const int *x, __global int *out, const int first, const int last)
+{
+    const int per = (last - first + get_global_size(0) - 1) / get_global_size(0);
+    const int from = first + get_global_id(0) * per;
+    int s = 0;
+    for (int i = from; i < min(from + per, last); ++i)
+        s += x[i];
+    atomic_add(out, s);
+}
+//// sums: with an offset of the launch
+// clmap: global=256 local=64 offset=64 n=5120 per=16 x=random(n) out=zeros(8)
+__kernel void offset(__global const int *x, __global int *out, const int n, const int per)
+{
+    int s = 0;
+    for (int i = get_global_id(0) * per; i < min((int)(get_global_id(0) * per + per), n); ++i)
+        s += x[i];
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: chars, wrapping shorts
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+__kernel void wrapping(__global const uchar *restrict x, __global uint *restrict out, const int n, const int per)
+{
+    __local uint part[64];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    ushort s = 0;
+    for (int i = start; i < start + per; i++)
+        s += (ushort)(x[i] * 256);
+    part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 32; d > 0; d /= 2) {
+        if (l < d)
+            part[l] += part[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        out[get_group_id(0)] = part[0];
+}
+//// sums: saturated on the way
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+__kernel void saturated(__global const uchar *restrict x, __global uint *restrict out, const int n, const int per)
+{
+    const int start = get_global_id(0) * per;
+    uint s = 0;
+    for (int i = start; i < start + per; i++)
+        s = min(s + x[i], 900u);
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: taken away, with a tree of differences
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+__kernel void taken_away(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    __local int part[64];
+    const int l = get_local_id(0), start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s -= x[i];
+    part[l] = s;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (int d = 32; d > 0; d /= 2) {
+        if (l < d)
+            part[l] -= part[l + d];
+        barrier(CLK_LOCAL_MEM_FENCE);
+    }
+    if (l == 0)
+        out[get_group_id(0)] = part[0];
+}
+//// sums: a macro for the loop, a macro for the element
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+#define EACH(i) for (int i = get_global_id(0) * per; i < ((int)get_global_id(0) + 1) * per; i++)
+#define X(i) x[(i) < n ? (i) : n - 1]
+__kernel void by_macros(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    int s = 0;
+    EACH(i)
+        s += X(i);
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: build that sets the chunk
+// clmap: global=256 local=64 n=4096 x=random(n) out=zeros(4)
+// also: -DPER=8
+// also: -DPER=15
+#ifndef PER
+#define PER 16
+#endif
+__kernel void built(__global const int *restrict x, __global int *restrict out, const int n)
+{
+    const int start = get_global_id(0) * PER;
+    int s = 0;
+    for (int i = start; i < start + PER; i++) {
+        if (i >= n)
+            break;
+        s += x[i];
+    }
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: a helper reads the element
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+int read_one(__global const int *x, int i, int n)
+{
+    return i < n ? x[i] : 0;
+}
+__kernel void helped(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    const int start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += read_one(x, i, n);
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: of this element and the one a chunk on
+// clmap: global=256 local=64 n=4096 per=16 x=random(4200) out=zeros(4)
+__kernel void pairs(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    const int start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i] * x[i + per];
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: one of the group's chunk is left out
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+__kernel void left_out(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    const int start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++) {
+        if (i == start)
+            continue;
+        s += x[i];
+    }
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: every second element
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+__kernel void every_second(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    const int start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i += 2)
+        s += x[i];
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: chunks of columns of a matrix
+// clmap: global=64,16 local=32,1 w=512 h=16 per=8 x=random(8192) out=zeros(16)
+__kernel void row_chunks(__global const int *restrict x, __global int *restrict out, const int w, const int h, const int per)
+{
+    const int y = get_global_id(1), start = get_global_id(0) * per;
+    int s = 0;
+    for (int c = start; c < min(start + per, w); c++)
+        s += x[y * w + c];
+    atomic_add(&out[y], s);
+}
+//// sums: two in one loop, one stored by each
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4) each=zeros(256)
+__kernel void two_sums(__global const int *restrict x, __global int *restrict out, __global int *restrict each, const int n,
+                       const int per)
+{
+    const int start = get_global_id(0) * per;
+    int s = 0, t = 0;
+    for (int i = start; i < start + per; i++) {
+        s += x[i];
+        t += x[i] & 1;
+    }
+    each[get_global_id(0)] = t;
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// sums: the greatest of sums, by a barrier of all
+// clmap: global=256 local=64 n=4096 per=16 x=random(n) out=zeros(4)
+__kernel void greatest_sum(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    const int start = get_global_id(0) * per;
+    int s = 0;
+    for (int i = start; i < start + per; i++)
+        s += x[i];
+    atomic_max(&out[get_group_id(0)], s);
+}
+//// loops: rows over a threshold
+// clmap: global=128 local=32 n=64 t=10 a=random(8192) out=zeros(128)
+// also: n=63
+// also: n=3
+__kernel void over(__global const int *restrict a, __global int *restrict out, const int n, const int t)
+{
+    const int r = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++) {
+        if (a[r * n + k] > t)
+            s += a[r * n + k];
+        else
+            s--;
+    }
+    out[r] = s;
+}
+//// loops: the largest and where, by rows
+// clmap: global=128 local=32 n=64 a=random(8192) out=zeros(128) at=zeros(128)
+// also: n=61
+__kernel void where(__global const float *a, __global float *out, __global int *at, const int n)
+{
+    const int r = get_global_id(0);
+    float m = a[r * n];
+    int p = 0;
+    for (int k = 0; k < n; k++)
+        if (a[r * n + k] > m) {
+            m = a[r * n + k];
+            p = k;
+        }
+    out[r] = m;
+    at[r] = p;
+}
+//// loops: stored under a condition
+// clmap: global=128 local=32 n=64 a=random(8192) out=random(8192)
+// also: same=a:out
+__kernel void clipped(__global const int *a, __global int *out, const int n)
+{
+    const int r = get_global_id(0);
+    for (int k = 0; k < n; k++)
+        if (a[r * n + k] > 5)
+            out[r * n + k] = a[r * n + k];
+}
+//// loops: an else that belongs to the inner if
+// clmap: global=128 local=32 n=64 a=random(8192) out=zeros(128)
+__kernel void dangling(__global const int *a, __global int *out, const int n)
+{
+    const int r = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        if (a[r * n + k] > 5)
+            if (a[r * n + k] > 50)
+                s += 2;
+            else
+                s += 1;
+    if (s > 3)
+        out[r] = s;
+}
+//// loops: short circuits in the condition
+// clmap: global=128 local=32 n=64 a=random(8192) b=random(64) out=zeros(128)
+// also: n=62
+__kernel void circuits(__global const int *a, __global const int *b, __global int *out, const int n)
+{
+    const int r = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++)
+        if (a[r * n + k] > 5 && b[k] > 7)
+            s += a[r * n + k];
+    out[r] = s;
+}
+//// loops: the counter is tested
+// clmap: global=128 local=32 n=64 a=random(8192) out=zeros(128)
+__kernel void tested(__global const int *a, __global int *out, const int n)
+{
+    const int r = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++) {
+        const int v = a[r * n + k];
+        if (k != r && k % 3)
+            s += v;
+    }
+    out[r] = s;
+}
+//// loops: runs of equal elements
+// clmap: global=128 local=32 n=64 a=random(8192) out=zeros(128)
+__kernel void equals(__global const uchar *a, __global int *out, const int n)
+{
+    const int r = get_global_id(0);
+    int run = 0, most = 0, before = -1;
+    for (int k = 0; k < n; k++) {
+        const int v = a[r * n + k] & 1;
+        if (v == before)
+            run++;
+        else
+            run = 1;
+        if (run > most)
+            most = run;
+        before = v;
+    }
+    out[r] = most;
+}
+//// loops: what is set is used behind
+// clmap: global=128 local=32 n=64 a=random(8192) out=zeros(128)
+__kernel void last_seen(__global const int *a, __global int *out, const int n)
+{
+    const int r = get_global_id(0);
+    int last = -1;
+    int k;
+    for (k = 0; k < n; ++k) {
+        if (a[r * n + k] % 5 == 0)
+            last = k;
+    }
+    out[r] = last + k;
+}
+//// loops: a running sum in memory behind a first store
+// clmap: global=64,16 local=16,4 stride=64 in=random(1024) out=random(1024) rows=zeros(16)
+// also: same=in:out
+__kernel void prefixes(__global int *out, __global int *in, __global int *rows, const int stride)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int at = y * stride + x;
+    out[at] = 0;
+    if (x > 0) {
+        for (int i = 0; i < x; i++)
+            out[at] += in[y * stride + i];
+    }
+    if (x == stride - 1)
+        rows[y] = out[at] + in[y * stride + x];
+}
+//// loops: a running sum in memory, first stored elsewhere
+// clmap: global=64,16 local=16,4 stride=64 in=random(1024) out=random(1024)
+__kernel void some_prefixes(__global int *out, __global int *in, const int stride)
+{
+    const int x = get_global_id(0), y = get_global_id(1);
+    const int at = y * stride + x;
+    if (x > 3)
+        out[at] = 0;
+    if (x > 0) {
+        for (int i = 0; i < x - 2; i++)
+            out[at] += in[y * stride + i];
+    }
+}
+//// loops: bytes to words, conditions between
+// clmap: global=128 local=32 n=64 a=random(8192) out=zeros(128)
+__kernel void digits(__global const uchar *a, __global uint *out, const int n)
+{
+    const int r = get_global_id(0);
+    uint v = 0;
+    for (int k = 0; k < n; k++) {
+        const uchar c = a[r * n + k];
+        if (c >= '0')
+            if (c <= '9')
+                v = v * 10 + (c - '0');
+    }
+    out[r] = v;
+}
+//// loops: a switch over the element
+// clmap: global=128 local=32 n=64 a=random(8192) out=zeros(128)
+__kernel void switched(__global const int *a, __global int *out, const int n)
+{
+    const int r = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; k++) {
+        switch (a[r * n + k] & 3) {
+        case 0: s += 1; break;
+        case 1: s *= 3; break;
+        default: s ^= k;
+        }
+    }
+    out[r] = s;
+}
