@@ -228,7 +228,7 @@ class _Branches:
 _FOR_OPENCL = re.compile(
     r"(?!_)(?:[A-Z0-9]+_)?(?:OPENCL|OCL)(?:_(?:ENABLED?|SUPPORT|BACKEND|EXAMPLES?|TESTS?|API|DEVICE))?"
 )
-_ALONE = re.compile(r"(?:defined\s*\(?\s*)?\w+\s*\)?")
+_ALONE = re.compile(r"(?:defined\s*+\(?\s*+)?\w++\s*+\)?")
 
 
 def _is_for_opencl(name: str) -> bool:
