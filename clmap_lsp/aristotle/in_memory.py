@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from operator import attrgetter
 from types import TracebackType
 from typing import Any, Self
@@ -16,8 +16,6 @@ from clmap_lsp.aristotle.records import (
     Platform,
     Record,
     StridePoint,
-    as_row,
-    from_row,
 )
 
 _KEYS: dict[type[Any], tuple[str, ...]] = {
@@ -33,10 +31,10 @@ class Records:
     def __init__(self, records: Iterable[Record]) -> None:
         found: dict[type[Any], dict[object, Any]] = {it: {} for it in _KEYS}
         by_key = {kind: attrgetter(*names) for kind, names in _KEYS.items()}
+        floats = {kind: [it.name for it in fields(kind) if it.type == "float"] for kind in _KEYS}
         for it in records:
             kind = type(it)
-            # By way of a row, as through a file: figures have six digits, which findings are decided by.
-            found[kind][by_key[kind](it)] = from_row(kind, as_row(it))
+            found[kind][by_key[kind](it)] = _with_six_digits(it, floats[kind])
         self._records = {
             kind: [them[key] for key in sorted(them, key=_as_sorted)] for kind, them in found.items()
         }
@@ -69,6 +67,16 @@ class Records:
             raise DatabaseError(f"{kind.__name__.lower()} records have no field {sorted(unknown)[0]!r}")
         wanted = where.items()
         return [it for it in self._records[kind] if all(getattr(it, name) == value for name, value in wanted)]
+
+
+def _with_six_digits(record: Any, names: Iterable[str]) -> Any:
+    """Return a record as it comes out of a file, where figures have six digits: verdicts rest on those."""
+    changed = {
+        name: rounded
+        for name in names
+        if (rounded := float(f"{(value := getattr(record, name)):.6g}")) != value
+    }
+    return replace(record, **changed) if changed else record
 
 
 def _as_sorted(key: object) -> tuple[object, ...]:

@@ -65,7 +65,7 @@ def open_shipped_database() -> Database | Records:
 
 @cache
 def _in_memory() -> Records:
-    # Once a process: every question opens the database, and reading the files takes half a second.
+    # Once a process: every question opens the database, and reading the files takes a tenth of a second.
     return Records(read_records(_data_files()))
 
 
