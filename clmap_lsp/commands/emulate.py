@@ -172,9 +172,8 @@ def _emulated(args: argparse.Namespace, settings: Settings, name: str, text: str
     measured = _on_device(args, program, kernel, launch, opened.settings, result)
     render = emulation_json.render if args.format == "json" else emulation_text.render
     time = time_of(kernel, launch, opened.device, program.constants)
-    from clmap_lsp.emulator.result import Grounds
 
-    has_faults = any(it.grounds is not Grounds.GUESS for it in result.faults)
+    has_faults = any(not it.grounds.is_guess for it in result.faults)
     is_wrong = has_faults or (measured is not None and not measured.outputs_equal)
     text = render(program, launch, result, measured, time)
     return {"text": text, "code": int(is_wrong), "notes": notes}

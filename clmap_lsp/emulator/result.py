@@ -114,6 +114,14 @@ class Grounds(Enum):
     """A launch that was guessed, and all others that were tried in its stead."""
     GUESS = "guess"
     """A guess that others do not share: a size, a shape, a value; `detail` begins with it."""
+    CONTENTS = "contents"
+    """What buffers or images hold that nobody gave: with ones in place of zeros it does not happen. Data of
+    programs seldom look like either, so it tells little of the kernel; `detail` begins with it."""
+
+    @property
+    def is_guess(self) -> bool:
+        """True if the fault may not happen on any launch that there is."""
+        return self in (Grounds.GUESS, Grounds.CONTENTS)
 
 
 @dataclass(frozen=True, slots=True)

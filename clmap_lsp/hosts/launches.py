@@ -29,9 +29,10 @@ from clmap_lsp.hosts.values import (
     Text,
     Value,
     default_of,
-    field_name,
+    element_of,
     holder_name,
     is_handle,
+    kept_name,
     text_of,
 )
 from clmap_lsp.hosts.walking import called_names, handed_on, makes, mentions, rows_of, writes
@@ -630,7 +631,7 @@ def field_of(raised: Raised) -> str | None:
     place = raised.kernel.place if isinstance(raised.kernel, Pointer) else ""
     if is_handle(raised.kernel) or raised.store.read(place + ".name") is not None:
         return None
-    return field_name(place) or None
+    return kept_name(place) or None
 
 
 def _program_field_of(project: HostProject, raised: Raised) -> str:
@@ -649,6 +650,8 @@ def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
     holder = holder_name(raised.kernel.place) if isinstance(raised.kernel, Pointer) else ""
     near = [it for it in kept if it.path == raised.path] or kept
     near = [it for it in near if it.holder == holder] or near
+    element = element_of(raised.kernel.place) if isinstance(raised.kernel, Pointer) else ""
+    near = [it for it in near if it.element == element] or near
     own = [it for it in near if raised.owner and it.owner == raised.owner]
     if len({text_of(it.name) for it in near if it.name}) > (_MAX_OWN_KERNELS if own else _MAX_KERNELS):
         return

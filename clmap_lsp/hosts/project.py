@@ -113,6 +113,8 @@ class KeptKernel:
     holder: str
     program: str = ""
     """The field that its program was taken out of, where nothing is known to be in that."""
+    element: str = ""
+    """Which of several it is (`[1]`), where the field is an array."""
 
 
 @dataclass(slots=True, eq=False)

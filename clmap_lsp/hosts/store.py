@@ -18,8 +18,8 @@ from clmap_lsp.hosts.values import (
     Text,
     Value,
     default_of,
-    field_name,
     is_program,
+    kept_name,
     name_of,
 )
 
@@ -196,7 +196,7 @@ def texts_of(value: Value | None) -> Iterator[Text]:
 def program_field(store: Store, kernel: str) -> str:
     """Return the field that a kernel's program is taken out of, where it is no program that is known."""
     program = store.read(f"{kernel}.program")
-    return field_name(program.place) if isinstance(program, Pointer) and not is_program(program) else ""
+    return kept_name(program.place) if isinstance(program, Pointer) and not is_program(program) else ""
 
 
 def program_of(store: Store, kernel: str | None) -> tuple[list[Text], Text]:

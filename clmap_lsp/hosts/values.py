@@ -184,6 +184,19 @@ def field_name(place: str) -> str:
     return name.rpartition(".")[2] if "." in name else ""
 
 
+def kept_name(place: str) -> str:
+    """Return the name of the field or of the variable outside of functions that a place is, or is an element
+    of: what one function puts there is found by others that run apart from it. Empty where it is neither.
+    """
+    field = field_name(place)
+    return field or (name_of(place).partition("[")[0] if place.startswith("g:") else "")
+
+
+def element_of(place: str) -> str:
+    """Return which element of an array a place is, as `[1]` or `[*]`; empty where it is none."""
+    return place[place.rindex("[") :] if place.endswith("]") else ""
+
+
 def holder_name(place: str) -> str:
     """Return the name of the variable or field that holds the field which a place is."""
     return field_name("." + name_of(place).rpartition(".")[0])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.clues import TURNS, Clues, find_clues
@@ -130,6 +130,7 @@ def complete(kernel: ir.Kernel, draft: Draft) -> None:
     _keep_inside_arrays(kernel, clues, draft)
     _buffers(kernel, clues, draft)
     _fit_memory(kernel, clues, draft)
+    _fit_reach(kernel, draft)
     _images(kernel, draft)
 
 
@@ -417,6 +418,31 @@ def _fit_memory(kernel: ir.Kernel, clues: Clues, draft: Draft) -> None:
             if it.name in draft.inferred and isinstance(draft.arguments.get(it.name), BufferArgument):
                 del draft.arguments[it.name]
         _buffers(kernel, clues, draft)
+
+
+def _fit_reach(kernel: ir.Kernel, draft: Draft) -> None:
+    """Shorten buffers that a guessed launch cannot have, the longest first, to an element for each work-item.
+
+    Their length is what indices are known not to pass, such as 2^30 for bits that are spread: seldom what
+    they reach. The emulator makes buffers longer that a run passes (`emulator/roomier.py`).
+    """
+    if "global" not in draft.inferred:
+        return
+    for _ in kernel.parameters:
+        if _inferred_bytes(kernel, draft) <= _MOST_BYTES:
+            return
+        held = {
+            it.name: argument
+            for it in kernel.parameters
+            if it.name in draft.inferred
+            and isinstance(argument := draft.arguments.get(it.name), BufferArgument)
+            and not argument.sides
+        }
+        name = max(held, key=lambda it: held[it].count, default="")
+        items = _product(draft.global_size)
+        if not name or held[name].count <= items:
+            return
+        draft.arguments[name] = replace(held[name], count=items)
 
 
 def _inferred_bytes(kernel: ir.Kernel, draft: Draft) -> int:

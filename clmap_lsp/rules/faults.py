@@ -75,6 +75,8 @@ def _severity(rule: RuleMeta, fault: Fault) -> Severity:
     """Return how loud a fault is: nothing is an error on a guess."""
     from clmap_lsp.emulator.result import Grounds
 
+    if fault.grounds is Grounds.CONTENTS:
+        return Severity.HINT
     if fault.grounds is Grounds.GUESS:
         return Severity.INFORMATION
     if fault.grounds is Grounds.PLAUSIBLE and rule.severity is Severity.ERROR:

@@ -42,7 +42,7 @@ from clmap_lsp.source.promote import Promoter, promotable
 from clmap_lsp.source.reuse import BuiltKernel
 from clmap_lsp.source.rewrite import EXPRESSIONS, Rewriter
 from clmap_lsp.source.span import Span
-from clmap_lsp.source.types import AddressSpace, PointerType, StructType, Type
+from clmap_lsp.source.types import AddressSpace, OpaqueType, PointerType, StructType, Type
 
 BUDGET = 18_000
 """Statements of a kernel after which further calls are not inlined. The most in 560 public kernel files is
@@ -247,12 +247,14 @@ class _Inliner(Rewriter):
         pairs = list(zip(callee.function.parameters, arguments, strict=False))
         # A pointer to an object is put in itself: what it points to is then plain to see.
         addresses = {a: b for a, b in pairs if isinstance(b, ObjectAddress) and _same_pointee(a.type, b.type)}
-        renamed = work.fresh(callee, addresses)
+        # So is an image, which no variable can hold a copy of.
+        images = {a: b.variable for a, b in pairs if isinstance(b, Read) and _is_image(b)}
+        renamed = work.fresh(callee, addresses.keys() | images.keys()) | images
         frames = (*self.frames, CallFrame(callee.function.name, call.span))
         inner = _Inliner(work, renamed, addresses, scope, result, (*self.stack, call.function), frames)
         body: list[Statement] = []
         for parameter, argument in pairs:
-            if parameter in addresses:
+            if parameter in addresses or parameter in images:
                 continue
             fresh = renamed[parameter]
             work.n_statements += 2
@@ -266,3 +268,7 @@ class _Inliner(Rewriter):
 
 def _same_pointee(left: Type, right: PointerType) -> bool:
     return isinstance(left, PointerType) and left.pointee == right.pointee
+
+
+def _is_image(value: Read) -> bool:
+    return isinstance(value.variable.type, OpaqueType) and value.variable.type.is_image

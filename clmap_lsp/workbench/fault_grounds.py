@@ -9,7 +9,7 @@ happens on a launch and with macros that somebody gave.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
@@ -22,6 +22,7 @@ from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
 from clmap_lsp.source.ir import OpaqueCall, walk
+from clmap_lsp.workbench.indexed_by_data import Place, indexed_by
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault
@@ -61,6 +62,8 @@ def with_grounds(
     kernel: Kernel, launch: Launch, result: EmulationResult, run: Run, run_defined: RunDefined
 ) -> EmulationResult:
     """Return a result whose faults say whether they hang on what was guessed; runs should do little work."""
+    by_data = indexed_by(kernel, _guessed_contents(launch)) if _goes_outside(result) else {}
+    result = replace(result, faults=tuple(_of_data(it, by_data) for it in result.faults))
     asked = [it for it in result.faults if it.kind not in _OF_TEXT and it.grounds is Grounds.KNOWN]
     if not asked:
         return result
@@ -93,10 +96,12 @@ def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
     if unknown is None:
         return result
     named = (it.name for it in walk(kernel.body) if isinstance(it, OpaqueCall) and it.span == unknown.span)
-    what = f"if `{next(named, unknown.element or 'a statement')}`, which is not followed, changes nothing"
+    name = next(named, unknown.element)
+    what = f"`{name}`, which is not followed, changes" if name else "statements that are not followed change"
+    what = f"if {what} nothing"
     lowered = tuple(
         it
-        if it.kind in _OF_TEXT or it.grounds is Grounds.GUESS
+        if it.kind in _OF_TEXT or it.grounds.is_guess
         else replace(it, grounds=Grounds.GUESS, detail=f"{what}: {it.detail}")
         for it in result.faults
     )
@@ -136,16 +141,32 @@ def _judged(fault: Fault, kernel: Kernel, launch: Launch, shown: dict[str, list[
     missing = [guess for guess, runs in shown.items() if any(_key(fault) not in it for it in runs)]
     if missing:
         condition = " and ".join(missing[:2])
-        return replace(fault, grounds=Grounds.GUESS, detail=f"if {condition} (guessed): {fault.detail}")
-    if fault.kind in _OUTSIDE and fault.buffer is None and _guesses_contents(launch):
+        grounds = Grounds.CONTENTS if missing == [_holds_zeros(_guessed_zeros(launch))] else Grounds.GUESS
+        return replace(fault, grounds=grounds, detail=f"if {condition} (guessed): {fault.detail}")
+    if fault.kind in _OUTSIDE and fault.buffer is None and _guessed_contents(launch):
         detail = f"if buffers hold no addresses (guessed): {fault.detail}"
         return replace(fault, grounds=Grounds.GUESS, detail=detail)
     is_guessed = _guesses_sizes(launch) or bool(_guessed_macros(kernel))
     return replace(fault, grounds=Grounds.PLAUSIBLE) if is_guessed else fault
 
 
-def _guesses_contents(launch: Launch) -> bool:
-    return any(isinstance(launch.arguments.get(it), BufferArgument) for it in launch.inferred)
+def _goes_outside(result: EmulationResult) -> bool:
+    return any(it.kind in _OUTSIDE for it in result.faults)
+
+
+def _of_data(fault: Fault, by_data: Mapping[Place, str]) -> Fault:
+    """Return a fault that says so if it is outside of memory for what a buffer holds that nobody gave."""
+    name = by_data.get((fault.span.path, fault.span.start)) if fault.kind in _OUTSIDE else None
+    if name is None or fault.grounds.is_guess:
+        return fault
+    detail = f"if `{name}` holds what was guessed for it: {fault.detail}"
+    return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
+
+
+def _guessed_contents(launch: Launch) -> frozenset[str]:
+    """Return the buffers and images whose contents nobody gave."""
+    named = (it for it in launch.inferred if isinstance(launch.arguments.get(it), BufferArgument))
+    return frozenset(named)
 
 
 def _guesses_sizes(launch: Launch) -> bool:
@@ -204,8 +225,5 @@ def _guessed_zeros(launch: Launch) -> dict[str, BufferArgument]:
     return {
         name: it
         for name, it in launch.arguments.items()
-        if isinstance(it, BufferArgument)
-        and it.fill is Fill.ZEROS
-        and not it.sides
-        and name in launch.inferred
+        if isinstance(it, BufferArgument) and it.fill is Fill.ZEROS and name in launch.inferred
     }

@@ -87,7 +87,7 @@ def test_what_inline_assembly_may_have_changed_begins_with_if():
 
 def test_a_guessed_buffer_holds_no_addresses():
     (fault,) = (it for it in faults(ADDRESSES) if it.kind is FaultKind.OUT_OF_BOUNDS_WRITE)
-    assert fault.grounds is Grounds.GUESS
+    assert fault.grounds is Grounds.CONTENTS
 
 
 def test_a_kernel_that_asks_for_no_id_is_a_task():

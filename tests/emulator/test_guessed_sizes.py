@@ -127,11 +127,59 @@ def test_a_fault_of_one_group_shape_says_so():
 
 def test_what_data_nobody_gave_divide_by_is_no_error():
     (fault,) = faults(DIVIDES_BY_DATA).faults
-    assert (fault.kind, fault.grounds) == (FaultKind.DIVISION_BY_ZERO, Grounds.GUESS)
-    assert fault.detail.startswith("if `by`")
+    assert (fault.kind, fault.grounds) == (FaultKind.DIVISION_BY_ZERO, Grounds.CONTENTS)
+    assert fault.detail.startswith("if `by`, `out` hold zeros (guessed): ")
     comment = "// clmap: global=64 local=64 n=64 by=zeros(64) out=zeros(64)"
     (fault,) = faults(DIVIDES_BY_DATA, comment).faults
     assert fault.grounds is Grounds.KNOWN
+
+
+INDEXED_BY_TEXELS = """__constant uchar table[] = {255, 0, 1};
+__constant int sides[] = {3, 4};
+__kernel void k(__read_only image2d_t im, __global int *out)
+{
+    int i = get_global_id(0);
+    out[i] = sides[table[read_imagei(im, (int2)(i, 0)).x]];
+}"""
+
+
+def test_what_texels_lead_to_that_nobody_gave_is_a_hint():
+    """It was a warning: images of whole numbers were taken to hold zeros, whatever hung on that."""
+    file = opened(INDEXED_BY_TEXELS)
+    (finding,) = file.findings(Selection(frozenset({"CM301"})), file.run_all())
+    assert finding.severity is Severity.HINT
+    assert finding.message.startswith("if `im` holds what was guessed for it: ")
+    given = opened("// clmap: global=64 local=64 im=image(64,1)\n" + INDEXED_BY_TEXELS)
+    assert [it.severity for it in given.findings(Selection(frozenset({"CM301"})), given.run_all())] != [
+        Severity.HINT
+    ]
+
+
+THROUGH = [
+    "int at = from[i]; out[i] = sides[at * 9 - 40];",
+    "int kept[2]; kept[i & 1] = from[i]; out[i] = sides[kept[i & 1] - 7];",
+    "__global const int *p = from + i; out[i] = sides[*p - 7];",
+    "int at = 0; for (int j = 0; j < 2; j++) { out[i] = sides[at - 7]; at = 1; at = from[i]; }",
+    "int2 v = vload2(0, from + i); out[i] = sides[v.y - 7];",
+    "int at; at = from[i] ? 9 : from[i] + 12; out[i] = sides[at];",
+]
+
+
+@pytest.mark.parametrize("way", THROUGH)
+def test_data_are_followed_to_the_address(way: str):
+    """Whatever zeros, ones and permutations do there, it says nothing of the kernel."""
+    text = "__kernel void k(__global const int *from, __global int *out)\n{ int sides[8] = {1}; "
+    text += f"int i = get_global_id(0); {way} }}"
+    found = [it for it in faults(text).faults if it.kind is FaultKind.OUT_OF_BOUNDS_READ]
+    assert found
+    assert {it.grounds for it in found} <= {Grounds.CONTENTS, Grounds.GUESS}
+
+
+def test_what_data_do_not_lead_to_stays_a_warning():
+    text = "__kernel void k(__global const int *from, __global int *out)\n{ int sides[8] = {1}; "
+    text += "int i = get_global_id(0); int at = i + 9; out[i] = from[i] + sides[at]; }"
+    found = [it for it in faults(text).faults if it.kind is FaultKind.OUT_OF_BOUNDS_READ]
+    assert {it.grounds for it in found} == {Grounds.PLAUSIBLE}
 
 
 def test_a_fault_that_shape_and_values_do_not_change_is_a_warning():
@@ -254,3 +302,27 @@ def test_buffers_of_a_guessed_launch_fit():
     assert kernel.launch.arguments["col"].count * 4 <= 256 << 20
     assert kernel.launch.scalar("n") == 4096
     assert not file.run(kernel.kernel, kernel.launch).faults
+
+
+SPREADS_BITS = """uint spread(uint x)
+{
+    x = (x | (x << 16)) & 0x030000FF;
+    x = (x | (x << 8)) & 0x0300F00F;
+    x = (x | (x << 4)) & 0x030C30C3;
+    return (x | (x << 2)) & 0x09249249;
+}
+__kernel void k(__global const uchar *from, __global uchar *to)
+{
+    uint x = get_global_id(0), y = get_global_id(1), z = get_global_id(2);
+    uint at = spread(x) | spread(y) << 1 | spread(z) << 2;
+    to[at] = from[at];
+}"""
+
+
+def test_a_guessed_launch_fits_however_wide_its_indices_are_known_to_be():
+    """Each buffer was given 2^30 elements, and the launch refused: a warning about nothing but a guess."""
+    file = opened(SPREADS_BITS)
+    (kernel,) = file.analysis.kernels
+    assert {kernel.launch.arguments[it].count for it in ("from", "to")} == {64**3}
+    assert not faults(SPREADS_BITS).faults
+    assert not file.findings(Selection(frozenset({"CM007"})), file.run_all())

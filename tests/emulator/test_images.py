@@ -234,6 +234,35 @@ def test_images_are_inferred_with_a_texel_for_each_work_item() -> None:
     assert "image(" in as_comment(launch)
 
 
+PASSED_ON = """
+__constant sampler_t S = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;
+int4 at(read_only image2d_t im, sampler_t how, int2 p) { return read_imagei(im, how, p); }
+int4 both(read_only image2d_t first, read_only image2d_t second, int2 p) {
+  return at(first, S, p) - 2 * at(second, S, p);
+}
+int next(read_only image2d_t im, int i) { return (i + 1) % get_image_width(im); }
+void put(write_only image2d_t im, int2 p, int4 v) { write_imagei(im, p, v); }
+kernel void k(read_only image2d_t a, read_only image2d_t b, write_only image2d_t to) {
+  int2 p = (int2)(get_global_id(0), get_global_id(1));
+  put(to, p, both(a, b, p));
+  if (p.x == 0) put(to, (int2)(next(to, 7), p.y), both(b, a, p));
+}"""
+
+
+def test_images_are_passed_on_through_functions() -> None:
+    program = read_program(PASSED_ON, "k.cl")
+    (kernel,) = program.kernels
+    arguments = {
+        "a": parse_argument("image(4,2,iota)"),
+        "b": parse_argument("image(4,2,iota)"),
+        "to": parse_argument("image(4,2)"),
+    }
+    result = emulate(program, kernel, Launch("k", (4, 2), (4, 2), arguments))
+    assert not result.faults
+    stored = result.buffers["to"].data.view(np.int32)
+    assert stored.tolist() == [-i for i in range(32)]
+
+
 FAULTS = [
     ("write_only", "write_imagef(im, (int2)(0, 0), (float4)(i));", {"data-race"}),
     ("write_only", "write_imagef(im, (int2)(i % 8, i / 8), (float4)(i));", set()),

@@ -22,10 +22,11 @@ from clmap_lsp.hosts.values import (
     Value,
     converted,
     default_of,
-    field_name,
+    element_of,
     holder_name,
     is_kernel,
     is_program,
+    kept_name,
     name_of,
     size_of,
 )
@@ -202,7 +203,7 @@ class State(ABC):
         if type_name and "*" not in type_name:
             value = converted(self._resolved(type_name), value)
         self.store.write(place, named(place, value))
-        kept_in = field_name(place)
+        kept_in = kept_name(place)
         for it in value.values if isinstance(value, Alternatives) else (value,):
             if kept_in and is_kernel(it) and isinstance(it, Pointer):
                 self._keep_kernel(kept_in, place, it)
@@ -210,7 +211,7 @@ class State(ABC):
                 self._keep_program(kept_in, it)
 
     def _keep_kernel(self, name: str, place: str, kernel: Pointer) -> None:
-        """Note which kernel a field holds, for launches in functions that are run apart from this one."""
+        """Note which kernel a field or a global variable holds, for functions that run apart."""
         store = self.store
         if store is None:
             return
@@ -219,13 +220,14 @@ class State(ABC):
         names: list[Text | None] = [*texts_of(store.read(kernel.place + ".name"))]
         for text in names or [None]:
             program = "" if sources else program_field(store, kernel.place)
-            kept = KeptKernel(text, tuple(sources), options, self.path, owner, holder_name(place), program)
+            holder, element = holder_name(place), element_of(place)
+            kept = KeptKernel(text, tuple(sources), options, self.path, owner, holder, program, element)
             known = self.project.kernels_in_fields.setdefault(name, [])
             if kept not in known:
                 known.append(kept)
 
     def _keep_program(self, name: str, program: Pointer) -> None:
-        """Note which program a field holds, for kernels that functions run apart from this one make of it."""
+        """Note which program a field or a global variable holds, for functions that run apart."""
         store = self.store
         if store is None:
             return

@@ -1,0 +1,105 @@
+"""Which accesses take their address from what a buffer or an image holds.
+
+Where nobody gave the contents, an access that leaves an array because of them says nothing of the kernel:
+tables are indexed by codes, bins and neighbours that only a program's own data keep inside. What a statement
+may hold is followed forwards through variables, pointers and arrays, whatever the order of statements, so
+that an address may be said to hang on data that does not, and never the other way round. Which statements run
+is not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from clmap_lsp.dataclass import dataclass
+from clmap_lsp.source.ir import (
+    Expression,
+    ImageRead,
+    ImageWrite,
+    Kernel,
+    ObjectAddress,
+    Read,
+    Statement,
+    Variable,
+    expressions,
+    nodes,
+    touches,
+    walk,
+    written,
+    written_through,
+)
+from clmap_lsp.source.types import PointerType
+
+Place = tuple[str, int]
+"""File and offset at which an access begins."""
+
+_MOST_PASSES = 12
+"""Each carries data one assignment further up a loop's body; what is not reached by then is not said."""
+
+
+@dataclass(slots=True)
+class _Flow:
+    """What holds data, each with the argument that it came out of."""
+
+    memory: dict[Variable, str]
+    """Arrays, and pointers and images through which data is read."""
+    values: dict[Variable, str]
+    """Variables whose value is data, or was computed from it."""
+
+
+def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, str]:
+    """Return the accesses whose address hangs on what arguments hold: by place, the name of one of these."""
+    flow = _Flow({it: it.name for it in kernel.parameters if it.name in arguments}, {})
+    statements = list(walk(kernel.body))
+    for _ in range(_MOST_PASSES):
+        before = len(flow.memory) + len(flow.values)
+        for statement in statements:
+            _carry(statement, flow)
+        if len(flow.memory) + len(flow.values) == before:
+            break
+    found: dict[Place, str] = {}
+    for statement in statements:
+        for address in _addresses(statement):
+            name = _data_of(address, flow)
+            if name is not None:
+                found.setdefault((statement.span.path, statement.span.start), name)
+    return found
+
+
+def _addresses(statement: Statement) -> Iterator[Expression]:
+    yield from (it.pointer for it in touches(statement))
+    if isinstance(statement, ImageRead | ImageWrite):
+        yield statement.coordinate
+
+
+def _carry(statement: Statement, flow: _Flow) -> None:
+    """Note what a statement hands on."""
+    read = [it.pointer for it in touches(statement) if it.op != "store"]
+    if isinstance(statement, ImageRead):
+        read.append(statement.image)
+    name = next((it for address in read if (it := _memory_of(address, flow)) is not None), None)
+    for expression in expressions(statement):
+        name = name or _data_of(expression, flow)
+        behind = _memory_of(expression, flow)
+        if behind is not None:
+            for variable in written(statement):
+                if isinstance(variable.type, PointerType):
+                    flow.memory.setdefault(variable, behind)
+    if name is None:
+        return
+    for variable in written(statement):
+        flow.values.setdefault(variable, name)
+    for pointer in written_through(statement):
+        for node in nodes(pointer):
+            if isinstance(node, ObjectAddress):
+                flow.memory.setdefault(node.variable, name)
+
+
+def _data_of(expression: Expression, flow: _Flow) -> str | None:
+    reads = (it.variable for it in nodes(expression) if isinstance(it, Read))
+    return next((flow.values[it] for it in reads if it in flow.values), None)
+
+
+def _memory_of(expression: Expression, flow: _Flow) -> str | None:
+    named = (it.variable for it in nodes(expression) if isinstance(it, Read | ObjectAddress))
+    return next((flow.memory[it] for it in named if it in flow.memory), None)
