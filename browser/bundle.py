@@ -23,6 +23,7 @@ import tempfile
 import urllib.request
 import zipfile
 from collections.abc import Sequence
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -54,24 +55,27 @@ _COMPILE = (
 _LINK = ("-shared", "--experimental-pic", "--allow-undefined", "--export=PyInit__binding", "--strip-all")
 
 
-def build(target: Path) -> None:
-    """Fill a folder with everything that the page loads, and a manifest of it."""
-    shutil.rmtree(target, ignore_errors=True)
-    target.mkdir(parents=True)
+def build(folder: Path) -> None:
+    """Fill a folder with all that the page loads, and a manifest. It is replaced once all is there."""
     with tempfile.TemporaryDirectory(prefix="clmap-browser-") as name:
         work = Path(name)
+        target = work / "made"
+        target.mkdir()
         lock = copy_pyodide(work, target)
-        wheels = [numpy(work, target, lock["packages"]["numpy"])]
+        wheels = [numpy(work, target, folder, lock["packages"]["numpy"])]
         wheels += compile_tree_sitter(work, target)
         wheels += [platformdirs(target), clmap(work, target)]
-    for own in OWN:
-        shutil.copy(HERE / own, target)
-    choices = {
-        "examples": {it: (ROOT / "fixtures" / f"{it}.cl").read_text(encoding="utf-8") for it in EXAMPLES},
-        "devices": [{"id": it.id, "name": it.name} for it in list_models()],
-    }
-    (target / "choices.json").write_text(json.dumps(choices), encoding="utf-8")
-    write_manifest(target, wheels)
+        for own in OWN:
+            shutil.copy(HERE / own, target)
+        choices = {
+            "examples": {it: (ROOT / "fixtures" / f"{it}.cl").read_text(encoding="utf-8") for it in EXAMPLES},
+            "devices": [{"id": it.id, "name": it.name} for it in list_models()],
+        }
+        (target / "choices.json").write_text(json.dumps(choices), encoding="utf-8")
+        write_manifest(target, wheels)
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(target, folder)
 
 
 def copy_pyodide(work: Path, target: Path) -> Any:
@@ -82,22 +86,26 @@ def copy_pyodide(work: Path, target: Path) -> Any:
     return json.loads((target / "pyodide-lock.json").read_text(encoding="utf-8"))
 
 
-def numpy(work: Path, target: Path, package: dict[str, Any]) -> str:
-    """Fetch Pyodide's NumPy wheel. Returns its name."""
+def numpy(work: Path, target: Path, before: Path, package: dict[str, Any]) -> str:
+    """Fetch Pyodide's NumPy wheel, or take the one of the build before. Returns its name."""
     name = package["file_name"]
-    for source in (_from_server, _from_pypi):
-        data = source(work, name)
+    for source, folder in ((_kept, before), (_from_server, work), (_from_pypi, work)):
+        data = source(folder, name)
         if data is not None and hashlib.sha256(data).hexdigest() == package["sha256"]:
             (target / name).write_bytes(data)
             return str(name)
     raise SystemExit(f"{name}: neither Pyodide's server nor PyPI gave the file with the checksum of its lock")
 
 
+def _kept(before: Path, name: str) -> bytes | None:
+    return (before / name).read_bytes() if (before / name).is_file() else None
+
+
 def _from_server(_: Path, name: str) -> bytes | None:
     try:
         with urllib.request.urlopen(PYODIDE_SERVER + name, timeout=20) as answer:
             return bytes(answer.read())
-    except OSError:
+    except (OSError, HTTPException):
         return None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import json
 from pathlib import Path
@@ -85,3 +86,22 @@ def test_the_bundle_takes_the_versions_of_the_lock_file() -> None:
         assert f"\n{bundle.pinned(package)} " in f"\n{lock}"
     for example in bundle.EXAMPLES:
         assert (ROOT / "fixtures" / f"{example}.cl").is_file()
+
+
+def test_numpy_is_what_the_lock_file_says_wherever_it_comes_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle = script("bundle")
+    before, target = tmp_path / "before", tmp_path / "target"
+    before.mkdir()
+    target.mkdir()
+    package = {"file_name": "numpy.whl", "sha256": hashlib.sha256(b"the wheel").hexdigest()}
+    monkeypatch.setattr(bundle, "_from_server", lambda *_: b"somebody else's")
+    monkeypatch.setattr(bundle, "_from_pypi", lambda *_: b"the wheel")
+    (before / "numpy.whl").write_bytes(b"half of the")
+    assert bundle.numpy(tmp_path, target, before, package) == "numpy.whl"
+    assert (target / "numpy.whl").read_bytes() == b"the wheel"
+    monkeypatch.setattr(bundle, "_from_pypi", lambda *_: None)
+    assert bundle.numpy(tmp_path, tmp_path, target, package) == "numpy.whl"
+    with pytest.raises(SystemExit, match="checksum"):
+        bundle.numpy(tmp_path, target, before, package)
