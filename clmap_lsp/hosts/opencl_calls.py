@@ -813,6 +813,8 @@ def _is_called_program(text: str) -> bool:
 def _launches_field(interpreter: Interpreter, call: Call, arguments: list[Value]) -> bool:
     """Note what `self.kernel(queue, global, local, …)` launches if another method put a kernel there."""
     is_method = isinstance(call.function, Member) and call.function.base == Name("self")
+    if isinstance(call.function, Name):
+        return _launches_unknown(interpreter, call, call.function.name, arguments)
     if not is_method or len(arguments) < 3 or not interpreter.path.endswith(".py"):
         return False
     whole, local = arguments[1:3]
@@ -821,6 +823,17 @@ def _launches_field(interpreter: Interpreter, call: Call, arguments: list[Value]
         return False
     kernel = Pointer(place)
     launch(interpreter, call, kernel, None, (whole, local), arguments=arguments[3:], is_likely=True)
+    return True
+
+
+def _launches_unknown(interpreter: Interpreter, call: Call, name: str, arguments: list[Value]) -> bool:
+    """Note what `kernel(queue, global, local, …)` launches, where nothing is known of the kernel."""
+    if not interpreter.path.endswith(".py") or len(arguments) < 3 or not _is_called_program(name):
+        return False
+    whole, local = arguments[1:3]
+    if "queue" not in text_of(arguments[0]) or not isinstance(local, (Sizes, Null)):
+        return False
+    launch(interpreter, call, interpreter.value(call.function), None, (whole, local), arguments=arguments[3:])
     return True
 
 

@@ -148,3 +148,50 @@ def test_a_file_that_is_too_long_leaves_the_budget_to_others() -> None:
     assert not budget.take_parsed(5000)
     assert budget.take_parsed(900)
     assert budget.is_spent
+
+
+STATIC = """\
+template <bool used = true>
+class Backend {
+public:
+  static void run(cl_kernel k, size_t n) {
+    size_t group = 64;
+    clEnqueueNDRangeKernel(queue, k, 1, NULL, &n, &group, 0, NULL, NULL);
+  }
+};
+struct Sizes {
+  static size_t pick(size_t n) { return n * 2; }
+};
+inline size_t pick(size_t n) { return n * 3; }
+inline void run(cl_kernel k, size_t n) { Backend<>::run(k, n); }
+int main() {
+  cl_kernel k = clCreateKernel(program, "entry", NULL);
+  run(k, Sizes::pick(512));
+}
+"""
+
+
+def test_a_static_method_is_told_from_a_function_of_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "k.cl").write_text(KERNEL)
+    (tmp_path / "main.cpp").write_text(STATIC)
+    assert main(["launches", str(tmp_path), "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["launches"]
+    assert (found["kernel"], found["global"], found["local"]) == ("entry", [1024], [64])
+
+
+def test_a_call_of_a_kernel_that_nothing_is_known_of_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "run.py").write_text(
+        "import pyopencl as cl\n"
+        "class Model:\n"
+        "    def evaluate(self, env, model, size):\n"
+        "        queue = env.queue[model.kind]\n"
+        "        kernel = model.function('plain')\n"
+        "        given = [size, None]\n"
+        "        kernel(queue, size, None, *given)\n"
+    )
+    assert main(["launches", str(tmp_path)]) == 0
+    assert "run.py:7: launches a kernel whose name is not known" in capsys.readouterr().out

@@ -56,6 +56,7 @@ _TELLING = frozenset(
 )
 
 _MAX_DEPTH = 24
+_MAX_BASES = 5
 
 _ENTRY_POINTS = frozenset(
     (
@@ -333,6 +334,9 @@ class Interpreter(Flow):
                     return self.method(self.objects[held.place], "__call__"), held
                 if is_handle(held) or self.types.get(self.frame.names.get(name, "")):
                     return None, None  # A variable hides functions of its name.
+                named = self._static_method(callee, values)
+                if named is not None:
+                    return named, None
                 own = self.frame.this
                 is_global = self._is_of_namespace(callee.scope) or self.path.endswith(".py")
                 if own is not None and self.frame.function.owner and not is_global:
@@ -379,6 +383,20 @@ class Interpreter(Flow):
             case _:
                 held = self.value(callee)
                 return self._held(held, values) if isinstance(held, Routine) else (None, None)
+
+    def _static_method(self, callee: Name, values: Sequence[Value]) -> Function | None:
+        """Return the method that `Class::method` names; of a base class it is called for the own object."""
+        running = self.frame.function.owner
+        if not callee.scope or callee.scope == OUTERMOST or self.path.endswith(".py"):
+            return None
+        cls = self.project.class_named(callee.scope, self.path)
+        if cls is None or cls.name == running or (running and self._is_base(cls.name, running, 0)):
+            return None
+        return self.overload(self.project.functions(callee.name, self.path, cls.name), values)
+
+    def _is_base(self, name: str, of: str, depth: int) -> bool:
+        cls = self.project.class_named(of, self.path) if depth < _MAX_BASES else None
+        return cls is not None and any(it == name or self._is_base(name, it, depth + 1) for it in cls.bases)
 
     def _is_of_namespace(self, scope: str) -> bool:
         """Tell whether a function is qualified with what is no class: methods of its name are not meant."""
