@@ -1719,3 +1719,180 @@ __kernel void switched(__global const int *a, __global int *out, const int n)
     }
     out[r] = s;
 }
+//// text: all on one line
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) out=zeros(4)
+// also: n=4096
+__kernel void one_line(__global const int *restrict x, __global int *restrict out, const int n, const int per) { int s = 0; const int b = get_global_id(0) * per; for (int i = b; i < min(b + per, n); i++) s += x[i]; atomic_add(&out[get_group_id(0)], s); }
+//// text: a comment at the loop, braces on lines of their own
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) out=zeros(4)
+__kernel void commented(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+	int s = 0;
+	int begin = get_global_id(0)*per;   // where mine begin
+	int end = begin+per;                /* and end */
+	if(end>n) { end = n; }
+	#pragma unroll 4
+	for(int i=begin;i<end;i++)          // mine
+	{
+		/* each */
+		s+=x[i];
+	}
+	atomic_add(&out[get_group_id(0)],s);
+}
+//// text: the counter is declared far above, and used by two loops
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) y=random(n) out=zeros(4)
+__kernel void twice(__global const int *restrict x, __global const int *restrict y, __global int *restrict out,
+                    const int n, const int per)
+{
+    int i, s = 0;
+    const int b = get_global_id(0) * per;
+    const int e = b + per < n ? b + per : n;
+    for (i = b; i < e; ++i)
+        s += x[i];
+    for (i = b; i < e; ++i)
+        s -= y[i];
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// text: the end is used again
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) out=zeros(4) ends=zeros(256)
+__kernel void end_again(__global const int *restrict x, __global int *restrict out, __global int *restrict ends,
+                        const int n, const int per)
+{
+    int s = 0;
+    int b = get_global_id(0) * per;
+    int e = b + per;
+    if (e > n)
+        e = n;
+    for (int i = b; i < e; i++)
+        s += x[i];
+    ends[get_global_id(0)] = e;
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// text: long and short counters
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) out=zeros(4)
+__kernel void mixed_widths(__global const int *restrict x, __global int *restrict out, const uint n, const ushort per)
+{
+    int s = 0;
+    for (long i = (long)get_global_id(0) * per; i < (long)(get_global_id(0) + 1) * per && i < n; i++)
+        s += x[i];
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// text: unsigned spelt out
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) out=zeros(4)
+__kernel void spelt(__global const int *restrict x, __global int *restrict out, unsigned int n, unsigned int per)
+{
+    int s = 0;
+    unsigned int first_one = get_global_id(0) * per;
+    for (unsigned int i = first_one; i < first_one + per; i += 1)
+        if (i < n)
+            s += x[i];
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// text: id through a helper's macro
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) out=zeros(4)
+#define TID ((int)get_global_id(0))
+#define LID ((int)get_local_id(0))
+#define PER_ITEM (per)
+__kernel void macros_of_ids(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    int s = 0;
+    const int b = TID * PER_ITEM;
+    for (int i = b; i < min(b + PER_ITEM, n); i++)
+        s += x[i];
+    if (LID >= 0)
+        atomic_add(&out[get_group_id(0)], s);
+}
+//// text: a local id that is changed afterwards
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) out=zeros(4)
+__kernel void lid_changed(__global const int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    int lid = get_local_id(0);
+    int s = 0;
+    const int b = (get_group_id(0) * get_local_size(0) + lid) * per;
+    lid += 3;
+    for (int i = b; i < min(b + per, n); i++)
+        s += x[i];
+    atomic_add(&out[lid % 4], s);
+}
+//// text: a parameter named like a built-in size
+// clmap: global=256 local=64 n=4000 size=16 x=random(n) out=zeros(4)
+__kernel void sized(__global const int *restrict x, __global int *restrict out, const int n, const int size)
+{
+    int sum = 0, step = 0;
+    const int lsize = get_local_size(0), group = get_group_id(0), lid = get_local_id(0);
+    const int base = group * lsize * size;
+    for (int i = base + lid * size; i < base + (lid + 1) * size; i++) {
+        if (i >= n) break;
+        sum += x[i], step++;
+    }
+    atomic_add(&out[group], sum + step);
+}
+//// text: vectors by their elements
+// clmap: global=256 local=64 n=1024 per=4 x=random(n) out=zeros(4)
+__kernel void members(__global const int4 *restrict x, __global int *restrict out, const int n, const int per)
+{
+    int s = 0, m = 0;
+    const int b = get_global_id(0) * per;
+    for (int i = b; i < b + per; i++) {
+        const int4 v = x[i];
+        s += v.x + v.w;
+        m |= v.y;
+    }
+    atomic_add(&out[get_group_id(0)], s);
+    atomic_or(&out[3], m);
+}
+//// text: stored elements, and a count of them
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) y=zeros(4096) out=zeros(4)
+__kernel void stored_and_counted(__global const int *restrict x, __global int *restrict y, __global int *restrict out,
+                                 const int n, const int per)
+{
+    int changed = 0;
+    const int b = get_global_id(0) * per;
+    for (int i = b; i < b + per; i++) {
+        if (i >= n)
+            break;
+        const int v = x[i] & 15;
+        if (v != 3) {
+            y[i] = v;
+            changed++;
+        }
+    }
+    atomic_add(&out[get_group_id(0)], changed);
+}
+//// text: in place, with the total of what was
+// clmap: global=256 local=64 n=4000 per=16 x=random(n) out=zeros(4)
+__kernel void in_place(__global int *restrict x, __global int *restrict out, const int n, const int per)
+{
+    int was = 0;
+    const int b = get_global_id(0) * per, e = min(b + per, n);
+    for (int i = b; i < e; i++) {
+        was += x[i];
+        x[i] = 0;
+    }
+    atomic_add(&out[get_group_id(0)], was);
+}
+//// text: structures
+// clmap: global=256 local=64 n=1024 per=4 p=random(n) out=zeros(4)
+struct item { int price, count; };
+__kernel void turnover(__global const struct item *restrict p, __global int *restrict out, const int n, const int per)
+{
+    int s = 0;
+    const int b = get_global_id(0) * per;
+    for (int i = b; i < min(b + per, n); i++)
+        s += p[i].price * p[i].count;
+    atomic_add(&out[get_group_id(0)], s);
+}
+//// text: a private copy and a nested loop
+// clmap: global=256 local=64 n=4096 per=16 w=3 x=random(4100) out=zeros(4)
+__kernel void windows(__global const int *restrict x, __global int *restrict out, const int n, const int per, const int w)
+{
+    int s = 0;
+    const int b = get_global_id(0) * per;
+    for (int i = b; i < b + per; i++) {
+        int m = INT_MIN;
+        for (int j = 0; j < w; j++)
+            m = max(m, x[i + j]);
+        s += m;
+    }
+    atomic_add(&out[get_group_id(0)], s);
+}

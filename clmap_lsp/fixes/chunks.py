@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from clmap_lsp.access.algebra import substitute
 from clmap_lsp.access.polynomial import (
     ZERO,
     Op,
@@ -20,7 +21,7 @@ from clmap_lsp.access.polynomial import (
     local_id,
     varies_in_group,
 )
-from clmap_lsp.access.records import Access
+from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.alike import always
@@ -43,7 +44,7 @@ class Chunk:
     cuts: tuple[Polynomial, ...]
     """What all chunks end at besides, where the counter is the element."""
     accesses: tuple[Access, ...]
-    """At the element, or at a place from it that is the same for a work-group."""
+    """Those that go by the element: stores at it, or at a place from it that is the same for a work-group."""
     texts: tuple[Range, ...] = ()
     """What says which element a turn is for; empty where the counter does."""
     kind: str = ""
@@ -141,18 +142,24 @@ def _by_element(scope: Scope, loop: CountingLoop) -> Chunk | None:
     ends = list(_ends(start, facts.unwrapped(loop.symbol.trip)))
     cuts = tuple(it for it in ends if it != start + length)
     inside = (it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops)
-    found = tuple(it for it in inside if _is_at(it, Polynomial.of(loop.symbol) + start))
+    found = tuple(it for it in inside if _goes_by(it, loop, Polynomial.of(loop.symbol) + start))
     if len(cuts) == len(ends) or not _plain(cuts) or not found:
         return None
     return Chunk(loop, length, cuts, found) if all(_may_move(scope, it) for it in found) else None
 
 
-def _is_at(access: Access, place: Polynomial) -> bool:
-    return (
-        access.space is AddressSpace.GLOBAL
-        and access.known
-        and _plain((facts.unwrapped(access.index) - place,))
-    )
+def _goes_by(access: Access, loop: CountingLoop, element: Polynomial) -> bool:
+    """True for an access at the element; for a load also at a multiple of it, and of what inner loops add."""
+    if access.space is not AddressSpace.GLOBAL or not access.known:
+        return False
+    index = facts.unwrapped(access.index)
+    if access.direction is not Direction.LOAD:
+        return _plain((index - element,))
+    pitch = index.coefficient(loop.symbol)
+    if pitch is None or not pitch or not _plain((pitch,)):
+        return False
+    rest = substitute(index - pitch * element, {it: ZERO for it in access.loops if it != loop.symbol})
+    return _plain((rest,))
 
 
 def _may_move(scope: Scope, access: Access) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from fixing import SETTINGS, mutant, offered, proposed, rejected
 from natively import all_of, natively_the_same
@@ -165,6 +167,15 @@ CASES = {
     "atomics, in words said twice": (BY_TURN, ()),
     "a tree out of a macro": (HELPED, ()),
     "no sum": (MAPPED, ()),
+    "members of vectors": (
+        SUMMED.replace("const int *a", "const int2 *restrict a").replace("+= a[i]", "+= a[i].x * a[i].y"),
+        (POWER,),
+    ),
+    "windows of elements": (
+        SUMMED.replace("sum += a[i];", "for (int j = 0; j < 3; j++)\n            sum += a[i + j] ^ j;")
+        .replace("random(n)", "random(n+3)"),
+        (POWER,),
+    ),
 }  # fmt: skip
 
 
@@ -356,3 +367,26 @@ def test_local_memory_of_the_host_is_a_group_s_own():
     assert len(proposed(LOCAL, "share-chunk")) == 1
     assert proposed(LOCAL, "stride-order") == []
     assert len(proposed(LOCAL.replace("get_group_id(0);", "7;").replace("w[0];", "7;"), "stride-order")) == 1
+
+
+GROUP_FUNCTION = SUMMED.replace(TREE, "    sum = work_group_reduce_add(sum);\n").replace("part[0]", "sum")
+
+
+@pytest.mark.parametrize(
+    ("function", "fits"),
+    [
+        ("work_group_reduce_add(sum)", True),
+        ("work_group_reduce_max(sum)", False),
+        ("work_group_scan_inclusive_add(sum)", False),
+        ("work_group_broadcast(sum, 0)", False),
+        ("sub_group_reduce_add(sum)", False),
+    ],
+)
+def test_group_functions_join_what_they_are_for(function: str, fits: bool):
+    text = GROUP_FUNCTION.replace("work_group_reduce_add(sum)", function)
+    found = proposed(text.replace(", __local int *part", "").replace(" part=64", ""), "share-chunk")
+    assert len(found) == fits
+    for subject, proposal in found:
+        free = replace(proposal, lowers_traffic=False, least_gain=0.0)
+        assert isinstance(verify(subject, free, SETTINGS), Verified)
+        assert [it.text for it in proposal.assumptions] == [APART]
