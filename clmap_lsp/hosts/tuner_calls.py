@@ -2,8 +2,8 @@
 
 A program defines a kernel with sizes, gives it parameters, each with the values to try, and says how these
 change the sizes. Each parameter is a macro of the kernel, too. Every configuration is launched, so that none
-of the values holds in every run; as a default counts the first configuration that the program's own
-constraints let through, since a tuner starts with such a one.
+of the values holds in every run; as a default counts the first configuration with full work-groups that the
+program's own constraints let through.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING
 from clmap_lsp.hosts.opencl_calls import kernel_of, known_name
 from clmap_lsp.hosts.tree import Call
 from clmap_lsp.hosts.tuner_launches import (
+    change_size,
     current,
     run_kernel,
     set_arguments,
+    set_side,
     side,
     tune,
     update_scalar,
@@ -293,6 +295,10 @@ TUNERS: dict[str, CallHandler] = {
     ".GetSizeX()": side(0),
     ".GetSizeY()": side(1),
     ".GetSizeZ()": side(2),
+    ".SetSizeX()": set_side(0),
+    ".SetSizeY()": set_side(1),
+    ".SetSizeZ()": set_side(2),
+    **dict.fromkeys((".SetSize()", ".Multiply()", ".Divide()", ".RoundUp()"), change_size),
     ".UpdateScalarArgument()": update_scalar,
     "GetParameterValue": value_of_parameter,
     ".SetCompilerOptions()": _options,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from clmap_lsp.hosts.opencl_calls import launch, set_argument
 from clmap_lsp.hosts.strings import piece
-from clmap_lsp.hosts.tree import Call
+from clmap_lsp.hosts.tree import Call, Member
 from clmap_lsp.hosts.tuner_notes import (
     SCALAR,
     Change,
@@ -33,6 +35,7 @@ from clmap_lsp.hosts.values import (
     binary,
     joined,
     text_of,
+    truth,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 _CURRENT = "g:#tuned"
 """The place below which the parameters of what is launched stand."""
+_FULL_GROUP, _FULL_ROW = 64, 16
+"""Work-items of a group, and in its first dimension, from which on it fills what devices run at once."""
 _ACTIONS = {"Add": "+", "Subtract": "-", "Multiply": "*", "Divide": "/"}
 
 
@@ -107,7 +112,7 @@ def _launch(interpreter: Interpreter, call: Call, place: str) -> None:
         case _:
             return
     at = interpreter.known.get(f"{place}.tuned.at")
-    used = max((i for i in range(len(whole)) if whole[i] != Number(1)), default=0) + 1
+    used = _n_used(whole)
     where = Call(call.function, (), row=at.row if isinstance(at, Text) else call.row, text=call.text)
     launch(interpreter, where, Pointer(place), None, (Sizes(whole[:used]), Sizes(local[:used])))
 
@@ -117,15 +122,17 @@ def run_kernel(interpreter: Interpreter, call: Call, values: list[Value]) -> Val
     places = kernels_in_value(interpreter, values[1]) if len(values) > 1 else []
     for place in places:
         if len(values) > 3:
-            sizes = tuple(Sizes(_used(items_of(interpreter, it))) for it in values[2:4])
-            launch(interpreter, call, Pointer(place), None, (sizes[0], sizes[1]))
+            whole, local = (items_of(interpreter, it) for it in values[2:4])
+            used = _n_used(whole)
+            launch(interpreter, call, Pointer(place), None, (Sizes(whole[:used]), Sizes(local[:used])))
         else:
             _launch(interpreter, call, place)
     return Null() if places else None
 
 
-def _used(sizes: tuple[Value, ...]) -> tuple[Value, ...]:
-    return sizes[: max((i for i in range(len(sizes)) if sizes[i] != Number(1)), default=0) + 1]
+def _n_used(sizes: Sequence[Value]) -> int:
+    """Return how many dimensions a size has, of which the last ones may be 1."""
+    return max((i for i in range(len(sizes)) if sizes[i] != Number(1)), default=0) + 1
 
 
 def current(kind: int) -> CallHandler:
@@ -149,6 +156,31 @@ def side(index: int) -> CallHandler:
         return sizes.items[index] if isinstance(sizes, Sizes) and index < len(sizes.items) else None
 
     return handler
+
+
+def set_side(index: int) -> CallHandler:
+    """`size.SetSizeX(n)` of a `DimensionVector`."""
+
+    def handler(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+        place = interpreter.place(call.function.base) if isinstance(call.function, Member) else None
+        sizes = values[0]
+        if place is None or not isinstance(sizes, Sizes) or len(values) != 2:
+            return None
+        items = [*sizes.items, *[Number(1)] * 3][:3]
+        items[index] = values[1]
+        interpreter.put(place, Sizes(tuple(items)))
+        return Null()
+
+    return handler
+
+
+def change_size(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    """`size.Multiply(factors)` of a `DimensionVector` and its kin, which are not followed."""
+    place = interpreter.place(call.function.base) if isinstance(call.function, Member) else None
+    if place is None or not isinstance(values[0], Sizes) or interpreter.path.endswith(".py"):
+        return None
+    interpreter.put(place, RunTime(call.text))
+    return Null()
 
 
 def value_of_parameter(interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
@@ -201,18 +233,22 @@ def _applied(interpreter: Interpreter, change: Change, size: Value, with_: Seque
 
 
 def _configuration(interpreter: Interpreter, place: str) -> dict[str, Value]:
-    """Return the parameters of a kernel, each with the value of the first configuration as its default."""
+    """Return the parameters of a kernel, each with its value in one configuration as its default.
+
+    That is the first one that is allowed and whose groups fill SIMD groups, if there is one: a tuner tries
+    groups of a few work-items and drops them, and nobody wants to hear what they cost.
+    """
     start = f"{place}.tuned.parameter."
     tried = {
         key[len(start) :]: items_of(interpreter, value)
         for key, value in interpreter.known.items()
         if key.startswith(start)
     }
-    search = Search(interpreter, tried, list(_constraints(interpreter, place)))
-    first = search.first()
+    said = list(_constraints(interpreter, place))
+    chosen = Search(tried, [*said, _full_groups(interpreter, place)]).first() or Search(tried, said).first()
     result: dict[str, Value] = {}
     for name, values in tried.items():
-        known = first.get(name)
+        known = chosen.get(name)
         if len(values) == 1 or not isinstance(known, Number):
             result[name] = values[0] if len(values) == 1 else RunTime(name)
         else:
@@ -220,11 +256,30 @@ def _configuration(interpreter: Interpreter, place: str) -> dict[str, Value]:
     return result
 
 
+def _full_groups(interpreter: Interpreter, place: str) -> Constraint:
+    """Return the wish that work-groups are no smaller than any device's SIMD groups, and rows not short."""
+    changes = [as_change(it) for it in noted(interpreter, f"{place}.tuned.change")]
+    names = tuple(dict.fromkeys(it for one in changes if one and one.kind == "local" for it in one.names))
+
+    def fill(values: tuple[Value, ...]) -> bool | None:
+        sizes = _changed(interpreter, place, "local", dict(zip(names, values, strict=True)))
+        known = [it.value for it in sizes if isinstance(it, Number)]
+        if not known or len(known) < len(sizes):
+            return None
+        return math.prod(known) >= _FULL_GROUP and known[0] >= _FULL_ROW
+
+    return names, fill
+
+
 def _constraints(interpreter: Interpreter, place: str) -> Iterator[Constraint]:
     for it in noted(interpreter, f"{place}.tuned.constraint"):
         match it:
             case Sizes(items=(Sizes(items=names), Routine() as function)):
-                yield tuple(map(text_of, names)), function
+                yield tuple(map(text_of, names)), partial(_allows, interpreter, function)
+
+
+def _allows(interpreter: Interpreter, function: Routine, values: tuple[Value, ...]) -> bool | None:
+    return truth(interpreter.asked(function, [Sizes(values)]))
 
 
 def set_arguments(interpreter: Interpreter, places: Sequence[str], given: Sequence[Value], row: int) -> None:

@@ -1,24 +1,15 @@
-"""The configuration that a tuner starts with: the first one that the program's constraints let through."""
+"""The first configuration that the constraints on a tuner's parameters let through."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
 
-from clmap_lsp.hosts.values import (
-    Routine,
-    Sizes,
-    Value,
-    truth,
-)
+from clmap_lsp.hosts.values import Value
 
-if TYPE_CHECKING:
-    from clmap_lsp.hosts.interpreter import Interpreter
-
-_MAX_TRIED = 600
+_MAX_TRIED = 300
 """Checks of constraints in one search."""
-Constraint = tuple[tuple[str, ...], Routine]
-"""Names of parameters, and the function that says whether their values go together."""
+Constraint = tuple[tuple[str, ...], Callable[[tuple[Value, ...]], bool | None]]
+"""Names of parameters, and what says whether their values go together; None where that is not known."""
 
 
 class Search:
@@ -28,13 +19,7 @@ class Search:
     configuration that may never be run says less than none.
     """
 
-    def __init__(
-        self,
-        interpreter: Interpreter,
-        tried: Mapping[str, tuple[Value, ...]],
-        constraints: Sequence[Constraint],
-    ) -> None:
-        self.interpreter = interpreter
+    def __init__(self, tried: Mapping[str, tuple[Value, ...]], constraints: Sequence[Constraint]) -> None:
         self.tried = list(tried.items())
         places = {name: index for index, name in enumerate(tried)}
         self.at: dict[int, list[Constraint]] = {}
@@ -70,9 +55,8 @@ class Search:
 
     def _forbidden(self, index: int) -> frozenset[str] | None:
         """Return the parameters of a constraint that what is chosen does not meet; None if all are met."""
-        for names, function in self.at.get(index, ()):
+        for names, allows in self.at.get(index, ()):
             self.left -= 1
-            given = Sizes(tuple(self.chosen[it] for it in names))
-            if self.left <= 0 or truth(self.interpreter.asked(function, [given])) is False:
+            if self.left <= 0 or allows(tuple(self.chosen[it] for it in names)) is False:
                 return frozenset(names)
         return None

@@ -165,17 +165,24 @@ class Workbench:
         Raises: UsageError if there is no such device as the settings name.
         """
         device = device_of(settings)
-        facts = HostFacts()
+        facts, plain = HostFacts(), settings
         if reads_hosts and looks_beside and settings.hosts.enabled:
             facts = self._hosts.last(path) if is_part else self._hosts.facts(path, text, settings)
             settings = _built_as(settings, facts.built_with, facts.before, facts.standard)
         recording = self._recording(settings)
         recorded_name = Path(settings.recorded).name if settings.recorded else ""
         if recording is not None:
-            settings = _built_as(settings, _recorded_defines(recording, text))
+            recorded = _recorded_defines(recording, text)
+            settings, plain = _built_as(settings, recorded), _built_as(plain, recorded)
         prepared = self._prepared_text(path, text, settings)
         kept_as = (path, is_part)
         program = self._program(kept_as, text, settings, prepared, known)
+        if facts.assumed and not program.kernels and kernels_in(text):
+            # The program has other configurations: in the one that it starts with the file has no kernel.
+            facts = replace(facts, assumed=())
+            settings = _built_as(plain, facts.defines, facts.before, facts.standard)
+            prepared = self._prepared_text(path, text, settings)
+            program = self._program(kept_as, text, settings, prepared, known)
 
         def reread(macros: tuple[tuple[str, str], ...]) -> Program:
             build = replace(settings.build, defines=settings.build.defines + macros)

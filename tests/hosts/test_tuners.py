@@ -60,7 +60,7 @@ int main() {
                           fewer);
   auto enough = [](const std::vector<uint64_t>& v) { return v[0] * v.at(1) >= 64; };
   tuner.AddConstraint(kernel, {"GX", "GY"}, enough);
-  auto tiled = [](const std::vector<uint64_t>& v) { return v[0] > 8 || v[1] == 4; };
+  auto tiled = [](const std::vector<uint64_t>& v) { return v[0] > 16 || v[1] == 4; };
   tuner.AddConstraint(kernel, {"GX", "TILE"}, tiled);
   const auto results = tuner.Tune(kernel);
 }
@@ -70,8 +70,10 @@ COMPOSITE = """\
 const auto kernel = tuner.CreateCompositeKernel("Both", ids, [ids, passId](ktt::ComputeInterface& interface) {
     for (int pass = 0; pass < 4; pass++) {
       interface.UpdateScalarArgument(passId, &pass);
-      interface.RunKernel(ids[1]);
-      interface.RunKernel(ids[0], ktt::DimensionVector(512, 256), ktt::DimensionVector(16, 16));
+      ktt::DimensionVector plainSize = interface.GetCurrentGlobalSize(ids[1]);
+      plainSize.SetSizeY(16);
+      interface.RunKernel(ids[1], plainSize, interface.GetCurrentLocalSize(ids[1]));
+      interface.RunKernel(ids[0], ktt::DimensionVector(512, 256), ktt::DimensionVector(16));
     }
   });"""
 CLTUNE = """\
@@ -106,24 +108,40 @@ def test_sizes_and_macros_are_those_of_the_first_configuration_that_is_allowed(
     assert it["kernel_file"].endswith("blur.cl")
     assert it["local"] == ["GX", "GY"]
     assert it["global"] == ["1024 / TILE", 1024]
-    assert it["defaults"]["local"] == [8, 8]  # 8 x 1, 8 x 2 and 8 x 4 are too few.
-    assert it["defaults"]["global"] == [256, 1024]  # GX = 8 wants TILE = 4.
-    assert it["default_defines"] == {"GX": "8", "GY": "8", "TILE": "4"}
+    assert it["defaults"]["local"] == [16, 4]  # Rows of 8 are short, 16 x 1 and 16 x 2 are too few.
+    assert it["defaults"]["global"] == [256, 1024]  # GX = 16 wants TILE = 4.
+    assert it["default_defines"] == {"GX": "16", "GY": "4", "TILE": "4"}
     assert it["build_options"] == "-DGX={GX} -DGY={GY} -DTILE={TILE} -DFAST=1"
     assert it["args"] == {"width": 1024, "pass": 0}
+
+
+def test_groups_may_be_small_where_all_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    host = (KTT % {"size_type": "", "kernel": SIMPLE}).replace(">= 64", "<= 24")
+    it = _launched(tmp_path, capsys, host)["blur"]
+    assert it["defaults"]["local"] == [8, 1]
+
+
+def test_macros_that_leave_no_kernel_are_not_taken(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "blur.cl").write_text("#if TILE == 1\n" + KERNELS + "#endif\n")
+    (tmp_path / "main.cpp").write_text(KTT % {"size_type": "", "kernel": SIMPLE})
+    monkeypatch.chdir(tmp_path)
+    main(["check", "blur.cl"])
+    assert "2 kernels in 1 file" in capsys.readouterr().out
 
 
 def test_sizes_counted_in_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     in_groups = "tuner.SetGlobalSizeType(ktt::GlobalSizeType::CUDA);"
     it = _launched(tmp_path, capsys, KTT % {"size_type": in_groups, "kernel": SIMPLE})["blur"]
-    assert it["defaults"]["global"] == [256 * 8, 1024 * 8]
+    assert it["defaults"]["global"] == [256 * 16, 1024 * 4]
 
 
 def test_launcher_says_what_is_launched(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = _launched(tmp_path, capsys, KTT % {"size_type": "", "kernel": COMPOSITE})
     assert found["blur"]["global"] == [512, 256]
-    assert found["blur"]["local"] == [16, 16]
-    assert found["plain"]["global"] == [1024, 1024]
+    assert found["blur"]["local"] == [16, 1]
+    assert found["plain"]["global"] == [1024, 16]
     assert found["plain"]["local"] == [32, 4]
     assert found["plain"]["args"]["width"] == 1024
     assert not isinstance(found["plain"]["args"]["pass"], int)  # Another one each time.
