@@ -5,15 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeGuard
 
-from clmap_lsp.access.polynomial import GROUP_QUERIES, LANE_QUERIES
+from clmap_lsp.access.polynomial import GROUP_QUERIES, LANE_QUERIES, Unknown, WorkItemSymbol
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes.scope import as_typed
 from clmap_lsp.source import ir
+from clmap_lsp.source.ir import WorkItemQuery as Query
 from clmap_lsp.source.types import AddressSpace, PointerType, points_to_local
 
 if TYPE_CHECKING:
+    from clmap_lsp.access.polynomial import Polynomial
     from clmap_lsp.fixes.scope import Scope
     from clmap_lsp.source.span import Span
+
+
+def differs_along(value: Polynomial) -> bool:
+    """True if two work-items of a group may see different values that differ in their first id only."""
+    for leaf in value.leaves:
+        match leaf:
+            case WorkItemSymbol(query=query, dimension=dimension) if query in LANE_QUERIES:
+                if not is_across(query, dimension):
+                    return True
+            case Unknown(varies=True):
+                return True
+            case _:
+                pass
+    return False
+
+
+def is_across(query: Query, dimension: int | None) -> bool:
+    """True for an id in another dimension than the first: work-items that change places have the same."""
+    return query in (Query.GLOBAL_ID, Query.LOCAL_ID) and dimension in (1, 2)
 
 
 def always(block: ir.Block) -> Iterator[ir.Statement]:
@@ -33,7 +54,7 @@ class Known:
     own: frozenset[ir.Variable]
     """Variables of an iteration."""
     in_launch: bool = False
-    """Work-items of all groups change places, not of one group only."""
+    """Work-items of all groups change places, not those of one group that differ in their first id only."""
 
     def knows_only_its_element(self, loop: ir.Loop) -> bool:
         """True if nothing in the iterations but the texts of the element tells work-items apart."""
@@ -54,6 +75,10 @@ class Known:
     def _is_shared(self, node: ir.Expression, seen: tuple[ir.Variable, ...]) -> bool:
         """True if a value is the same for all that change places, or the iteration's own."""
         match node:
+            case ir.WorkItem(query=query, dimension=ir.Constant(value=int() as dimension)) if (
+                not self.in_launch and is_across(query, dimension)
+            ):
+                return True
             case ir.WorkItem(query=query):
                 return query not in LANE_QUERIES and not (self.in_launch and query in GROUP_QUERIES)
             case ir.ObjectAddress(variable=variable):

@@ -19,12 +19,11 @@ from clmap_lsp.access.polynomial import (
     WorkItemSymbol,
     global_id,
     local_id,
-    varies_in_group,
 )
 from clmap_lsp.access.records import Access, Direction
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.fixes import facts
-from clmap_lsp.fixes.alike import always
+from clmap_lsp.fixes.alike import always, differs_along
 from clmap_lsp.fixes.loops import CountingLoop, counting_loops, is_used_behind
 from clmap_lsp.fixes.scope import Scope, as_typed
 from clmap_lsp.source import ir
@@ -114,9 +113,9 @@ def _is_element(chunk: Chunk, value: ir.Expression) -> bool:
 
 
 def _plain(values: Iterable[Polynomial]) -> bool:
-    """True for values that are the same for all work-items of a group, whatever memory holds."""
+    """True for values that are the same for work-items of a group that differ in their first id only."""
     return all(
-        isinstance(leaf, (WorkItemSymbol, Parameter)) and not varies_in_group(value)
+        isinstance(leaf, (WorkItemSymbol, Parameter)) and not differs_along(value)
         for value in values
         for leaf in value.leaves
     )

@@ -12,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.polynomial import Parameter, WorkItemSymbol, varies_in_group
+from clmap_lsp.access.polynomial import Parameter, WorkItemSymbol
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.fixes.alike import differs_along
 from clmap_lsp.fixes.whole_numbers import both_or_either, compared, computed, fitting, unary
 from clmap_lsp.source import ir
 from clmap_lsp.source.types import AddressSpace, PointerType, ScalarType
@@ -69,7 +70,8 @@ _Value = int | _Parts | _Place | None
 class Group:
     """The work-items of one group, in step.
 
-    `placed` tells if parts were put in places of local memory, so that the group's size mattered.
+    Those with other ids in other dimensions do the same beside them. `placed` tells if parts were put in
+    places of local memory, so that the group's size mattered.
     """
 
     def __init__(self, scope: Scope, loop: ir.Loop, total: Total, size: int) -> None:
@@ -273,14 +275,14 @@ class Group:
             self._set(it.variable, dict.fromkeys(lanes), maybe)
 
     def _same_for_group(self, it: ir.Atomic) -> bool:
-        """True if all work-items of a group make an atomic once, or none does, and on one element."""
+        """True if all that differ in their first id make an atomic once, or none does, on one element."""
         access = self.scope.general[it.site]
         values = (access.index, *access.guard)
         return (
             access.known
             and not access.loops
             and not any(
-                varies_in_group(value)
+                differs_along(value)
                 or not all(isinstance(leaf, (WorkItemSymbol, Parameter)) for leaf in value.leaves)
                 for value in values
             )

@@ -26,10 +26,8 @@ def joined_by_group(scope: Scope, loop: ir.Loop, totals: Sequence[Total]) -> tup
     kernel, launch = scope.subject.analysis.kernel, scope.subject.launch
     required = kernel.attributes.reqd_work_group_size
     sizes = (*launch.local_size, 1, 1) if required is None else required
-    if len(launch.local_size) != 1 or sizes[1:3] != (1, 1):
-        return None
     here = _shown(scope, loop, totals, sizes[0])
-    if here is None:
+    if here is None or (here and sizes[1:3] != (1, 1)):
         return None
     if required is not None or not here:
         return ()

@@ -125,6 +125,32 @@ BEGINNING = """\
 """
 SIZE = "get_global_size(0)"
 APART = "a and out do not overlap"
+ROWS = """\
+// clmap: global=64,16 local=32,2 w=500 per=8 x=random(8000) out=zeros(16)
+__kernel void rows(__global const int *restrict x, __global int *restrict out, const int w, const int per)
+{
+    const int y = get_global_id(1), start = get_global_id(0) * per;
+    int sum = 0;
+    for (int c = start; c < min(start + per, w); c++)
+        sum += x[y * w + c];
+    atomic_add(&out[y], sum);
+}
+"""
+ROW_TREES = """\
+// clmap: global=64,4 local=32,1 w=1024 x=random(4096) sums=zeros(8)
+__kernel void trees(__global const int *restrict x, __global int *restrict sums, const int w)
+{
+    __local int part[32];
+    const int lid = get_local_id(0), y = get_global_id(1);
+    const int per = w / get_global_size(0);
+    int sum = 0;
+    for (int k = 0; k < per; k++)
+        sum += x[y * w + get_global_id(0) * per + k];
+TREE
+    if (lid == 0)
+        sums[y * get_num_groups(0) + get_group_id(0)] = part[0];
+}
+""".replace("TREE\n", TREE)
 POWER = "local size a power of 2, 1024 at most"
 JOIN = "part[lid] += part[lid + step];"
 CASES = {
@@ -167,6 +193,8 @@ CASES = {
     "atomics, in words said twice": (BY_TURN, ()),
     "a tree out of a macro": (HELPED, ()),
     "no sum": (MAPPED, ()),
+    "rows of two dimensions": (ROWS, ()),
+    "trees of rows": (ROW_TREES, (POWER,)),
     "members of vectors": (
         SUMMED.replace("const int *a", "const int2 *restrict a").replace("+= a[i]", "+= a[i].x * a[i].y"),
         (POWER,),
@@ -264,6 +292,9 @@ REFUSED = {
     "a last chunk with the rest": SUMMED.replace(
         "min(start + chunk, n)", "(get_global_id(0) + 1 == get_global_size(0) ? n : start + chunk)"
     ),
+    "trees in groups of two dimensions": ROW_TREES.replace("local=32,1", "local=16,2"),
+    "rows of neighbours": ROWS.replace("x[y * w", "x[get_local_id(0) * w"),
+    "rows that are added to by place": ROWS.replace("&out[y]", "&out[get_local_id(0)]"),
     "left by data": SUMMED.replace("sum += a[i];", "{ if (a[i] == 3) break; sum += a[i]; }"),
     "counted where it is left": SUMMED.replace(
         "sum += a[i];", "{ sum++; if (i >= n - 3) break; sum += a[i]; }"

@@ -13,10 +13,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from clmap_lsp.access.polynomial import Atom, Polynomial, global_id, local_id, varies_in_group
+from clmap_lsp.access.polynomial import Atom, Polynomial, global_id, local_id
 from clmap_lsp.access.records import Direction
 from clmap_lsp.fixes import facts
-from clmap_lsp.fixes.alike import Known
+from clmap_lsp.fixes.alike import Known, differs_along
 from clmap_lsp.fixes.assumptions import Assumption, other_order, overlaps
 from clmap_lsp.fixes.chunk_texts import length_of
 from clmap_lsp.fixes.chunks import Chunk, chunks
@@ -197,9 +197,9 @@ def _by_turn(scope: Scope, chunk: Chunk) -> tuple[Edit, ...] | None:
     own = access.index - Polynomial.of(loop.symbol)
     rest = facts.unwrapped(own) - Polynomial.of(global_id(0)) * chunk.length
     first = f"({names.get(global_id(0), 'get_global_id(0)')} - {lane}) * {tight(loop.bound)} + "
-    if varies_in_group(rest):
+    if differs_along(rest):
         rest, first = facts.unwrapped(own) - Polynomial.of(local_id(0)) * chunk.length, ""
-    added = None if varies_in_group(rest) else spelt(rest, names)
+    added = None if differs_along(rest) else spelt(rest, names)
     if added is None:
         return None
     place = f"{first}{loop.name} * get_local_size(0) + {lane}"
