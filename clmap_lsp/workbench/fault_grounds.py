@@ -90,7 +90,8 @@ def with_grounds(
 def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
     """Return a result whose faults say so where the run met what nothing here can follow.
 
-    Inline assembly and functions of other libraries may decide what runs and write what is read.
+    Inline assembly and functions of other libraries may decide what runs and write what is read. Of each
+    kind of fault the first one stands for all that hang on that.
     """
     unknown = next((it for it in result.faults if it.kind in _NOT_FOLLOWED), None)
     if unknown is None:
@@ -99,13 +100,22 @@ def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
     name = next(named, unknown.element)
     what = f"`{name}`, which is not followed, changes" if name else "statements that are not followed change"
     what = f"if {what} nothing"
-    lowered = tuple(
-        it
-        if it.kind in _OF_TEXT or it.grounds.is_guess
-        else replace(it, grounds=Grounds.GUESS, detail=f"{what}: {it.detail}")
-        for it in result.faults
-    )
-    return replace(result, faults=lowered)
+    kept: list[Fault] = []
+    first: dict[FaultKind, int] = {}
+    more: dict[FaultKind, int] = {}
+    for it in result.faults:
+        if it.kind in _OF_TEXT or it.grounds.is_guess:
+            kept.append(it)
+        elif it.kind in first:
+            more[it.kind] = more.get(it.kind, 0) + 1
+        else:
+            first[it.kind] = len(kept)
+            kept.append(replace(it, grounds=Grounds.GUESS, detail=f"{what}: {it.detail}"))
+    for kind, count in more.items():
+        one = kept[first[kind]]
+        others = "one more place" if count == 1 else f"{count} more places"
+        kept[first[kind]] = replace(one, detail=f"{one.detail} (so it is in {others} of this kernel)")
+    return replace(result, faults=tuple(kept))
 
 
 def _apart(launch: Launch, run: Run, written: AbstractSet[str | None]) -> dict[str, list[frozenset[object]]]:
