@@ -101,14 +101,15 @@ def _own_folders() -> list[str]:
     """Return where the interpreter, its packages and the system's libraries lie."""
     package = Path(__file__).resolve().parents[2]
     here = Path.cwd() if _has_folder() else None
+    # Of a checkout and of the current folder, which is on the path of `python -m`, the package alone is read.
+    # A folder that packages were installed into is not theirs, wherever it lies: `pip install --target`.
+    of_others = {here, package} - ({package} if any(package.glob("clmap_lsp-*.dist-info")) else set())
     found: dict[str, None] = dict.fromkeys((*_SYSTEM, *_SYSTEM_FILES))
     for name in ("stdlib", "platstdlib", "purelib", "platlib"):
         found[sysconfig.get_path(name)] = None
     for entry in sys.path:
         path = Path(entry)
-        # The current folder is on the path of `python -m`, a checkout on that of developers: of these the
-        # package alone is read.
-        if path.is_absolute() and len(path.parts) > 1 and path not in (here, package):
+        if path.is_absolute() and len(path.parts) > 1 and path not in of_others:
             found[entry] = None
     found[str(package / "clmap_lsp")] = None
     found[str(Path(sys.prefix) / "pyvenv.cfg")] = None

@@ -211,6 +211,29 @@ def test_other_files_are_not_read(path: str):
     assert restricted(read) == "PermissionError"
 
 
+@pytest.mark.parametrize("is_current", [False, True])
+@pytest.mark.parametrize(("is_installed", "outcome"), [(True, "done"), (False, "PermissionError")])
+def test_packages_beside_the_installed_one_are_read_and_a_checkout_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_installed: bool, outcome: str, is_current: bool
+):
+    """As after `pip install --target FOLDER`, or with modules of an environment in PYTHONPATH."""
+    if not landlock.version():
+        pytest.skip("this kernel has no Landlock")
+    folder, elsewhere = tmp_path / "site", tmp_path / "elsewhere"
+    (folder / "clmap_lsp" / "sandbox").mkdir(parents=True)
+    elsewhere.mkdir()
+    for it in (folder, elsewhere):
+        (it / "beside.py").write_text("x = 1\n")
+    if is_installed:
+        (folder / "clmap_lsp-0.1.0.dist-info").mkdir()
+    monkeypatch.setattr(confined, "__file__", str(folder / "clmap_lsp" / "sandbox" / "confined.py"))
+    monkeypatch.setattr(sys, "path", [*sys.path, str(folder), str(elsewhere)])
+    monkeypatch.chdir(folder if is_current else elsewhere)
+    assert restricted((folder / "beside.py").read_text) == outcome
+    if not is_current:  # The current folder is somebody's work.
+        assert restricted((elsewhere / "beside.py").read_text) == "PermissionError"
+
+
 def test_what_is_named_is_read_and_what_lies_beside_it_is_not(tmp_path: Path):
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
