@@ -295,6 +295,10 @@ REFUSED = {
     "trees in groups of two dimensions": ROW_TREES.replace("local=32,1", "local=16,2"),
     "rows of neighbours": ROWS.replace("x[y * w", "x[get_local_id(0) * w"),
     "rows that are added to by place": ROWS.replace("&out[y]", "&out[get_local_id(0)]"),
+    "a counter of two bytes": SUMMED.replace("(int i", "(ushort i"),
+    "texels": SUMMED.replace("*part, ", "*part, __write_only image2d_t image, ").replace(
+        "        sum +=", "        write_imagei(image, (int2)(i / chunk, 0), a[i]), sum +="
+    ).replace("part=64", "part=64 image=image(512,1)"),
     "left by data": SUMMED.replace("sum += a[i];", "{ if (a[i] == 3) break; sum += a[i]; }"),
     "counted where it is left": SUMMED.replace(
         "sum += a[i];", "{ sum++; if (i >= n - 3) break; sum += a[i]; }"
@@ -398,6 +402,23 @@ def test_local_memory_of_the_host_is_a_group_s_own():
     assert len(proposed(LOCAL, "share-chunk")) == 1
     assert proposed(LOCAL, "stride-order") == []
     assert len(proposed(LOCAL.replace("get_group_id(0);", "7;").replace("w[0];", "7;"), "stride-order")) == 1
+
+
+SPLIT = """\
+// clmap: global=64 local=64 n=4096 a=random(n) b=zeros(n)
+__kernel void halves(__global const float *restrict a, __global float *restrict b, const int n)
+{
+    const int id = get_global_id(0);
+    for (int i = id * 64; i < id * 64 + 64; i++)
+        b[i] = a[i] * 0.5f;
+}
+"""
+
+
+def test_short_counters_take_no_wide_steps():
+    assert len(proposed(SPLIT, "stride-order")) == len(proposed(SPLIT, "share-chunk")) == 1
+    short = SPLIT.replace("(int i", "(ushort i")
+    assert proposed(short, "stride-order") == proposed(short, "share-chunk") == []
 
 
 GROUP_FUNCTION = SUMMED.replace(TREE, "    sum = work_group_reduce_add(sum);\n").replace("part[0]", "sum")

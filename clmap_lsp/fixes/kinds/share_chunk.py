@@ -44,6 +44,7 @@ _TOGETHER = (_COUNTING, *(frozenset({it}) for it in (ir.AtomicOp.MIN, ir.AtomicO
 """Operations that give the same in any order."""
 _UNFIT = (
     ir.Return, ir.OpaqueCall, ir.Unsupported, ir.CopyObject, ir.Call, ir.AsyncCopy, ir.Collective,
+    ir.ImageWrite, ir.Print,
 )  # fmt: skip
 
 
