@@ -772,8 +772,38 @@ class UnitParser(PieceParser):
 
 
 def _breaks(texts: list[str], *, of_switch: bool = False) -> bool:
-    """Tell whether a loop's text may leave it by `break` or `goto`; inner loops' own breaks count too."""
-    return "break" in texts or ("goto" in texts and not of_switch)
+    """Tell whether a loop's text may leave it by `break` or `goto`; those of inner loops leave these."""
+    if "goto" in texts and not of_switch:
+        return True
+    at = 0 if "break" in texts else len(texts)
+    while at < len(texts):
+        if texts[at] == "break":
+            return True
+        at = _behind_inner(texts, at) if texts[at] in _LEFT_BY_BREAK else at + 1
+    return False
+
+
+def _behind_inner(texts: list[str], at: int) -> int:
+    """Return where a loop or switch ends whose body has braces; else where its body starts."""
+    while at < len(texts) and texts[at] in _LEFT_BY_BREAK:
+        has_condition = texts[at] != "do"
+        at += 1
+        if has_condition:
+            at = _behind_brackets(texts, at, "(", ")")
+    return _behind_brackets(texts, at, "{", "}")
+
+
+def _behind_brackets(texts: list[str], at: int, opening: str, closing: str) -> int:
+    """Return where brackets end that open at a token; the token itself where none do."""
+    depth = 0
+    for index in range(at, len(texts)):
+        depth += (texts[index] == opening) - (texts[index] == closing)
+        if depth <= 0:
+            return index + 1 if index > at else at
+    return len(texts)
+
+
+_LEFT_BY_BREAK = frozenset({"for", "while", "do", "switch"})
 
 
 _STATEMENTS = {
