@@ -115,8 +115,8 @@ class Grounds(Enum):
     GUESS = "guess"
     """A guess that others do not share: a size, a shape, a value; `detail` begins with it."""
     CONTENTS = "contents"
-    """What buffers or images hold that nobody gave: with ones in place of zeros it does not happen. Data of
-    programs seldom look like either, so it tells little of the kernel; `detail` begins with it."""
+    """What buffers or images hold, or how long local ones are, where nobody gave that. Data of programs look
+    seldom like a guess, so it tells little of the kernel; `detail` begins with it."""
 
     @property
     def is_guess(self) -> bool:

@@ -57,7 +57,9 @@ def check(context: RuleContext) -> Iterator[Finding]:
             yield _switched_off(kernel)
         if (reason := context.not_emulated.get(kernel.name)) is not None:
             message = f"the launch cannot be run in the emulator: {reason}"
-            yield RULE.finding(kernel.kernel.name_span, message, kernel=kernel.name)
+            is_guess = kernel.launch is not None and "global" in kernel.launch.inferred
+            severity = Severity.HINT if is_guess else RULE.severity  # Nobody asked for this launch.
+            yield RULE.finding(kernel.kernel.name_span, message, kernel=kernel.name, severity=severity)
         if kernel.launch is not None:
             for reason in refusals(kernel.launch, device.id, most, context.standard):
                 yield RULE.finding(kernel.kernel.name_span, reason, kernel=kernel.name)

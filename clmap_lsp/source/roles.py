@@ -27,6 +27,11 @@ from clmap_lsp.source.vocabulary import (
 _LANES = re.compile(r"(?:[^\Wx\d])(16|2|3|4|8)(?:_t)?\Z")
 _ELEMENTS = ("double", "half", "uchar", "ushort", "ulong", "uint", "char", "short", "long", "int", "float")
 _SMALL = re.compile(r"VEC|VW|WPT|WIDTH|UNROLL|PER_|_PER|LANES|RADIUS|CHANNEL|DEPTH|FACTOR", re.IGNORECASE)
+_COUNTING_TYPE = re.compile(
+    r"(?:^|_)(?P<what>SIZE|COUNT|LENGTH|LEN|MASK|INDEX|IDX|OFFSET|ORDINAL|ID|POS)S?(?:_?T(?:YPE)?)?$",
+    re.IGNORECASE,
+)
+_UNSIGNED = frozenset(("size", "count", "length", "len", "mask"))
 _PADDING = re.compile(r"(?:^|_)PAD(?:DING)?$", re.IGNORECASE)
 _WHOLE_GROUP = re.compile(r"(?:THREADS|ITEMS)_PER_(?:WORK_?)?(?:GROUP|BLOCK|WG)", re.IGNORECASE)
 _SIMD = re.compile(r"WAVE|WARP|SIMD|SUB_?GROUP", re.IGNORECASE)
@@ -341,6 +346,9 @@ def _element(name: str) -> str:
     lowered = name.lower()
     if "pixel" in lowered:
         return "uchar"
+    counting = _COUNTING_TYPE.search(name)
+    if counting is not None and not any(it in lowered for it in _ELEMENTS if it != "int"):
+        return "uint" if counting["what"].lower() in _UNSIGNED else "int"
     return next((it for it in _ELEMENTS if it in lowered and "_int" not in lowered), "float")
 
 

@@ -17,18 +17,19 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import Engine, FaultKind, Grounds, Role
-from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
+from clmap_lsp.launch.model import BufferArgument, Fill, LocalArgument, ScalarArgument
 from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
 from clmap_lsp.source.ir import OpaqueCall, walk
-from clmap_lsp.workbench.indexed_by_data import Place, indexed_by
+from clmap_lsp.workbench.indexed_by_data import Indexed, Place, indexed_by
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault
     from clmap_lsp.emulator.settings import EmulationSettings
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.source.ir import Guess, Kernel
+    from clmap_lsp.source.span import Span
 
 _OF_TEXT = frozenset({FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED, FaultKind.WRITE_TO_CONSTANT})
 """Faults that show wherever their statement runs."""
@@ -62,8 +63,8 @@ def with_grounds(
     kernel: Kernel, launch: Launch, result: EmulationResult, run: Run, run_defined: RunDefined
 ) -> EmulationResult:
     """Return a result whose faults say whether they hang on what was guessed; runs should do little work."""
-    by_data = indexed_by(kernel, _guessed_contents(launch)) if _goes_outside(result) else {}
-    result = replace(result, faults=tuple(_of_data(it, by_data) for it in result.faults))
+    by_data = indexed_by(kernel, _guessed_contents(launch)) if _hangs_on_places(result) else {}
+    result = replace(result, faults=tuple(_of_length(_of_data(it, by_data), launch) for it in result.faults))
     asked = [it for it in result.faults if it.kind not in _OF_TEXT and it.grounds is Grounds.KNOWN]
     if not asked:
         return result
@@ -160,17 +161,38 @@ def _judged(fault: Fault, kernel: Kernel, launch: Launch, shown: dict[str, list[
     return replace(fault, grounds=Grounds.PLAUSIBLE) if is_guessed else fault
 
 
-def _goes_outside(result: EmulationResult) -> bool:
-    return any(it.kind in _OUTSIDE for it in result.faults)
+def _hangs_on_places(result: EmulationResult) -> bool:
+    return any(it.kind in (*_OUTSIDE, FaultKind.DATA_RACE) for it in result.faults)
 
 
-def _of_data(fault: Fault, by_data: Mapping[Place, str]) -> Fault:
-    """Return a fault that says so if it is outside of memory for what a buffer holds that nobody gave."""
-    name = by_data.get((fault.span.path, fault.span.start)) if fault.kind in _OUTSIDE else None
-    if name is None or fault.grounds.is_guess:
+def _of_data(fault: Fault, by_data: Mapping[Place, Indexed]) -> Fault:
+    """Return a fault that says so if it is where it is for what a buffer holds that nobody gave.
+
+    Of two accesses of work-items, both: what a kernel adds to places that data choose, as a histogram does,
+    is added there whatever they are.
+    """
+    here, there = by_data.get(_place_of(fault.span)), by_data.get(_place_of(fault.other_span))
+    if fault.kind not in (*_OUTSIDE, FaultKind.DATA_RACE) or here is None or fault.grounds.is_guess:
         return fault
-    detail = f"if `{name}` holds what was guessed for it: {fault.detail}"
+    if fault.kind is FaultKind.DATA_RACE and (there is None or here.adds or there.adds):
+        return fault
+    detail = f"if `{here.argument}` holds what was guessed for it: {fault.detail}"
     return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
+
+
+def _of_length(fault: Fault, launch: Launch) -> Fault:
+    """Return a fault that says so if local memory is too large for lengths that nobody gave."""
+    named = ((name, launch.arguments.get(name)) for name in sorted(launch.inferred))
+    counts = {name: it.count for name, it in named if isinstance(it, LocalArgument)}
+    longest = max(counts, key=counts.__getitem__, default=None)
+    if fault.kind is not FaultKind.LOCAL_MEMORY_LIMIT or longest is None:
+        return fault
+    detail = f"if `{longest}` is as long as was inferred for it: {fault.detail}"
+    return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
+
+
+def _place_of(span: Span | None) -> Place:
+    return ("", -1) if span is None else (span.path, span.start)
 
 
 def _guessed_contents(launch: Launch) -> frozenset[str]:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import (
+    Constant,
     Expression,
     ImageRead,
     ImageWrite,
@@ -37,6 +38,15 @@ _MOST_PASSES = 12
 """Each carries data one assignment further up a loop's body; what is not reached by then is not said."""
 
 
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """An access whose address hangs on what `argument` holds."""
+
+    argument: str
+    adds: bool
+    """The kernel both reads and writes at that address, as `bins[code]++` does."""
+
+
 @dataclass(slots=True)
 class _Flow:
     """What holds data, each with the argument that it came out of."""
@@ -47,8 +57,8 @@ class _Flow:
     """Variables whose value is data, or was computed from it."""
 
 
-def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, str]:
-    """Return the accesses whose address hangs on what arguments hold: by place, the name of one of these."""
+def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexed]:
+    """Return the accesses whose address hangs on what arguments hold, by place."""
     flow = _Flow({it: it.name for it in kernel.parameters if it.name in arguments}, {})
     statements = list(walk(kernel.body))
     for _ in range(_MOST_PASSES):
@@ -57,19 +67,34 @@ def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, str]:
             _carry(statement, flow)
         if len(flow.memory) + len(flow.values) == before:
             break
-    found: dict[Place, str] = {}
-    for statement in statements:
-        for address in _addresses(statement):
-            name = _data_of(address, flow)
-            if name is not None:
-                found.setdefault((statement.span.path, statement.span.start), name)
-    return found
+    found = [
+        ((it.span.path, it.span.start), name, _key(address), op)
+        for it in statements
+        for op, address in _addresses(it)
+        if (name := _data_of(address, flow)) is not None
+    ]
+    reads, writes = ({key for *_, key, op in found if op == it} for it in ("load", "store"))
+    both = reads & writes
+    return {place: Indexed(name, key in both) for place, name, key, _ in found}
 
 
-def _addresses(statement: Statement) -> Iterator[Expression]:
-    yield from (it.pointer for it in touches(statement))
-    if isinstance(statement, ImageRead | ImageWrite):
-        yield statement.coordinate
+def _key(address: Expression) -> tuple[object, ...]:
+    """Return what two spellings of one address share: what the compiler names itself is all alike."""
+    return tuple(_word(it) for it in nodes(address))
+
+
+def _word(node: Expression) -> object:
+    if isinstance(node, Read | ObjectAddress):
+        return node.variable.is_temporary or node.variable
+    return node.value if isinstance(node, Constant) else getattr(node, "op", type(node))
+
+
+def _addresses(statement: Statement) -> Iterator[tuple[str, Expression]]:
+    yield from ((it.op, it.pointer) for it in touches(statement))
+    if isinstance(statement, ImageRead):
+        yield "load", statement.coordinate
+    elif isinstance(statement, ImageWrite):
+        yield "store", statement.coordinate
 
 
 def _carry(statement: Statement, flow: _Flow) -> None:

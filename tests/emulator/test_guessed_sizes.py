@@ -326,3 +326,43 @@ def test_a_guessed_launch_fits_however_wide_its_indices_are_known_to_be():
     assert {kernel.launch.arguments[it].count for it in ("from", "to")} == {64**3}
     assert not faults(SPREADS_BITS).faults
     assert not file.findings(Selection(frozenset({"CM007"})), file.run_all())
+
+
+ADDS = [
+    "bins[from[i] & 63] += 1;",
+    "int b = from[i] & 63; bins[b] = bins[b] + 1;",
+    "bins[from[i] & 63] = bins[from[i] & 63] + 1;",
+]
+MOVES = ["bins[from[i] & 63] = i;", "int b = from[i] & 63; bins[b] = bins[(b + from[i + 1]) & 63];"]
+
+
+@pytest.mark.parametrize(
+    ("way", "severity"), [(it, Severity.WARNING) for it in ADDS] + [(it, Severity.HINT) for it in MOVES]
+)
+def test_races_at_places_that_guessed_data_choose(way: str, severity: Severity):
+    """What is added without atomics races whatever data are; whether two move to one place they decide."""
+    text = "__kernel void k(__global const int *from, __global int *bins)\n{ int i = get_global_id(0); "
+    file = opened(text + way + " }")
+    found = list(file.findings(Selection(frozenset({"CM302"})), file.run_all()))
+    assert {it.severity for it in found} == {severity}
+    given = opened("// clmap: global=256 local=64 from=zeros(257) bins=zeros(64)\n" + text + way + " }")
+    loud = [it.severity for it in given.findings(Selection(frozenset({"CM302"})), given.run_all())]
+    assert Severity.HINT not in loud
+
+
+LONG_QUEUES = """__kernel void k(__global const int *from, __global int *to, __local int *queue)
+{
+    int l = get_local_id(0);
+    for (int j = 0; j < 200; j++) queue[l * 200 + j] = from[get_global_id(0)];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    to[get_global_id(0)] = queue[l * 200];
+}"""
+
+
+def test_local_memory_that_nobody_gave_a_length_is_no_warning():
+    file = opened(LONG_QUEUES)
+    found = file.findings(Selection(frozenset({"CM307"})), file.run_all())
+    assert {it.severity for it in found} <= {Severity.HINT}
+    given = opened("// clmap: global=256 local=256 queue=local(204800)\n" + LONG_QUEUES)
+    (finding,) = given.findings(Selection(frozenset({"CM307"})), given.run_all())
+    assert finding.severity is Severity.WARNING
