@@ -323,6 +323,8 @@ def _may_be_scalar(name: str, texts: list[str], places: Iterable[int]) -> bool:
     """Tell whether a type may be an element type: its name says so, or it is no usual name of a struct."""
     if any(it in name.lower() for it in (*_ELEMENTS, "real", "data", "scalar", "elem", "value", "num")):
         return True
+    if _COUNTING_TYPE.search(name):
+        return True
     if any(texts[index - 1] == "struct" for index in places if index):
         return False
     return (name.isupper() or len(name) <= 4) and "PARAM" not in name
