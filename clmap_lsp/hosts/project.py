@@ -65,6 +65,7 @@ _GUARDS = re.compile(r"^[ \t]*#[ \t]*ifndef[ \t]+(?:_*OPENCL_\w*H_*|CL_HPP_+)\s"
 """What OpenCL's own headers are guarded by; a header of the project's own may have the name of one."""
 _BOOST = re.compile(r"/boost/(?:version|config|assert)\.hpp$")
 """Headers that most of Boost needs: a copy of parts of it has them too."""
+_STANDARD = "std"
 _LIBRARIES = frozenset(("cl", "compute", "std", "ktt", "cltune"))
 """Namespaces whose classes are known: those of OpenCL's bindings and of tuners."""
 
@@ -460,6 +461,8 @@ class HostProject:
 
     def class_named(self, name: str, near: str) -> Class | None:
         """Return the nearest class of a name."""
+        if name == _STANDARD:
+            return None
         cache = self._class_named
         key = (name, near)
         if key not in cache:
@@ -507,6 +510,10 @@ class HostProject:
 
     def variable(self, name: str, near: str, scope: str = "") -> tuple[str, Declare] | None:
         """Return a variable outside of functions, with the file that defines it."""
+        if (
+            scope == _STANDARD
+        ):  # Looking for `std::string` would parse all files around that speak of strings.
+            return None
         cache = self._variable
         key = (name, near, scope)
         if key not in cache:

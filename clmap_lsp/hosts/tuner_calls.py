@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clmap_lsp.hosts.opencl_calls import kernel_of, known_name
+from clmap_lsp.hosts.store import texts_of
 from clmap_lsp.hosts.tree import Call
 from clmap_lsp.hosts.tuner_launches import (
     change_size,
@@ -72,7 +73,7 @@ def _dimensions(_interpreter: Interpreter, _call: Call, values: list[Value]) -> 
 
 
 def _file_text(interpreter: Interpreter, value: Value) -> Text | None:
-    text = interpreter.text(value)
+    text = next(texts_of(value), None) or interpreter.text(value)
     named = known_name(text) if text is not None else None
     return Text((FileText(named),)) if named else None
 

@@ -195,3 +195,14 @@ def test_a_call_of_a_kernel_that_nothing_is_known_of_is_said(
     )
     assert main(["launches", str(tmp_path)]) == 0
     assert "run.py:7: launches a kernel whose name is not known" in capsys.readouterr().out
+
+
+def test_names_of_the_standard_library_are_looked_for_nowhere() -> None:
+    own = "int main(int argc, char **argv) { std::string a = std::string(argv[1]); std::sort(a); }\n"
+    texts = {"main.cpp": own, "far.cpp": "std::string text; void sort(std::string s) {}\n"}
+    project = read_project(texts, texts.get)
+    assert project.variable("string", "main.cpp", "std") is None
+    assert project.class_named("std", "main.cpp") is None
+    before = project.budget.parsed
+    project.variable("string", "main.cpp", "std")
+    assert project.budget.parsed == before == Budget().parsed

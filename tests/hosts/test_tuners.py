@@ -131,6 +131,19 @@ def test_macros_that_leave_no_kernel_are_not_taken(
     assert "2 kernels in 1 file" in capsys.readouterr().out
 
 
+def test_a_class_of_the_project_called_string_is_none_of_the_library(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "own.h").write_text("namespace own { class string { public: string(const char *) {} }; }\n")
+    for name in ("first.cl", "second.cl"):
+        (tmp_path / name).write_text(KERNELS)
+    host = (KTT % {"size_type": "", "kernel": SIMPLE}).replace('"blur", file', '"blur", path')
+    taken = "int main(int argc, char **argv) {\n std::string path = file;\n"
+    taken += " if (argc > 2) path = std::string(argv[2]);"
+    it = _launched(tmp_path, capsys, host.replace("int main() {", '#include "own.h"\n' + taken))["blur"]
+    assert it["kernel_file"].endswith("blur.cl")
+
+
 def test_sizes_counted_in_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     in_groups = "tuner.SetGlobalSizeType(ktt::GlobalSizeType::CUDA);"
     it = _launched(tmp_path, capsys, KTT % {"size_type": in_groups, "kernel": SIMPLE})["blur"]

@@ -441,7 +441,9 @@ class Interpreter(Flow):
         return self.overload(self.project.functions(held.name, self.path), values), held.this
 
     def _object(self, call: Call, name: str, values: list[Value]) -> Value | None:
-        """Return a new object where a class is called."""
+        """Return a new object where a class of the project is called."""
+        if isinstance(call.function, Name) and call.function.scope == "std":
+            return None
         held = self.named(name) if self._is_local(name) else None
         return self.made(held.name if isinstance(held, Routine) else name, call, values)
 
