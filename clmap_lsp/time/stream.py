@@ -70,14 +70,14 @@ def seen_of(
 ) -> Seen:
     """Return what `groups` resident work-groups of one unit find in its first level.
 
-    Where only some work-groups of the launch were followed, these are taken to share a unit.
+    Where work-groups were followed one by one, or only some of the launch, these are taken to share a unit.
     """
     rows = profile.rows
     loads = {
         site: [it for it in found if it.op == "load" and it.space.value in ("global", "constant")]
         for site, found in rows.items()
     }
-    sampled = profile.scale > 1.0
+    sampled = profile.scale > 1.0 or _one_by_one(profile)
     chosen = [(0, 0, 0)] if sampled else _groups(launch, groups, units)
     parts = []
     total = sum(_lanes(it) for found in loads.values() for it in found) * len(chosen)
@@ -106,6 +106,12 @@ def seen_of(
         beside = Cycle(kept.size / _LINE, max(whole / max(kept.walks, 1.0), 1.0))
     between = footprint_in(ordered.blocks // _SECTORS, beside.accesses) if kept.size else 0.0
     return Seen(_judged(ordered, capacity_bytes, beside), _spilled(beside.blocks + between, lines))
+
+
+def _one_by_one(profile: Profile) -> bool:
+    """Tell whether all work-groups of a launch were followed, each on its own: their rows are no unit's."""
+    several = len(set(profile.places.values())) > 1
+    return several and all(it.counts[:3] == (1, 1, 1) for found in profile.rows.values() for it in found)
 
 
 def _lanes(rows: Rows, cut: float = 1.0) -> int:
