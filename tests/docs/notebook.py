@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,17 @@ def executed() -> Any:
 
 
 def shown(notebook: Any) -> list[list[str]]:
-    """Return what a reader sees below each code cell, without what another matplotlib draws otherwise."""
-    return [[_seen(output) for output in cell.outputs] for cell in notebook.cells if cell.cell_type == "code"]
+    """Return what a reader sees below each code cell, without what another matplotlib draws otherwise.
+
+    What a cell prints comes in as many pieces as a busy machine happens to send it in.
+    """
+    result = []
+    for cell in notebook.cells:
+        if cell.cell_type != "code":
+            continue
+        runs = groupby(cell.outputs, key=lambda it: it.get("name", id(it)))
+        result.append(["".join(map(_seen, outputs)) for _, outputs in runs])
+    return result
 
 
 def _seen(output: Any) -> str:

@@ -17,6 +17,7 @@ from benchmarks.time_cases import Case, cases
 from clmap_lsp import cli
 from clmap_lsp.devices import load_model
 from clmap_lsp.launch import Launch, PartialLaunch, resolve
+from clmap_lsp.launch.model import BufferArgument, Fill, ScalarArgument
 from clmap_lsp.source.read import read_program
 from clmap_lsp.time.caches import NEVER, Cycle, reuse_times, window_of
 from clmap_lsp.time.calibration import facts_of
@@ -383,3 +384,32 @@ def test_neighbouring_stores_of_a_request_are_combined_and_far_ones_are_not() ->
 
     assert sectors(4, 4) < 1.1 * sectors(4, 1)
     assert sectors(8, 4) == pytest.approx(4 * sectors(8, 1))
+
+
+CHUNKS = """__kernel void chunks(__global const float *a, __global float *out, const int n)
+{
+    const int start = get_global_id(0) * 64;
+    float s = 0.0f;
+    for (int i = start; i < start + 64 && i < n; i++)
+        s += a[i];
+    out[get_global_id(0)] = s;
+}"""
+
+
+def test_work_groups_that_are_followed_one_by_one_do_not_share_one_unit() -> None:
+    """All 140 were taken to go through one first level, which then had nothing that comes again."""
+    program = read_program(CHUNKS, "chunks.cl")
+    (kernel,) = program.kernels
+    facts = time_facts("nvidia-h200")
+    assert facts is not None
+    n = 140 * 128 * 64
+    arguments = {
+        "a": BufferArgument(Fill.RANDOM, n),
+        "out": BufferArgument(Fill.ZEROS, 140 * 128),
+        "n": ScalarArgument((n,)),
+    }
+    launch = Launch("chunks", (140 * 128,), (128,), arguments)
+    demand = demand_of(kernel, launch, load_model("nvidia-h200"), program.constants, facts)
+    assert not isinstance(demand, str)
+    load = next(it for it in demand.accesses if it.op == "load")
+    assert load.hits.sectors > 0.7
