@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from clmap_lsp.emulator.result import Engine, FaultKind, Grounds, Role
+from clmap_lsp.emulator.result import Engine, FaultKind, Grounds
 from clmap_lsp.launch.model import BufferArgument, Fill, LocalArgument, ScalarArgument
 from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
@@ -80,11 +79,7 @@ def with_grounds(
             continue
         if again is not None and again.groups_run:
             shown.setdefault(instead_of, []).append(frozenset(_key(it) for it in again.faults))
-    scattered = [it for it in asked if it.role is Role.WRITES and it.other_role is Role.WRITES]
-    apart = _apart(launch, run, {it.buffer for it in scattered}) if scattered else {}
-    judged = {
-        id(it): _judged(it, kernel, launch, _both(shown, apart) if it in scattered else shown) for it in asked
-    }
+    judged = {id(it): _judged(it, kernel, launch, shown) for it in asked}
     return replace(result, faults=tuple(judged.get(id(it), it) for it in result.faults))
 
 
@@ -117,31 +112,6 @@ def beside_unknown(kernel: Kernel, result: EmulationResult) -> EmulationResult:
         others = "one more place" if count == 1 else f"{count} more places"
         kept[first[kind]] = replace(one, detail=f"{one.detail} (so it is in {others} of this kernel)")
     return replace(result, faults=tuple(kept))
-
-
-def _apart(launch: Launch, run: Run, written: AbstractSet[str | None]) -> dict[str, list[frozenset[object]]]:
-    """Return the faults where buffers of which nobody gave the contents hold another number in each element.
-
-    Two work-items that write where a buffer says write to one place where it says the same twice: of zeros,
-    and of ones, that tells nothing. What reads there before it writes, as a histogram does, means to share.
-    """
-    zeros = {**_guessed_single(launch), **_guessed_zeros(launch)}
-    zeros = {name: it for name, it in zeros.items() if name not in written}
-    beyond = f"i + {max(launch.global_size)}"  # A pitch that is read from a buffer is as wide as the launch.
-    counted = {name: replace(it, fill=Fill.FORMULA, text=beyond) for name, it in zeros.items()}
-    try:
-        again = run(replace(launch, arguments={**launch.arguments, **counted})) if zeros else None
-    except (LaunchError, MemoryError):
-        return {}
-    if again is None or not again.groups_run:
-        return {}
-    return {_holds_zeros(zeros): [frozenset(_key(it) for it in again.faults)]}
-
-
-def _both(
-    one: dict[str, list[frozenset[object]]], other: dict[str, list[frozenset[object]]]
-) -> dict[str, list[frozenset[object]]]:
-    return {it: [*one.get(it, ()), *other.get(it, ())] for it in {**one, **other}}
 
 
 def _key(fault: Fault) -> object:
@@ -221,18 +191,6 @@ def _others(kernel: Kernel, launch: Launch) -> Iterator[tuple[str, Launch]]:
     if zeros := _guessed_zeros(launch):
         ones = {name: replace(it, fill=Fill.FORMULA, text="1") for name, it in zeros.items()}
         yield _holds_zeros(zeros), replace(launch, arguments={**launch.arguments, **ones})
-
-
-def _guessed_single(launch: Launch) -> dict[str, BufferArgument]:
-    """Return buffers of one element, which is 0 whatever permutation it holds."""
-    return {
-        name: it
-        for name, it in launch.arguments.items()
-        if isinstance(it, BufferArgument)
-        and it.fill is Fill.PERMUTATION
-        and it.count == 1
-        and name in launch.inferred
-    }
 
 
 def _holds_zeros(buffers: dict[str, BufferArgument]) -> str:
