@@ -29,7 +29,8 @@ def look(source: str, device: str, options: str) -> str:
     """
     FOLDER.mkdir(exist_ok=True)
     os.chdir(FOLDER)
-    Path(NAME).write_text(source, encoding="utf-8", newline="")
+    # Half of a pair, which a text field may hold, is no character: it is read as one that is unknown.
+    Path(NAME).write_bytes(source.encode("utf-8", "replace"))
     try:
         given = ["--device", device, *shlex.split(options)]
     except ValueError as error:
@@ -37,6 +38,8 @@ def look(source: str, device: str, options: str) -> str:
     analysed, problem, code = command("analyze", NAME, *given, "--format", "json")
     if code == 2 and not analysed:
         return json.dumps({"problem": problem})
+    if not analysed.startswith("{"):  # `--help` and the like print something else.
+        return json.dumps({"problem": f"options: {options.strip()} cannot be used here"})
     checked, problem, _ = command("check", NAME, *given, "--format", "json")
     said, _, _ = command("check", NAME, *given, "--format", "full", "--color", "never")
     return json.dumps(

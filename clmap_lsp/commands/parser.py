@@ -71,16 +71,31 @@ def command_names() -> list[str]:
     return sorted(it.name for it in pkgutil.iter_modules([str(Path(__file__).parent)]))
 
 
+def _option_for(word: str, parser: argparse.ArgumentParser) -> str:
+    """Return where an option may be used that is not known where it stands, or which one is perhaps meant."""
+    own = _options(parser)
+    here = {it for command in subcommands(parser).values() for it in _options(command)}
+    by_command = {name: _options(it) for name, it in subcommands(build_parser()[0]).items()}
+    if word in own:
+        return f" behind a command; it is used alone: clmap-lsp {word}"
+    having = [name for name, options in by_command.items() if word in options]
+    if having:
+        listed = ", ".join(having[:4]) + (" and others" if len(having) > 4 else "")
+        return f" here; {listed} {'has' if len(having) == 1 else 'have'} it"
+    near = nearest(word, sorted(here))
+    return f"; did you mean {near}?" if near else ""
+
+
+def _options(parser: argparse.ArgumentParser) -> list[str]:
+    return [option for action in parser._actions for option in action.option_strings]
+
+
 def _with_suggestion(parser: argparse.ArgumentParser, message: str) -> str:
     """Say what an unknown option or subcommand was perhaps meant to be."""
     text = one_line(message)
     if text.startswith("unrecognized arguments: "):
         word = text.split(": ", 1)[1].split()[0]
-        options = [option for action in parser._actions for option in action.option_strings]
-        for subcommand in subcommands(parser).values():
-            options += [option for action in subcommand._actions for option in action.option_strings]
-        near = nearest(word.partition("=")[0], options)
-        return f"unknown option {word}" + (f"; did you mean {near}?" if near else "")
+        return f"unknown option {word}{_option_for(word.partition('=')[0], parser)}"
     if "invalid choice: " in text and "COMMAND" in text:
         word = text.split("invalid choice: ", 1)[1].split(" (")[0].strip("'")
         return f'unknown command "{word}"{_command_for(word, subcommands(parser))}'

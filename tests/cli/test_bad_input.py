@@ -80,6 +80,11 @@ def test_syntax_errors_leave_the_other_kernels(tmp_path: Path) -> None:
     [
         (["--frobnicate"], ["unknown option --frobnicate"]),
         (["check", SIMPLE, "--formt", "json"], ["unknown option --formt; did you mean --format?"]),
+        (["analyze", SIMPLE, "--statistics"], ["unknown option --statistics here; check has it"]),
+        (
+            ["check", SIMPLE, "--version"],
+            ["--version behind a command; it is used alone: clmap-lsp --version"],
+        ),
         (["chekc", SIMPLE], ['unknown command "chekc"; did you mean "check"?']),
         (
             ["fixings", SIMPLE],

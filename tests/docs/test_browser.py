@@ -65,6 +65,8 @@ def test_findings_accesses_and_pictures_are_of_one_launch(session: ModuleType) -
         ("--arg 'N=1", "options: no closing quotation"),
         ("--nonsense", "clmap-lsp: unknown option --nonsense"),
         ("--kernel g", 'clmap-lsp: no kernel "g"'),
+        ("--help", "options: --help cannot be used here"),
+        ("--version", "clmap-lsp: unknown option --version behind a command"),
     ],
 )
 def test_what_cannot_be_used_is_said_in_a_line(session: ModuleType, options: str, problem: str) -> None:
@@ -77,6 +79,11 @@ def test_source_that_is_no_kernel_has_findings_and_no_picture(session: ModuleTyp
     answer = look(session, source="__kernel void f(__global float *a { a[0] = 1 }")
     assert [it["code"] for it in json.loads(answer["check"])["findings"]] == ["CM001"]
     assert answer["pictures"] in ({}, {"f": []})
+
+
+def test_half_a_character_is_read_as_an_unknown_one(session: ModuleType) -> None:
+    answer = look(session, source=f"// \ud800\n{KERNEL}")
+    assert answer["problem"] == ""
 
 
 def test_the_bundle_takes_the_versions_of_the_lock_file() -> None:
