@@ -178,10 +178,15 @@ def name_of(place: str) -> str:
 
 def field_name(place: str) -> str:
     """Return the name of the field that a place is, or is an element of; empty where it is none."""
-    name = name_of(place)
-    while name.endswith("]"):
-        name = name[: name.rindex("[")]
+    name = whole_of(name_of(place))
     return name.rpartition(".")[2] if "." in name else ""
+
+
+def whole_of(place: str) -> str:
+    """Return the place of the array that a place is an element of; itself where it is none."""
+    while place.endswith("]"):
+        place = place[: place.rindex("[")]
+    return place
 
 
 def kept_name(place: str) -> str:

@@ -152,10 +152,12 @@ def _of_data(fault: Fault, by_data: Mapping[Place, Indexed]) -> Fault:
 
 def _of_length(fault: Fault, launch: Launch) -> Fault:
     """Return a fault that says so if local memory is too large for lengths that nobody gave."""
+    if fault.kind is not FaultKind.LOCAL_MEMORY_LIMIT:
+        return fault
     named = ((name, launch.arguments.get(name)) for name in sorted(launch.inferred))
     counts = {name: it.count for name, it in named if isinstance(it, LocalArgument)}
     longest = max(counts, key=counts.__getitem__, default=None)
-    if fault.kind is not FaultKind.LOCAL_MEMORY_LIMIT or longest is None:
+    if longest is None:
         return fault
     detail = f"if `{longest}` is as long as was inferred for it: {fault.detail}"
     return replace(fault, grounds=Grounds.CONTENTS, detail=detail)

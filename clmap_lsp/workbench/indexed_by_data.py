@@ -3,8 +3,8 @@
 Where nobody gave the contents, an access that leaves an array because of them says nothing of the kernel:
 tables are indexed by codes, bins and neighbours that only a program's own data keep inside. What a statement
 may hold is followed forwards through variables, pointers and arrays, whatever the order of statements, so
-that an address may be said to hang on data that does not, and never the other way round. Which statements run
-is not looked at.
+that an address may be said to hang on data that does not. What is stored through a pointer variable is not
+followed into the array behind it, nor which statements run.
 """
 
 from __future__ import annotations

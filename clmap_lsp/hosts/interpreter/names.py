@@ -24,6 +24,7 @@ from clmap_lsp.hosts.values import (
     name_of,
     size_of,
     text_of,
+    whole_of,
 )
 
 _KERNEL_TYPES = frozenset(("cl_kernel", "Kernel"))
@@ -206,13 +207,8 @@ class Names(State):
     def _is_kept_kernel(self, place: str) -> bool:
         """Tell whether a place is a field or a global variable for a kernel, or one of several: which one it
         holds may be known elsewhere."""
-        return bool(kept_name(place)) and self.types.get(place, self._type_of_all(place)) in _KERNEL_TYPES
-
-    def _type_of_all(self, place: str) -> str:
-        """Return the type of the elements of the array that a place is in, as declared."""
-        while place.endswith("]"):
-            place = place[: place.rindex("[")]
-        return self.types.get(place, "")
+        declared = self.types.get(whole_of(place), "")
+        return bool(kept_name(place)) and self.types.get(place, declared) in _KERNEL_TYPES
 
     def _holds_kernel(self, place: str, name: str) -> bool:
         """Tell whether a field of a structure is declared as a kernel, of which only the type is known."""
