@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from functools import cache
@@ -12,6 +13,8 @@ GROWN = Path(__file__).parent / "corpus"
 """One folder a driver: inputs that once broke something, or reach what fixtures do not."""
 
 _FENCED = re.compile(r"^```c\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+_LAUNCHES = re.compile(r"NDRange|EnqueueArgs|pyopencl|\(queue, ")
 
 _SIMS = (
     "kernel.cl\nk\n64 1 1\n16 1 1\n<size=256 float fill=1.5>\n<size=256 range=0:1:63 dump>\n"
@@ -70,6 +73,17 @@ def tomls() -> tuple[str, ...]:
 def arguments() -> tuple[str, ...]:
     """Return argument texts of launches, and a launch comment's."""
     return (*_ARGUMENTS, "global=256,256 local=16,16 N=256 A=random(N*N)")
+
+
+@cache
+def hosts() -> tuple[str, ...]:
+    """Return host programs in C, C++ and Python: those of the tests of reading them."""
+    texts = []
+    for page in sorted((ROOT / "tests" / "hosts").rglob("*.py")):
+        nodes = ast.walk(ast.parse(page.read_text(encoding="utf-8")))
+        constants = (it.value for it in nodes if isinstance(it, ast.Constant))
+        texts += [it for it in constants if isinstance(it, str) and _LAUNCHES.search(it) and "\n" in it]
+    return tuple(texts)
 
 
 def messages() -> tuple[bytes, ...]:

@@ -296,6 +296,23 @@ def _toml(data: bytes) -> None:
     settings.excludes("a/b.cl")
 
 
+def _hosts(data: bytes) -> None:
+    """Host programs, C++ or Python, which are run from `main` for what they launch."""
+    from clmap_lsp.hosts.launches import launches_of
+    from clmap_lsp.hosts.project import read_project
+
+    text = _text(data)
+    name = "main.py" if "pyopencl" in text else "main.cpp"
+    files = {"/w/k.cl": _HOST_KERNELS, f"/w/{name}": text}
+    launches_of(read_project(files, files.get))
+
+
+_HOST_KERNELS = """\
+__kernel void k(__global float *a, int n) { if (get_global_id(0) < n) a[get_global_id(0)] = n; }
+__kernel void add(__global float *x, __global float *y, __local float *t, int n, int m) { y[n * m] = x[n]; }
+"""
+
+
 def _texts(name: str, seeds: Callable[[], Sequence[str]]) -> Callable[[random.Random], bytes]:
     def make(rng: random.Random) -> bytes:
         return mutated(rng, (*seeds(), *corpus.grown(name))).encode("utf-8", "surrogatepass")
@@ -321,5 +338,6 @@ DRIVERS = {
         Driver("sim", _texts("sim", corpus.sims), _sim),
         Driver("arguments", _texts("arguments", corpus.arguments), _arguments),
         Driver("toml", _texts("toml", corpus.tomls), _toml),
+        Driver("hosts", _texts("hosts", corpus.hosts), _hosts),
     )
 }

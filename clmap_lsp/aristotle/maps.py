@@ -118,7 +118,7 @@ def parse_map(text: str) -> Map:
     Raises: ValueError if it is none of the 33.
     """
     digits = text.strip().casefold().removeprefix("map").lstrip("-_ ")
-    if not digits.isdigit() or not is_catalogued(int(digits)):
+    if not digits.isdecimal() or not is_catalogued(int(digits)):
         known = ", ".join(str(it.number) for it in all_maps())
         raise ValueError(f"{text!r} is none of the 33 MAPs: {known}")
     return Map(int(digits))

@@ -52,7 +52,7 @@ from clmap_lsp.hosts.tree import (
     Switch,
     Unary,
 )
-from clmap_lsp.hosts.values import is_whole
+from clmap_lsp.hosts.values import bounded, is_whole
 from clmap_lsp.source.bounded import host_tree
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\n": "", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
@@ -106,6 +106,11 @@ class _Reader(TreeReader):
     # -------------------------------------------------------------------------------- outside functions
 
     def _top(self, node: Node, owner: str) -> None:
+        with self.nested() as is_followed:
+            if is_followed:
+                self._declarations(node, owner)
+
+    def _declarations(self, node: Node, owner: str) -> None:
         for child in node.named_children:
             match child.type:
                 case "function_definition":
@@ -175,6 +180,11 @@ class _Reader(TreeReader):
             self.constants[name] = Opaque(name) if is_other else before
 
     def _class(self, node: Node, given: str = "") -> None:
+        with self.nested() as is_followed:
+            if is_followed:
+                self._members(node, given)
+
+    def _members(self, node: Node, given: str) -> None:
         body = node.child_by_field_name("body")
         name = given or _last_name(node.child_by_field_name("name"))
         if body is None or not name:
@@ -836,10 +846,10 @@ def number(text: str) -> int | float | None:
     try:
         if whole is not None:
             digits = whole[1]
-            is_octal = len(digits) > 1 and digits[0] == "0" and digits.isdigit()
-            return int(digits, 8) if is_octal else int(digits, 0)
+            is_octal = len(digits) > 1 and digits[0] == "0" and digits.isdecimal()
+            return bounded(int(digits, 8) if is_octal else int(digits, 0))
         return float(text.rstrip("fFlLhH")) if not text.lower().startswith("0x") else float.fromhex(text)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
 
 

@@ -349,7 +349,7 @@ class _File(HostText):
         indices = index.child_by_field_name("indices")
         at = text_of(indices.named_children[0]) if indices is not None and indices.named_children else ""
         block = assignment.parent.parent if assignment.parent is not None else None
-        if value is None or op is None or text_of(op) != "=" or not at.isdigit():
+        if value is None or op is None or text_of(op) != "=" or not at.isdecimal():
             return None
         is_plain = block is not None and block.type == "compound_statement"
         return (int(at), value) if is_plain and block is not None and _is_body(block) else None

@@ -22,6 +22,7 @@ from clmap_lsp.hosts.values import (
     Text,
     Value,
     binary,
+    bounded,
     converted,
     function,
     is_handle,
@@ -106,9 +107,10 @@ def _parse_number(interpreter: Interpreter, call: Call, values: list[Value]) -> 
     text = interpreter.text(values[0]) if values else None
     if text is not None and text.plain is not None:
         try:
-            return Number(int(text.plain, 0))
+            value = bounded(int(text.plain, 0))
         except ValueError:
-            return RunTime(call.text)
+            value = None
+        return Number(value) if value is not None else RunTime(call.text)
     return RunTime(call.text)
 
 
@@ -359,14 +361,15 @@ def _options(_interpreter: Interpreter, call: Call, _values: list[Value]) -> Val
 
 
 def _range(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
-    numbers = [int(it.value) for it in values if isinstance(it, Number)]
-    if numbers and len(numbers) == len(values) and len(values) <= 3:
+    numbers = [it.whole for it in values if isinstance(it, Number)]
+    known = [it for it in numbers if it is not None]
+    if known and len(known) == len(values) and len(values) <= 3:
         try:
-            turns = range(*numbers)
+            counted = range(*known)
         except ValueError:
             return RunTime(call.text)
-        if len(turns) <= 8:
-            return Sizes(tuple(Number(it) for it in turns))
+        if not counted[8:]:
+            return Sizes(tuple(Number(it) for it in counted))
     return RunTime(call.text)
 
 
@@ -381,7 +384,7 @@ def _sliced(interpreter: Interpreter, call: Call, values: list[Value]) -> Value 
     if len(values) != 1 or not isinstance(values[0], Sizes):
         return RunTime(call.text)
     parts = [interpreter.value(call.keywords[it]) if it in call.keywords else None for it in _OF_SLICES]
-    numbers = [int(it.value) if isinstance(it, Number) else None for it in parts]
+    numbers = [it.whole if isinstance(it, Number) else None for it in parts]
     if (
         any(one is None and two is not None for one, two in zip(numbers, parts, strict=True))
         or numbers[2] == 0
@@ -414,7 +417,7 @@ def _got(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | 
     """`std::get<1>(tuple)`."""
     index = call.template[0] if call.template and len(values) == 1 else ""
     items = values[0].items if values and isinstance(values[0], Sizes) else ()
-    return items[int(index)] if index.isdecimal() and int(index) < len(items) else None
+    return items[int(index)] if index.isdecimal() and len(index) < 9 and int(index) < len(items) else None
 
 
 def _dictionary(interpreter: Interpreter, call: Call, _values: list[Value]) -> Value | None:

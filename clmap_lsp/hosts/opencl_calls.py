@@ -67,11 +67,14 @@ _TAKES_OPTIONS = re.compile(
 )
 """Names of functions that may write what they are given by reference."""
 
+_MAX_STRINGS = 4096
+"""Strings that one program is put together of."""
+
 
 def handles(interpreter: Interpreter, value: Value, expression: Expr | None) -> list[str]:
     """Return the places of the handles that a value may be."""
     if isinstance(value, Pointer):
-        if value.place[:1] in "kpb" and value.place[1:2].isdigit():
+        if value.place[:1] in "kpb" and value.place[1:2].isdecimal():
             return [value.place]
         held = interpreter.store.read(value.place) if interpreter.store is not None else None
         if held is not None and held != value:
@@ -124,7 +127,8 @@ def _create_program(interpreter: Interpreter, call: Call, values: list[Value]) -
     count, strings = values[1], values[2]
     source = interpreter.strings(strings) or find_text(interpreter, strings)
     if isinstance(count, Number) and count.value > 1 and isinstance(strings, Pointer) and interpreter.store:
-        parts = [interpreter.text(interpreter.read(f"{strings.place}[{i}]")) for i in range(int(count.value))]
+        strings_read = range(int(min(count.value, _MAX_STRINGS)))
+        parts = [interpreter.text(interpreter.read(f"{strings.place}[{i}]")) for i in strings_read]
         whole: Text | None = None
         for part in parts:
             whole = part if whole is None else joined(whole, part) if part is not None else whole
@@ -307,15 +311,16 @@ def set_argument(
     """Give a kernel an argument, and note the line that does."""
     if interpreter.store is None:
         return
-    if not isinstance(index, Number):
+    at = index.whole if isinstance(index, Number) else None
+    if at is None:
         for place in places:
             interpreter.open_at(f"{place}.arg")
         return
     for place in places:
-        where = f"{place}.arg[{int(index.value)}]"
+        where = f"{place}.arg[{at}]"
         before = interpreter.store.get(where) if len(places) > 1 else None
         interpreter.store[where] = value if before is None else join_values(where, (before, value))
-        interpreter.store[f"{place}.set[{int(index.value)}]"] = Text((), row, interpreter.path)
+        interpreter.store[f"{place}.set[{at}]"] = Text((), row, interpreter.path)
 
 
 def _set_arg(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
@@ -392,7 +397,7 @@ def launch(
         given = {
             int(key[len(start) : -1]): value
             for key, value in store.items()
-            if place and key.startswith(start) and key[len(start) : -1].isdigit()
+            if place and key.startswith(start) and key[len(start) : -1].isdecimal()
         }
         raised = Raised(
             Pointer(place) if place else kernel,
@@ -409,11 +414,22 @@ def launch(
         interpreter.launches.append(raised)
 
 
+def _dimensions(value: Value) -> int | None:
+    """Return how many dimensions a launch has, of one to three in OpenCL; None where that is open."""
+    return value.whole if isinstance(value, Number) and value.whole in (1, 2, 3) else None
+
+
 def _enqueue(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     if len(values) < 6:
         return None
-    dimensions = int(values[2].value) if isinstance(values[2], Number) else None
-    launch(interpreter, call, values[1], call.arguments[1], (values[4], values[5]), dimensions=dimensions)
+    launch(
+        interpreter,
+        call,
+        values[1],
+        call.arguments[1],
+        (values[4], values[5]),
+        dimensions=_dimensions(values[2]),
+    )
     return RunTime("CL_SUCCESS", 0)
 
 
@@ -449,7 +465,7 @@ def _enqueue_python(interpreter: Interpreter, call: Call, values: list[Value]) -
         sizes = (
             (values[4], values[5]) if is_counted else (values[3], values[4] if len(values) > 4 else Null())
         )
-        dimensions = int(values[2].value) if is_counted and isinstance(values[2], Number) else None
+        dimensions = _dimensions(values[2]) if is_counted else None
         launch(interpreter, call, values[1], call.arguments[0], sizes, dimensions=dimensions)
         return RunTime("event")
     local = values[4] if len(values) > 4 else Null()

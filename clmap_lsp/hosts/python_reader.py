@@ -41,6 +41,7 @@ from clmap_lsp.hosts.tree import (
     Str,
     Unary,
 )
+from clmap_lsp.hosts.values import bounded
 from clmap_lsp.source.bounded import host_tree
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", "'": "'", '"': '"', "\n": "", "0": "\0"}
@@ -282,9 +283,10 @@ class _Reader(TreeReader):
     def number(self, node: Node) -> Expr:
         text = text_of(node).replace("_", "").rstrip("lL")
         try:
-            return Num(int(text, 0) if node.type == "integer" else float(text))
+            value = bounded(int(text, 0) if node.type == "integer" else float(text))
         except ValueError:
-            return Opaque(text)
+            value = None
+        return Num(value) if value is not None else Opaque(text)
 
     def string(self, node: Node) -> Expr:
         row = node.start_point.row + 1

@@ -72,7 +72,7 @@ def _formatted(kind: str, value: Value, match: re.Match[str]) -> Text:
             if kind in "xXo":
                 return Text((f"{int(number):{'#' if '#' in match['flags'] else ''}{kind}}",))
             if kind in "eEfFgG":
-                precision = f".{match['precision']}" if (match["precision"] or "").isdigit() else ""
+                precision = f".{match['precision']}" if (match["precision"] or "").isdecimal() else ""
                 return Text((f"{float(number):{precision or '.6' if kind in 'fFeE' else precision}{kind}}",))
             if kind == "c":
                 return Text((chr(int(number)),))
@@ -95,8 +95,8 @@ def percent(format_: Text, value: Value, items: Sequence[Value], names: Mapping[
 
 
 def _python(kind: str, value: Value) -> Text:
-    if isinstance(value, Number) and kind in "diu":
-        return Text((str(int(value.value)),))
+    if isinstance(value, Number) and value.whole is not None and kind in "diu":
+        return Text((str(value.whole),))
     return piece(value)
 
 
@@ -118,7 +118,8 @@ def braces(format_: Text, items: Sequence[Value], names: Mapping[str, Value]) ->
             name = match["name"]
             if not name:
                 name, count = str(count), count + 1
-            known = items[int(name)] if name.isdigit() and int(name) < len(items) else names.get(name)
+            at = int(name) if name.isdecimal() and len(name) < 9 else len(items)
+            known = items[at] if at < len(items) else names.get(name)
             result = joined(result, piece(known if known is not None else RunTime(name)))
         result = joined(result, Text((part[at:],)))
     return result

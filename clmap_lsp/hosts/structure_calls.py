@@ -136,7 +136,7 @@ class HostCalls:
             if kernel is None:
                 continue
             index = arguments_of(call)[1]
-            if text_of(index).isdigit():
+            if text_of(index).isdecimal():
                 yield _Argument(call, kernel, int(text_of(index)), is_counted=False)
                 continue
             known = indices.get((kernel, call.start_point.row + 1))

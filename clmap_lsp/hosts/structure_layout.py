@@ -79,7 +79,7 @@ class HostStructure:
         for it in _factors(size):
             if it.type == "sizeof_expression" and measured(self.file, it) == self.name:
                 return True
-            if it.type == "number_literal" and text_of(it).isdigit() and int(text_of(it)) % self.bytes == 0:
+            if it.type == "number_literal" and text_of(it).isdecimal() and int(text_of(it)) % self.bytes == 0:
                 return True
             if it.type == "identifier" and depth:
                 given = list(_given(self.file, it))
@@ -247,7 +247,7 @@ def _length(declared: Node) -> int | None:
         return 1
     size = declared.child_by_field_name("size")
     inner = declared.child_by_field_name("declarator")
-    if declared.type != "array_declarator" or size is None or inner is None or not text_of(size).isdigit():
+    if declared.type != "array_declarator" or size is None or inner is None or not text_of(size).isdecimal():
         return None
     rest = _length(inner)
     return None if rest is None else rest * int(text_of(size))

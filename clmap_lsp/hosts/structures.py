@@ -10,6 +10,7 @@ launch may differ.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import isfinite
 
 from clmap_lsp.hosts.changes import StructureChange
 from clmap_lsp.hosts.editing import (
@@ -111,5 +112,5 @@ def _sizes(launch: HostLaunch, change: StructureChange) -> Iterator[tuple[str, s
     for name, split in change.parameters[launch.kernel].items():
         whole = launch.buffers[name].best if name in launch.buffers else None
         for member, array in split:
-            count = None if whole is None else int(whole) // change.bytes
+            count = None if whole is None or not isfinite(whole) else int(whole) // change.bytes
             yield launch.kernel, array, None if count is None else count * change.fields[member].bytes

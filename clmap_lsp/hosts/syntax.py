@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, ClassVar
 
 from tree_sitter import Node
@@ -24,30 +25,33 @@ class TreeReader:
         self.functions: list[Function] = []
         self.classes: dict[str, Class] = {}
 
-    def statement(self, node: Node) -> Iterator[Stmt]:
-        """Yield what a statement says; nothing where it stands too deep."""
+    @contextmanager
+    def nested(self) -> Iterator[bool]:
+        """Go one level deeper, and tell whether what is read there still counts."""
         self.depth += 1
         try:
-            if self.depth < MAX_DEPTH:
-                yield from self._statement(node)
+            yield self.depth < MAX_DEPTH
         finally:
             self.depth -= 1
+
+    def statement(self, node: Node) -> Iterator[Stmt]:
+        """Yield what a statement says; nothing where it stands too deep."""
+        with self.nested() as is_followed:
+            if is_followed:
+                yield from self._statement(node)
 
     def _statement(self, node: Node) -> Iterator[Stmt]:
         raise NotImplementedError
 
     def expression(self, node: Node) -> Expr:
         """Read an expression."""
-        self.depth += 1
-        try:
-            if self.depth >= MAX_DEPTH:
+        with self.nested() as is_followed:
+            if not is_followed:
                 return Opaque(text_of(node)[:80])
             handler = self.expressions.get(node.type)
             if handler is not None:
                 return handler(self, node)
             return Opaque(short_text(node), tuple(self.expression(it) for it in node.named_children))
-        finally:
-            self.depth -= 1
 
     def or_opaque(self, node: Node | None) -> Expr:
         """Read an expression that may be missing."""

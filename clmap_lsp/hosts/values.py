@@ -22,6 +22,11 @@ class Number:
 
     value: int | float
 
+    @property
+    def whole(self) -> int | None:
+        """The number as a count or an index; None for what no whole number of 64 bits holds."""
+        return int(self.value) if -(1 << 63) <= self.value < 1 << 64 else None
+
 
 @dataclass(frozen=True, slots=True)
 class RunTime:
@@ -242,7 +247,7 @@ def truth(value: Value) -> bool | None:
 
 def is_handle(value: Value | None, kinds: str = "kpb") -> bool:
     """Tell whether a value is a handle of OpenCL: of a kernel (`k`), a program (`p`) or a buffer (`b`)."""
-    return isinstance(value, Pointer) and value.place[:1] in kinds and value.place[1:2].isdigit()
+    return isinstance(value, Pointer) and value.place[:1] in kinds and value.place[1:2].isdecimal()
 
 
 def is_nameless(value: Pointer) -> bool:
@@ -305,6 +310,8 @@ def _merged(parts: tuple[str | Value | FileText, ...]) -> tuple[str | Value | Fi
 
 
 # ------------------------------------------------------------------------------------------- arithmetic
+
+_MOST_BITS = 128
 
 
 def _quotient(left: int | float, right: int | float) -> int | float:
@@ -410,9 +417,15 @@ def _applied(op: str, left: int | float, right: int | float) -> int | float | No
     except (ArithmeticError, ValueError, TypeError):
         return None
     result = int(result) if isinstance(result, bool) else result
-    if isinstance(result, complex) or (isinstance(result, int) and result.bit_length() > 128):
-        return None
-    return result
+    return None if isinstance(result, complex) else bounded(result)
+
+
+def bounded(number: int | float) -> int | float | None:
+    """Return a number, or None for a whole one that is larger than any that a program holds.
+
+    Python's whole numbers know no end: what hosts' text could make of them would take any time and memory.
+    """
+    return None if isinstance(number, int) and number.bit_length() > _MOST_BITS else number
 
 
 def _operand(value: Value) -> str:
@@ -429,7 +442,7 @@ def function(name: str, arguments: list[Value]) -> Value:
         if len(known) != len(numbers):
             return None
         try:
-            return compute(*known)
+            return bounded(compute(*known))
         except (ArithmeticError, ValueError, TypeError):
             return None
 
@@ -446,7 +459,7 @@ def negated(op: str, value: Value) -> Value:
     """Return `-value`, `!value` or `~value`."""
 
     def of(number: int | float | None) -> int | float | None:
-        if number is None:
+        if number is None or (op == "~" and not math.isfinite(number)):
             return None
         return -number if op == "-" else int(not number) if op == "!" else ~int(number)
 
@@ -504,11 +517,9 @@ _IGNORED = frozenset(("const", "static", "constexpr", "inline", "volatile", "std
 
 def _wrapped(type_name: str, value: int | float) -> int:
     """Return a number as a whole type holds it."""
-    whole, size = int(value), size_of(type_name)
     if type_name == "bool":
         return int(bool(value))
-    if size is None:
-        return whole
+    whole, size = int(value), size_of(type_name) or 8
     limit = 1 << (8 * size)
     whole %= limit
     words = [it for it in type_name.replace("::", " ").split() if it not in _IGNORED]

@@ -375,7 +375,7 @@ def _derived(word: str, bound: Base, arguments: Sequence[Base]) -> Qualified | N
         case "shuffled":
             mask = arguments[-1]
             return with_lanes(element, lanes_of(mask) if isinstance(mask, VectorType) else lanes)
-        case _ if word.startswith("scalar") and word[6:].isdigit():
+        case _ if word.startswith("scalar") and word[6:].isdecimal():
             return with_lanes(element, int(word[6:]))
         case _:
             return None

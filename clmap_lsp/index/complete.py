@@ -77,7 +77,7 @@ def prefix_start(text: str, offset: int) -> int:
     start = offset
     while start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_$"):
         start -= 1
-    return offset if start < offset and text[start].isdigit() else start
+    return offset if start < offset and text[start].isdecimal() else start
 
 
 def complete(index: Index, offset: int) -> Completion:

@@ -1065,7 +1065,7 @@ def _as_vector(type_: Qualified, attributes: list[tuple[str, str]]) -> Qualified
 def _aligned(attributes: list[tuple[str, str]]) -> int | None:
     for name, argument in attributes:
         if name == "aligned":
-            return int(argument) if argument.isdigit() else None
+            return int(argument) if argument.isdecimal() else None
     return None
 
 

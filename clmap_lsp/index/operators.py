@@ -123,7 +123,7 @@ def literal(text: str) -> tuple[Qualified, int | float | None]:
     suffix = match[1] if match is not None else ""
     digits = lower[: len(lower) - len(suffix)]
     try:
-        value = int(digits, 8) if digits.startswith("0") and digits.isdigit() else int(digits, 0)
+        value = int(digits, 8) if digits.startswith("0") and digits.isdecimal() else int(digits, 0)
     except ValueError:
         return UNKNOWN, None
     if value >> 64:

@@ -250,7 +250,7 @@ def _numbers(
 def _listed(text: str, count: int) -> NDArray[Any]:
     import numpy as np
 
-    numbers = [int(it) if it.lstrip("+-").isdigit() else float(it) for it in text.split(",") if it.strip()]
+    numbers = [int(it) if it.lstrip("+-").isdecimal() else float(it) for it in text.split(",") if it.strip()]
     return np.array(numbers + [0] * (count - len(numbers)), dtype=object)[:count]
 
 

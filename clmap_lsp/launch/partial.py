@@ -95,7 +95,7 @@ def parse_size(text: str, least: int = 1) -> tuple[int, ...]:
 
 
 def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 40
+    return text.isascii() and text.isdecimal() and len(text) < 40
 
 
 def from_options(

@@ -95,7 +95,7 @@ class _Words:
 
     def number(self, what: str) -> int:
         row, word = self.take(what)
-        if not (word.isascii() and word.isdigit() and len(word) < 40) or not 0 < int(word) < 1 << 40:
+        if not (word.isascii() and word.isdecimal() and len(word) < 40) or not 0 < int(word) < 1 << 40:
             raise LaunchError(f"line {row}: `{word}` is no {what}", "it must be a whole number from 1 on")
         return int(word)
 
@@ -147,7 +147,7 @@ def _header(row: int, text: str, values: tuple[str, ...]) -> SimArgument:
     size = parts.get("size")
     if size is None and "null" not in flags:
         raise LaunchError(f"line {row}: the size is missing", "write <size=BYTES>")
-    if size is not None and (not size.isdigit() or len(size) > 40 or int(size) > _MAX_BYTES):
+    if size is not None and (not size.isdecimal() or len(size) > 40 or int(size) > _MAX_BYTES):
         raise LaunchError(f"line {row}: `size={size}` is no number of bytes", f"at most {_MAX_BYTES}")
     if sum((("noinit" in flags), "fill" in parts, "range" in parts)) > 1:
         raise LaunchError(f"line {row}: several initialisers", "keep one of fill, range and noinit")

@@ -68,7 +68,7 @@ def choose_device(selector: str | None) -> tuple[Any, DeviceFacts]:
     devices = raw_devices()
     if selector is None:
         return next((it for it in devices if it[1].kind is DeviceKind.GPU), devices[0])
-    if selector.isdigit() and int(selector) < len(devices):
+    if selector.isdecimal() and int(selector) < len(devices):
         return devices[int(selector)]
     wanted = selector.casefold()
     for device, facts in devices:

@@ -314,4 +314,4 @@ def _toml(text: str) -> str:
         float(text)
     except ValueError:
         return f'"{text}"'
-    return text if text.lstrip("-").isdigit() or "." in text or "e" in text else f'"{text}"'
+    return text if text.lstrip("-").isdecimal() or "." in text or "e" in text else f'"{text}"'

@@ -132,7 +132,7 @@ class _Parser:
             value = self.expression(1, live=live)
             self.expect(")")
             return value
-        if text[0].isdigit():
+        if text[0].isdecimal():
             return _number(text)
         if text[0] == "'":
             return Number(_character(text))

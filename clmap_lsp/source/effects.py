@@ -67,7 +67,7 @@ def pointee(value: Expression) -> Type | None:
 def _digits(name: str) -> int:
     """Return the number of lanes in `vload4`, `vstore_half8_rte`; 1 where there is none."""
     base = name.split("_rt", maxsplit=1)[0]
-    digits = "".join(it for it in base if it.isdigit())
+    digits = "".join(it for it in base if it.isdecimal())
     return int(digits) if digits else 1
 
 

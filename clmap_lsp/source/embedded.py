@@ -265,7 +265,7 @@ class _Pieces:
                 self.add(match[0][0], match.start())
             else:
                 name = re.sub(r"\W", "_", match["value"].strip()) or "_"
-                self.add(name if not name[0].isdigit() else "_" + name[1:], match.start() + 1)
+                self.add(name if not name[0].isdecimal() else "_" + name[1:], match.start() + 1)
             at = match.end()
         add(text, at, end)
 

@@ -170,7 +170,7 @@ def _numbers(arguments: tuple[str, ...]) -> tuple[int, int, int] | None:
 def _size(argument: str) -> int | None:
     """Return a size of an attribute; None for what is none, such as 0."""
     text = re.sub(r"[uUlL\s()]", "", argument)
-    is_number = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MAX_DIGITS
     return int(text) or None if is_number else None
 
 

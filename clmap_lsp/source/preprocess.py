@@ -500,7 +500,7 @@ class _Preprocessor:
                 self._line(directive, path)
             case "" | "ident" | "sccs" | "assert" | "unassert":
                 pass
-            case name if name.isdigit():
+            case name if name.isdecimal():
                 pass
             case name:
                 self.problem(
@@ -556,7 +556,7 @@ class _Preprocessor:
 
     def _line(self, directive: Directive, path: str) -> None:
         words = self.expander.expand_list(directive.tokens[1:])
-        if not words or not words[0].text.isdigit():
+        if not words or not words[0].text.isdecimal():
             self.problem("bad-directive", "#line needs a number", _span_of(directive, path), Severity.WARNING)
             return
         row = self.out.files[path].position(directive.start).row

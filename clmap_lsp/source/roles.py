@@ -229,11 +229,11 @@ def _ends_argument(texts: list[str], at: int) -> bool:
 
 
 def _is_operand_end(text: str) -> bool:
-    return text in (")", "]") or (bool(text) and (text.isidentifier() or text[0].isdigit()))
+    return text in (")", "]") or (bool(text) and (text.isidentifier() or text[0].isdecimal()))
 
 
 def _is_operand_start(text: str) -> bool:
-    return bool(text) and (text.isidentifier() or text[0].isdigit())
+    return bool(text) and (text.isidentifier() or text[0].isdecimal())
 
 
 def _opens_cast(texts: list[str], index: int) -> bool:

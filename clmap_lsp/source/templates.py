@@ -133,7 +133,7 @@ def _replacement(text: str, match: re.Match[str]) -> str:
     if inner is None:
         return re.sub(r"[^\n]", " ", whole)
     name = re.sub(r"\W+", "_", inner).strip("_")[: len(whole)] or "_"
-    name = name if not name[0].isdigit() else "_" + name[1:]
+    name = name if not name[0].isdecimal() else "_" + name[1:]
     start, end = match.span()
     joins_before = start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_")
     joins_behind = end < len(text) and (text[end].isalnum() or text[end] in "_{$%")

@@ -161,7 +161,7 @@ def _accesses(finding: Finding, kernel: KernelAnalysis) -> Iterator[AccessAnalys
 def _timed(finding: Finding, lost: LostTime, time: Prediction) -> Finding:
     whole = f"{seconds_text(lost.launch_seconds)} on {time.facts.name}"
     if lost.sizes:
-        whole += f" with {int(lost.sizes):,} work-items" if lost.sizes.isdigit() else f" with {lost.sizes}"
+        whole += f" with {int(lost.sizes):,} work-items" if lost.sizes.isdecimal() else f" with {lost.sizes}"
     if lost.matters or not lost.is_settled:
         small = " (small: the launch itself takes most of it)" if lost.bound == "launch" else ""
         line = f"Loses {seconds_text(lost.seconds)} of {whole}{small}, predicted."

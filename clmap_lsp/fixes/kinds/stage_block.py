@@ -320,7 +320,7 @@ class _Writer:
             pitch = spelt(self.block.pitch, self.names)
             if pitch is None:
                 return None
-            pitch = pitch if pitch.isidentifier() or pitch.isdigit() else f"({pitch})"
+            pitch = pitch if pitch.isidentifier() or pitch.isdecimal() else f"({pitch})"
             index = f"({coordinates[0]}) * {pitch} + {index}"
         if conditions:
             lines.append(f"{unit * len(lines)}if ({' && '.join(conditions)})")

@@ -215,7 +215,7 @@ def _packed(text: str) -> str:
 
 def _length(scope: Scope, text: str) -> int | None:
     """Return the number that a loop's end stands for; the work-group's size counts as such."""
-    if text.isdigit():
+    if text.isdecimal():
         return int(text)
     if text == "get_local_size(0)":
         return scope.subject.launch.local_size[0]

@@ -220,7 +220,7 @@ class Expressions(Objects):
                 return RunTime("…")
             return Sizes(left.items + right.items)
         if op == "*" and isinstance(left, Sizes) and isinstance(right, Number) and len(left.items) == 1:
-            return Sizes(left.items * max(min(int(right.value), 9), 0))
+            return Sizes(left.items * int(max(min(right.value, 9), 0)))
         if op in ("==", "!="):
             return self._equal(op, left, right)
         if isinstance(left, ArrayValue) or isinstance(right, ArrayValue):
@@ -294,7 +294,7 @@ class Expressions(Objects):
             if value.moved:
                 return RunTime(f"*{text_of(value)}")
             return (
-                value if value.place[:1] in "kpb" and value.place[1:2].isdigit() else self.read(value.place)
+                value if value.place[:1] in "kpb" and value.place[1:2].isdecimal() else self.read(value.place)
             )
         if isinstance(value, (Routine, Alternatives)):
             return value

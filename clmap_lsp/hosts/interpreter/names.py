@@ -232,7 +232,7 @@ class Names(State):
                 if inner is None:
                     return None
                 at = self.value(index)
-                where = int(at.value) if isinstance(at, Number) else "*"
+                where = at.whole if isinstance(at, Number) and at.whole is not None else "*"
                 if isinstance(at, Text) and at.plain is not None:
                     return f"{inner}.{at.plain}"
                 return f"{inner}[{where}]"

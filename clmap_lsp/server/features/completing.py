@@ -106,7 +106,7 @@ def _is_wanted(indexed: Indexed, offset: int, context: lsp.CompletionContext | N
     if character == ">":
         return text[max(0, offset - 2) : offset] == "->"
     if character == ".":
-        return not text[max(0, offset - 2) : offset - 1].isdigit()
+        return not text[max(0, offset - 2) : offset - 1].isdecimal()
     return character not in ('"', "<", ":")
 
 
