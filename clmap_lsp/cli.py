@@ -9,8 +9,9 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from clmap_lsp.commands.parser import build_parser
+from clmap_lsp.commands.parser import build_parser, check_first, check_values
 from clmap_lsp.errors import UsageError, internal_error, one_line, system_error
 from clmap_lsp.escaping import terminal
 from clmap_lsp.source.collector import collect_rarely
@@ -25,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _open_missing_streams()
     _spell_what_has_no_encoding()
     try:
+        _check_folder()
         return _run(arguments)
     except UsageError as error:
         return _fail(str(error))
@@ -44,13 +46,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(internal_error(error))
 
 
+def _check_folder() -> None:
+    """Raise UsageError if the current folder was deleted: paths would fail one by one."""
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        raise UsageError("the current folder was deleted; change to one that exists") from None
+
+
 def _open_missing_streams() -> None:
     """Put the null device in the place of streams that were closed (`>&-`), for which Python has None."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_WRONLY), "w"))
     if sys.stdin is None:
-        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY), "r")
+        # Reading from it fails, as it would without it: an empty text would have no findings.
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), "r")
 
 
 def _spell_what_has_no_encoding() -> None:
@@ -73,9 +84,11 @@ def _run(arguments: list[str]) -> int:
             arguments.remove("--selftest")
             arguments[0] = "selftest"
     parser, modules = build_parser(arguments)
+    check_first(parser, arguments)
     args = parser.parse_args(_without_driver_flags(arguments))
     if args.command is None:
         raise UsageError(f"nothing to do; see {parser.prog} --help")
+    check_values(parser, args)
     return int(modules[args.command].run(args))
 
 

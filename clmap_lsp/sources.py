@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Callable, Iterable
 
@@ -36,7 +37,8 @@ def read_standard_input(name: str) -> str:
     try:
         return decode(read_stream(sys.stdin.buffer, limit=SOURCE_BYTES, name=name), name)
     except OSError as error:
-        raise UnreadableError(f"{name}: {reason(error)}") from None
+        said = "standard input is closed" if error.errno == errno.EBADF else reason(error)
+        raise UnreadableError(f"{name}: {said}") from None
 
 
 def decode(data: bytes, path: str) -> str:

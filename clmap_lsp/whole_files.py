@@ -37,6 +37,10 @@ def write_whole(path: Path, data: bytes) -> None:
         if target.exists():
             shutil.copymode(target, part)
         part.replace(target)
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from None  # Not the file's that goes.
     finally:
         part.unlink(missing_ok=True)
 

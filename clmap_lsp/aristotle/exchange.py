@@ -12,7 +12,7 @@ from typing import Any
 
 from clmap_lsp.aristotle.database import SCHEMA_VERSION, Database, DatabaseError, Source
 from clmap_lsp.aristotle.records import Measurement, Platform, Record, StridePoint, as_row, from_row
-from clmap_lsp.reading import DATA_BYTES, safe_read
+from clmap_lsp.reading import DATA_BYTES, reason, safe_read
 from clmap_lsp.strange_json import parsed
 
 KINDS: dict[str, type[Any]] = {"platforms": Platform, "measurements": Measurement, "strides": StridePoint}
@@ -119,8 +119,10 @@ def read_records(paths: Iterable[Path]) -> list[Record]:
             continue
         try:
             text = safe_read(path, limit=DATA_BYTES, within=None).decode()
-        except (OSError, UnicodeDecodeError) as error:
-            raise DatabaseError(f"{path}: cannot be read ({error})") from error
+        except OSError as error:
+            raise DatabaseError(f"{path}: {reason(error)}") from error
+        except UnicodeDecodeError as error:
+            raise DatabaseError(f"{path}: not UTF-8 text (byte {error.start + 1})") from error
         try:
             records += _from_text(path, text)
         except csv.Error as error:

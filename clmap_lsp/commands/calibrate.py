@@ -167,7 +167,7 @@ def _plan(args: argparse.Namespace) -> Plan:
     bad = [it for it in sizes if it < 1 or it % group.x or it % group.y]
     if bad or args.radius < 0:
         raise UsageError(
-            f"size {bad[0]} is no multiple of the work-group {group.x}x{group.y}"
+            f"size {bad[0]} is not a positive multiple of the work-group {group.x}x{group.y}"
             if bad
             else "--radius below 0"
         )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.confining import add_sandbox_option
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, given_launch, sim_file
+from clmap_lsp.commands.written import check_written
 from clmap_lsp.counted import counted
 from clmap_lsp.errors import UsageError
 from clmap_lsp.escaping import terminal
@@ -140,6 +141,7 @@ def _checked_once(args: argparse.Namespace) -> int:
 
     settings = SettingsSource(args)
     jobs = _jobs(args, settings)
+    check_written(_written(args), [it.path for it in jobs])
     report = CheckReport(check_all(jobs, args.jobs or _cores(), args.scheduler, _terms(args, jobs)))
     if args.fix or args.diff:
         report = _fixed(args, jobs, report)
@@ -339,12 +341,22 @@ def _write(args: argparse.Namespace, report: CheckReport) -> None:
             raise UsageError(f"--output {name}:{path}: {(error.strerror or str(error)).lower()}") from None
 
 
+def _written(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """Return the options that write files, and these."""
+    named = [(f"--output {name}:{path}", path) for name, path in args.output]
+    if args.write_baseline is not None:
+        named.append((f"--write-baseline {args.write_baseline}", args.write_baseline))
+    return named
+
+
 def _output(text: str) -> tuple[str, str]:
     name, colon, path = text.partition(":")
     if name not in FORMATS or not colon or not path:
         raise argparse.ArgumentTypeError(
             f"{text!r} is not FORMAT:FILE, with FORMAT one of {', '.join(FORMATS)}"
         )
+    if path == "-":
+        raise argparse.ArgumentTypeError(f"{text} names no file; --format {name} prints to standard output")
     return name, path
 
 

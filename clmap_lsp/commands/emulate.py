@@ -200,8 +200,6 @@ def _on_device(
         if args.trace_on_device:
             raise UsageError("--trace-on-device needs --on-device")
         return None
-    if not args.device_time_limit > 0:
-        raise UsageError(f"--device-time-limit {args.device_time_limit:g}: give a number of seconds above 0")
     from clmap_lsp.launch.problem import LaunchError
     from clmap_lsp.research import DeviceError, NotForDevicesError, measure
 
@@ -233,6 +231,8 @@ def _emulation_settings(args: argparse.Namespace, opened: OpenedFile) -> Emulati
         limits = replace(limits, memory_limit_mib=args.memory_limit)
     if not limits.time_limit_s > 0:
         raise UsageError(f"--time-limit {limits.time_limit_s:g}: give a number of seconds above 0")
+    if not 0 < args.device_time_limit < 1e9:
+        raise UsageError(f"--device-time-limit {args.device_time_limit:g}: give a number of seconds above 0")
     if args.sample < 0 or args.sample == 1:
         raise UsageError(f"--sample {args.sample}: an estimate with its error takes at least 2 work-groups")
     if args.sub_group_synchronous < 0:

@@ -93,7 +93,7 @@ _Limit = TypeVar("_Limit", int, float)
 
 def _positive(option: str, value: _Limit | None) -> _Limit | None:
     if value is not None and not 0 < value < 1e9:
-        raise UsageError(f"{option} {value:g}: give a number above 0")
+        raise UsageError(f"{option} {value}: give a number above 0 and below 10^9")
     return value
 
 

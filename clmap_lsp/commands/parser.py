@@ -30,6 +30,8 @@ examples:
 exit codes: 0 nothing found, 1 findings, 2 the tool could not do its job
 """
 
+_NOT_A_NUMBER = re.compile(r"argument (?P<option>\S+): invalid (?P<kind>int|float) value: (?P<value>.*)")
+_NO_VALUE = re.compile(r"argument (?P<option>\S+): expected one argument")
 _CHOICE = re.compile(r"invalid choice: '(?P<word>[^']*)' \(choose from (?P<known>.*)\)")
 
 
@@ -39,7 +41,34 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Raise instead of printing usage and leaving."""
         text = _with_suggestion(self, message)
-        raise UsageError(text if text.endswith("?") else f"{text}; see {self.prog} --help")
+        raise UsageError(text if text.endswith("?") else f"{text}; see {_help_of(self)}")
+
+
+def check_first(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    """Raise UsageError if an option stands before the command that nothing takes there.
+
+    argparse would take it for an option of a command that it then does not know.
+    """
+    word = arguments[0].partition("=")[0] if arguments else ""
+    if word.startswith("-") and word not in _options(parser):
+        own = nearest(word, _options(parser))
+        parser.error(
+            f"unknown option {word}" + (f"; did you mean {own}?" if own else _option_for(word, parser))
+        )
+
+
+def check_values(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Raise UsageError if an option or path is empty: in scripts it is a variable that nobody set.
+
+    Taken as if it were not there, `--kernel "$KERNEL"` would find nothing and let a build pass.
+    """
+    for action in subcommands(parser)[args.command]._actions:
+        if action.nargs == argparse.REMAINDER:
+            continue  # What another program is given.
+        value = getattr(args, action.dest, None)
+        if value == "" or (isinstance(value, list) and "" in value):
+            name = action.option_strings[0] if action.option_strings else action.metavar or action.dest
+            raise UsageError(f"{name} is empty; give it a value or leave it out")
 
 
 def build_parser(arguments: Sequence[str] = ()) -> tuple[Parser, dict[str, ModuleType]]:
@@ -95,14 +124,27 @@ def _with_suggestion(parser: argparse.ArgumentParser, message: str) -> str:
     text = one_line(message)
     if text.startswith("unrecognized arguments: "):
         word = text.split(": ", 1)[1].split()[0]
+        if not word.startswith("-"):
+            return f"unexpected argument {word}"
         return f"unknown option {word}{_option_for(word.partition('=')[0], parser)}"
     if "invalid choice: " in text and "COMMAND" in text:
         word = text.split("invalid choice: ", 1)[1].split(" (")[0].strip("'")
         return f'unknown command "{word}"{_command_for(word, subcommands(parser))}'
+    if number := _NOT_A_NUMBER.fullmatch(text):
+        kind = "a whole number" if number["kind"] == "int" else "a number"
+        return f"{number['option']} {number['value'].strip(chr(39))}: give {kind}"
+    if missing := _NO_VALUE.fullmatch(text):
+        return f"{missing['option']} needs a value"
     choice = _CHOICE.search(text)
     if choice is not None:
         return text + did_you_mean(choice["word"], re.findall(r"[\w-]+", choice["known"]))
     return text
+
+
+def _help_of(parser: argparse.ArgumentParser) -> str:
+    """Return the command that prints the help: that of the subcommand where it is known."""
+    known = list(subcommands(parser).values())
+    return f"{(known[0] if len(known) == 1 else parser).prog} --help"
 
 
 def _command_for(word: str, known: Iterable[str]) -> str:

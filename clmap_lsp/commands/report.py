@@ -79,6 +79,7 @@ def run(args: argparse.Namespace) -> int:
     """Analyse, emulate, write. Findings do not change the exit code; unreadable files do."""
     from clmap_lsp.commands.files import kernel_files
     from clmap_lsp.commands.launch_tables import check_launch_tables
+    from clmap_lsp.commands.written import check_written
     from clmap_lsp.report import html
     from clmap_lsp.whole_files import encoded, write_whole
 
@@ -93,6 +94,8 @@ def run(args: argparse.Namespace) -> int:
     html.check_requirements()
     settings = SettingsSource(args)
     paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
+    if args.output != "-":
+        check_written([(f"-o {args.output}", args.output)], paths)
     check_launch_tables(settings, dict.fromkeys(paths))
     _check_platforms(args.platforms)
     before = _before(args.previous)  # Before kernels run: a name that is wrong is told at once.

@@ -28,6 +28,8 @@ def start(arguments: Sequence[str]) -> int:
             "without a command it is the language server, which an editor starts; "
             "clmap-lsp check PATH checks kernels, clmap-lsp --help lists all commands"
         )
+    if args.tcp is not None and not 0 <= args.tcp <= 65535:
+        raise UsageError(f"--tcp {args.tcp}: give a port from 1 to 65535, or 0 for any that is free")
     try:
         from clmap_lsp.server.main import ServeOptions, serve
     except ImportError as error:

@@ -47,4 +47,5 @@ def selectors() -> tuple[str, ...]:
 
 def suggestion(word: str) -> str:
     """Return `; did you mean "CM101"?` for a word that selects nothing."""
-    return did_you_mean(word, selectors()) or '; "clmap-lsp rules" lists them'
+    meant = did_you_mean(word, [it for it in selectors() if it != word])
+    return meant or '; "clmap-lsp rules" lists them'

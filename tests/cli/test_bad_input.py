@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,3 +140,67 @@ def test_an_internal_error_is_one_line_and_a_traceback_on_request(tmp_path: Path
     assert_usage_error(done, "internal error: RuntimeError: planted fault", "report it", "CLMAP_DEBUG=1")
     shown = clmap("--check", SIMPLE, PYTHONPATH=str(tmp_path), CLMAP_DEBUG="1")
     assert "Traceback" in shown.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (("check", SIMPLE, "--kernel", ""), "--kernel"),
+        (("check", SIMPLE, "--device", ""), "--device"),
+        (("check", SIMPLE, "--select", ""), "--select"),
+        (("check", SIMPLE, "-I", ""), "-I"),
+        (("check", ""), "PATH"),
+        (("analyze", "", "--kernel", "mm_simple"), "PATH"),
+        (("report", SIMPLE, "-o", ""), "-o"),
+    ],
+)
+def test_an_empty_value_is_a_variable_that_nobody_set(arguments: tuple[str, ...], name: str) -> None:
+    assert_usage_error(clmap(*arguments), f"clmap-lsp: {name} is empty; give it a value or leave it out")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("check", SIMPLE, "--jobs", "1e9"), "--jobs 1e9: give a whole number; see clmap-lsp check --help"),
+        (("diff", "a", "b", "--threshold", "x"), "--threshold x: give a number; see clmap-lsp diff --help"),
+        (("check", SIMPLE, "--kernel"), "--kernel needs a value; see clmap-lsp check --help"),
+        (("explain", "CM101", "CM102"), "unexpected argument CM102; see clmap-lsp explain --help"),
+        (("--chek", SIMPLE), "unknown option --chek; did you mean --check?"),
+        (("-D", "N=1", "check", SIMPLE), "unknown option -D here; "),
+        (("explain", "ALL"), 'unknown rule "ALL"; "clmap-lsp rules" lists them'),
+        (("--tcp", "99999"), "--tcp 99999: give a port from 1 to 65535"),
+        (("check", SIMPLE, "--memory-limit", "9999999999"), "above 0 and below 10^9"),
+        (
+            ("emulate", SIMPLE, "--kernel", "mm_simple", "--device-time-limit", "-1"),
+            "--device-time-limit -1: ",
+        ),
+        (("calibrate", "--sizes", "0", "--dry-run"), "size 0 is not a positive multiple"),
+    ],
+)
+def test_what_is_wrong_is_said_of_what_was_typed(arguments: tuple[str, ...], said: str) -> None:
+    assert_usage_error(clmap(*arguments), said)
+
+
+def _in_shell(script: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    command = f"{shlex.quote(sys.executable)} -m clmap_lsp"
+    return subprocess.run(
+        ["sh", "-c", script.replace("clmap-lsp", command)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="streams are closed by a POSIX shell")
+def test_standard_input_that_is_closed_is_no_empty_text(tmp_path: Path) -> None:
+    assert_usage_error(_in_shell("clmap-lsp check - <&-", tmp_path), "<stdin>: standard input is closed")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a folder in use cannot be deleted")
+def test_a_current_folder_that_was_deleted(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    done = _in_shell(f"cd gone; rmdir ../gone; clmap-lsp check {shlex.quote(SIMPLE)}", tmp_path)
+    said = [it for it in done.stderr.splitlines() if it.startswith("clmap-lsp: ")]
+    assert done.returncode == 2
+    assert said == ["clmap-lsp: the current folder was deleted; change to one that exists"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from clmap_command import clmap
+from clmap_command import assert_usage_error, clmap
 
 KERNEL = """\
 __kernel void f(__global float *a) { a[get_global_id(0) * 32] = 1.0f; }
@@ -62,3 +62,37 @@ def test_an_output_that_cannot_be_written_is_named(folder: Path) -> None:
 def test_colours_follow_the_environment(folder: Path, names: dict[str, str], coloured: bool) -> None:
     done = clmap("check", "k.cl", cwd=folder, **{"TERM": "xterm-256color", **names})
     assert ("\x1b[" in done.stdout) is coloured
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("check", "k.cl", "--output", "json:k.cl"),
+        ("check", ".", "--output", "sarif:./k.cl"),
+        ("check", "k.cl", "--write-baseline", "k.cl"),
+        ("report", "k.cl", "-o", "k.cl", "--no-emulate"),
+    ],
+)
+def test_no_kernel_is_written_over(folder: Path, options: tuple[str, ...]) -> None:
+    assert_usage_error(clmap(*options, cwd=folder), "k.cl is a kernel file that is read")
+    assert (folder / "k.cl").read_text(encoding="utf-8") == KERNEL
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--output", "json:f", "--output", "sarif:./f"), ("--output", "json:f", "--write-baseline", "f")],
+)
+def test_two_outputs_are_two_files(folder: Path, options: tuple[str, ...]) -> None:
+    assert_usage_error(clmap("check", "k.cl", *options, cwd=folder), "--output json:f writes this file too")
+    assert not (folder / "f").exists()
+
+
+def test_standard_output_is_no_file(folder: Path) -> None:
+    done = clmap("check", "k.cl", "--output", "json:-", cwd=folder)
+    assert_usage_error(done, "--format json prints to standard output")
+    assert not (folder / "-").exists()
+
+
+def test_what_cannot_be_written_is_called_by_its_name(folder: Path) -> None:
+    done = clmap("check", "k.cl", "--write-baseline", "missing/base.json", cwd=folder)
+    assert_usage_error(done, "clmap-lsp: missing/base.json: no such file or directory")

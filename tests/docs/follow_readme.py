@@ -67,7 +67,7 @@ def follow(wheel: Path, python: str, folder: Path) -> str:
         "PIPX_HOME": str(folder / "pipx"),
         "PIPX_BIN_DIR": str(folder / "bin"),
         "PIPX_DEFAULT_PYTHON": str(venv / "bin" / "python"),
-        "PIP_FIND_LINKS": f"{wheel.parent} {os.environ.get('PIP_FIND_LINKS', '')}".strip(),
+        "PIP_FIND_LINKS": f"{wheel.parent.as_uri()} {os.environ.get('PIP_FIND_LINKS', '')}".strip(),
         "NO_COLOR": "1",
         "COLUMNS": "100",
         "PYTHONSAFEPATH": "1",
