@@ -20,6 +20,12 @@ def terminal(text: str) -> str:
     return _CONTROL.sub(lambda it: _spelled(it[0]), text)
 
 
+def terminal_path(path: str) -> str:
+    """Return a file's name as one line that starts no command of GitHub's, wherever its log is read."""
+    shown = terminal(path).replace("\n", "\\x0a")
+    return f"./{shown}" if shown.lstrip().startswith(("::", "##[")) else shown
+
+
 def terminal_lines(text: str) -> str:
     """Return text as `terminal` does, with its line ends as they are: a patch of a file with CRLF applies."""
     ends = "\n" if os.linesep == "\r\n" else "\r\n"  # There, the stream itself writes CRLF.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file, refused
-from clmap_lsp.errors import UsageError
+from clmap_lsp.errors import UsageError, one_line
 from clmap_lsp.escaping import terminal
 from clmap_lsp.suggestions import did_you_mean
 
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     sys.stdout.write(text if args.format == "json" else terminal(text))
     errors = [it.error for it in files if it.error is not None]
     for error in errors:
-        sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
+        sys.stderr.write(terminal(f"clmap-lsp: {one_line(error)}\n"))
     return 2 if errors else 0
 
 

@@ -15,7 +15,7 @@ from clmap_lsp.commands.confining import add_sandbox_option
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, given_launch, sim_file
 from clmap_lsp.commands.written import check_written
 from clmap_lsp.counted import counted
-from clmap_lsp.errors import UsageError
+from clmap_lsp.errors import UsageError, one_line
 from clmap_lsp.escaping import terminal
 from clmap_lsp.reading import reason
 from clmap_lsp.report.formats import FORMATS, render
@@ -156,7 +156,7 @@ def _checked_once(args: argparse.Namespace) -> int:
         _write(args, shown)
     errors = [it.error for it in report.files if it.error is not None]
     for error in errors:
-        sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
+        sys.stderr.write(terminal(f"clmap-lsp: {one_line(error)}\n"))
     if errors:
         return 2
     here = Path(args.paths[0]) if args.paths and args.paths != ["-"] else Path.cwd()
@@ -426,7 +426,7 @@ def _watch(args: argparse.Namespace) -> int:
             try:
                 status = _check_once(args)
             except UsageError as error:
-                sys.stderr.write(f"clmap-lsp: {error}\n")
+                sys.stderr.write(terminal(f"clmap-lsp: {one_line(str(error))}\n"))
                 status = 2
             sys.stdout.flush()
     except KeyboardInterrupt:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.commands.confining import add_sandbox_option, confined
 from clmap_lsp.commands.options import SettingsSource, add_launch_options, open_file
-from clmap_lsp.errors import UsageError
+from clmap_lsp.errors import UsageError, one_line
 from clmap_lsp.escaping import terminal
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         write_whole(Path(args.output), encoded(page))
     for error in errors if isinstance(errors, list) else []:
-        sys.stderr.write(terminal(f"clmap-lsp: {error}\n"))
+        sys.stderr.write(terminal(f"clmap-lsp: {one_line(error)}\n"))
     return 2 if errors else 0
 
 

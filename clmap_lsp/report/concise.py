@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clmap_lsp.escaping import terminal
+from clmap_lsp.escaping import terminal, terminal_path
 from clmap_lsp.report.model import CheckReport
 
 
@@ -12,5 +12,5 @@ def render(report: CheckReport) -> str:
     for file, finding in report.pairs():
         at = file.start(finding.span)
         first = finding.message.partition("\n")[0]
-        lines.append(f"{finding.span.path}:{at.row}:{at.column}: {finding.code} {first}\n")
+        lines.append(f"{terminal_path(finding.span.path)}:{at.row}:{at.column}: {finding.code} {first}\n")
     return terminal("".join(lines))

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from clmap_lsp.counted import counted
-from clmap_lsp.escaping import terminal
+from clmap_lsp.escaping import terminal, terminal_path
 from clmap_lsp.findings import Finding, Severity
 from clmap_lsp.links import rule_url
 from clmap_lsp.report.model import CheckReport, FileReport
@@ -57,7 +57,7 @@ def _raw_pieces(report: CheckReport) -> Iterator[Piece]:
 
 def _finding(file: FileReport, finding: Finding) -> Iterator[Piece]:
     at = file.start(finding.span)
-    yield f"{finding.span.path}:{at.row}:{at.column}", f"bold link {_link(finding.span.path)}"
+    yield f"{terminal_path(finding.span.path)}:{at.row}:{at.column}", f"bold link {_link(finding.span.path)}"
     yield ": ", ""
     yield finding.severity.value, _STYLES[finding.severity]
     yield f" {finding.code} ", f"bold link {rule_url(finding.code)}"
@@ -69,7 +69,10 @@ def _finding(file: FileReport, finding: Finding) -> Iterator[Piece]:
     for related in finding.related:
         place = file.start(related.span)
         yield "  = ", "cyan"
-        yield f"{related.span.path}:{place.row}:{place.column}", f"link {_link(related.span.path)}"
+        yield (
+            f"{terminal_path(related.span.path)}:{place.row}:{place.column}",
+            f"link {_link(related.span.path)}",
+        )
         yield f": {related.message}\n", ""
     if finding.fix is not None:
         yield "  = fix", "green"

@@ -6,6 +6,7 @@ Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -146,4 +147,4 @@ def uri(path: str) -> str:
 
     if Path(path).is_absolute():
         return Path(path).as_uri()
-    return quote(path.replace("\\", "/"))
+    return quote(os.fsencode(Path(path).as_posix()))

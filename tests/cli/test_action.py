@@ -144,3 +144,29 @@ def test_the_problem_matcher_reads_a_line_of_concise(tmp_path: Path) -> None:
     found = re.match(pattern["regexp"], line)
     assert found is not None, line
     assert [found[pattern[it]] for it in ("file", "line", "code")] == ["k.cl", "1", "CM102"]
+
+
+def test_a_run_that_fails_shows_nothing_of_an_earlier_one(tmp_path: Path) -> None:
+    assert _check(tmp_path).returncode == 1
+    (tmp_path / "summary").unlink()
+    assert _check(tmp_path, args="--device nope").returncode == 2
+    shown = (tmp_path / "summary").read_text()
+    assert "k.cl:1:" not in shown
+    assert "the log of the step says why" in shown
+
+
+def test_sarif_is_one_line_or_none(tmp_path: Path) -> None:
+    assert _check(tmp_path, sarif="out.sarif\nother=1\n").returncode == 1
+    assert (tmp_path / "output").read_text() == "sarif=out.sarifother=1\n"
+    none = _check(tmp_path / "none", sarif="")
+    assert none.returncode == 1, none.stderr
+    assert not list((tmp_path / "none").glob("*.sarif"))
+
+
+def test_the_fence_of_the_summary_is_closed_where_the_text_is_cut(tmp_path: Path) -> None:
+    many = "".join(KERNEL.replace("void f", f"void f{it}").replace("32", str(it)) for it in range(32, 800))
+    (tmp_path / "many.cl").write_text(many, encoding="utf-8")
+    _check(tmp_path, paths="many.cl")
+    lines = (tmp_path / "summary").read_text(encoding="utf-8", errors="replace").splitlines()
+    assert len("\n".join(lines)) > 60_000
+    assert lines[-1] == "~~~~~~"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
 from pathlib import Path
+from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
 from clmap_command import assert_usage_error, clmap
+
+from clmap_lsp.report.formats import FORMATS
 
 KERNEL = """\
 __kernel void f(__global float *a) { a[get_global_id(0) * 32] = 1.0f; }
@@ -96,3 +101,34 @@ def test_standard_output_is_no_file(folder: Path) -> None:
 def test_what_cannot_be_written_is_called_by_its_name(folder: Path) -> None:
     done = clmap("check", "k.cl", "--write-baseline", "missing/base.json", cwd=folder)
     assert_usage_error(done, "clmap-lsp: missing/base.json: no such file or directory")
+
+
+_ODD = (b"x\n::error file=a::b.cl", b"::error file=a::b.cl", b"a\\b.cl", b"\xff\xfe.cl", b"y\n~~~~~~\n<b>.cl")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+@pytest.mark.parametrize("format_", FORMATS)
+def test_odd_names_of_files_break_no_format(tmp_path: Path, format_: str) -> None:
+    for number, name in enumerate(_ODD):
+        kernel = (
+            f"__kernel void f{number}(__global float *a) {{ a[get_global_id(0) * {32 + number}] = 1.0f; }}\n"
+        )
+        (tmp_path / os.fsdecode(name)).write_text(kernel, encoding="utf-8")
+    done = clmap("check", ".", "--format", format_, cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr == ""
+    if format_ in ("full", "concise"):
+        assert not [it for it in done.stdout.splitlines() if it.startswith(("::", "~~~~~~"))]
+    if format_ == "sarif":
+        results = json.loads(done.stdout)["runs"][0]["results"]
+        uris = [it["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for it in results]
+        assert {os.fsencode(unquote(it, errors="surrogateescape")) for it in uris} == set(_ODD)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")
+def test_an_odd_name_of_a_file_that_cannot_be_read_is_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x\n::error file=a::b.cl").write_bytes(b"\0")
+    for command in ("check", "analyze"):
+        done = clmap(command, ".", cwd=tmp_path)
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1, done.stderr
