@@ -1,13 +1,39 @@
-"""Builds the performance database into the wheel, from the CSV files that the repository holds."""
+"""Builds the performance database into the wheel, and gives the README links that work where it is shown."""
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+_SHOWN = re.compile(r"!\[[^\[\]]*\]\((?![a-z]+:|#)")
+_LINKED = re.compile(r"(?<!!)\[[^\[\]]*\]\((?![a-z]+:|#)")
+
+
+class Readme(MetadataHookInterface):
+    """The README as PyPI shows it: there, names of files lead nowhere; they become addresses of the tag."""
+
+    PLUGIN_NAME = "custom"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set the description."""
+        text = (Path(self.root) / "README.md").read_text(encoding="utf-8")
+        metadata["readme"] = {
+            "content-type": "text/markdown",
+            "text": _with_addresses(text, metadata["urls"]["Source"], f"v{metadata['version']}"),
+        }
+
+
+def _with_addresses(text: str, source: str, tag: str) -> str:
+    """Return Markdown whose relative links are the repository's; an image is its bytes, not its page."""
+    images = f"{source.replace('github.com', 'raw.githubusercontent.com')}/{tag}/"
+    shown = _SHOWN.sub(lambda it: it[0] + images, text)
+    return _LINKED.sub(lambda it: f"{it[0]}{source}/blob/{tag}/", shown)
 
 
 class PerformanceDatabase(BuildHookInterface[Any]):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -38,11 +39,6 @@ def test_the_page_about_ci_uses_options_that_exist() -> None:
             assert option in help_text, (command, option)
 
 
-def _release() -> dict[str, list[dict[str, object]]]:
-    flow = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
-    return {name: job["steps"] for name, job in flow["jobs"].items()}
-
-
 def test_the_uploader_knows_the_metadata_that_is_built() -> None:
     """PyPI's action checks with twine, which refuses metadata newer than itself: 2.4 came with v1.12.4."""
     targets = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"][
@@ -55,12 +51,30 @@ def test_the_uploader_knows_the_metadata_that_is_built() -> None:
     assert tuple(map(int, found.groups())) >= (1, 12, 4)
 
 
-def test_a_release_builds_from_a_clean_tree_that_it_may_write() -> None:
-    """`.ci/run` as root leaves dist/ and node_modules/ that later steps can neither replace nor remove."""
-    steps = [str(it.get("run", "")) for it in _release()["build"]]
-    checked = next(place for place, it in enumerate(steps) if ".ci/run" in it)
-    assert "git clean -ffdx" in steps[checked + 1]
-    assert next(place for place, it in enumerate(steps) if "npm ci" in it) > checked + 1
+def test_what_is_released_is_built_where_no_test_ran() -> None:
+    """Tests run packages of others as root, in a tree that the wheel would then be made of."""
+    flow = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    jobs = yaml.safe_load(flow)["jobs"]
+    scripts = {name: " ".join(str(it.get("run", "")) for it in job["steps"]) for name, job in jobs.items()}
+    assert [name for name, it in scripts.items() if ".ci/run" in it] == ["check"]
+    assert "python -m build" in scripts["build"]
+    assert "npm ci" in scripts["build"]
+    assert "sudo" not in scripts["build"]
+    assert set(jobs["pypi"]["needs"]) == {"check", "build"}
+    assert {jobs[it]["needs"] for it in ("extension", "github")} == {"pypi"}
+
+
+def test_pictures_of_the_extension_show_on_the_marketplace() -> None:
+    """It shows none whose address is a name in the package."""
+    folder = ROOT / "editors" / "vscode"
+    packs = json.loads((folder / "package.json").read_text(encoding="utf-8"))["scripts"]["package"].split()
+    base = packs[packs.index("--baseImagesUrl") + 1]
+    assert base.startswith("https://raw.githubusercontent.com/")
+    assert base.endswith("/HEAD/editors/vscode")
+    assert "--no-rewrite-relative-links" not in packs
+    shown = re.findall(r"!\[[^]]*\]\(([^)]+)\)", (folder / "README.md").read_text(encoding="utf-8"))
+    assert shown
+    assert all((folder / it).is_file() for it in shown)
 
 
 @pytest.mark.parametrize("name", ["ci.yml", "release.yml"])

@@ -15,6 +15,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -124,8 +125,19 @@ def _launch(folder: Path, env: dict[str, str]) -> None:
     assert launches == {"1024x1024 in groups of 32x8, N=1024"}, launches
 
 
+def _shown_elsewhere(wheel: Path) -> None:
+    """What PyPI shows of the README has no link that holds in the repository only."""
+    with zipfile.ZipFile(wheel) as file:
+        name = next(it for it in file.namelist() if it.endswith(".dist-info/METADATA"))
+        description = file.read(name).decode()
+    assert "# clmap-lsp" in description
+    dead = re.findall(r"\]\((?!https://|#)[^)\s]+\)", description)
+    assert not dead, dead
+
+
 def main(wheel: str, *pythons: str) -> None:
     """Follow the page with every interpreter."""
+    _shown_elsewhere(Path(wheel))
     done = []
     for python in pythons or (sys.executable,):
         with tempfile.TemporaryDirectory(prefix="clmap-readme-") as folder:
