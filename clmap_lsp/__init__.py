@@ -30,6 +30,11 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """Return what there is to complete at a prompt, loaded or not."""
+    return sorted(__all__)
+
+
 def __getattr__(name: str) -> object:
     if name == "record":
         from clmap_lsp.opencl_device.recording import record

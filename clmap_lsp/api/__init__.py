@@ -147,7 +147,7 @@ def _open(
         raise UsageError(str(error)) from None
     settings = with_options(
         Configurations().for_path(Path(path)) if is_path else Settings(),
-        device=device,
+        device=given.device(device),
         defines=given.defines(defines),
         include_dirs=given.folders(include_dirs),
         standard=given.standard(standard),

@@ -38,7 +38,7 @@ def _sizes(name: str, size: Any) -> tuple[int, ...]:
         return ()
     try:
         one_or_more = size if isinstance(size, Iterable) and not isinstance(size, str) else (size,)
-        found = tuple(operator.index(it) for it in one_or_more)
+        found = tuple(operator.index(it) for it in one_or_more if not isinstance(it, bool))
     except TypeError:
         found = ()
     if not 1 <= len(found) <= 3 or not all(0 < it < _MOST for it in found):
@@ -66,15 +66,31 @@ def defines(given: Mapping[str, object] | None) -> tuple[tuple[str, str], ...]:
         return ()
     if not isinstance(given, Mapping):
         raise UsageError(f"defines={_shown(given)}: give a mapping, as in defines={{'TILE': 16}}")
-    for name in given:
+    for name, value in given.items():
+        if value is None:
+            raise UsageError(
+                f"defines[{name!r}] is None: give its text or a number, 1 if it only has to be there"
+            )
         if not str(name).split("(")[0].strip().isidentifier():
             raise UsageError(f"defines: {name!r} is no macro name; write defines={{'TILE': 16}}")
     return tuple((str(name), str(value)) for name, value in given.items())
 
 
 def folders(given: str | Path | Sequence[str | Path]) -> tuple[str, ...]:
-    """Return include folders; one may stand for itself."""
-    return (str(given),) if isinstance(given, str | Path) else tuple(map(str, given))
+    """Return include folders; one may stand for itself. Raises: UsageError."""
+    one_or_more = (given,) if isinstance(given, str | Path) else given
+    if not isinstance(one_or_more, Iterable):
+        raise UsageError(f"include_dirs={_shown(given)}: give a folder, or a list of folders")
+    return tuple(map(str, one_or_more))
+
+
+def device(given: Any) -> str | None:
+    """Return a name that a device model may have. Raises: UsageError for what can be none."""
+    if given is not None and (not isinstance(given, str) or not given.strip()):
+        raise UsageError(
+            f"device={_shown(given)}: give the name of a device model, as in device='nvidia-hopper'"
+        )
+    return given
 
 
 def standard(given: str | None) -> str | None:

@@ -29,16 +29,22 @@ _ENABLED = (
 MAX_SECONDS, MAX_MIB = 3600.0, 65536
 MAX_GLOBS, MAX_OVERRIDES = 200, 50
 """Every file is held against each of these: 60,000 globs took a second and a half a file."""
+_MACRO = r"^[A-Za-z_$][A-Za-z_0-9$]*($|[(=])"
 _SCHEMA_ID = f"{DOCS_URL}schema/clmap.json"
 
 
 def document(devices: Collection[str] = (), rules: Collection[str] = ()) -> Table:
     """Return the shape; names of devices and rules are checked where they are given."""
-    selectors = ListOf(Text(choices=tuple(rules)))
+    selectors = ListOf(Text(choices=tuple(rules), listed_by="clmap-lsp rules"))
     severity = MapOf(Text(choices=SEVERITIES), keys=tuple(rules))
-    device = Text(choices=tuple(devices), suggestions=(defaults.DEVICE, "nvidia-hopper"))
+    device = Text(
+        choices=tuple(devices),
+        suggestions=(defaults.DEVICE, "nvidia-hopper"),
+        listed_by="clmap-lsp devices",
+    )
+    macro = Text(pattern=_MACRO, what="a macro's name, such as TILE")
     defines = Either(
-        {dict: MapOf(Scalar()), list: ListOf(Text())},
+        {dict: MapOf(Scalar(), names=macro), list: ListOf(macro)},
         'a table {TILE = 16} or a list ["TILE=16", "USE_LOCAL"]',
     )
     size = Either(

@@ -72,7 +72,7 @@ def read_config(path: Path, *, named: bool) -> str:
     """
     data = safe_read(path, limit=SETTINGS_BYTES, within=None if named else scope_of(str(path)))
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")  # Editors of Windows begin a file with a mark.
     except UnicodeDecodeError as error:
         file = SourceFile.of(str(path), "")
         message = f"not UTF-8 (byte {error.start}); save it as UTF-8"

@@ -6,6 +6,7 @@ cannot disagree.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, Protocol
@@ -40,17 +41,28 @@ class Shape(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A string, one of `choices` where they are given. `suggestions` are for editors only."""
+    """A string, one of `choices` where they are given. `suggestions` are for editors only.
+
+    `listed_by` names what prints the choices where they are too many for a message; `pattern` is a regular
+    expression of what a string without choices must look like, and `what` says that in words.
+    """
 
     choices: tuple[str, ...] = ()
     suggestions: tuple[str, ...] = ()
+    listed_by: str = ""
+    pattern: str = ""
+    what: str = ""
 
     def check(self, value: object, path: Path) -> Iterator[Fault]:
         """Yield a fault for another type or an unknown choice."""
         if not isinstance(value, str):
             yield Fault(path, f"expected a string, found {describe(value)}")
         elif self.choices and value not in self.choices:
-            yield Fault(path, f'unknown value "{value}"{did_you_mean(value, self.choices)}')
+            cure = did_you_mean(value, self.choices)
+            listed = f"; {self.listed_by} lists them" if self.listed_by and not cure else ""
+            yield Fault(path, f'unknown value "{value}"{cure}{listed}')
+        elif self.pattern and not re.search(self.pattern, value):
+            yield Fault(path, f'expected {self.what}, found "{value}"')
 
     def schema(self) -> dict[str, Any]:
         """Return `string` with its choices."""
@@ -58,6 +70,8 @@ class Text:
             return {"type": "string", "enum": list(self.choices)}
         if self.suggestions:
             return {"type": "string", "examples": list(self.suggestions)}
+        if self.pattern:
+            return {"type": "string", "pattern": self.pattern}
         return {"type": "string"}
 
 
@@ -163,10 +177,11 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """A table with keys of the user's choice (`keys` limits them) and values of one shape."""
+    """A table with keys of the user's choice (`keys` or `names` limit them) and values of one shape."""
 
     value: Shape
     keys: tuple[str, ...] = ()
+    names: Text | None = None
 
     def check(self, value: object, path: Path) -> Iterator[Fault]:
         """Yield faults of the keys and of the values."""
@@ -176,6 +191,8 @@ class MapOf:
         for key, item in value.items():
             if self.keys and key not in self.keys:
                 yield Fault((*path, key), f'unknown name "{key}"{did_you_mean(key, self.keys)}', at_key=True)
+            elif self.names is not None and (wrong := next(self.names.check(key, ()), None)):
+                yield Fault((*path, key), wrong.message, at_key=True)
             else:
                 yield from self.value.check(item, (*path, key))
 
@@ -184,6 +201,8 @@ class MapOf:
         out: dict[str, Any] = {"type": "object", "additionalProperties": self.value.schema()}
         if self.keys:
             out["propertyNames"] = {"enum": list(self.keys)}
+        elif self.names is not None:
+            out["propertyNames"] = self.names.schema()
         return out
 
 

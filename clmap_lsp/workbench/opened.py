@@ -378,7 +378,11 @@ class OpenedFile:
         known = [it.name for it in self.program.kernels]
         if name is None and len(known) == 1:
             return self.program.kernels[0]
-        listed = ", ".join(known) or "none was understood"
+        if not known:
+            raise UsageError(
+                f"{self.program.path}: no kernel was understood in it; clmap-lsp check says what is wrong"
+            )
+        listed = ", ".join(known)
         if name is None:
             raise UsageError(f"say which kernel with --kernel NAME; there are: {listed}")
         found = self.program.kernel(name)

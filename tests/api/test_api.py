@@ -198,6 +198,11 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         ({"args": [1]}, "args=[1]: give a mapping"),
         ({"defines": ["T=1"]}, "defines=['T=1']: give a mapping"),
         ({"defines": {"3": 1}}, "'3' is no macro name"),
+        ({"defines": {"T": None}}, "defines['T'] is None: give its text or a number"),
+        ({"global_size": True}, "global_size=True: give one to three whole numbers"),
+        ({"device": 3}, "device=3: give the name of a device model"),
+        ({"device": ""}, "device='': give the name of a device model"),
+        ({"include_dirs": 3}, "include_dirs=3: give a folder, or a list of folders"),
         ({"standard": "CL9"}, "standard='CL9': unknown version; known: CL1.0"),
     ],
 )
@@ -207,6 +212,17 @@ def test_what_cannot_be_used_is_a_usage_error_that_says_what_can(given, said):
             call(NAIVE, **given)
         assert said in str(caught.value)
         assert "--" not in str(caught.value), "an option of the command line is no help here"
+
+
+def test_a_text_without_kernels_has_none_to_choose_from():
+    with pytest.raises(UsageError) as caught:
+        clmap_lsp.emulate("int x;")
+    assert "kernel.cl: no kernel was understood in it" in str(caught.value)
+    assert "--" not in str(caught.value)
+
+
+def test_a_prompt_completes_every_public_name():
+    assert set(clmap_lsp.__all__) <= set(dir(clmap_lsp))
 
 
 def test_sources_limits_and_kernels_are_looked_at_too():

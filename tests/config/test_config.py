@@ -110,6 +110,8 @@ def test_nearest_file_upward_is_found(tmp_path: Path) -> None:
         ("fail-on = 'warn'", [(1, 11, 'unknown value "warn"; did you mean "warning"?')]),
         ("[emulate]\ntime-limit = 0", [(2, 14, "expected a number above 0, found 0")]),
         ("é = 1", [(1, 1, None)]),
+        ("build.defines = {'1x' = 1}", [(1, 18, 'expected a macro\'s name, such as TILE, found "1x"')]),
+        ("build.defines = ['A=1', '=2']", [(1, 25, 'expected a macro\'s name, such as TILE, found "=2"')]),
         ("[build]\ndefines = {A = [1]}", [(2, 16, "expected a string or a number, found a list")]),
     ],
 )
@@ -131,6 +133,19 @@ def test_all_faults_at_once_and_known_names() -> None:
         (5, 9, 'unknown value "loud"; known: error, hint, information, warning'),
         (6, 1, 'unknown name "X"; known: ALL, CM101, CM102'),
     ]
+
+
+def test_many_names_are_listed_by_a_command() -> None:
+    many = [f"model-{it}" for it in range(100)]
+    assert faults('device = "nope"', devices=many) == [
+        (1, 10, 'unknown value "nope"; clmap-lsp devices lists them')
+    ]
+    assert faults('rules.select = ["CM999"]', rules=many)[0][2].endswith("; clmap-lsp rules lists them")
+
+
+def test_a_mark_of_the_encoding_is_no_text(tmp_path: Path) -> None:
+    (tmp_path / "clmap.toml").write_bytes(b"\xef\xbb\xbfdevice = 'nvidia-hopper'\r\n")
+    assert load(tmp_path / "clmap.toml").device == "nvidia-hopper"
 
 
 def test_not_utf8_is_one_clear_fault(tmp_path: Path) -> None:
