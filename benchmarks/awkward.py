@@ -1,4 +1,4 @@
-"""Kernels on which careless rewrites are wrong on other launches (`awkward.cl`, `styles.cl`, `habits.cl`).
+"""Kernels on which careless rewrites are wrong on other launches (the `.cl` files that `_FILES` names).
 
 A text has one launch comment, or none where the launch is to be guessed, and lines that begin with `//
 also:` for launches on which it is defined too: what differs from the comment, `same=a:b` where the host
@@ -14,7 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _LAUNCH = re.compile(r"^// clmap: (.*)$", re.MULTILINE)
-_FILES = tuple(Path(__file__).with_name(f"{it}.cl") for it in ("awkward", "styles", "habits", "everyday"))
+_FILES = tuple(
+    Path(__file__).with_name(f"{it}.cl") for it in ("awkward", "styles", "habits", "everyday", "oddities")
+)
 """Kernels made to lead rewrites astray, as people write them in many fields, and with habits of their own."""
 _ALSO = re.compile(r"^// also: (.*)$", re.MULTILINE)
 

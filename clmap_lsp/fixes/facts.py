@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 @lru_cache(maxsize=4)
-def _on_every_launch(kernel: ir.Kernel) -> tuple[Access, ...]:
+def of_kernel(kernel: ir.Kernel) -> tuple[Access, ...]:
+    """Return the accesses of a kernel as they are on every launch (see `accesses`)."""
     found = analyse(kernel).accesses
     sets = Counter(set_names(kernel.body))
     names = NameTable()
@@ -56,7 +57,7 @@ def accesses(analysis: KernelAnalysis) -> tuple[Access, ...]:
     Those of the analysis itself are sharpened by the launch's values; what they show may not hold on another.
     A variable that is set twice names nothing: what it holds depends on the place.
     """
-    return _on_every_launch(analysis.kernel)
+    return of_kernel(analysis.kernel)
 
 
 def tests_first(subject: Subject, symbol: LoopSymbol) -> bool:

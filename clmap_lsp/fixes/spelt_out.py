@@ -2,7 +2,7 @@
 
 Global ids that a kernel works out itself (`ids.py`) are written as such, too, and names that loops give to
 indices (`index_names.py`) are written out. Loops that step more than one counter, or count down, are written
-the plain way (`plain_loops.py`).
+the plain way (`plain_loops.py`), and elements of sums, `*(a + i)`, as subscripts (`dereferenced.py`).
 
 `#define SCORE(i, j) scores[(j) + (i) * (N + 1)]` hides an access from those who edit text. Of the macros
 that a kernel's body uses, those that accesses, ids or heads of loops come out of are replaced by what they
@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from clmap_lsp.analysis.kernel import analyse_kernel
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.findings import Edit
-from clmap_lsp.fixes.assumptions import no_offset, other_order
+from clmap_lsp.fixes.assumptions import no_offset, other_order, unique
+from clmap_lsp.fixes.dereferenced import same_elements, subscripted
 from clmap_lsp.fixes.do_loops import while_loops
 from clmap_lsp.fixes.edits import OverlapError, apply
 from clmap_lsp.fixes.ids import worked_out
@@ -54,6 +55,8 @@ class Use:
     text: str
     is_kept: bool = False
     """Rewrites that were derived with it take it in: what it was worked out from may be gone."""
+    assumptions: tuple[Assumption, ...] = ()
+    """Of rewrites that edit it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ class SpeltOut:
             edits = tuple(self._edits(mine))
         except OverlapError:
             return None
-        assumed = tuple(dict.fromkeys((*proposal.assumptions, *self.assumptions)))
+        touched = [assumed for _, use in self._touched(mine) for assumed in use.assumptions]
+        assumed = unique((*proposal.assumptions, *self.assumptions, *touched))
         reorders = proposal.reorders_sums or self.reorders_sums
         made = (*others, *edits)
         return replace(proposal, edits=made, assumptions=assumed, reorders_sums=reorders, in_place=False)
@@ -85,16 +89,18 @@ class SpeltOut:
     def _edits(self, edits: Sequence[Edit]) -> Iterator[Edit]:
         path, text = self.subject.path, self.subject.text
         placed = list(self._placed())
-        touched = [
-            (start, end)
-            for (start, end, _), use in zip(placed, self.uses, strict=True)
-            if use.is_kept or any(it.span.start < end and start < it.span.end for it in edits)
-        ]
+        touched = [at for at, _ in self._touched(edits)]
         for start, end in _joined([*((it.span.start, it.span.end) for it in edits), *touched]):
             inside = [it for it in edits if start <= it.span.start and it.span.end <= end]
             moved = [Edit(Span(path, it.span.start - start, it.span.end - start), it.text) for it in inside]
             new = apply(text[start:end], moved, path)
             yield Edit(Span(path, self._first(start, placed), self._last(end, placed)), new)
+
+    def _touched(self, edits: Sequence[Edit]) -> Iterator[tuple[tuple[int, int], Use]]:
+        """Yield the uses that edits reach into, and those that are taken in anyway, and where they stand."""
+        for (start, end, _), use in zip(self._placed(), self.uses, strict=True):
+            if use.is_kept or any(it.span.start < end and start < it.span.end for it in edits):
+                yield (start, end), use
 
     def _placed(self) -> Iterator[tuple[int, int, int]]:
         """Yield where each use stands spelt out, and by how much what follows has moved."""
@@ -147,7 +153,7 @@ def spelt_out(subject: Subject) -> SpeltOut | None:
     loops = list(_loops(subject, uses))
     uses = (*uses, *(Use(*it, is_kept=True) for loop in loops for it in loop.edits))
     ids = tuple(_ids(subject))
-    for it in (*ids, *_names(subject)):
+    for it in (*ids, *_names(subject), *_elements(subject)):
         if not any(_meet(it, other) for other in uses):
             uses = (*uses, it)
     uses = tuple(sorted(uses, key=lambda it: it.start))
@@ -206,6 +212,13 @@ def _names(subject: Subject) -> Iterator[Use]:
     scope = Scope.of(subject)
     if scope is not None:
         yield from (Use(*it, is_kept=True) for it in written_out(scope))
+
+
+def _elements(subject: Subject) -> tuple[Use, ...]:
+    """Return the elements that are reached by sums, as subscripts; none where one might be another's."""
+    uses = tuple(Use(it.start, it.end, it.text, assumptions=it.assumptions) for it in subscripted(subject))
+    kernel = subject.read(_with(subject, uses)).kernel(subject.analysis.name) if uses else None
+    return uses if kernel is not None and same_elements(subject, kernel) else ()
 
 
 def _hidden(subject: Subject) -> set[tuple[int, int]]:

@@ -42,6 +42,11 @@ LED_ASTRAY = (
     "data: sums that some work-items add up",
     "data: the row's length shrinks with what is read",
     "a do-while over a row",
+    "sums: unsigned terms that wrap before a long one is added",
+    "sums: a column in unsigned numbers, from its end",
+    "rows in unsigned numbers, backwards, where less than nought is the row before",
+    "diagonals, backwards within the row",
+    "kept by one, read by all under no condition",
 )
 """Those that a rewrite got wrong, or could have; `benchmarks.fix_native --awkward` runs all natively."""
 

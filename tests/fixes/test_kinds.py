@@ -6,7 +6,7 @@ import re
 
 import fix_kernels as kernels
 import pytest
-from fixing import CPU, PASCAL, first_verified, offered, proposed, verified
+from fixing import CPU, PASCAL, first_verified, offered, proposed, proved, verified
 
 from clmap_lsp.devices import load_model
 from clmap_lsp.findings import FixSafety
@@ -300,12 +300,32 @@ def test_an_array_that_nobody_shares_becomes_private():
     [
         kernels.OWN_COPY.replace("2.0f * part[lane]", "2.0f * part[lane ^ 1]"),
         kernels.OWN_COPY.replace("part[lane]", "part[lane / 2]"),
-        kernels.OWN_COPY.replace("2.0f * part[lane]", "2.0f * *(part + lane)"),
+        kernels.OWN_COPY.replace("2.0f * part[lane]", "2.0f * *(part + (lane ^ 1))"),
     ],
     ids=["shared", "two work-items an element", "pointer arithmetic"],
 )
 def test_arrays_that_are_shared_stay(text: str):
     assert proposed(text, "unstage") == []
+
+
+def test_a_private_variable_that_not_all_store_to_starts_at_zero():
+    """Compilers warn of those that a condition leaves without a value, where local memory had one."""
+    text = """\
+// clmap: global=64,4 local=16,1 a=random(256) o=zeros(256)
+__kernel void kept(__global const float *restrict a, __global float *restrict o)
+{
+    __local float s[16];
+    const int x = get_local_id(0), g = get_global_id(1) * 64 + get_global_id(0);
+    if (get_local_id(1) == 0)
+        s[x] = a[g];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    o[g] = s[x] + a[g];
+}
+"""
+    (subject, proposal), *_ = proposed(text, "unstage")
+    after, _ = proved(text, subject, proposal)
+    assert "    float s = 0;\n" in after
+    assert [it.text for it in proposal.assumptions] == ["get_local_size(1) == 1 && get_local_size(2) == 1"]
 
 
 # -------------------------------------------------------------------- constants, qualifiers, hoisted accesses

@@ -74,13 +74,13 @@ def test_it_is_never_safe_and_never_the_first_choice():
 @pytest.mark.parametrize(
     "text",
     [
-        kernels.BY_ROWS.replace("rows[i * width + k]", "*(rows + i * width + k)"),
+        kernels.BY_ROWS.replace("rows[i * width + k]", "*(&rows[i * width] + k)"),
         kernels.BY_ROWS.replace("rows[i * width + k]", "rows[i * width + k++]"),
         kernels.BY_ROWS.replace("i * width + k", "k * n + i"),
         kernels.BY_ROWS.replace("__global const float *rows", "volatile __global const float *rows"),
         kernels.BY_ROWS.replace("width + k]", "width + k + 1]"),
     ],
-    ids=["dereferenced", "side effect", "by columns already", "volatile", "beyond the row"],
+    ids=["from an address", "side effect", "by columns already", "volatile", "beyond the row"],
 )
 def test_it_is_not_proposed(text: str):
     assert [it.title for _, it in proposed(text, "transpose-buffer")] == []

@@ -268,8 +268,10 @@ def _row_counts(scope: Scope, width: Polynomial, accesses: Sequence[Access]) -> 
     """Yield what the number of rows may be: what rows stay below, then a parameter that makes the length."""
     found: list[Polynomial] = []
     for access in accesses:
-        row = _taken_apart(access.index, _Shape(ONE, width, None)).row
-        found += (bound for it, bound in _bounds(scope, access) if it == row)
+        row = _part(scope, access, _Shape(ONE, width, None)).row
+        found += (
+            bound + (row - it) for it, bound in _bounds(scope, access) if not varies_in_launch(row - it)
+        )
         for atom in row.atoms:
             if isinstance(atom, LoopSymbol) and atom.trip is not None:
                 found.append(row - Polynomial.of(atom) + atom.trip)
@@ -293,6 +295,25 @@ def _length(launch: Launch, access: Access, width: Polynomial) -> int | None:
     """Return how many rows the launch's buffer has."""
     argument, columns = launch.arguments.get(access.buffer), _number(width, launch)
     return -(-argument.count // columns) if isinstance(argument, BufferArgument) and columns else None
+
+
+def _part(scope: Scope, access: Access, shape: _Shape) -> _Part:
+    """Return an index taken apart so that its column stays within the row, if that can be told.
+
+    Of `i * n + (n - 1 - k)` the terms alone say row `i + 1`, column `-1 - k`.
+    """
+    found = _taken_apart(access.index, shape)
+    several = [
+        replace(found, row=found.row - it, column=found.column + shape.width * it) for it in (0, 1, -1)
+    ]
+    for part in several:
+        if not _unsure(scope, access, part.column, shape.width):
+            return part
+    here = _here(scope)
+    fits = (
+        it for it in several if all(a.holds(here) for a in _unsure(scope, access, it.column, shape.width))
+    )
+    return next(fits, found)
 
 
 def _taken_apart(index: Polynomial, shape: _Shape) -> _Part:
@@ -344,7 +365,7 @@ def _written(
     assumed: list[Assumption] = []
     for access in accesses:
         start, end = uses[access.span.start]
-        part = _taken_apart(access.index, shape)
+        part = _part(scope, access, shape)
         text = _index(scope, access, shape, part)
         inside = None if text is None else _inside(scope, access, shape, part)
         if text is None or inside is None:
@@ -388,11 +409,17 @@ def _inside(scope: Scope, access: Access, shape: _Shape, part: _Part) -> list[As
     if facts.unwrapped(access.index) != access.index:
         found.append(_is_short(access.buffer, shape))
     for value, bound in ((part.row, shape.rows), (part.column, shape.width)):
-        for it in (_not_negative(scope, access, value), _below(scope, access, value, bound)):
-            if it is not None and not it.holds(_here(scope)):
+        for it in _unsure(scope, access, value, bound):
+            if not it.holds(_here(scope)):
                 return None
-            found += [it] if it is not None else []
+            found.append(it)
     return found
+
+
+def _unsure(scope: Scope, access: Access, value: Polynomial, bound: Polynomial) -> list[Assumption]:
+    """Return what must hold for a value to be in [0, bound), as far as the kernel does not say so."""
+    both = _not_negative(scope, access, value), _below(scope, access, value, bound)
+    return [it for it in both if it is not None]
 
 
 def _is_short(name: str, shape: _Shape) -> Assumption:
@@ -416,6 +443,8 @@ def _not_negative(scope: Scope, access: Access, value: Polynomial) -> Assumption
     for low, high in _bounds(scope, access):  # -1 < x + 1 says that x + 2 is not negative.
         same = high - high.offset == value - value.offset
         if same and low.value is not None and low.value + 1 + value.offset - high.offset >= 0:
+            return None
+        if _known(scope).is_non_negative(value - (high - low - ONE)):  # As large as what is known to be none.
             return None
 
     def holds(case: Case) -> bool:
@@ -441,6 +470,10 @@ def _below(scope: Scope, access: Access, value: Polynomial, bound: Polynomial) -
     least, _ = _known(scope).interval(bound)
     _, most = _known(scope).interval(value)
     if least is not None and most is not None and most < least:
+        return None
+    room = bound - value
+    known = (ONE, *(high - low for low, high in _bounds(scope, access)))  # None of them is less than one.
+    if any(_known(scope).is_non_negative(room - it) for it in known):
         return None
 
     def holds(case: Case) -> bool:

@@ -98,6 +98,16 @@ def _assumed(subject: Subject, array: LocalArray, dimensions: frozenset[int]) ->
     return () if len(dimensions) == 3 else (flat_groups(dimensions),)
 
 
+def _is_set(array: LocalArray) -> bool:
+    """True if each load stands under the conditions of a store: compilers warn of what none sets."""
+    stores = [it for it in array.accesses if it.direction is Direction.STORE]
+    loads = [it for it in array.accesses if it.direction is Direction.LOAD]
+    return all(
+        any(set(store.guard) <= set(load.guard) and set(store.loops) <= set(load.loops) for store in stores)
+        for load in loads
+    )
+
+
 def _turns(access: Access) -> Iterator[Polynomial | None]:
     """Yield how often the loops around an access turn: no turn, no store."""
     for loop in access.loops:
@@ -116,7 +126,7 @@ def _edits(scope: Scope, array: LocalArray) -> list[Edit] | None:
         return None
     edits = [
         scope.replaced(qualifier.start(), qualifier.end(), ""),
-        scope.replaced(variable.span.end, close, ""),
+        scope.replaced(variable.span.end, close, "" if _is_set(array) else " = 0"),
     ]
     for use in array.uses:
         start = use[0][0] - 1
