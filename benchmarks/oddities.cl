@@ -977,3 +977,84 @@ __kernel void kept_by_one(__global const float *restrict a, __global float *rest
     barrier(CLK_LOCAL_MEM_FENCE);
     o[g] = s[x] + a[g];
 }
+//// continue: rows whose small terms are left out, by vectors
+// clmap: global=64 local=16 n=64 a=random(4160) o=zeros(64)
+// also: n=63
+// also: n=3
+// also: n=0
+__kernel void small(__global const float *restrict a, __global float *restrict o, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 0;
+    int c = 0;
+    for (int k = 0; k < n; k++) {
+        const float v = a[i * n + k];
+        if (v < 0.5f)
+            continue;
+        s += v;
+        c++;
+    }
+    o[i] = s / (c + 1);
+}
+//// continue: of two reasons, one inside of an else, with a second buffer
+// clmap: global=64 local=16 n=64 a=random(4160) m=formula(4160,i%5) o=zeros(64)
+// also: n=61
+// also: n=60
+__kernel void reasons(__global const float *restrict a, __global const uchar *restrict m, __global float *restrict o, const int n)
+{
+    const int i = get_global_id(0);
+    float s = 1;
+    for (int k = 0; k < n; k++) {
+        if (m[i * n + k] == 3)
+            continue;
+        else if (m[i * n + k] == 2) {
+            s *= 0.5f;
+            if (s < 0.1f)
+                continue;
+            s += k;
+        }
+        s += a[i * n + k];
+    }
+    o[i] = s;
+}
+//// continue: out of a macro, with the counter used after the loop
+// clmap: global=64 local=16 n=64 a=formula(4160,i*37%11) o=zeros(64)
+// also: n=62
+#define SKIP(c) if (c) continue
+__kernel void skipped(__global const int *restrict a, __global int *restrict o, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0, k;
+    for (k = 0; k < n; ++k) {
+        SKIP(a[i * n + k] > 7);
+        s = s * 3 + a[i * n + k];
+    }
+    o[i] = s + k;
+}
+//// continue: in a while that counts before it and behind it
+// clmap: global=64 local=16 n=64 a=formula(4160,i*37%11) o=zeros(64)
+// also: n=62
+__kernel void counts(__global const int *restrict a, __global int *restrict o, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0, k = 0;
+    while (k < n) {
+        if (a[i * n + k] > 7) {
+            k++;
+            continue;
+        }
+        s = s * 3 + a[i * n + k];
+        k++;
+    }
+    o[i] = s + k;
+}
+//// continue: without braces, in one line
+// clmap: global=64 local=16 n=64 a=formula(4160,i*37%11) o=zeros(64)
+// also: n=62
+__kernel void short_form(__global const int *restrict a, __global int *restrict o, const int n)
+{
+    const int i = get_global_id(0);
+    int s = 0;
+    for (int k = 0; k < n; ++k) if (a[i * n + k] & 1) continue; else s ^= a[i * n + k] * k;
+    o[i] = s;
+}

@@ -63,7 +63,7 @@ def _loop(scope: Scope, loop: CountingLoop) -> Proposal | None:
     """Take four turns at a time, loads first, the rest in the order it had."""
     readable = {it.name for it, _ in facts.read_only_buffers(scope.subject)}
     statements = list(ir.walk(loop.statement.body))
-    unfit = (ir.Loop, ir.Switch, ir.Return, ir.Continue, ir.Break)
+    unfit = (ir.Loop, ir.Switch, ir.Return, ir.Break, *([ir.Continue] if loop.increment is not None else []))
     if facts.synchronises(statements) or any(isinstance(it, unfit) for it in statements):
         return None
     mine = [it for it in facts.accesses(scope.subject.analysis) if loop.symbol in it.loops]
@@ -202,17 +202,14 @@ def _unrolled(
             kind = f"{access.type}{LANES}"
             value = f"*(__global const {kind} *)&{text[: text.index('[')]}[{index}]"
             lines.append(f"const {kind} {vectors[text]} = {value};")
+    if any(isinstance(it, ir.Continue) for it in inside):
+        lines.append(f"// A `continue` leaves one of these {LANES} iterations.")
     for lane in range(LANES):
         changes = {
             (it.span.start, it.span.end): f"{vectors[scope.source(it.span)]}.s{lane:x}" for it in loads
         }
         body = _turn(scope, loop, changes, counter if not lane else f"({counter} + {lane})")
-        if any(isinstance(it, ir.Declare) and not it.variable.is_temporary for it in inside):
-            inner = body.replace(
-                scope.newline, f"{scope.newline}{unit}"
-            )  # Each turn has variables of its own.
-            body = f"{{{scope.newline}{indent}{unit * 2}{inner}{scope.newline}{indent}{unit}}}"
-        lines.append(body)
+        lines.append(_apart(scope, body, inside, indent))
     written = [
         f"{loop.type} {counter} = {loop.start};",
         *hints,
@@ -223,6 +220,21 @@ def _unrolled(
     ]
     text = scope.governed(loop.node, f"{scope.newline}{indent}".join(written))
     return (scope.replaced_with_hints(loop.node, text),)
+
+
+def _apart(scope: Scope, body: str, inside: Sequence[ir.Statement], indent: str) -> str:
+    """Return one turn's statements in a block where they need it.
+
+    They have variables of their own, or a `continue`, which must leave this turn only: in a loop of one turn
+    it does.
+    """
+    leaves = any(isinstance(it, ir.Continue) for it in inside)
+    if not leaves and not any(isinstance(it, ir.Declare) and not it.variable.is_temporary for it in inside):
+        return body
+    unit, newline = scope.unit, scope.newline
+    inner = body.replace(newline, f"{newline}{unit}")
+    head, end = ("do {", "} while (0);") if leaves else ("{", "}")
+    return f"{head}{newline}{indent}{unit * 2}{inner}{newline}{indent}{unit}{end}"
 
 
 def _turn(scope: Scope, loop: CountingLoop, changes: dict[tuple[int, int], str], counter: str) -> str:
