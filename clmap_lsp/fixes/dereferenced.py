@@ -16,7 +16,7 @@ from clmap_lsp.fixes import facts
 from clmap_lsp.fixes.assumptions import at_most
 from clmap_lsp.fixes.scope import Scope
 from clmap_lsp.source import ir
-from clmap_lsp.source.types import PointerType
+from clmap_lsp.source.types import AddressSpace, PointerType
 
 if TYPE_CHECKING:
     from clmap_lsp.access.records import Access
@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 _SUM = re.compile(r"\*\s*\(")
 _TERM = re.compile(r"\s*([+-]?)\s*")
-_OTHER = re.compile(r"[=<>&|^?:,!~{};]|\+\+|--")
-"""Whatever binds less than a sum, or has effects."""
+_OTHER = frozenset("=<>&|^?:,!~{};#")
+"""What binds less than a sum, or belongs to no term."""
+LONGEST = 500
+"""Characters of a sum: nobody writes longer ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,53 +62,56 @@ def same_elements(before: Subject, after: ir.Kernel) -> bool:
 
 
 def _pointers(subject: Subject) -> Iterator[str]:
+    """Yield the names of pointers, and of arrays, which stand for one."""
     kernel = subject.analysis.kernel
     declared = (it.variable for it in ir.walk(kernel.body) if isinstance(it, ir.Declare))
     yield from (it.name for it in (*kernel.parameters, *declared) if isinstance(it.type, PointerType))
+    yield from (it.root.name for it in facts.accesses(subject.analysis) if it.root is not None)
 
 
 def _made(scope: Scope, access: Access, pointers: set[str]) -> Subscripted | None:
     """Return an access as a subscript; `None` where it is no sum of one pointer and numbers."""
-    start = access.span.start
-    head = _SUM.match(scope.shown, start)
-    if head is None or access.unknown is not None:
+    start, end = access.span.start, access.span.end
+    head = _SUM.match(scope.shown, start, end)
+    if head is None or access.unknown is not None or not _is_bare(scope, head.end(), end):
         return None
-    end = _closing(scope.shown, head.end())
-    plain = (
-        end is not None
-        and "#" not in scope.text[start:end]
-        and scope.text[start:end] == scope.shown[start:end]
-    )
-    terms = list(_terms(scope.shown, head.end(), end)) if plain and end is not None else []
+    terms = list(_terms(scope.shown, head.end(), end - 1))
     mine = [it for it, sign, text in terms if text in pointers and sign != "-"]
-    if end is None or len(mine) != 1 or len(terms) < 2:
+    if len(mine) != 1 or len(terms) < 2:
         return None
     name = terms[mine[0]][2]
     index = "".join(f" {sign or '+'} {text}" for at, sign, text in terms if at != mine[0]).removeprefix(" + ")
     if index.startswith(" - "):
         index = f"-{index.removeprefix(' - ')}"
-    several = len(terms) > 2 or index.startswith("-")
+    one_number = len(terms) == 2 and not index.startswith("-")
+    exact = one_number or access.space not in (AddressSpace.GLOBAL, AddressSpace.CONSTANT)
     short = at_most(access.buffer, (1 << 31) - 1, f"{access.buffer} has fewer than 2^31 elements")
-    return Subscripted(start, end + 1, f"{name}[{index}]", (short,) if several else ())
+    return Subscripted(start, end, f"{name}[{index}]", () if exact else (short,))
 
 
-def _closing(text: str, at: int) -> int | None:
+def _is_bare(scope: Scope, at: int, end: int) -> bool:
+    """True if the parenthesis before an offset is closed at the end, with neither comments nor effects."""
+    plain = end - at <= LONGEST and scope.text[at:end] == scope.shown[at:end]
+    return plain and not scope.has_effects(at, end) and _closing(scope.shown, at, end) == end - 1
+
+
+def _closing(text: str, at: int, end: int) -> int | None:
     """Return where the parenthesis before an offset is closed."""
     depth = 1
-    for end in range(at, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[end], 0)
+    for place in range(at, end):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
         if not depth:
-            return end
+            return place
     return None
 
 
 def _terms(text: str, start: int, end: int) -> Iterator[tuple[int, str, str]]:
     """Yield (number, sign, text) of the terms of a sum; none where it is anything besides."""
-    if _OTHER.search(text, start, end) is not None:
-        return
     depth, begins, found = 0, start, []
     for at in range(start, end):
         depth += {"(": 1, "[": 1, ")": -1, "]": -1}.get(text[at], 0)
+        if depth == 0 and text[at] in _OTHER:
+            return
         if depth == 0 and text[at] in "+-" and text[begins:at].strip(" \t\r\n") not in ("", "+", "-"):
             if text[begins:at].rstrip()[-1] in "*/%":
                 continue

@@ -88,3 +88,27 @@ def test_rows_that_are_walked_backwards_are_stored_by_columns():
     assert "x[(n - j - 2) * n + i] = x[(n - j - 2) * n + i]" in after
     assert "- x[(n - j - 3) * n + i] * a[(n - j - 3) * n + i];" in after
     assert not any(">=" in it.text or "elements" in it.text for it in found[0].assumptions)
+
+
+def test_sums_in_local_memory_need_no_short_buffer():
+    text = """\
+// clmap: global=64 local=64 a=random(64) o=zeros(64)
+__kernel void turned(__global const float *restrict a, __global float *restrict o)
+{
+    __local float part[1024];
+    const int l = get_local_id(0);
+    for (int k = 0; k < 16; k++)
+        *(part + (k * 64) + l) = a[(l + k) & 63];
+    barrier(CLK_LOCAL_MEM_FENCE);
+    float s = 0;
+    for (int k = 0; k < 16; k++)
+        s += *(part + mul24(l, 16) + k);
+    o[l] = s;
+}
+"""
+    found = proposed(text, "pad-local")
+    assert found
+    for subject, it in found:
+        after, proof = proved(text, subject, it)
+        assert "*(part" not in after and not it.assumptions
+        assert proof.compared == "bit for bit"
