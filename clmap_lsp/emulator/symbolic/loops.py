@@ -100,7 +100,7 @@ def _supposed(machine: Machine, loop: ir.Loop, entry: Live, why: str, *, is_test
         run_loop(machine, loop, Live(entry.mask), is_tested=is_tested)
     finally:
         machine.supposed = around
-    machine.havoc(ir.walk(loop.test + loop.body + loop.step), why)
+    machine.forget(machine.needs.changed[id(loop)], why)
     return machine.rejoined(entry)
 
 
@@ -164,16 +164,16 @@ def _body_and_step(machine: Machine, loop: ir.Loop, frame: Frame, live: Live) ->
 
 def _doubtful_turn(machine: Machine, loop: ir.Loop, live: Live) -> None:
     """Walk a loop once whose number of turns is not known, with all that it changes unknown."""
-    inside = list(ir.walk(loop.test + loop.body + loop.step))
+    inside = machine.needs.changed[id(loop)]
     reason = live.why or "data"
-    machine.havoc(inside, reason)
+    machine.forget(inside, reason)
     machine.endless += 1
     try:
         for block in (loop.body, loop.step, loop.test):
             machine.block(block, live)
     finally:
         machine.endless -= 1
-    machine.havoc(inside, reason)
+    machine.forget(inside, reason)
 
 
 # -------------------------------------------------------------------------------------------- all at once

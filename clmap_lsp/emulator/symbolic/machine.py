@@ -514,19 +514,19 @@ class Machine:
 
     def _doubtful_switch(self, statement: ir.Switch, live: Live, reason: str) -> Live:
         self.frames.append(Frame(_SWITCH))
-        self.havoc([it for case in statement.cases for it in ir.walk(case.body)], reason)
+        inside = (it for case in statement.cases for it in ir.walk(case.body))
+        changed = self.needs.variables & {variable for it in inside for variable in ir.written(it)}
+        self.forget(changed, reason)
         for case in statement.cases:
             self.block(case.body, Live(live.mask, live.why or reason))
-        self.havoc([it for case in statement.cases for it in ir.walk(case.body)], reason)
+        self.forget(changed, reason)
         self.frames.pop()
         return self.rejoined(live)
 
-    def havoc(self, statements: Iterable[ir.Statement], reason: str) -> None:
-        """Forget every variable that some statements may write."""
-        for statement in statements:
-            for variable in ir.written(statement):
-                if variable in self.needs.variables:
-                    self.evaluator.env[variable] = Unknown(reason)
+    def forget(self, variables: Iterable[Variable], reason: str) -> None:
+        """Forget variables, and what private objects hold: something may have written them."""
+        for variable in variables:
+            self.evaluator.env[variable] = Unknown(reason)
         self.private = dict.fromkeys(self.needs.objects)
 
     def _loop(self, statement: ir.Loop, live: Live) -> Live:
