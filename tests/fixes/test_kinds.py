@@ -494,7 +494,7 @@ def test_what_every_turn_loads_is_a_vector_whatever_is_done_with_it():
     assert "if (in_4.s1 > 0.5f)" in text and "const float w = in[id * 20 + (i0 + 1) + 2];" in text
     assert text.count("(__global const float4 *)") == 1
     hidden = kernels.CHUNK_SUM.replace("sum += in", "sum += i < 9 && in[id * 20 + i] > 0.5f ? 1.0f : in")
-    left = CHOSEN.replace("sum += w;", "sum += w; } if (i > 3) break; {")
+    left = SOME.replace("> 0.5f)", "> 0.5f) break; else")
     for single in (GUARDED, GUARDED.replace("if (id", "if (in[0] > 0 && id"), hidden, left):
         assert proposed(single, "vectorise") == []
 
