@@ -72,7 +72,7 @@ def defines(given: Mapping[str, object] | None) -> tuple[tuple[str, str], ...]:
                 f"defines[{name!r}] is None: give its text or a number, 1 if it only has to be there"
             )
         if not str(name).split("(")[0].strip().isidentifier():
-            raise UsageError(f"defines: {name!r} is no macro name; write defines={{'TILE': 16}}")
+            raise UsageError(f"defines: {name!r} is not the name of a macro; write defines={{'TILE': 16}}")
     return tuple((str(name), str(value)) for name, value in given.items())
 
 

@@ -53,7 +53,7 @@ class Bench:
         Raises: ValueError if the group's sides do not divide the size, LaunchError if arrays do not fit.
         """
         if size % self.group.x or size % self.group.y:
-            raise ValueError(f"size {size} is no multiple of the work-group {self.group.x}x{self.group.y}")
+            raise ValueError(f"size {size} is not a multiple of the work-group {self.group.x}x{self.group.y}")
         index: type[np.signedinteger[Any]] = np.int64 if wide_index else np.int32
         places: list[Any] = []
         arrays: list[Any] = []

@@ -152,7 +152,7 @@ def sim_file(args: argparse.Namespace) -> SimFile | None:
 def _define(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not name.split("(")[0].strip().isidentifier():
-        raise UsageError(f'-D {text}: "{name}" is no macro name; write -D NAME or -D NAME=VALUE')
+        raise UsageError(f'-D {text}: "{name}" is not the name of a macro; write -D NAME or -D NAME=VALUE')
     return name.strip(), value if equals else "1"
 
 

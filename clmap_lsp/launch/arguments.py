@@ -225,11 +225,17 @@ def _count(text: str, scalars: Mapping[str, Number], form: str) -> int:
         value = int(value)
     if not isinstance(value, int) or value < 0:
         raise LaunchError(
-            f"{text} = {value} is no number of elements", "it must be a whole number, 0 or more"
+            f"{_with_value(text, value)} is not a number of elements", "it must be a whole number, 0 or more"
         )
     if value > _MAX_COUNT:
-        raise LaunchError(f"{text} = {value} elements are too many", f"at most {_MAX_COUNT}")
+        raise LaunchError(f"{_with_value(text, value)} elements are too many", f"at most {_MAX_COUNT}")
     return value
+
+
+def _with_value(text: str, value: Number) -> str:
+    """Return an expression with its value, where that says more: not 5 = 5, nor a hundred digits of 1e99."""
+    shown = str(value)
+    return text if shown == text or len(shown) > 30 else f"{text} = {shown}"
 
 
 def _plain(fill: Fill) -> _Maker:

@@ -84,7 +84,7 @@ def parse_size(text: str, least: int = 1) -> tuple[int, ...]:
     """
     parts = text.replace("x", ",").replace("X", ",").split(",")
     if not 1 <= len(parts) <= 3 or not all(_is_number(it.strip()) for it in parts):
-        raise LaunchError(f"`{text}` is no size", "write 1 to 3 whole numbers, as in 256,256")
+        raise LaunchError(f"`{text}` is not a size", "write 1 to 3 whole numbers, as in 256,256")
     sizes = tuple(int(it) for it in parts)
     if not all(least <= it < 1 << 40 for it in sizes):
         what = "size" if least else "offset"

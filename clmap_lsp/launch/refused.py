@@ -26,7 +26,7 @@ def refusals(launch: Launch, device: str, most: int | None, standard: str) -> It
             whole = -(-size // group) * group
             yield (
                 f"OpenCL {standard.removeprefix('CL')} refuses this launch: in dimension {dimension} the "
-                f"global size {size} is no multiple of the local size {group}; launch {whole} with a "
+                f"global size {size} is not a multiple of the local size {group}; launch {whole} with a "
                 "guard in the kernel, or build with -cl-std=CL2.0"
             )
             return

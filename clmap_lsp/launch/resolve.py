@@ -246,7 +246,9 @@ def _fitted(parameter: Variable, argument: Argument) -> Argument:
                 f"`{parameter.name}` takes {lanes} numbers, not {len(values)}", "write it as (1,2,3,4)"
             )
         case _:
-            raise LaunchError(f"`{parameter.name}` is a {parameter.type}", f"write {parameter.name}=1")
+            raise LaunchError(
+                f"`{parameter.name}` has the type {parameter.type}", f"write {parameter.name}=1"
+            )
 
 
 def _check_numbers(parameter: Variable, values: Sequence[int | float]) -> None:

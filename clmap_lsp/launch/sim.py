@@ -148,7 +148,7 @@ def _header(row: int, text: str, values: tuple[str, ...]) -> SimArgument:
     if size is None and "null" not in flags:
         raise LaunchError(f"line {row}: the size is missing", "write <size=BYTES>")
     if size is not None and (not size.isdecimal() or len(size) > 40 or int(size) > _MAX_BYTES):
-        raise LaunchError(f"line {row}: `size={size}` is no number of bytes", f"at most {_MAX_BYTES}")
+        raise LaunchError(f"line {row}: `size={size}` is not a number of bytes", f"at most {_MAX_BYTES}")
     if sum((("noinit" in flags), "fill" in parts, "range" in parts)) > 1:
         raise LaunchError(f"line {row}: several initialisers", "keep one of fill, range and noinit")
     return SimArgument(

@@ -197,7 +197,7 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         ({"args": {"A": np.zeros(4)}}, "args['A'] is ndarray: give a number, or what a buffer holds as text"),
         ({"args": [1]}, "args=[1]: give a mapping"),
         ({"defines": ["T=1"]}, "defines=['T=1']: give a mapping"),
-        ({"defines": {"3": 1}}, "'3' is no macro name"),
+        ({"defines": {"3": 1}}, "'3' is not the name of a macro"),
         ({"defines": {"T": None}}, "defines['T'] is None: give its text or a number"),
         ({"global_size": True}, "global_size=True: give one to three whole numbers"),
         ({"device": 3}, "device=3: give the name of a device model"),

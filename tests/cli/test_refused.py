@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", ["analyze", "emulate", "fixes"])
 def test_a_launch_that_opencl_1_refuses_is_counted_and_told(command: str, folder: Path) -> None:
     done = clmap(command, "k.cl", *ODD, "--format", "json", cwd=folder)
-    assert "the global size 100 is no multiple of the local size 16; launch 112" in done.stderr
+    assert "the global size 100 is not a multiple of the local size 16; launch 112" in done.stderr
     assert done.stderr.count("\n") == 1
     assert json.loads(done.stdout)
     assert clmap(command, "k.cl", *ODD, "-cl-std=CL2.0", cwd=folder).stderr == ""

@@ -61,7 +61,7 @@ def test_findings_accesses_and_pictures_are_of_one_launch(session: ModuleType) -
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        ("--global x", "clmap-lsp: --global: `x` is no size"),
+        ("--global x", "clmap-lsp: --global: `x` is not a size"),
         ("--arg 'N=1", "options: no closing quotation"),
         ("--nonsense", "clmap-lsp: unknown option --nonsense"),
         ("--kernel g", 'clmap-lsp: no kernel "g"'),

@@ -117,7 +117,7 @@ def test_pinning_a_launch_gives_it_back() -> None:
     [
         (PartialLaunch(arguments={"M": "3"}, source="x"), "no parameter `M`"),
         (PartialLaunch(arguments={"A": "3"}, source="x"), "`A` is a buffer"),
-        (PartialLaunch(arguments={"N": "zeros(3)"}, source="x"), "`N` is a int"),
+        (PartialLaunch(arguments={"N": "zeros(3)"}, source="x"), "`N` has the type int"),
         (PartialLaunch(arguments={"N": "1e999"}, source="x"), "`N` (int) cannot be inf"),
         (PartialLaunch(arguments={"N": "1e308"}, source="x"), "`N` (int) cannot be 1e+308"),
         (PartialLaunch(arguments={"N": "-1e19"}, source="x"), "`N` (int) cannot be -1e+19"),
