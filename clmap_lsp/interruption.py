@@ -9,6 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
+
+T = TypeVar("T")
+
+LOOK_S = 0.005
+"""How often who waits for another process looks whether something more urgent should go first."""
 
 
 class Interrupted(BaseException):
@@ -36,3 +42,30 @@ def interruptible(pause: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         _thread.pause = before
+
+
+def waited_for(work: Callable[[], T]) -> T:
+    """Return what `work` makes, which waits for a process: in a thread, so that one may pause.
+
+    A compiler takes seconds for a large kernel. Waited for without checkpoints, it would stop all else,
+    and who paused within `work` would keep what that holds, a lock perhaps, from those that go first.
+    Nobody waits for the thread when the program ends.
+    """
+    made: list[T] = []
+    failed: list[BaseException] = []
+    is_done = threading.Event()
+
+    def run() -> None:
+        try:
+            made.append(work())
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            is_done.set()
+
+    threading.Thread(target=run, name="waits for a process", daemon=True).start()
+    while not is_done.wait(LOOK_S):
+        checkpoint()
+    if failed:
+        raise failed[0]
+    return made[0]

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from clmap_lsp.compiled import elsewhere
 from clmap_lsp.compiled.target import Target
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import waited_for
 
 TIME_LIMIT_S = 30.0
 """A kernel that takes LLVM longer is given up."""
@@ -52,8 +53,16 @@ class _Child:
         self.arguments = arguments
         self.lock = threading.Lock()
         self.process: subprocess.Popen[bytes] | None = None
+        self.is_closed = False
+
+    def close(self) -> None:
+        """Stop the process for good: the program ends."""
+        self.is_closed = True
+        self.stop()
 
     def start(self) -> subprocess.Popen[bytes]:
+        if self.is_closed:
+            raise BackendError("the program ends")
         if self.process is None or self.process.poll() is not None:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "clmap_lsp.compiled.child", *self.arguments],
@@ -64,16 +73,20 @@ class _Child:
         return self.process
 
     def stop(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            for pipe in (self.process.stdin, self.process.stdout):
+        process, self.process = self.process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
                 if pipe is not None:
                     with contextlib.suppress(OSError):
                         pipe.close()
-            self.process = None
 
     def ask(self, request: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what LLVM answers; whoever waits for it lets what is more urgent go first."""
+        return waited_for(lambda: self._ask(request))
+
+    def _ask(self, request: Mapping[str, str]) -> Mapping[str, str]:
         line = json.dumps(request).encode() + b"\n"
         with self.lock:
             try:
@@ -118,8 +131,8 @@ class _Child:
 _child = _Child()
 _other = _Child("-enable-misched=0")
 """Without the scheduler before registers are given out: AMD's assert against probes at some places."""
-atexit.register(_child.stop)
-atexit.register(_other.stop)
+atexit.register(_child.close)
+atexit.register(_other.close)
 
 
 def assembly(text: str, target: Target) -> Assembly:

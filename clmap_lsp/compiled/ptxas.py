@@ -16,6 +16,7 @@ from pathlib import Path
 
 from clmap_lsp.compiled import elsewhere
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.interruption import waited_for
 
 _USED = re.compile(r"Used (\d+) registers")
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -60,15 +61,21 @@ def assemble(text: str, cpu: str) -> Assembled | None:
     tool = find_ptxas()
     if tool is None or not _PROCESSOR.fullmatch(cpu):
         return None
+    done = waited_for(lambda: _run(tool, text, cpu))
+    if done is None:
+        return None
+    used, spills = _USED.search(done.stderr), _SPILLS.search(done.stderr)
+    if done.returncode or used is None:
+        return None
+    return Assembled(int(used[1]), int(spills[1]) if spills is not None else 0)
+
+
+def _run(tool: Path, text: str, cpu: str) -> subprocess.CompletedProcess[str] | None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "kernel.ptx")
         source.write_text(plain_ptx(text), encoding="utf-8")
         command = [str(tool), f"-arch={cpu}", "-v", str(source), "-o", str(Path(folder, "kernel.cubin"))]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
+            return subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired):
             return None
-    used, spills = _USED.search(done.stderr), _SPILLS.search(done.stderr)
-    if done.returncode or used is None:
-        return None
-    return Assembled(int(used[1]), int(spills[1]) if spills is not None else 0)
