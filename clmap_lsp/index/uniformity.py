@@ -7,12 +7,22 @@ the address does.
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 from clmap_lsp.index.index import Index
 from clmap_lsp.index.model import CALLABLE, Symbol
+
+_known: WeakKeyDictionary[Index, frozenset[Symbol]] = WeakKeyDictionary()
 
 
 def varying_symbols(index: Index) -> frozenset[Symbol]:
     """Return the variables, parameters and functions (their results) whose values differ."""
+    if (known := _known.get(index)) is None:
+        known = _known[index] = _varying(index)
+    return known
+
+
+def _varying(index: Index) -> frozenset[Symbol]:
     users: dict[Symbol, list[Symbol]] = {}
     waiting: list[Symbol] = []
     found: set[Symbol] = set()
