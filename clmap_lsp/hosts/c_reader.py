@@ -10,7 +10,7 @@ import tree_sitter_cpp
 from tree_sitter import Language, Node, Parser
 
 from clmap_lsp.hosts.macros import INCLUDED
-from clmap_lsp.hosts.syntax import TreeReader, field_text, short_text, text_of
+from clmap_lsp.hosts.syntax import MAX_BRANCHES, OF_STATEMENT, TreeReader, field_text, short_text, text_of
 from clmap_lsp.hosts.tree import (
     LISTS,
     OUTERMOST,
@@ -106,7 +106,7 @@ class _Reader(TreeReader):
     # -------------------------------------------------------------------------------- outside functions
 
     def _top(self, node: Node, owner: str) -> None:
-        with self.nested() as is_followed:
+        with self.nested(OF_STATEMENT) as is_followed:
             if is_followed:
                 self._declarations(node, owner)
 
@@ -180,7 +180,7 @@ class _Reader(TreeReader):
             self.constants[name] = Opaque(name) if is_other else before
 
     def _class(self, node: Node, given: str = "") -> None:
-        with self.nested() as is_followed:
+        with self.nested(OF_STATEMENT) as is_followed:
             if is_followed:
                 self._members(node, given)
 
@@ -296,17 +296,17 @@ class _Reader(TreeReader):
         if node.type not in ("compound_statement", "ERROR", "declaration_list"):
             return tuple(self.statement(node))
         result: list[Stmt] = []
-        labels: list[tuple[str, int]] = []
+        labels: dict[str, int] = {}
         for child in node.named_children:
             if child.type == "labeled_statement":
-                labels.append((field_text(child, "label"), len(result)))
+                labels.setdefault(field_text(child, "label"), len(result))
             result += self.statement(child)
-            for label, start in labels:
-                if _goes_to(child, label):
-                    # Jumping back makes a loop of what lies between.
-                    body = tuple(result[start:])
-                    result[start:] = [Loop((), Opaque("goto"), (), body, tests_first=False)]
-                    break
+            starts = [labels[it] for it in _jumps(child) if it in labels] if labels else []
+            if starts:
+                # Jumping back makes a loop of what lies between, and one statement of all from there on.
+                start = min(starts)
+                result[start:] = [Loop((), Opaque("goto"), (), tuple(result[start:]), tests_first=False)]
+                labels = {it: at for it, at in labels.items() if at <= start}
         return tuple(result)
 
     def _statement(self, node: Node) -> Iterator[Stmt]:
@@ -323,13 +323,7 @@ class _Reader(TreeReader):
             case "ERROR":
                 yield from self.block(node)
             case "if_statement":
-                condition = node.child_by_field_name("condition")
-                yield from self._initialiser_of(condition)
-                yield If(
-                    self._condition(condition),
-                    self.block(node.child_by_field_name("consequence")),
-                    self.block(node.child_by_field_name("alternative")),
-                )
+                yield from self._if(node)
             case "else_clause":
                 for child in node.named_children:
                     yield from self.statement(child)
@@ -359,6 +353,24 @@ class _Reader(TreeReader):
                 return
             case _ if node.type.endswith(("expression", "literal", "identifier", "string")):
                 yield Evaluate(self.expression(node), row)
+
+    def _if(self, node: Node) -> Block:
+        """Read all that stand behind each other's `else`, from the last one on."""
+        branches = [node]
+        last: Node | None = None
+        while len(branches) <= MAX_BRANCHES:
+            last = branches[-1].child_by_field_name("alternative")
+            inner = last.named_children[0] if last is not None and len(last.named_children) == 1 else None
+            if inner is None or inner.type != "if_statement":
+                break
+            branches.append(inner)
+            last = None
+        otherwise = self.block(last)
+        for it in reversed(branches):
+            condition = it.child_by_field_name("condition")
+            then = self.block(it.child_by_field_name("consequence"))
+            otherwise = (*self._initialiser_of(condition), If(self._condition(condition), then, otherwise))
+        return otherwise
 
     def _loop(self, node: Node) -> Loop:
         if node.type == "for_statement":
@@ -804,16 +816,15 @@ def _template_names(node: Node) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _goes_to(node: Node, label: str) -> bool:
-    """Tell whether a statement jumps to a label."""
+def _jumps(node: Node) -> Iterator[str]:
+    """Yield the labels that a statement jumps to."""
     rest = [node]
     while rest:
         it = rest.pop()
-        if it.type == "goto_statement" and field_text(it, "label") == label:
-            return True
+        if it.type == "goto_statement":
+            yield field_text(it, "label")
         if it.type.endswith(("statement", "clause", "definition")) or it.type == "case_statement":
             rest += it.named_children
-    return False
 
 
 def _type_text(node: Node) -> str:

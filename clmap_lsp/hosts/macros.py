@@ -359,15 +359,17 @@ def with_plain_arguments(text: str, macros: Mapping[str, Macro]) -> str:
     """
     text = _EXPORTED.sub(lambda it: f"{it[1]}{' ' * len(it[2])}", text)
     parts, at = [], 0
+    brackets: dict[int, _Brackets] | None = None
     for match in _MACRO_USE.finditer(text):
         macro = macros.get(match[1])
         quotes = match[1] in _QUOTING if macro is None else bool(_QUOTES.fullmatch(macro.body))
         if match.start() < at or not (quotes or (match[1].isupper() and len(match[1]) > 2)):
             continue
-        cuts = _cuts(text, match.end(), "" if quotes else ";")
-        if not cuts:
+        brackets = _brackets(text) if brackets is None else brackets
+        found = brackets.get(match.end() - 1)
+        if found is None or (found.ends_statement and not quotes):
             continue
-        end, last = cuts[-1], cuts[-2] + 1 if len(cuts) > 1 else match.end()
+        end, last = found.end, found.last_comma + 1 or match.end()
         if quotes:
             parts += [text[at : match.start()], f'R"clmap({text[match.end() : end]})clmap"']
         elif _DECLARATION.match(text, last, end):
@@ -379,23 +381,33 @@ def with_plain_arguments(text: str, macros: Mapping[str, Macro]) -> str:
     return "".join([*parts, text[at:]])
 
 
-def _cuts(text: str, start: int, stop: str) -> list[int]:
-    """Return where commas stand between the arguments of a call, and last where it ends, if it does."""
-    depth = 0
-    cuts: list[int] = []
-    for match in _BRACKET.finditer(text, start, start + _MAX_ARGUMENTS):
-        found = match[0]
-        if found == stop:
-            break
-        if found in "([{":
-            depth += 1
-        elif found == "," and depth == 0:
-            cuts.append(match.start())
-        elif found in ")]}":
-            if depth == 0:
-                return [*cuts, match.start()]
-            depth -= 1
-    return []
+@dataclass(frozen=True, slots=True)
+class _Brackets:
+    """What stands in a pair of brackets: where it ends, its last comma or -1, and whether a statement ends in it."""
+
+    end: int
+    last_comma: int
+    ends_statement: bool
+
+
+def _brackets(text: str) -> dict[int, _Brackets]:
+    """Return the pairs of brackets by where they open, those left out that hold more than a macro is given."""
+    found: dict[int, _Brackets] = {}
+    opened: list[tuple[int, int]] = []
+    semicolon = -1
+    for match in _BRACKET.finditer(text):
+        at, kind = match.start(), match[0]
+        if kind in "([{":
+            opened.append((at, -1))
+        elif kind == "," and opened:
+            opened[-1] = (opened[-1][0], at)
+        elif kind == ";":
+            semicolon = at
+        elif kind in ")]}" and opened:
+            start, comma = opened.pop()
+            if at - start <= _MAX_ARGUMENTS:
+                found[start] = _Brackets(at, comma, semicolon > start)
+    return found
 
 
 _EXPORTED = re.compile(

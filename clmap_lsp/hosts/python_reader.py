@@ -9,7 +9,7 @@ from functools import cache
 import tree_sitter_python
 from tree_sitter import Language, Node, Parser
 
-from clmap_lsp.hosts.syntax import TreeReader, field_text, short_text, text_of
+from clmap_lsp.hosts.syntax import MAX_BRANCHES, OF_STATEMENT, TreeReader, field_text, short_text, text_of
 from clmap_lsp.hosts.tree import (
     SLICE,
     Assign,
@@ -145,16 +145,17 @@ class _Reader(TreeReader):
                 yield Evaluate(self.expression(node), row)
 
     def _if(self, node: Node, rest: list[Node]) -> If:
-        condition = self.or_opaque(node.child_by_field_name("condition"))
-        then = self.block(node.child_by_field_name("consequence"))
         otherwise: Block = ()
-        if rest:
-            first = rest[0]
-            if first.type == "elif_clause":
-                otherwise = (self._if(first, rest[1:]),)
+        for it in reversed(rest[:MAX_BRANCHES]):
+            if it.type == "elif_clause":
+                otherwise = (self._branch(it, otherwise),)
             else:
-                otherwise = self.block(first.child_by_field_name("body"))
-        return If(condition, then, otherwise)
+                otherwise = self.block(it.child_by_field_name("body"))
+        return self._branch(node, otherwise)
+
+    def _branch(self, node: Node, otherwise: Block) -> If:
+        then = self.block(node.child_by_field_name("consequence"))
+        return If(self.or_opaque(node.child_by_field_name("condition")), then, otherwise)
 
     def _with(self, node: Node) -> Iterator[Stmt]:
         for clause in node.named_children:
@@ -191,6 +192,11 @@ class _Reader(TreeReader):
                 yield If(Opaque("case"), self.block(child.child_by_field_name("consequence")), ())
 
     def _class(self, node: Node) -> None:
+        with self.nested(OF_STATEMENT) as is_followed:
+            if is_followed:
+                self._body_of(node)
+
+    def _body_of(self, node: Node) -> None:
         name = field_text(node, "name")
         fields: list[Declare] = []
         items: list[Parameter] = []

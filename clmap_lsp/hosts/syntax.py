@@ -10,8 +10,13 @@ from tree_sitter import Node
 
 from clmap_lsp.hosts.tree import Class, Expr, Function, Opaque, Stmt
 
-MAX_DEPTH = 180
-"""Deeper nesting than a person writes is not followed."""
+MAX_DEPTH = 150
+"""Deeper nesting than a person writes is not followed. An expression takes up to five frames of Python a
+level, and tree-sitter's binding ends the process where it meets the end of Python's stack."""
+OF_STATEMENT = 2
+"""Levels that a statement, a class or a namespace counts: it takes more frames than an expression."""
+MAX_BRANCHES = 100
+"""Branches of one `if` with `else if`s that are read: each stands inside the one before."""
 
 
 class TreeReader:
@@ -26,17 +31,17 @@ class TreeReader:
         self.classes: dict[str, Class] = {}
 
     @contextmanager
-    def nested(self) -> Iterator[bool]:
-        """Go one level deeper, and tell whether what is read there still counts."""
-        self.depth += 1
+    def nested(self, levels: int = 1) -> Iterator[bool]:
+        """Go some levels deeper, and tell whether what is read there still counts."""
+        self.depth += levels
         try:
             yield self.depth < MAX_DEPTH
         finally:
-            self.depth -= 1
+            self.depth -= levels
 
     def statement(self, node: Node) -> Iterator[Stmt]:
         """Yield what a statement says; nothing where it stands too deep."""
-        with self.nested() as is_followed:
+        with self.nested(OF_STATEMENT) as is_followed:
             if is_followed:
                 yield from self._statement(node)
 

@@ -83,6 +83,12 @@ PROGRAMS = {
         + "if(1){" * 20_000
         + "}" * 20_000
     ),
+    "deep declarations": in_c(
+        "struct s { void f() {" * 900 + "g++;" + "} };" * 900,
+        "namespace n { " * 1900 + "int x;" + "}" * 1900 + "struct s { " * 1900 + "int x;" + "} x;" * 1900,
+    ),
+    "labels": in_c("".join(f"l{it}: g++; " for it in range(14_000)) + "goto l0;"),
+    "macros without an end": in_c("FOO(" * 40_000) | in_python("if g: x = 1\n" + "elif g: x = 2\n" * 4_000),
     "branches": in_c(
         "".join(f"if (c{it}) g = g * 2; else g = g + {it};" for it in range(300))
         + "".join(f"switch (v{it}) {{ case 1: g++; break; default: g += 3; }}" for it in range(300))
