@@ -383,7 +383,7 @@ def with_plain_arguments(text: str, macros: Mapping[str, Macro]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Brackets:
-    """What stands in a pair of brackets: where it ends, its last comma or -1, and whether a statement ends in it."""
+    """A pair of brackets: where it ends, its last comma or -1, and whether a statement ends in it."""
 
     end: int
     last_comma: int
@@ -391,7 +391,7 @@ class _Brackets:
 
 
 def _brackets(text: str) -> dict[int, _Brackets]:
-    """Return the pairs of brackets by where they open, those left out that hold more than a macro is given."""
+    """Return the pairs of brackets by where they open, but those that hold more than a macro is given."""
     found: dict[int, _Brackets] = {}
     opened: list[tuple[int, int]] = []
     semicolon = -1

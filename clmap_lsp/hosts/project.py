@@ -44,6 +44,8 @@ _FAR = 6
 """Folders between two files of one program."""
 _FAR_LAUNCH = 4
 """Folders between a kernel file and a host file that launches from it."""
+_MAX_INCLUDED = 64
+"""Headers that include each other, one in the next."""
 _MAX_CALLED = 200
 """Functions below one that are asked what they write."""
 _MAX_MEANT = 16
@@ -341,7 +343,8 @@ class HostProject:
 
         def include(name: str) -> Mapping[str, Macro]:
             found = self.included(name, path)
-            if found is None or found in self._reading or self._is_khronos(found):
+            is_read = found is None or found in self._reading or len(self._reading) >= _MAX_INCLUDED
+            if found is None or is_read or self._is_khronos(found):
                 return {}
             macros, below = self._macros_of(found)
             included.extend((found, *below))

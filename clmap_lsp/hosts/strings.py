@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from clmap_lsp.hosts.values import FileText, Null, Number, RunTime, Text, Value, joined, text_of
+from clmap_lsp.hosts.values import FileText, Null, Number, RunTime, Text, Value, joined_all, text_of
 
 _C_FORMAT = re.compile(r"%(?P<flags>[-+ #0]*+)(?P<width>\*|\d++)?(?:\.(?P<precision>\*|\d++))?"
                        r"(?:hh|h|ll|l|L|z|j|t|I64)?(?P<kind>[diouxXeEfFgGaAcspn%])")  # fmt: skip
@@ -49,18 +49,18 @@ def printed(format_: Text, values: Sequence[Value]) -> Text:
 
 def _filled(format_: Text, pattern: re.Pattern[str], written: Callable[[re.Match[str]], Text]) -> Text:
     """Return a format with its conversions replaced, in order; `%%` stands for `%`."""
-    result = Text((), format_.row, format_.path)
+    result: list[Text] = []
     for part in format_.parts:
         if not isinstance(part, str):
-            result = joined(result, Text((part,)))
+            result.append(Text((part,)))
             continue
         at = 0
         for match in pattern.finditer(part):
-            result = joined(result, Text((part[at : match.start()],)))
+            result.append(Text((part[at : match.start()],)))
             at = match.end()
-            result = joined(result, Text(("%",)) if match["kind"] == "%" else written(match))
-        result = joined(result, Text((part[at:],)))
-    return result
+            result.append(Text(("%",)) if match["kind"] == "%" else written(match))
+        result.append(Text((part[at:],)))
+    return joined_all(Text((), format_.row, format_.path), result)
 
 
 def _formatted(kind: str, value: Value, match: re.Match[str]) -> Text:
@@ -102,24 +102,24 @@ def _python(kind: str, value: Value) -> Text:
 
 def braces(format_: Text, items: Sequence[Value], names: Mapping[str, Value]) -> Text:
     """Return what Python's `format.format(…)` gives."""
-    result = Text((), format_.row, format_.path)
+    result: list[Text] = []
     count = 0
     for part in format_.parts:
         if not isinstance(part, str):
-            result = joined(result, Text((part,)))
+            result.append(Text((part,)))
             continue
         at = 0
         for match in _BRACES.finditer(part):
-            result = joined(result, Text((part[at : match.start()],)))
+            result.append(Text((part[at : match.start()],)))
             at = match.end()
             if match[0] in ("{{", "}}"):
-                result = joined(result, Text((match[0][0],)))
+                result.append(Text((match[0][0],)))
                 continue
             name = match["name"]
             if not name:
                 name, count = str(count), count + 1
-            at = int(name) if name.isdecimal() and len(name) < 9 else len(items)
-            known = items[at] if at < len(items) else names.get(name)
-            result = joined(result, piece(known if known is not None else RunTime(name)))
-        result = joined(result, Text((part[at:],)))
-    return result
+            place = int(name) if name.isdecimal() and len(name) < 9 else len(items)
+            known = items[place] if place < len(items) else names.get(name)
+            result.append(piece(known if known is not None else RunTime(name)))
+        result.append(Text((part[at:],)))
+    return joined_all(Text((), format_.row, format_.path), result)

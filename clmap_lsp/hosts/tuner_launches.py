@@ -76,7 +76,7 @@ def tune(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | N
             launchers.append(launcher)
     for it in launchers:
         interpreter.asked(it, [RunTime("interface")])
-    launched = {it.kernel for it in interpreter.launches}
+    launched = {it.kernel for it in interpreter.launches} if launchers else set()
     for place in places if launchers else ():  # What no launcher runs by itself it would run like this.
         if Pointer(place) not in launched and _says_size(interpreter, place):
             _launch(interpreter, call, place)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from clmap_lsp.dataclass import dataclass
 
@@ -286,26 +287,45 @@ def _shown(part: str | Value | FileText) -> str:
     )
 
 
+Parts = tuple["str | Value | FileText", ...]
+
+
 def joined(one: Text, two: Text) -> Text:
     """Return two strings after each other; they come from where the first kernel in them stands."""
-    parts = _merged((*one.parts, *two.parts))
-    if len(parts) > MAX_PARTS or sum(len(it) for it in parts if isinstance(it, str)) > MAX_CHARACTERS:
-        parts = (RunTime("…"),)
+    # Long texts are made of thousands of pieces: what is before the last one stays as it is.
+    parts = (*one.parts[:-1], *_merged((*one.parts[-1:], *two.parts)))
     origin = two if two.row and (not one.row or _has_kernel(two) > _has_kernel(one)) else one
-    return Text(parts, origin.row, origin.path or one.path or two.path)
+    return Text(_bounded(parts), origin.row, origin.path or one.path or two.path)
+
+
+def joined_all(first: Text, others: Sequence[Text]) -> Text:
+    """Return strings after each other, in time that grows with their length."""
+    parts = _bounded(_merged([part for text in (first, *others) for part in text.parts]))
+    origin = Text((), first.row, first.path)
+    with_row = [it for it in others if it.row]
+    if with_row:  # What `joined` would say of one after the other.
+        kernel = next((it for it in (first, *with_row) if _has_kernel(it)), None)
+        origin = kernel or (first if first.row else with_row[0])
+    return Text(parts, origin.row, origin.path or first.path)
+
+
+def _bounded(parts: Parts) -> Parts:
+    if len(parts) > MAX_PARTS or sum(len(it) for it in parts if isinstance(it, str)) > MAX_CHARACTERS:
+        return (RunTime("…"),)
+    return parts
 
 
 def _has_kernel(text: Text) -> bool:
     return any("kernel void" in it for it in text.parts if isinstance(it, str))
 
 
-def _merged(parts: tuple[str | Value | FileText, ...]) -> tuple[str | Value | FileText, ...]:
+def _merged(parts: Iterable[str | Value | FileText]) -> Parts:
     result: list[str | Value | FileText] = []
-    for part in parts:
-        if isinstance(part, str) and result and isinstance(result[-1], str):
-            result[-1] += part
-        elif part != "":
-            result.append(part)
+    for is_plain, run in groupby(parts, key=lambda it: isinstance(it, str)):
+        if not is_plain:
+            result += run
+        elif whole := "".join(it for it in run if isinstance(it, str)):
+            result.append(whole)
     return tuple(result)
 
 

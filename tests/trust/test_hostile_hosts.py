@@ -87,6 +87,12 @@ PROGRAMS = {
         "struct s { void f() {" * 900 + "g++;" + "} };" * 900,
         "namespace n { " * 1900 + "int x;" + "}" * 1900 + "struct s { " * 1900 + "int x;" + "} x;" * 1900,
     ),
+    "headers one in the next": in_c("g = N;", '#include "h0.h"\n')
+    | {f"h{it}.h": f'#include "h{it + 1}.h"\n' for it in range(600)},
+    "texts of many parts": in_c(f'char b[99999]; sprintf(b, "{"%d" * 70_000}", 1); g = strlen(b);'),
+    "functions of one name": in_c(
+        "f(1); " * 14_000, "".join(f"int f(int x{it}) {{ return 1; }}\n" for it in range(3_000))
+    ),
     "labels": in_c("".join(f"l{it}: g++; " for it in range(14_000)) + "goto l0;"),
     "macros without an end": in_c("FOO(" * 40_000) | in_python("if g: x = 1\n" + "elif g: x = 2\n" * 4_000),
     "branches": in_c(

@@ -51,6 +51,9 @@ _HANDLES = frozenset(
 _MAX_BASES = 5
 """Classes above a class that are looked at."""
 
+_MAX_OVERLOADS = 100
+"""Functions of one name among which a call's arguments choose."""
+
 
 class Objects(Names):
     """Variables and objects."""
@@ -263,7 +266,8 @@ class Objects(Names):
 
     def overload(self, functions: Sequence[Function], values: Sequence[Value]) -> Function | None:
         """Return the function of a name that arguments choose: by their types, then by their number."""
-        accepting = [it for it in functions if accepts(it, len(values))] or functions[:1]
+        among = functions[:_MAX_OVERLOADS]
+        accepting = [it for it in among if accepts(it, len(values))] or functions[:1]
 
         def rank(function: Function) -> tuple[bool, bool, int]:
             fits = [self._fit(*it) for it in zip(_own_parameters(function), values, strict=False)]
