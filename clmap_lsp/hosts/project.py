@@ -182,6 +182,8 @@ class HostProject:
         self._type_named: dict[tuple[str, str], str | None] = {}
         self._constant: dict[tuple[str, str], Expr | None] = {}
         self._variable: dict[tuple[str, str, str], tuple[str, Declare] | None] = {}
+        self._given: dict[str, dict[str, list[Expr | None]]] = {}
+        """By module of Python: what its statements give each name."""
 
     def has(self, path: str) -> bool:
         """Tell whether a file is one of the project's."""
@@ -211,6 +213,7 @@ class HostProject:
             self._operators,
             self._effects,
             self._reached,
+            self._given,
         ):
             names.clear()
         for name in ("launching_files", "kernels"):
@@ -550,7 +553,9 @@ class HostProject:
             file = self.file(near) if near else None
             if file is None:
                 return None
-            given = values_given(file.module.globals, name)
+            if near not in self._given:
+                self._given[near] = values_given(file.module.globals)
+            given = self._given[near].get(name, [])
             if given:
                 return (near, name, given[0]) if len(given) == 1 and given[0] is not None else None
             means = file.module.imports.get(name)

@@ -230,20 +230,25 @@ def _all_declared(module: Module) -> Iterator[object]:
         yield function.body
 
 
-def values_given(block: Block, name: str) -> list[Expr | None]:
-    """Return what the statements of a block give a variable; None where not every run comes there, or it is
-    computed from what it was before."""
-    found: list[Expr | None] = []
-    for statement in block:
+def values_given(block: Block) -> dict[str, list[Expr | None]]:
+    """Return what the statements of a block give each variable.
+
+    None stands where not every run comes there, or it is computed from what it was before.
+    """
+    found: dict[str, list[Expr | None]] = {}
+    rest = [(it, True) for it in reversed(block)]
+    while rest:
+        statement, is_certain = rest.pop()
         match statement:
-            case Evaluate(Assign(Name(given), op, value)) if given == name:
-                found.append(value if not op else None)
-            case Evaluate(Assign(Items(items))) if Name(name) in items:
-                found.append(None)
+            case Evaluate(Assign(Name(given), op, value)):
+                found.setdefault(given, []).append(value if is_certain and not op else None)
+            case Evaluate(Assign(Items(items))):
+                for name in {it.name for it in items if isinstance(it, Name)}:
+                    found.setdefault(name, []).append(None)
             case If(_, then, otherwise):
-                found += [None] * len(values_given((*then, *otherwise), name))
+                rest += [(it, False) for it in reversed((*then, *otherwise))]
             case Loop(body=body):
-                found += [None] * len(values_given(body, name))
+                rest += [(it, False) for it in reversed(body)]
     return found
 
 

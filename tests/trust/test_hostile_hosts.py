@@ -108,6 +108,10 @@ PROGRAMS = {
         'r = "{:1000000000}".format(3)\nv = f"{3:>1000000000}"\nz = np.zeros((10 ** 6, 10 ** 6, 10 ** 3))\n'
         'a = "a".join(["b" * 10 ** 6] * 10 ** 6)\nb = int("9" * 100000)\nx = sum(range(10 ** 12)) + pow(3, 10 ** 9)'
     ),
+    "Python: variables of the module": in_python(
+        "".join(f"def f{it}():\n    global G{it}\n    G{it} = {it}\n" for it in range(300))
+        + "".join(f"x += G{it}\n" for it in range(1300))
+    ),
     "Python: generators": in_python(
         "def gen():\n    while True: yield 1\nfor it in gen(): x += it\nl = lambda n: l(n) + l(n)\n"
         "x += l(1) + sum([i for i in range(10**9) for j in range(10**9)])"
