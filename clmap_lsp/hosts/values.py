@@ -162,7 +162,7 @@ def text_of(value: Value) -> str:
         case Text():
             return str(value)
         case Sizes(items):
-            return f"({', '.join(map(text_of, items))})"
+            return f"({', '.join(map(text_of, items))})" if _is_shown(value) else "(…)"
         case FileText(name):
             return name
         case Pointer(place):
@@ -175,6 +175,23 @@ def text_of(value: Value) -> str:
             return "NULL"
         case _:
             return "?"
+
+
+_MAX_SHOWN, _MAX_LEVELS = 4096, 16
+"""Values of a list that are written out, and how deep they may stand: a list of itself twice doubles."""
+
+
+def _is_shown(value: Sizes) -> bool:
+    """Tell whether a list is written out."""
+    count = 0
+    rest: list[tuple[Sizes, int]] = [(value, 1)]
+    while rest:
+        it, level = rest.pop()
+        count += len(it.items)
+        if count > _MAX_SHOWN or level > _MAX_LEVELS:
+            return False
+        rest += [(inner, level + 1) for inner in it.items if isinstance(inner, Sizes)]
+    return True
 
 
 def name_of(place: str) -> str:

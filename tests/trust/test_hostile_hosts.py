@@ -112,6 +112,7 @@ PROGRAMS = {
         "".join(f"def f{it}():\n    global G{it}\n    G{it} = {it}\n" for it in range(300))
         + "".join(f"x += G{it}\n" for it in range(1300))
     ),
+    "Python: lists of themselves": in_python("t = [t, t]\n" * 2_000 + "s = str(t)"),
     "Python: generators": in_python(
         "def gen():\n    while True: yield 1\nfor it in gen(): x += it\nl = lambda n: l(n) + l(n)\n"
         "x += l(1) + sum([i for i in range(10**9) for j in range(10**9)])"
