@@ -131,6 +131,7 @@ class Forms:
     stepped: set[Variable] = field(default_factory=set)
     members: Members = field(default_factory=Members)
     _cache: dict[Variable, Form | None] = field(default_factory=dict)
+    _lanes: dict[tuple[Variable, int], Form | None] = field(default_factory=dict)
     _sums: dict[int, tuple[ir.Binary, Form | None]] = field(default_factory=dict)
     """Forms of operations by identity: whoever asks about each part of a long sum walks it once."""
     _parameters: dict[Variable, frozenset[Variable]] = field(default_factory=dict)
@@ -265,9 +266,7 @@ class Forms:
             return None
         match vector:
             case ir.Read(variable=variable):
-                values = self.assigned.get(variable) or []
-                is_plain = len(values) == 1 and variable not in self.stepped | self.loaded
-                return self._lane(values[0], lane, depth + 1) if is_plain else None
+                return self._lane_of(variable, lane, depth)
             case ir.Convert(operand=operand, type=VectorType(element=element)) if element.is_integer:
                 inner = operand.type
                 return (
@@ -289,6 +288,15 @@ class Forms:
                 return _combined(op, self._lane(left, lane, depth + 1), self._lane(right, lane, depth + 1))
             case _:
                 return None if isinstance(vector.type, VectorType) else self.form(vector)
+
+    def _lane_of(self, variable: Variable, lane: int, depth: int) -> Form | None:
+        values = self.assigned.get(variable) or []
+        if len(values) != 1 or variable in self.stepped or variable in self.loaded:
+            return None
+        if (variable, lane) not in self._lanes:
+            self._lanes[variable, lane] = None  # As with scalars.
+            self._lanes[variable, lane] = self._lane(values[0], lane, depth + 1)
+        return self._lanes[variable, lane]
 
     def _work_item(self, item: ir.WorkItem) -> Form | None:
         match item.dimension:

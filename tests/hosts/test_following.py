@@ -995,3 +995,42 @@ int main() {
 }
 """
     assert numbers(read(tmp_path, main_dot_cpp=text)["scale"]) == ([256], [None])
+
+
+def test_a_macro_that_names_itself_means_the_function(tmp_path: Path) -> None:
+    """C does not expand a macro within itself; in its arguments it does."""
+    host = """
+#include <CL/cl.h>
+static void run(cl_kernel kernel, size_t n, size_t group)
+{
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &n, &group, 0, NULL, NULL);
+}
+#define AT_LEAST(a, b) ((a) > (b) ? (a) : (b))
+#define run(kernel, n) run(kernel, AT_LEAST(AT_LEAST(n, 64), 32), 16)
+int main()
+{
+    cl_kernel scale = clCreateKernel(program, "scale", NULL);
+    run(scale, 512);
+}
+"""
+    assert numbers(read(tmp_path, main_dot_c=host)["scale"]) == ([512], [16])
+
+
+def test_macros_that_hold_themselves_often_are_read_in_few_steps(tmp_path: Path) -> None:
+    host = """
+#include <CL/cl.h>
+#define CHECK(x) CHECK(x) + CHECK(x) + CHECK(x)
+int main()
+{
+    cl_kernel scale = clCreateKernel(program, "scale", NULL);
+    CHECK(1); CHECK(2); CHECK(3);
+    size_t n = 512;
+    clEnqueueNDRangeKernel(queue, scale, 1, NULL, &n, NULL, 0, NULL, NULL);
+}
+"""
+    (tmp_path / "kernels.cl").write_text(KERNELS)
+    (tmp_path / "main.c").write_text(host)
+    project = project_of(str(tmp_path))
+    before = project.budget.steps
+    assert [it.kernel for it in launches_of(project).launches] == ["scale"]
+    assert before - project.budget.steps < 2_000

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
 from clmap_lsp.hosts.interpreter.flow import Flow
-from clmap_lsp.hosts.interpreter.state import MAX_MACRO_DEPTH, Frame, OutOfStepsError, opened_as
+from clmap_lsp.hosts.interpreter.state import COUNTED_FROM, MAX_MACRO_DEPTH, Frame, OutOfStepsError, opened_as
 from clmap_lsp.hosts.macros import Macro
 from clmap_lsp.hosts.project import CALL_OPERATOR
 from clmap_lsp.hosts.store import Store, join_values
@@ -42,6 +43,8 @@ from clmap_lsp.hosts.values import (
 )
 from clmap_lsp.hosts.walking import called_names, weight, writes
 
+_STEPS_OF_A_MACRO = 10
+"""What a macro with parentheses costs, beside what it says."""
 _SHORT = 40
 """Statements of a function that is run even if no OpenCL is called below it."""
 
@@ -148,8 +151,8 @@ class Interpreter(Flow):
         name = callee.name if isinstance(callee, (Name, Member)) else ""
         macro = self.project.macro(name, self.path, call.row) if isinstance(callee, Name) else None
         is_opencl = name.startswith("cl") and name in self.handlers  # Profilers put macros of the same name.
-        if macro is not None and macro.parameters is not None and not is_opencl:
-            return self._macro_call(call, macro)
+        if macro is not None and macro.parameters is not None and not is_opencl and name not in self.painted:
+            return self._macro_call(call, macro, name)
         owner: Value | None = None
         if isinstance(callee, Member):
             owner = self.value(callee.base)
@@ -286,15 +289,21 @@ class Interpreter(Flow):
         is_class = "new " + name in self.handlers and not self.path.endswith(".py")
         return name in self.frame.names or (is_class and self.project.has_own(name, callee.scope, self.path))
 
-    def _macro_call(self, call: Call, macro: Macro) -> Value:
+    def _macro_call(self, call: Call, macro: Macro, name: str) -> Value:
         if self.macro_depth > MAX_MACRO_DEPTH:
             return RunTime(call.text)
+        if self.macro_depth >= COUNTED_FROM:
+            self.step(_STEPS_OF_A_MACRO)
         expansion = self.project.expansion(macro, call)
         if expansion is None:
             for it in call.arguments:
                 self.value(it)
             return RunTime(call.text)
+        # A macro's own name in its body stays as it is; in arguments (`MIN(MIN(a, b), c)`) it does not.
+        paints = re.search(rf"\b{re.escape(name)}\b", macro.body) is not None
         self.macro_depth += 1
+        if paints:
+            self.painted.add(name)
         try:
             if expansion.expression is not None:
                 return self.value(expansion.expression)
@@ -302,6 +311,8 @@ class Interpreter(Flow):
             return RunTime(call.text)
         finally:
             self.macro_depth -= 1
+            if paints:
+                self.painted.discard(name)
 
     def _nested(self, statements: Block) -> None:
         """Run statements that stand in an expression, whose calls are known once it is done."""

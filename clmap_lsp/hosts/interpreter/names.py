@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from clmap_lsp.hosts.interpreter.state import MAX_MACRO_DEPTH, Frame, State, opened_as
+from clmap_lsp.hosts.interpreter.state import COUNTED_FROM, MAX_MACRO_DEPTH, Frame, State, opened_as
 from clmap_lsp.hosts.store import join_values
 from clmap_lsp.hosts.tree import Call, Cast, Dereference, Expr, Function, Index, Items, Member, Name
 from clmap_lsp.hosts.values import (
@@ -28,10 +28,6 @@ from clmap_lsp.hosts.values import (
 )
 
 _KERNEL_TYPES = frozenset(("cl_kernel", "Kernel"))
-
-
-_COUNTED_FROM = 4
-"""Depth of macros in macros from which each is counted as work: they may double at each level."""
 
 
 class Names(State):
@@ -98,7 +94,7 @@ class Names(State):
         if macro is not None and macro.parameters is None:
             if not macro.body or self.macro_depth > MAX_MACRO_DEPTH:
                 return RunTime(name)
-            if self.macro_depth >= _COUNTED_FROM:
+            if self.macro_depth >= COUNTED_FROM:
                 self.step()
             self.macro_depth += 1
             try:

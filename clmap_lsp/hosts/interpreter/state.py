@@ -39,6 +39,8 @@ MAX_STEPS = 80_000
 """Statements and calls from one start, and places that are copied or compared where ways part and join, a
 hundred of them as one; what is left then is not run."""
 MAX_MACRO_DEPTH = 16
+COUNTED_FROM = 4
+"""Depth of macros in macros from which each is counted as work: they may double at each level."""
 _NOTHING_YET = (0, -1)
 """What variables hold until a function gives them a value."""
 MAX_UNROLLED = MAX_ELEMENTS - 1
@@ -144,6 +146,8 @@ class State(ABC):
         self.calling = (0, "")
         """Row and text of the call that is about to be run."""
         self.macro_depth = 0
+        self.painted: set[str] = set()
+        """Macros that name themselves and are being expanded: C does so once."""
         self.opened: set[str] = set()
         """Names of variables and fields that functions which were not run may have given other values."""
         self.blocks: list[set[str]] = []
