@@ -412,7 +412,7 @@ def _brackets(text: str) -> dict[int, _Brackets]:
 
 _EXPORTED = re.compile(
     r"\b((?:class|struct)[ \t]+)([A-Z][A-Z0-9_]+\b)"
-    r"(?=[ \t]+[A-Za-z_]\w*[ \t\n]*(?:final[ \t\n]*)?[:{])"
+    r"(?=[ \t]+(?!final\b)[A-Za-z_]\w*[ \t\n]*(?:final[ \t\n]*)?[:{])"
 )
 """`class API_EXPORT Name {`, in which a grammar without macros finds no class."""
 _MAX_ARGUMENTS = 1 << 14

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -419,6 +420,12 @@ _FUNCTIONS: dict[str, Callable[..., int | float]] = {
     "fmax": max,
 }
 PURE_FUNCTIONS = frozenset(_FUNCTIONS)
+_LEAST = frozenset(("min", "fmin"))
+_DEVICE_LIMITS = re.compile(
+    r"work_?group_?size|max_?work|compute_?units|local_?mem|max_?(?:local|group|threads|global|mem|alloc|buffer)",
+    re.IGNORECASE,
+)
+"""What fields that hold an answer of the device are called."""
 _SHOWN_OPS = {"truediv": "/", "mod": "%"}
 
 
@@ -489,7 +496,22 @@ def function(name: str, arguments: list[Value]) -> Value:
             return Number(result)
     text = f"{name}({', '.join(map(text_of, arguments))})"
     device = any(map(asks_device, arguments))
-    return RunTime(text, of([default_of(it) for it in arguments]), opaque=False, device=device)
+    default = of([default_of(it) for it in arguments])
+    if default is None and name in _LEAST:
+        default = _chosen(arguments)
+    return RunTime(text, default, opaque=False, device=device)
+
+
+def _chosen(arguments: Sequence[Value]) -> int | float | None:
+    """Return the least size that an author chose: `min(1024, what the device allows)` mostly is 1024."""
+    numbers = [default_of(it) for it in arguments if not device_decides(it)]
+    known = [it for it in numbers if it is not None]
+    return min(known) if known and len(known) == len(numbers) else None
+
+
+def device_decides(value: Value) -> bool:
+    """Tell whether a value depends on the device, or is called as what devices answer is called."""
+    return asks_device(value) or _DEVICE_LIMITS.search(text_of(value)) is not None
 
 
 def negated(op: str, value: Value) -> Value:

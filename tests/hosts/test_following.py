@@ -1034,3 +1034,42 @@ int main()
     before = project.budget.steps
     assert [it.kernel for it in launches_of(project).launches] == ["scale"]
     assert before - project.budget.steps < 2_000
+
+
+def test_a_class_that_a_macro_names_may_be_final(tmp_path: Path) -> None:
+    """`class IMPL final` has no name but the macro's, which is no export."""
+    host = """
+#include <CL/opencl.hpp>
+#define IMPL Scaling
+template <int W> class IMPL final : public Base<W> {
+public:
+  [[nodiscard]] int run(int n) const override {
+    auto scale = cl::KernelFunctor<cl::Buffer, int>(program, "scale");
+    scale(cl::EnqueueArgs(queue, cl::NDRange(512), cl::NDRange(W)), buffer, n);
+    return 0;
+  }
+};
+"""
+    assert numbers(read(tmp_path, main_dot_cpp=host)["scale"])[0] == [512]
+
+
+def test_a_size_that_the_device_may_lower_mostly_stays(tmp_path: Path) -> None:
+    """`min(1024, limit)` is the author's 1024 unless a device is small; of two limits nothing is known."""
+    host = """
+#include <CL/cl.h>
+int main()
+{
+    size_t limit, other;
+    clGetDeviceInfo(device, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(limit), &limit, NULL);
+    clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof(other), &other, NULL);
+    size_t group = std::min(256, limit), n = 64 * std::min(1024, other), least = std::min(limit, other);
+    cl_kernel scale = clCreateKernel(program, "scale", NULL), shift = clCreateKernel(program, "shift", NULL);
+    clEnqueueNDRangeKernel(queue, scale, 1, NULL, &n, &group, 0, NULL, NULL);
+    clEnqueueNDRangeKernel(queue, shift, 1, NULL, &least, NULL, 0, NULL, NULL);
+}
+"""
+    found = read(tmp_path, main_dot_cpp=host)
+    (group,), (size,) = found["scale"].local_size, found["scale"].global_size
+    assert group is not None
+    assert (group.number, group.default, size.number, size.default) == (None, 256, None, 65536)
+    assert found["shift"].global_size[0].default is None

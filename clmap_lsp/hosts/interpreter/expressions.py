@@ -49,6 +49,7 @@ from clmap_lsp.hosts.values import (
     binary,
     converted,
     default_of,
+    device_decides,
     is_handle,
     is_program,
     joined,
@@ -59,10 +60,6 @@ from clmap_lsp.hosts.values import (
     truth,
 )
 
-_DEVICE_LIMITS = re.compile(
-    r"work_?group_?size|max_?work|compute_?units|local_?mem|max_?(?:local|group|threads)", re.IGNORECASE
-)
-"""What fields that hold an answer of the device are called."""
 _OF_KERNELS = re.compile(r"kernel|knl", re.IGNORECASE)
 """What tables of kernels are called."""
 
@@ -423,11 +420,6 @@ class Expressions(Objects):
             # `if (size > what the device allows) size = …`: a size that the author chose mostly stays.
             return 1
         return None
-
-
-def device_decides(value: Value) -> bool:
-    """Tell whether a value depends on the device, or is called as what devices answer is called."""
-    return asks_device(value) or _DEVICE_LIMITS.search(text_of(value)) is not None
 
 
 def _links(expression: Expr) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clmap_lsp.hosts.interpreter.expressions import Expressions, device_decides
+from clmap_lsp.hosts.interpreter.expressions import Expressions
 from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, LoopState
 from clmap_lsp.hosts.store import Store, join_values
 from clmap_lsp.hosts.tree import (
@@ -40,6 +40,7 @@ from clmap_lsp.hosts.values import (
     Text,
     Value,
     default_of,
+    device_decides,
     joined,
     name_of,
     truth,
