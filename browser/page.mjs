@@ -3,6 +3,8 @@ import { accessTable, element, findingItem, figures } from "./show.mjs";
 
 const HERE = new URL(".", import.meta.url);
 const FIRST = "matmul/simple";
+/** Milliseconds after which a check is said to take long. */
+const LONG = 15_000;
 
 class Checker {
   #worker = null;
@@ -86,14 +88,18 @@ async function open(root) {
     check.disabled = true;
     stop.hidden = false;
     status.replaceChildren("Checking …");
+    const long = setTimeout(() => status.replaceChildren(
+      "Still checking: texts of many kernels take minutes. Stop ends it; the text may be edited meanwhile."), LONG);
     try {
       const text = source.value;
       const { seconds, answer } = await checker.ask({ source: text, device: device.value, options: options.value });
       status.replaceChildren(answer.problem ? "" : `Checked in ${seconds.toFixed(2)} s.`);
       results.replaceChildren(...shown(answer, (finding) => select(source, text, finding)));
     } catch (error) {
+      results.replaceChildren(); // They were those of an earlier text.
       status.replaceChildren(error.message);
     } finally {
+      clearTimeout(long);
       check.disabled = false;
       stop.hidden = true;
     }

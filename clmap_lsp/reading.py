@@ -176,6 +176,18 @@ def regular(path: str | os.PathLike[str], *, within: ReadScope | None) -> os.sta
     return status
 
 
+def begins_with(path: str | os.PathLike[str], start: bytes) -> bool:
+    """Tell whether a regular file, however long, begins with some bytes. Raises: OSError."""
+    name = os.fspath(path)
+    _check_kind(Path(name).stat(), name, 1 << 62)
+    descriptor = os.open(name, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        _check_kind(os.fstat(descriptor), name, 1 << 62)
+        return _up_to(descriptor, len(start)) == start
+    finally:
+        os.close(descriptor)
+
+
 def check_regular(path: str | os.PathLike[str]) -> None:
     """Raise what `safe_read` raises of something that is no regular file; for libraries that open by name."""
     _check_kind(Path(path).stat(), os.fspath(path), 1 << 62)

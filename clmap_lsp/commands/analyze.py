@@ -60,7 +60,7 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyse and print. Errors in the sources are part of the result; unreadable files are not."""
     from clmap_lsp.commands.files import kernel_files
-    from clmap_lsp.commands.launch_tables import check_launch_tables
+    from clmap_lsp.commands.settings_in_vain import check_settings
     from clmap_lsp.report import analysis_json, analysis_text
     from clmap_lsp.workbench import Workbench, device_of
 
@@ -71,9 +71,7 @@ def run(args: argparse.Namespace) -> int:
     settings = SettingsSource(args)
     paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
     texts = {args.stdin_filename or "<stdin>" if it == "-" else it: _text(args, it) for it in paths}
-    check_launch_tables(
-        settings, {path: "" if isinstance(it, Exception) else it for path, it in texts.items()}
-    )
+    check_settings(settings, {path: "" if isinstance(it, Exception) else it for path, it in texts.items()})
     device = device_of(settings.for_path(Path(paths[0]) if paths[0] != "-" else Path.cwd())).id
     workbench = Workbench()  # One for all files: host code is read once.
     files = [_analysed(args, settings, workbench, path, it) for path, it in texts.items()]

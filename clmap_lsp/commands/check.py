@@ -167,7 +167,7 @@ def _checked_once(args: argparse.Namespace) -> int:
 def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
     from clmap_lsp.commands.checking import CheckJob
     from clmap_lsp.commands.files import kernel_files
-    from clmap_lsp.commands.launch_tables import check_launch_tables
+    from clmap_lsp.commands.settings_in_vain import check_settings
     from clmap_lsp.workbench.workbench import device_of, selection_of
 
     def excluded(path: Path) -> bool:
@@ -182,7 +182,7 @@ def _jobs(args: argparse.Namespace, source: SettingsSource) -> list[CheckJob]:
     if args.kernel is not None:
         _check_kernel(args.kernel, paths, texts)
     name_of = {"-": args.stdin_filename or "<stdin>"}
-    check_launch_tables(source, {name_of.get(it, it): texts.get(it) for it in paths})
+    check_settings(source, {name_of.get(it, it): texts.get(it) for it in paths})
     selections: dict[object, Selection] = {}
     jobs = []
     for path in paths:

@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     from clmap_lsp.commands.files import kernel_files
     from clmap_lsp.sources import UnreadableError, read_source
     from clmap_lsp.workbench import Workbench
-    from clmap_lsp.workbench.unmatched import launches_without_kernel, overrides_without_file
+    from clmap_lsp.workbench import unmatched as in_vain
 
     source = SettingsSource(args)
     paths = kernel_files(args.paths or ["."], lambda it: source.for_path(it).excludes(str(it.absolute())))
@@ -87,8 +87,9 @@ def run(args: argparse.Namespace) -> int:
     files: list[ShownFile] = []
     texts: list[str] = []
     configs: dict[str, Settings] = {}
+    settings_of: dict[str, Settings] = {}
     for path in paths:
-        settings = source.for_path(Path(path))
+        settings = settings_of[path] = source.for_path(Path(path))
         try:
             text = read_source(path)
         except UnreadableError as error:
@@ -100,8 +101,9 @@ def run(args: argparse.Namespace) -> int:
         texts.append(text)
         if settings.path is not None:
             configs.setdefault(settings.path, settings)
-    unmatched = [it for found in configs.values() for it in launches_without_kernel(found, texts)]
-    unmatched += [it for found in configs.values() for it in overrides_without_file(found, paths)]
+    unmatched = [it for found in configs.values() for it in in_vain.launches_without_kernel(found, texts)]
+    unmatched += [it for found in configs.values() for it in in_vain.overrides_without_file(found, paths)]
+    unmatched += in_vain.missing_include_dirs(settings_of)
     sys.stdout.write(_json(files, unmatched) if args.format == "json" else terminal(_text(files, unmatched)))
     return 1 if unmatched else 0
 

@@ -106,7 +106,7 @@ def register(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Emulate and print; 1 if the kernel has faults."""
-    from clmap_lsp.commands.launch_tables import check_launch_tables
+    from clmap_lsp.commands.settings_in_vain import check_settings
     from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
 
     name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(error)) from None
     source = SettingsSource(args)
     settings = source.for_path(Path(name))
-    check_launch_tables(source, {name: text})
+    check_settings(source, {name: text})
 
     def work() -> dict[str, object]:
         return _emulated(args, settings, name, text)

@@ -32,7 +32,7 @@ def printed_of(
 
     Raises: UsageError if there is no such file, kernel or launch, or kernels are not run here.
     """
-    from clmap_lsp.commands.launch_tables import check_launch_tables
+    from clmap_lsp.commands.settings_in_vain import check_settings
     from clmap_lsp.sources import UnreadableError, read_source, read_standard_input
 
     name = args.stdin_filename or "<stdin>" if args.path == "-" else args.path
@@ -42,7 +42,7 @@ def printed_of(
         raise UsageError(str(error)) from None
     source = SettingsSource(args)
     settings = source.for_path(Path(name))
-    check_launch_tables(source, {name: text})
+    check_settings(source, {name: text})
 
     def answered() -> dict[str, object]:
         subject, emulation, notes = _asked(args, settings, name, text)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 from clmap_lsp.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from clmap_lsp.config import Settings
     from clmap_lsp.launch.model import Launch
     from clmap_lsp.launch.partial import PartialLaunch
@@ -132,7 +134,24 @@ def given_launch(args: argparse.Namespace) -> PartialLaunch | None:
     partial = from_options(args.kernel, args.global_size, args.local_size, args.arguments)
     if isinstance(partial, LaunchProblem):
         raise UsageError(str(partial))
+    _check_files(partial.arguments)
     return None if partial.is_empty and partial.kernel is None else partial
+
+
+def _check_files(arguments: Mapping[str, str]) -> None:
+    """Raise UsageError for a `file:PATH` that cannot be read: it is told even where nothing is emulated."""
+    from clmap_lsp.launch.arguments import file_named
+    from clmap_lsp.reading import reason, regular
+
+    for name, text in arguments.items():
+        path = file_named(text)
+        if path is None:
+            continue
+        try:
+            regular(path, within=None)
+        except (OSError, ValueError) as error:
+            why = reason(error) if path and isinstance(error, OSError) else "it names no file"
+            raise UsageError(f"--arg {name}={text}: {why}") from None
 
 
 def sim_file(args: argparse.Namespace) -> SimFile | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.reading import DATA_BYTES, begins_with, check_regular, reason, safe_read
 
 _EXAMPLES = """\
 examples:
@@ -48,11 +50,11 @@ def run(args: argparse.Namespace) -> int:
     if os.name != "posix":
         raise UsageError("recording needs the OpenCL loader of Linux or another Unix")
     output = Path(args.output).absolute()
-    if output.exists():
-        output.unlink()
     before = os.environ.get("OPENCL_LAYERS")
     own = str(layer(user_cache_path("clmap-lsp") / "layer"))
     layers = f"{before}:{own}" if before else own
+    _check_output(args.output)
+    output.unlink()
     environment = {**os.environ, "OPENCL_LAYERS": layers, "CLMAP_RECORD": str(output)}
     try:
         code = subprocess.run(command, env=environment, check=False).returncode
@@ -67,8 +69,28 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
+def _check_output(name: str) -> None:
+    """Raise UsageError, before the program runs, if no recording can be written there, or another file is."""
+    path = Path(name)
+    try:
+        if path.exists() and not _is_recording(path):
+            raise UsageError(f"-o {name}: it is no recording that could be written over; name another file")
+        path.touch()
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    except (OSError, ValueError) as error:
+        why = reason(error) if isinstance(error, OSError) else "it is no name of a file"
+        raise UsageError(f"-o {name}: {why}; name a file that can be written") from None
+
+
+def _is_recording(path: Path) -> bool:
+    from clmap_lsp.recording.read import START
+
+    check_regular(path)
+    return not path.stat().st_size or begins_with(path, START)
+
+
 def _report(output: Path) -> None:
-    from clmap_lsp.reading import DATA_BYTES, safe_read
     from clmap_lsp.recording import RecordingError, read_recording
 
     try:

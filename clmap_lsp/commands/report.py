@@ -78,7 +78,7 @@ def register(subparsers: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Analyse, emulate, write. Findings do not change the exit code; unreadable files do."""
     from clmap_lsp.commands.files import kernel_files
-    from clmap_lsp.commands.launch_tables import check_launch_tables
+    from clmap_lsp.commands.settings_in_vain import check_settings
     from clmap_lsp.commands.written import check_written
     from clmap_lsp.report import html
     from clmap_lsp.whole_files import encoded, write_whole
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     paths = kernel_files(args.paths, lambda it: settings.for_path(it).excludes(str(it.absolute())))
     if args.output != "-":
         check_written([(f"-o {args.output}", args.output)], paths)
-    check_launch_tables(settings, dict.fromkeys(paths))
+    check_settings(settings, dict.fromkeys(paths))
     _check_platforms(args.platforms)
     before = _before(args.previous)  # Before kernels run: a name that is wrong is told at once.
 

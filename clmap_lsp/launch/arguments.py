@@ -63,6 +63,19 @@ def parse_argument(text: str, scalars: Mapping[str, Number] | None = None) -> Ar
     return ScalarArgument(parse_scalars(stripped, scalars))
 
 
+def file_named(text: str) -> str | None:
+    """Return the path that the text of an argument names with `file:`; None if it names none."""
+    stripped = text.strip()
+    if stripped.startswith("file:"):
+        return stripped[len("file:") :].strip()
+    call = _CALL.match(stripped)
+    if call is None or call[1] != "image":
+        return None
+    parts = split_top_level(call[2])
+    first = next((k for k, it in enumerate(parts) if it.startswith("file:")), len(parts))
+    return ",".join(parts[first:])[len("file:") :].strip() or None
+
+
 def is_scalar_text(text: str) -> bool:
     """Tell whether a text stands for a scalar or vector, so that sizes may depend on it."""
     stripped = text.strip()

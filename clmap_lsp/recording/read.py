@@ -10,6 +10,9 @@ from typing import Any
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.strange_json import parsed
 
+START = b'{"event":"'
+"""What every recording begins with, as `layer.c` writes it."""
+
 
 class RecordingError(Exception):
     """A file that is no recording; the text says why, with the line."""

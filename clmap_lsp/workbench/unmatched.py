@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.kernels import kernels_in
 from clmap_lsp.hosts.project import HOST_SUFFIXES, KERNEL_SUFFIXES
+from clmap_lsp.reading import reason as said_reason
 from clmap_lsp.reading import walk
 from clmap_lsp.sources import UnreadableError, read_source
 from clmap_lsp.suggestions import did_you_mean
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from clmap_lsp.config import Settings
     from clmap_lsp.config.model import LaunchSetting
 
+COMMAND_LINE = "command line"
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -80,3 +82,37 @@ def overrides_without_file(settings: Settings, paths: Iterable[str]) -> Iterator
     for override in settings.overrides:
         if not any(map(override.matches, relative)):
             yield Unmatched(name, f"[[override]] paths = {list(override.paths)}", "no file matches")
+
+
+def missing_include_dirs(settings_of: Mapping[str, Settings]) -> list[Unmatched]:
+    """Return the include folders that are not there, each once.
+
+    Where a file of the workspace names a folder outside of it, nobody looks whether that exists.
+
+    Args:
+        settings_of: what holds for each kernel file, by path.
+    """
+    found: dict[Unmatched, None] = {}
+    seen: set[tuple[str | None, str]] = set()
+    for path, settings in settings_of.items():
+        for folder in settings.build.include_dirs:
+            if (settings.path, folder) not in seen:
+                seen.add((settings.path, folder))
+                found.update(dict.fromkeys(_missing(path, settings, folder)))
+    return list(found)
+
+
+def _missing(path: str, settings: Settings, folder: str) -> Iterator[Unmatched]:
+    given = folder in settings.opened
+    if not given and not scope_of(path, settings.opened).holds(folder):
+        return
+    try:
+        if Path(folder).is_dir():
+            return
+        reason = "not a folder" if Path(folder).exists() else "no such folder"
+    except (OSError, ValueError) as error:  # too long a name, a name with a NUL
+        reason = said_reason(error) if isinstance(error, OSError) else "no such folder"
+    if given:
+        yield Unmatched(COMMAND_LINE, f"-I {folder}", reason)
+    else:
+        yield Unmatched(Path(settings.path or "clmap.toml").name, f"include {folder}", reason)

@@ -19,7 +19,51 @@ export async function useChecker(page) {
   await page.locator("#clmap-demo .findings .place").first().click();
   const selected = await page.locator("#clmap-demo textarea").evaluate((it) => it.value.slice(it.selectionStart, it.selectionEnd));
   if (selected !== "mm_simple") wrong.push(`/try/: the first finding selects "${selected}"`);
+  wrong.push(...await strangeTexts(page), ...await stopping(page));
   return wrong;
+}
+
+const MARKUP = "<img src=x onerror=alert(1)>";
+const STRANGE = {
+  "an endless loop": "__kernel void k(__global int *a) { while (1) a[get_global_id(0)]++; }",
+  "parentheses without end": `__kernel void k(__global int *a) { a[${"(".repeat(50_000)}0${")".repeat(50_000)}] = 1; }`,
+  "macros that double": `#define M0 +1\n${Array.from({ length: 40 }, (_, i) => `#define M${i + 1} M${i} M${i}\n`).join("")}int x = M40;`,
+  "a file that includes itself": '#include "kernel.cl"\n#include "kernel.cl"\n__kernel void k() {}',
+  "markup": `#error ${MARKUP}\n#include "${MARKUP}"\n__kernel void k(__global int *a) { a[0] = "${MARKUP}"; }`,
+  "no text": "",
+};
+
+/** Checks texts that are no honest kernels. Returns what has no answer, or becomes a part of the page. */
+async function strangeTexts(page) {
+  const wrong = [];
+  page.on("dialog", (it) => { wrong.push(`/try/: a text of a kernel runs a script: ${it.message()}`); it.dismiss(); });
+  const before = await page.locator("#clmap-demo textarea").inputValue();
+  for (const [name, text] of Object.entries(STRANGE)) {
+    await page.locator("#clmap-demo textarea").fill(text);
+    await page.getByRole("button", { name: "Check" }).click();
+    await page.locator("#clmap-demo .status", { hasText: /^Checked in/ }).waitFor({ timeout: 300_000 })
+      .catch(() => wrong.push(`/try/: no answer to ${name}`));
+    const injected = await page.locator("#clmap-demo .results :is(img, script, iframe, [onerror])").count();
+    if (injected) wrong.push(`/try/: ${name} becomes ${injected} elements of the page`);
+  }
+  await page.locator("#clmap-demo textarea").fill(before);
+  return wrong;
+}
+
+/** Stops a check that takes minutes, and checks another text. Returns what is wrong with that. */
+async function stopping(page) {
+  const area = page.locator("#clmap-demo textarea");
+  const before = await area.inputValue();
+  const kernel = (i) => `__kernel void k${i}(__global int *a, int n) { a[get_global_id(0) * n + ${i}] = 1; }\n`;
+  await area.fill(Array.from({ length: 15_000 }, (_, i) => kernel(i)).join(""));
+  await page.getByRole("button", { name: "Check" }).click();
+  await area.fill(before); // The text may be edited while it is checked.
+  await page.getByRole("button", { name: "Stop" }).click();
+  await page.locator("#clmap-demo .status", { hasText: "Stopped." }).waitFor();
+  const left = await page.locator("#clmap-demo .results *").count();
+  await page.getByRole("button", { name: "Check" }).click();
+  await page.locator("#clmap-demo .findings li").first().waitFor({ timeout: 120_000 });
+  return left ? [`/try/: ${left} elements of an older answer are left after Stop`] : [];
 }
 
 /** Asks the page's checker about every kernel. Returns what differs from the command line, and a summary. */

@@ -117,3 +117,50 @@ def test_a_table_for_a_kernel_that_is_not_checked_now_is_none(folder: Path) -> N
     (folder / "clmap.toml").write_text(CONFIG + tables)
     done = clmap("check", "src/mm.cl", cwd=folder)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "analyze", "fixes", "emulate"])
+def test_include_folders_that_are_not_there_are_told(folder: Path, command: str):
+    (folder / "clmap.toml").write_text(
+        CONFIG.replace("[build.def", '[build]\ninclude = ["inc", "src"]\n[build.def')
+    )
+    paths = ["src/mm.cl"]
+    given = ["-I", "nosuch", "-I", "main.c", "-I", "src", "-DOTHER=1", "-DM=1", "--arg", "M=64"]
+    said = clmap(command, *paths, *given, cwd=folder).stderr.splitlines()
+    assert said[:3] == [
+        "clmap-lsp: -I nosuch: no such folder; it is passed over",
+        "clmap-lsp: -I main.c: not a folder; it is passed over",
+        f"clmap-lsp: clmap.toml: include {folder / 'inc'}: no such folder; it is passed over",
+    ]
+    assert not any("passed over" in it for it in said[3:])
+
+
+def test_include_folders_that_are_not_there_are_shown(folder: Path):
+    done = clmap("config", "--show", "src", "-I", "nosuch", "-I", "src", cwd=folder)
+    assert done.returncode == 1
+    assert "-I nosuch: no such folder" in done.stdout
+    shown = json.loads(clmap("config", "src", "-I", "nosuch", "--format", "json", cwd=folder).stdout)
+    assert shown["unmatched"] == [{"place": "command line", "key": "-I nosuch", "reason": "no such folder"}]
+
+
+def test_nobody_looks_whether_folders_outside_the_workspace_exist(folder: Path):
+    text = CONFIG.replace("[build.def", '[build]\ninclude = ["/nosuch"]\n[build.def')
+    (folder / "clmap.toml").write_text(text)
+    assert "nosuch" not in clmap("check", "src/mm.cl", cwd=folder).stderr
+
+
+@pytest.mark.parametrize("command", ["check", "analyze", "emulate", "config"])
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        ("a=file:nosuch", "no such file or directory"),
+        ("a=file:src", "a folder, not a regular file"),
+        ("a=file:", "it names no file"),
+        ("a=image(4,4,file:nosuch)", "no such file or directory"),
+    ],
+)
+def test_files_of_arguments_are_looked_for_by_every_command(
+    folder: Path, command: str, argument: str, said: str
+):
+    done = clmap(command, "src/mm.cl", "--arg", argument, cwd=folder)
+    assert_usage_error(done, f"--arg {argument}: {said}")

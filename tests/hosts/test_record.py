@@ -121,3 +121,34 @@ def test_a_program_that_fails_before_it_launches_says_that_it_failed(tmp_path: P
     assert done.returncode == 3
     assert "nothing was recorded" in done.stderr
     assert done.stderr.endswith("the program ended with exit code 3\n")
+
+
+@pytest.mark.parametrize(
+    ("output", "said"),
+    [
+        ("nosuch/x", "no such file or directory"),
+        (".", "a folder, not a regular file"),
+        ("k.cl", "it is no recording"),
+        ("/dev/null", "a device, not a regular file"),
+        ("x" * 300, "file name too long"),
+    ],
+)
+def test_what_cannot_be_written_is_told_before_the_program_runs(
+    tmp_path: Path, output: str, said: str
+) -> None:
+    (tmp_path / "k.cl").write_text("kernel void k() {}")
+    program = [sys.executable, "-c", "open('ran', 'w')"]
+    command = [sys.executable, "-m", "clmap_lsp", "record", "-o", output, "--", *program]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"clmap-lsp: -o {output}: {said}")
+    assert len(done.stderr.splitlines()) == 1
+    assert [it.name for it in tmp_path.iterdir()] == ["k.cl"]
+    assert Path("/dev/null").is_char_device()
+
+
+def test_an_older_recording_is_written_over(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text('{"event":"program","program":1,"source":"kernel void k() {}"}\n')
+    done = clmap("record", "-o", str(tmp_path / "x"), "--", sys.executable, "-c", "pass")
+    assert done.returncode == 0
+    assert not (tmp_path / "x").exists()
