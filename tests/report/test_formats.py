@@ -138,6 +138,30 @@ def test_junit_counts_findings_as_failures_and_clean_files_as_passes() -> None:
     assert (clean.get("tests"), clean.get("failures")) == ("1", "0")
 
 
+JUNIT = {
+    "testsuites": ({"name"}, {"time", "tests", "failures", "errors"}),
+    "testsuite": (
+        {"name", "tests", "failures", "errors"},
+        {"time", "skipped", "timestamp", "file", "package"},
+    ),
+    "testcase": ({"name"}, {"time", "classname", "group"}),
+    "failure": (set(), {"type", "message"}),
+    "error": (set(), {"type", "message"}),
+}
+"""Attributes that an element must have, and may have: the schema of Jenkins' xUnit plugin (junit-10.xsd)."""
+
+
+def test_junit_has_no_attribute_that_the_schema_does_not_know() -> None:
+    hostile = finding(span=Span("<b>\n]]>&'\x1b.cl", 0, 1), message="]]> & <img> \ufffe \x00 \x1b[31m")
+    root = ElementTree.fromstring(junit.render(report(FIXED, hostile, error="bad.cl: gone")))
+    seen = set()
+    for it in root.iter():
+        needed, allowed = JUNIT[it.tag]
+        assert needed <= set(it.keys()) <= needed | allowed, it.tag
+        seen.add(it.tag)
+    assert seen == set(JUNIT)
+
+
 def test_sarif_names_rules_places_and_fixes() -> None:
     run = json.loads(sarif.render(report(FIXED, error="bad.cl: gone")))["runs"][0]
     (rule,) = run["tool"]["driver"]["rules"]
