@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from concurrent.futures import Future
 from functools import partial
 from typing import TYPE_CHECKING
 
 from clmap_lsp.escaping import markdown
 from clmap_lsp.report.compiled_text import access_text, merged_text
+from clmap_lsp.server.patience import Patience
 from clmap_lsp.server.turns import Band, Urgency
 from clmap_lsp.source.per_kernel import KeptByKernel
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clmap_lsp.server.turns import Turns
 
 PATIENCE_S = 0.02
-"""How long a hover waits; the next one has what came later."""
+"""How long the first hover waits; a later one has what came later."""
 _URGENCY = Urgency(Band.OPENED)
 KEPT = 64
 
@@ -29,6 +29,7 @@ class CompiledHover:
 
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
+        self._patience = Patience(PATIENCE_S)
         self._kept: KeptByKernel[Future[CompiledKernel | str]] = KeptByKernel(KEPT)
 
     async def lines(
@@ -38,10 +39,9 @@ class CompiledHover:
         work = self._compiled(snapshot, kernel)
         if work is None:
             return ()
-        done, _ = await asyncio.wait({future := asyncio.wrap_future(work)}, timeout=PATIENCE_S)
-        if not done or future.cancelled() or future.exception() is not None:
+        if not await self._patience.is_done(work) or work.cancelled() or work.exception() is not None:
             return ()
-        found = future.result()
+        found = work.result()
         if isinstance(found, str):
             return ()
         left = ((it.access.direction.value, found.accesses.get(it.access.site)) for it in accesses)

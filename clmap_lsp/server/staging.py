@@ -6,10 +6,11 @@ Those about staging are made ahead of the hovers that show them: there are 33 MA
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
+
+from clmap_lsp.server.patience import Patience
 
 if TYPE_CHECKING:
     from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from clmap_lsp.server.snapshot import Snapshot
 
 PATIENCE_S = 0.02
-"""How long a hover waits; the next one has what came later."""
+"""How long the first hover waits; a later one has what came later."""
 KEPT = 1024
 AS_GOOD = 1.1
 """Gains below this are not worth a change; neighbouring exponents of one sweep differ by chance."""
@@ -30,6 +31,7 @@ class StagingAdvice:
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="staging")
+        self._patience = Patience(PATIENCE_S)
         self._lines: dict[tuple[object, ...], Future[tuple[str, ...]]] = {}
 
     def prepare(self, snapshot: Snapshot) -> None:
@@ -56,9 +58,7 @@ class StagingAdvice:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
     async def _soon(self, work: Future[tuple[str, ...]]) -> tuple[str, ...]:
-        future = asyncio.wrap_future(work)
-        done, _ = await asyncio.wait({future}, timeout=PATIENCE_S)
-        return future.result() if done and not future.cancelled() else ()
+        return work.result() if await self._patience.is_done(work) and not work.cancelled() else ()
 
     def _start(self, make: Callable[..., tuple[str, ...]], *asked: Any) -> Future[tuple[str, ...]]:
         key = make, *asked
