@@ -158,6 +158,10 @@ class HostProject:
         self._macro_files: dict[str, tuple[Mapping[str, Macro], tuple[str, ...]]] = {}
         self._writes: dict[tuple[str, str], int] = {}
         self._ranked: dict[tuple[str, str], list[str]] = {}
+        self._launching: dict[str, tuple[str, bool]] = {}
+        """By path: a text, and whether it has words in it that launch."""
+        self._included_names: dict[str, tuple[str, list[str]]] = {}
+        """By path: a text, and what it includes, as it is named there."""
         self.budget = Budget()
         self.reaches: dict[tuple[str, int], bool] = {}
         """By file and row: whether OpenCL is called below a function."""
@@ -191,7 +195,8 @@ class HostProject:
 
     def forget(self, path: str) -> None:
         """Read a file again when it is next asked for: its text changed. What it says of names is dropped."""
-        self._texts.pop(path, None)
+        for texts in (self._texts, self._launching, self._included_names):
+            texts.pop(path, None)
         self._edited.add(path)
         stale = {it for it in (*self._files, *self._macro_files) if path in (it, *self._includes_of(it))}
         for it in stale:
@@ -256,7 +261,15 @@ class HostProject:
     @lazy_property
     def launching_files(self) -> tuple[str, ...]:
         """Host files with words in them that launch kernels."""
-        return tuple(it for it in self.host_files if self._launches(self.text(it) or ""))
+        return tuple(it for it in self.host_files if self._may_launch(it))
+
+    def _may_launch(self, path: str) -> bool:
+        """Tell whether a file has words in it that launch; a text is looked through once."""
+        text = self.text(path) or ""
+        known = self._launching.get(path)
+        if known is None or known[0] is not text:
+            known = self._launching[path] = text, self._launches(text)
+        return known[1]
 
     def _launches(self, text: str) -> bool:
         """Tell whether a text has words in it that launch; most have none of which those are made."""
@@ -277,20 +290,39 @@ class HostProject:
         words = (*names, PurePath(kernel_file).name)
         found: list[str] = []
         speaking: list[str] = []
-        for far, path in sorted((distance(it, kernel_file), it) for it in self.host_files):
+        for far, path in self._by_distance(kernel_file):
             text = self.text(path) if far <= _FAR_LAUNCH else None
             if text is not None and (far <= 1 or any(it in text for it in words)):
-                (found if self._launches(text) else speaking).append(path)
+                (found if self._may_launch(path) else speaking).append(path)
         return list(dict.fromkeys((*found, *self._wrappers_of(speaking))))
+
+    def _by_distance(self, kernel_file: str) -> list[tuple[int, str]]:
+        """Return all host files with how many folders lie between, the nearest first."""
+        far: dict[str, int] = {}  # By folder: there are few.
+        found = []
+        for path in self.host_files:
+            folder = path.rpartition("/")[0]
+            if folder not in far:
+                far[folder] = distance(path, kernel_file)
+            found.append((far[folder], path))
+        return sorted(found)
 
     def _wrappers_of(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield the files that launch behind a header that one of some files includes."""
         for path in paths:
-            for name in _INCLUDES.findall(self.text(path) or ""):
+            for name in self._names_included(path):
                 header = self.included(name, path)
                 stem = PurePath(name).stem
                 beside = self._by_stem.get((os.path.dirname(header), stem), ()) if header else ()  # noqa: PTH120
-                yield from (it for it in beside if self._launches(self.text(it) or ""))
+                yield from filter(self._may_launch, beside)
+
+    def _names_included(self, path: str) -> list[str]:
+        """Return what a file includes, as it names that; a text is looked through once."""
+        text = self.text(path) or ""
+        known = self._included_names.get(path)
+        if known is None or known[0] is not text:
+            known = self._included_names[path] = text, _INCLUDES.findall(text)
+        return known[1]
 
     @lazy_property
     def _by_stem(self) -> Mapping[tuple[str, str], list[str]]:
