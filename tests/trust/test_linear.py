@@ -9,7 +9,7 @@ import re._parser as parser  # type: ignore[import-not-found]
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import FrameType
 
@@ -89,10 +89,22 @@ def patterns(name: str) -> Iterator[tuple[str, re.Pattern[str], tuple[str, ...]]
         match node:
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id="re"), attr=method),
-                args=[ast.Constant(value=str(text)), *_],
+                args=[ast.Constant(value=str()) | ast.JoinedStr() as given, *_],
             ) if method != "compile":
                 how = method if method in AT_ONE_PLACE else "finditer"
-                yield f"{name}:{node.lineno}", re.compile(text), (how,)
+                yield f"{name}:{node.lineno}", re.compile(written(given, vars(module))), (how,)
+
+
+def written(given: ast.Constant | ast.JoinedStr, known: Mapping[str, object]) -> str:
+    """Return a pattern as text; what is put into it is a name, where it is no text of the module's own."""
+    if isinstance(given, ast.Constant):
+        return str(given.value)
+    parts = []
+    for it in given.values:
+        inner = it.value if isinstance(it, ast.FormattedValue) else it
+        value = inner.value if isinstance(inner, ast.Constant) else known.get(getattr(inner, "id", ""), "a1")
+        parts.append(value if isinstance(value, str) else "a1")
+    return "".join(parts)
 
 
 def literals(pattern: re.Pattern[str]) -> list[str]:
@@ -232,6 +244,18 @@ def read_in_python(text: str) -> object:
     return read_python(text, "main.py")
 
 
+def named_in_c(text: str) -> object:
+    from clmap_lsp.hosts.naming import namings
+
+    return list(namings("k", "#include <CL/cl.h>\n" + text, "main.cpp"))
+
+
+def named_in_python(text: str) -> object:
+    from clmap_lsp.hosts.naming import namings
+
+    return list(namings("k", "import pyopencl as cl\n" + text, "main.py"))
+
+
 def numbered(text: str) -> str:
     """Return a text with another number for each `@`."""
     pieces = text.split("@")
@@ -267,6 +291,15 @@ def numbered(text: str) -> str:
         (read_in_python, "\\\n", "x"),
         (read_in_python, "class A:\n", "x"),
         (read_in_python, "if x:\n", "x"),
+        (named_in_c, "kernel", ' x = "k";'),
+        (named_in_c, 'x@ = "k"; ', "\n"),
+        (named_in_c, "M@(k)\n", "\n"),
+        (named_in_c, "f<", '>("k");'),
+        (named_in_python, "\n", "a.k(b, c, d)"),
+        (named_in_python, "z = ", "1\nz.k(b, c, d)"),
+        (named_in_python, "a@.k(b, c, d)\n", "x"),
+        (named_in_python, '"k" + ', '"k"'),
+        (named_in_python, "a.k", "(b, c, d)"),
     ],
 )
 def test_what_looks_through_a_text_is_linear(work: Callable[[str], object], seed: str, after: str):
