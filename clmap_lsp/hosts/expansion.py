@@ -9,7 +9,7 @@ from typing import Any
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.c_reader import read_c, read_c_expression
-from clmap_lsp.hosts.macros import Macro
+from clmap_lsp.hosts.macros import Macro, with_plain_arguments
 from clmap_lsp.hosts.tree import (
     Block,
     Call,
@@ -37,13 +37,14 @@ class Expansion:
     statements: Block = ()
 
 
-def expanded(macro: Macro, call: Call) -> Expansion | None:
-    """Return what a call of a macro stands for; `None` where its body is neither."""
+def expanded(macro: Macro, call: Call, macros: Mapping[str, Macro]) -> Expansion | None:
+    """Return what a call of a macro stands for, whose body may use others; `None` where it is neither."""
     names = [it.removesuffix("...").strip() or _REST for it in macro.parameters or ()]
     arguments: dict[str, Expr] = dict(zip(names, call.arguments, strict=False))
     is_open = bool(macro.parameters) and (macro.parameters or ("",))[-1].endswith("...")
     rest = call.arguments[len(names) - 1 :] if is_open else ()
     body = _pasted(macro.body.replace("\\\n", " "), arguments).strip().rstrip("; \t\n")
+    body = with_plain_arguments(body, macros)
     whole = _Arguments(arguments, names[-1] if is_open else "", rest, call.row)
     expression = read_c_expression(body)
     if not isinstance(expression, Opaque):
@@ -62,7 +63,7 @@ def unfolded(module: Module, macro_at: Callable[[str, int], Macro | None]) -> Mo
         if not isinstance(statement, Initialise) or macro is None or macro.parameters is None:
             return statement
         use = Call(Name(statement.name), statement.arguments, row=statement.row)
-        expansion = expanded(macro, use)
+        expansion = expanded(macro, use, {})
         match expansion.expression if expansion is not None else None:
             case Call(Name(name), arguments):
                 return Initialise(name, arguments, statement.row)

@@ -354,19 +354,30 @@ def with_plain_arguments(text: str, macros: Mapping[str, Macro]) -> str:
     """Write out uses of macros whose argument is no expression, in as many lines as before.
 
     What a macro turns into a string becomes one, such as a kernel that stands in a file as it is. A
-    declaration that a checking macro is given (`CHECK(e, cl::Kernel k(p, "name", &e));`) stands by itself.
+    declaration that a checking macro is given (`CHECK(e, cl::Kernel k(p, "name", &e));`) stands by itself,
+    and so does the call of a function that one is given with its arguments (`CHECK(clFinish, (queue));`).
     The macro between `class` and the name, which exports it, is left out.
     """
     text = _EXPORTED.sub(lambda it: f"{it[1]}{' ' * len(it[2])}", text)
     parts, at = [], 0
     brackets: dict[int, _Brackets] | None = None
+    applying: dict[str, bool] = {}
     for match in _MACRO_USE.finditer(text):
         macro = macros.get(match[1])
         quotes = match[1] in _QUOTING if macro is None else bool(_QUOTES.fullmatch(macro.body))
-        if match.start() < at or not (quotes or (match[1].isupper() and len(match[1]) > 2)):
+        if match[1] not in applying:
+            applying[match[1]] = macro is not None and _applies(macro)
+        applies = applying[match[1]]
+        if match.start() < at or not (quotes or applies or (match[1].isupper() and len(match[1]) > 2)):
             continue
         brackets = _brackets(text) if brackets is None else brackets
         found = brackets.get(match.end() - 1)
+        if found is not None and applies:
+            if text[found.last_comma + 1 : found.end].lstrip().startswith("("):
+                name = text[match.end() : found.last_comma]
+                parts += [text[at : match.start()], name, text[found.last_comma + 1 : found.end]]
+                at = found.end + 1
+            continue
         if found is None or (found.ends_statement and not quotes):
             continue
         end, last = found.end, found.last_comma + 1 or match.end()
@@ -379,6 +390,15 @@ def with_plain_arguments(text: str, macros: Mapping[str, Macro]) -> str:
             continue
         at = end + 1
     return "".join([*parts, text[at:]])
+
+
+def _applies(macro: Macro) -> bool:
+    """Tell whether a macro calls its first parameter with the second one: `status = NAME ARGLIST;`."""
+    match macro.parameters:
+        case (name, given) if name.isidentifier() and given.isidentifier():
+            return re.search(rf"\b{name}\s+{given}\b", macro.body) is not None
+        case _:
+            return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -438,12 +438,14 @@ class HostProject:
             self._expressions[text] = read_c_expression(text)
         return self._expressions[text]
 
-    def expansion(self, macro: Macro, call: Call) -> Expansion | None:
-        """Return what a use of a macro with parentheses stands for, read once."""
+    def expansion(self, macro: Macro, call: Call, path: str) -> Expansion | None:
+        """Return what a use of a macro with parentheses in a file stands for, read once."""
         if id(call) not in self._expansions:
             from clmap_lsp.hosts.expansion import expanded
 
-            self._expansions[id(call)] = call, expanded(macro, call)
+            file = self.file(path)
+            macros = file.macros if file is not None else {}
+            self._expansions[id(call)] = call, expanded(macro, call, macros)
         return self._expansions[id(call)][1]
 
     # -------------------------------------------------------------------------------------------- names

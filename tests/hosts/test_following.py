@@ -1073,3 +1073,34 @@ int main()
     assert group is not None
     assert (group.number, group.default, size.number, size.default) == (None, 256, None, 65536)
     assert found["shift"].global_size[0].default is None
+
+
+def test_a_macro_that_is_given_a_function_and_its_arguments(tmp_path: Path) -> None:
+    """`status = NAME ARGLIST;` calls the one with the other."""
+    header = """
+#include <CL/cl.h>
+#define GUARDED(NAME, ARGLIST) \\
+  { \\
+    cl_int status; \\
+    status = NAME ARGLIST; \\
+    CHECK(status, #NAME); \\
+  }
+#define SET(kernel, index, value) GUARDED(clSetKernelArg, (kernel, index, sizeof(value), &value));
+"""
+    host = """
+#include "helper.h"
+int main()
+{
+    cl_kernel scale = clCreateKernel(program, "scale", NULL);
+    int n = 1000;
+    SET(scale, 1, n);
+    size_t group[] = { 32 }, size[] = { ((n + group[0] - 1) / group[0]) * group[0] };
+    GUARDED(clEnqueueNDRangeKernel,
+        (queue, scale,
+         /* dimensions */ 1, NULL, size, group, 0, NULL, NULL));
+    GUARDED(clFinish, (queue));
+}
+"""
+    launch = read(tmp_path, helper_dot_h=header, main_dot_c=host)["scale"]
+    assert numbers(launch) == ([1024], [32])
+    assert launch.arguments["n"].number == 1000

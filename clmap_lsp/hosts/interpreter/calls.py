@@ -294,7 +294,7 @@ class Interpreter(Flow):
             return RunTime(call.text)
         if self.macro_depth >= COUNTED_FROM:
             self.step(_STEPS_OF_A_MACRO)
-        expansion = self.project.expansion(macro, call)
+        expansion = self.project.expansion(macro, call, self.path)
         if expansion is None:
             for it in call.arguments:
                 self.value(it)
