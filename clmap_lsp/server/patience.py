@@ -1,4 +1,4 @@
-"""A moment's waiting for work that may take long: once for each piece of it, however often it is asked for."""
+"""A moment's waiting for work that may take long: once for each piece, however often it is asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which host files launch, and what they include, is looked for once, however many kernel files are opened."""
+"""Which host files launch, and what they include, is looked for once for all kernel files."""
 
 from __future__ import annotations
 
