@@ -24,6 +24,7 @@ def run(args: argparse.Namespace) -> int:
     import json
 
     from clmap_lsp.report.json_rules import rule_json
+    from clmap_lsp.rules.meta import REWRITTEN
     from clmap_lsp.rules.registry import all_rules
 
     rules = all_rules()
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     width = max(len(it.meta.name) for it in rules)
     for it in rules:
-        fix = "fix" if it.meta.fixable else ""
+        fix = "fix" if it.meta.fixable or it.meta.code in REWRITTEN else ""
         print(
             f"{it.meta.code}  {it.meta.name:{width}}  {it.meta.severity.value:11}  {fix:3}  {it.docs.summary}"
         )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
 from clmap_lsp.rules import Selection, UnknownRuleError, all_rules, find_rule, selectors
-from clmap_lsp.rules.meta import SECTIONS, Needs, Scope, parse_docs
+from clmap_lsp.rules.meta import REWRITTEN, SECTIONS, Needs, Scope, parse_docs
 from clmap_lsp.source.ir import Severity
 
 RULES = all_rules()
@@ -32,6 +34,17 @@ def test_every_rule_is_documented(rule) -> None:  # type: ignore[no-untyped-def]
     markdown = rule.docs.markdown(rule.meta)
     assert markdown.startswith(f"# {rule.meta.name} ({rule.meta.code})\n")
     assert rule.meta.url.endswith(f"/{rule.meta.code}/")
+
+
+def test_rules_whose_findings_rewrites_answer_say_so() -> None:
+    kinds = Path(inspect.getfile(find_rule)).parents[1] / "fixes" / "kinds"
+    trees = [ast.parse(it.read_text(encoding="utf-8")) for it in kinds.glob("*.py")]
+    texts = [it.value for tree in trees for it in ast.walk(tree) if isinstance(it, ast.Constant)]
+    answered = {it for it in texts if isinstance(it, str) and re.fullmatch(r"CM\d{3}", it)}
+    assert answered == REWRITTEN
+    for rule in RULES:
+        said = rule.docs.markdown(rule.meta).splitlines()[4]
+        assert ("rewrites of the kernel" in said) == (rule.meta.code in answered)
 
 
 def test_docs_with_a_wrong_heading_are_refused() -> None:
