@@ -7,6 +7,10 @@ from contextlib import contextmanager
 
 from clmap_lsp.dataclass import dataclass
 
+STEPS = 60_000
+STEPS_A_CHARACTER = 8
+"""Programs take up to four, of which half may come up in one go."""
+
 
 @dataclass(slots=True)
 class Budget:
@@ -20,6 +24,10 @@ class Budget:
     """Statements and expressions that are run."""
     was_short: bool = False
     """A share was spent; something was left out in it."""
+
+    def fit_steps(self, characters: int) -> None:
+        """Let what is run take work in proportion to the text that launches, however it calls itself."""
+        self.steps = min(self.steps, STEPS + STEPS_A_CHARACTER * characters)
 
     @property
     def is_spent(self) -> bool:

@@ -160,7 +160,9 @@ class HostReport:
 
 def launches_of(project: HostProject) -> HostReport:
     """Return the launches that a project makes. Never raises on what host code says."""
-    return HostReader(project).report(project.launching_files)
+    files = project.launching_files
+    project.budget.fit_steps(sum(len(project.text(it) or "") for it in files))
+    return HostReader(project).report(files)
 
 
 class HostReader:

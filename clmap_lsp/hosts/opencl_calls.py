@@ -389,6 +389,7 @@ def launch(
                 set_argument(interpreter, places, Number(index), held, call.row)
     if interpreter.trials:
         return
+    interpreter.keep_store()
     known = store.copied()
     for variable, value in interpreter.initial.items():
         known.setdefault(variable, value)

@@ -6,7 +6,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from itertools import groupby
 
 from clmap_lsp.dataclass import dataclass
@@ -91,9 +91,23 @@ class Null:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """An NDRange, a tuple, or a shape. `None` where the number of dimensions is not known."""
+    """An NDRange, a tuple, or a shape. `None` where the number of dimensions is not known.
+
+    A list of lists that holds too much is one of things that nobody knows: a list of itself nine times, again
+    and again, takes a line each and holds more than any memory.
+    """
 
     items: tuple[Value, ...]
+    extent: int = field(init=False, compare=False, repr=False, default=0)
+    """What it holds, with all that those hold."""
+
+    def __post_init__(self) -> None:
+        extent = _LIST + sum(map(_extent, self.items))
+        if extent > MAX_EXTENT:
+            kept = tuple(it if _extent(it) == 1 else RunTime("…") for it in self.items)
+            object.__setattr__(self, "items", kept)
+            extent = _LIST + len(kept)
+        object.__setattr__(self, "extent", extent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +165,30 @@ Value = (
     | Alternatives
     | Routine
 )
+
+
+_LIST = 8
+"""What a list counts beside its items: those that stand one in the other may not be deep either."""
+MAX_EXTENT = 4096
+
+
+def _extent(value: Value) -> int:
+    """Return how many values a value holds."""
+    match value:
+        case Number() | RunTime() | Pointer() | Null() | FileText():
+            return 1
+        case Sizes(extent=extent) | ArrayValue(shape=Sizes(extent=extent)):
+            return extent
+        case Alternatives(values):
+            return sum(map(_extent, values))
+        case LocalMemory(size):
+            return _extent(size)
+        case Launching(one, two, three):
+            return _extent(one) + _extent(two) + _extent(three)
+        case Routine(this=this) if this is not None:
+            return 1 + _extent(this)
+        case _:
+            return 1
 
 
 def text_of(value: Value) -> str:

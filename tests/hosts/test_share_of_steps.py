@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from clmap_lsp.config import Settings
-from clmap_lsp.hosts.budget import Budget
-from clmap_lsp.workbench.hosts import HostFiles
+from clmap_lsp.hosts.budget import STEPS, STEPS_A_CHARACTER, Budget
+from clmap_lsp.hosts.launches import launches_of
+from clmap_lsp.hosts.values import MAX_EXTENT, Number, RunTime, Sizes, Value
+from clmap_lsp.workbench.hosts import HostFiles, project_of
 
 KERNEL = (
     "__kernel void k(__global float *a, int n) { if (get_global_id(0) < n) a[get_global_id(0)] = 1.0f; }\n"
@@ -47,3 +49,31 @@ def test_half_of_the_steps_is_kept_and_what_was_left_out_is_said():
     with unspent.half_of_steps():
         unspent.take_steps(20)
     assert (unspent.steps, unspent.is_spent) == (80, False)
+
+
+def test_steps_are_in_proportion_to_the_text_that_launches(tmp_path: Path):
+    (tmp_path / "k.cl").write_text(KERNEL)
+    doubled = "".join(
+        f"void f{it}(cl_kernel k, size_t g) {{ f{it + 1}(k, g + 1); f{it + 1}(k, g * 2); }}\n"
+        for it in range(60)
+    )
+    last = "void f60(cl_kernel k, size_t g) { clEnqueueNDRangeKernel(q, k, 1, 0, &g, 0, 0, 0, 0); }\n"
+    program = f"#include <CL/cl.h>\n{doubled}{last}int main() {{ cl_kernel k; f0(k, 64); }}\n"
+    (tmp_path / "main.c").write_text(program)
+    project = project_of(str(tmp_path))
+    before = project.budget.steps
+    report = launches_of(project)
+    assert report.is_cut_short
+    assert project.budget.steps < STEPS + STEPS_A_CHARACTER * len(program) < before / 100
+
+
+def test_what_a_list_of_lists_holds_is_bounded():
+    value: Value = Number(1)
+    for _ in range(40):
+        value = Sizes((value,) * 9)
+        assert value.extent <= MAX_EXTENT
+    assert isinstance(value, Sizes)
+    assert len(value.items) == 9
+    assert RunTime("…") in Sizes((Sizes((Number(1),) * 4000),) * 2).items
+    pairs = tuple(Sizes((Number(it), Number(1))) for it in range(200))
+    assert Sizes(pairs).items == pairs

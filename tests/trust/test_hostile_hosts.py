@@ -113,6 +113,29 @@ PROGRAMS = {
         + "".join(f"x += G{it}\n" for it in range(1300))
     ),
     "Python: lists of themselves": in_python("t = [t, t]\n" * 2_000 + "s = str(t)"),
+    "Python: lists of lists": in_python(
+        "u = [1]\n"
+        + "".join(f"if x{it}: u = [u] * 9\nelse: u = [[u] * 3] * 9\n" for it in range(900))
+        + "t = "
+        + "[" * 60
+        + "1"
+        + "] * 9" * 60
+    ),
+    "wrappers that double": in_c(
+        'cl_kernel kk = clCreateKernel(p, "k", 0); f0(kk, 64);',
+        "".join(
+            f"void f{it}(cl_kernel k, size_t g) {{ f{it + 1}(k, g + 1); f{it + 1}(k, g * 2); }}\n"
+            for it in range(170)
+        )
+        + "void f170(cl_kernel k, size_t g) { clEnqueueNDRangeKernel(q, k, 1, 0, &g, 0, 0, 0, 0); }",
+    ),
+    "one wrapper called thousands of times": in_c(
+        "".join(f"run(kk, {it});" for it in range(7_000)),
+        "void run(cl_kernel k, size_t g) { clEnqueueNDRangeKernel(q, k, 1, 0, &g, 0, 0, 0, 0); }\ncl_kernel kk;",
+    ),
+    "Python: recursion": in_python(
+        "def f(n):\n    return f(n-1) + f(n-2) if n > 0 else 1\n" + "x = f(50)\n" * 2_500
+    ),
     "Python: generators": in_python(
         "def gen():\n    while True: yield 1\nfor it in gen(): x += it\nl = lambda n: l(n) + l(n)\n"
         "x += l(1) + sum([i for i in range(10**9) for j in range(10**9)])"

@@ -8,7 +8,14 @@ from dataclasses import replace
 from itertools import zip_longest
 
 from clmap_lsp.hosts.interpreter.flow import Flow
-from clmap_lsp.hosts.interpreter.state import COUNTED_FROM, MAX_MACRO_DEPTH, Frame, OutOfStepsError, opened_as
+from clmap_lsp.hosts.interpreter.state import (
+    COUNTED_FROM,
+    MAX_MACRO_DEPTH,
+    PLACES_A_STEP,
+    Frame,
+    OutOfStepsError,
+    opened_as,
+)
 from clmap_lsp.hosts.macros import Macro
 from clmap_lsp.hosts.project import CALL_OPERATOR
 from clmap_lsp.hosts.store import Store, join_values
@@ -214,6 +221,7 @@ class Interpreter(Flow):
                 continue
             value = values[index]
             if isinstance(value, Pointer):
+                self.spend(len(self.store or ()) // PLACES_A_STEP)
                 self.open_at(value.place)
             if parameter.is_reference and index < len(exprs):
                 place = self.place(exprs[index])
@@ -221,6 +229,9 @@ class Interpreter(Flow):
                     self.open_at(place)
         names = effects.names | effects.fields
         self.opened |= names
+        if not names:
+            return
+        self.spend(len(self.store or ()) // PLACES_A_STEP)
         written: set[str] = set()
         for place in self.store or ():
             last = name_of(place).rpartition(".")

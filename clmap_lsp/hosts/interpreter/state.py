@@ -41,10 +41,16 @@ hundred of them as one; what is left then is not run."""
 MAX_MACRO_DEPTH = 16
 COUNTED_FROM = 4
 """Depth of macros in macros from which each is counted as work: they may double at each level."""
+_MAX_KEPT = 100
+"""Launches of one start that may keep what is known then without being counted."""
 _NOTHING_YET = (0, -1)
 """What variables hold until a function gives them a value."""
 MAX_UNROLLED = MAX_ELEMENTS - 1
 """Turns of a loop, and items of a list, that are run one by one."""
+
+
+PLACES_A_STEP = 30
+"""Places that are looked through or kept for as much as a statement costs."""
 
 
 class OutOfStepsError(Exception):
@@ -134,6 +140,8 @@ class State(ABC):
         self.trials = 0
         """Above 0, launches are not noted: a loop's first turn is only tried."""
         self.steps = 0
+        self.kept = 0
+        """How often the store was kept for a launch."""
         self.limit = MAX_STEPS
         """Steps after which what is being run is given up."""
         self.initial: dict[str, Value] = {}
@@ -168,6 +176,17 @@ class State(ABC):
         self.steps += work
         if self.steps > self.limit or not self.project.budget.take_steps(work):
             raise OutOfStepsError
+
+    def spend(self, work: int) -> None:
+        """Count work against what the whole project may take, but not against that of one start."""
+        if not self.project.budget.take_steps(work):
+            raise OutOfStepsError
+
+    def keep_store(self) -> None:
+        """Count that the store is kept as it is, for one launch: a few of each call cost nothing."""
+        self.kept += 1
+        if self.kept > _MAX_KEPT and self.store is not None:
+            self.spend(len(self.store) // 2)
 
     def _declare(self, name: str, type_name: str) -> str:
         frame = self.frame
