@@ -126,7 +126,7 @@ class Indexes:
         document = self._server.documents.get(uri)
         if document is None:
             return None
-        kept = self._kept.get(document.uri)
+        kept = self._kept.get(document.uri) or self._of_analysis(document.uri)
         if kept is not None and kept.document is not document:
             shift = Shift.between(kept.document.text, document.text)
             offset = shift.earlier(document.offset(position))
@@ -179,6 +179,12 @@ class Indexes:
             index = None if snapshot.index is None else snapshot.index()
             if index is not None:
                 self._kept[document.uri] = Indexed(document, index)
+
+    def _of_analysis(self, uri: str) -> Indexed | None:
+        """Return the index of a document's last analysis, if that is still there."""
+        snapshot = self._server.analyses.latest(uri)
+        index = None if snapshot is None or snapshot.index is None else snapshot.index()
+        return None if snapshot is None or index is None else Indexed(snapshot.document, index)
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a closed document."""
