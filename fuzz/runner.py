@@ -49,6 +49,9 @@ def make_case(driver: Driver, seed: int, number: int) -> bytes:
 
 def fuzz(name: str, cpu_s: float, seed: int, folder: Path | None = None, max_cases: int = 1 << 60) -> Outcome:
     """Run a driver for some CPU seconds; failing inputs are also written to `folder`."""
+    # As in our workers: threads of a BLAS that wait for work would be taken for the target's processor time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     outcome, first = Outcome(name), 0
     while outcome.cpu_s < cpu_s and first < max_cases:
         first = _one_process(outcome, cpu_s - outcome.cpu_s, seed, first, max_cases, folder)
