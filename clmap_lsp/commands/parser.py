@@ -63,8 +63,8 @@ def check_values(parser: argparse.ArgumentParser, args: argparse.Namespace) -> N
     Taken as if it were not there, `--kernel "$KERNEL"` would find nothing and let a build pass.
     """
     for action in subcommands(parser)[args.command]._actions:
-        if action.nargs == argparse.REMAINDER:
-            continue  # What another program is given.
+        if action.nargs == argparse.REMAINDER or action.const == "":
+            continue  # What another program is given, or an option that may stand without a value.
         value = getattr(args, action.dest, None)
         if value == "" or (isinstance(value, list) and "" in value):
             name = action.option_strings[0] if action.option_strings else action.metavar or action.dest
