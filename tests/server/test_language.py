@@ -412,12 +412,13 @@ def test_formatting_changes_white_space_only(session):
     uri = session.open(text, "untidy.cl")
     options = {"tabSize": 4, "insertSpaces": True}
     params = {"textDocument": {"uri": uri}, "options": options}
-    (edit,) = session.request("textDocument/formatting", params)
-    assert "a[n] = 1; // kept" in edit["newText"]
+    edits = session.request("textDocument/formatting", params)
+    assert "a[n] = 1; // kept" in applied(text, edits)
+    assert not any(set(it["newText"]) - set(" \n/kept") for it in edits)
     lines = {"start": {"line": 3, "character": 0}, "end": {"line": 3, "character": 3}}
-    (edit,) = session.request("textDocument/rangeFormatting", {**params, "range": lines})
-    assert edit["range"]["start"]["line"] == 3
-    assert "a[0] =" in edit["newText"]
+    edits = session.request("textDocument/rangeFormatting", {**params, "range": lines})
+    assert {it["range"]["start"]["line"] for it in edits} == {3}
+    assert "a[0] =" in applied(text, edits)
 
 
 @pytest.mark.skipif(program() is None, reason="clang-format is not installed")
@@ -481,8 +482,7 @@ def test_formatting_leaves_braces_of_functions_and_statements_where_they_are(ses
     untidy = text.replace("a[0] = n", "a[ 0 ]=n")
     uri = session.open(untidy, "braces.cl")
     params = {"textDocument": {"uri": uri}, "options": {"tabSize": 4, "insertSpaces": True}}
-    (edit,) = session.request("textDocument/formatting", params)
-    assert not set("{}\n") & set(edit["newText"]), edit
+    assert applied(untidy, session.request("textDocument/formatting", params)) == text
     session.close(uri)
 
 
@@ -495,6 +495,60 @@ def test_formatting_follows_a_file_of_styles(session):
     params = {"textDocument": {"uri": uri}, "options": {"tabSize": 8, "insertSpaces": True}}
     found = applied(UNTIDY, session.request("textDocument/formatting", params))
     assert "int n) {\n   if (n > 3)\n      a[0] = twice(a[1]);\n}" in found
+
+
+STYLED = """\
+#include "b.h"
+#include "a.h"
+__kernel void f(int const n, __global int *a)
+{
+  if (n) a[ 0 ]=n;;
+  printf("a string that is longer than the columns that there are, and is broken by most styles");
+}
+"""
+
+
+@pytest.mark.skipif(program() is None, reason="clang-format is not installed")
+@pytest.mark.parametrize(
+    "style",
+    [
+        "BasedOnStyle: LLVM",  # It sorts includes, and breaks strings.
+        "Language: C\nBasedOnStyle: LLVM",
+        "InsertBraces: true\nRemoveSemicolon: true\nQualifierAlignment: Left",
+    ],
+)
+def test_styles_that_change_code_format_the_white_space_only(session, style):
+    place = session.folder / "changing" / ".clang-format"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(style + "\n")
+    uri = session.open(STYLED, "changing/k.cl")
+    params = {"textDocument": {"uri": uri}, "options": {"tabSize": 4, "insertSpaces": True}}
+    found = applied(STYLED, session.request("textDocument/formatting", params))
+    assert "a[0] = n;" in found
+    assert "".join(found.split()) == "".join(STYLED.split())
+
+
+@pytest.mark.skipif(program() is None, reason="clang-format is not installed")
+def test_a_style_that_cannot_be_read_is_told_when_a_person_formats_not_at_each_semicolon(session):
+    place = session.folder / "broken" / ".clang-format"
+    place.parent.mkdir()
+    place.write_text("nonsense: [")
+    uri = session.open(UNTIDY, "broken/k.cl")
+    params = {"textDocument": {"uri": uri}, "options": {"tabSize": 4, "insertSpaces": True}}
+    typed = {**params, "position": {"line": 5, "character": 24}, "ch": ";"}
+    assert session.request("textDocument/onTypeFormatting", typed) == []
+    answer = session.client.request("textDocument/formatting", params)
+    assert ".clang-format" in answer["error"]["message"]
+
+
+@pytest.mark.skipif(program() is None, reason="clang-format is not installed")
+def test_a_selection_of_whole_lines_does_not_format_the_next(session):
+    text = "void f(int *a)\n{\n    a[ 0 ]=1;\n    a[ 1 ]=1;\n}\n"
+    uri = session.open(text, "lines.cl")
+    lines = {"start": {"line": 2, "character": 0}, "end": {"line": 3, "character": 0}}
+    params = {"textDocument": {"uri": uri}, "options": {"tabSize": 4, "insertSpaces": True}, "range": lines}
+    found = applied(text, session.request("textDocument/rangeFormatting", params))
+    assert found == text.replace("a[ 0 ]=1", "a[0] = 1")
 
 
 def applied(text, edits):
@@ -574,6 +628,16 @@ def test_uses_of_what_a_header_with_kernels_declares_are_found_in_files_that_are
     assert {"uses.cl", "closed.cl"} <= {name for name, _ in found}
     edit = ask(session, "rename", needle, uri=sharing[0], text=SHARED, newName="other")
     assert {it.rsplit("/")[-1] for it in edit["changes"]} == {"shared.h", "uses.cl", "closed.cl"}
+
+
+def test_a_header_s_names_are_renamed_however_many_documents_are_open(session):
+    header = session.open("#define ARGS int n\nint helper_of_many(int v);\n", "many/many.h")
+    text = '#include "many.h"\nkernel void k{}(ARGS) {{ int x = helper_of_many(n); }}\n'
+    uris = [session.open(text.format(it), f"many/uses{it}.cl") for it in range(30)]
+    edit = ask(session, "rename", "helper_of", uri=uris[0], text=text.format(0), newName="renamed")
+    assert set(edit["changes"]) == {header, *uris}
+    for it in (header, *uris):
+        session.close(it)
 
 
 def refusal(session, needle, uri, text):

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import re
 import shutil
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcInternalError
+from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInternalError
 
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.embedding import is_opencl
 from clmap_lsp.server.line_breaks import with_heads_of
-from clmap_lsp.source.difference import difference
-from clmap_lsp.source.lexer import words
+from clmap_lsp.server.white_space import Change, changes
 
 if TYPE_CHECKING:
     from clmap_lsp.server.app import ClmapServer
     from clmap_lsp.server.documents import Document
 
 TIME_LIMIT_S = 10.0
+logger = logging.getLogger(__name__)
 
 
 def program() -> str | None:
@@ -51,7 +55,10 @@ def _register(server: ClmapServer, clang_format: str) -> None:
         document = server.documents.get(uri)
         if document is None or not is_opencl(document):
             return []
-        return _edits(document, await formatted(clang_format, document, options, lines))
+        found = await formatted(clang_format, document, options, lines)
+        if server.documents.get(uri) is not document:
+            raise JsonRpcContentModified("the text has changed")
+        return [lsp.TextEdit(document.range(it.start, it.end), it.text) for it in found]
 
     @feature(server, lsp.TEXT_DOCUMENT_FORMATTING)
     async def formatting(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
@@ -60,7 +67,9 @@ def _register(server: ClmapServer, clang_format: str) -> None:
     @feature(server, lsp.TEXT_DOCUMENT_RANGE_FORMATTING)
     async def range_formatting(params: lsp.DocumentRangeFormattingParams) -> list[lsp.TextEdit]:
         chosen = params.range
-        lines = (chosen.start.line + 1, chosen.end.line + 1)
+        # A selection of whole lines ends where the next one starts.
+        is_whole = chosen.end.character == 0 and chosen.end.line > chosen.start.line
+        lines = (chosen.start.line + 1, chosen.end.line + (0 if is_whole else 1))
         return await edits(params.text_document.uri, params.options, lines)
 
     options = lsp.DocumentOnTypeFormattingOptions("}", more_trigger_character=[";"])
@@ -68,7 +77,11 @@ def _register(server: ClmapServer, clang_format: str) -> None:
     @feature(server, lsp.TEXT_DOCUMENT_ON_TYPE_FORMATTING, options)
     async def on_type(params: lsp.DocumentOnTypeFormattingParams) -> list[lsp.TextEdit]:
         line = params.position.line + 1
-        return await edits(params.text_document.uri, params.options, (line, line))
+        try:
+            return await edits(params.text_document.uri, params.options, (line, line))
+        except JsonRpcException as it:  # Nobody asked, and an editor would show it at each `;`.
+            logger.info("not formatted while typing: %s", it)
+            return []
 
 
 _BRACE_OWN_LINE = re.compile(r"\)[ \t]*\r?\n([ \t]*)\{")
@@ -133,19 +146,55 @@ _BLOCK = re.compile(r"^([ \t]*)(?:\S[^\r\n]*)?\{[ \t]*\r?\n([ \t]+)(?=\S)", re.M
 """A line that opens a block, and the first line of the block."""
 
 
+_KEEPING = {
+    "BasedOnStyle": "InheritParentConfig",
+    "SortIncludes": "Never",
+    "BreakStringLiterals": False,
+    "InsertBraces": False,
+    "RemoveBracesLLVM": False,
+    "RemoveSemicolon": False,
+    "RemoveParentheses": "Leave",
+    "QualifierAlignment": "Leave",
+    "IntegerLiteralSeparator": {"Binary": 0, "Decimal": 0, "Hex": 0},
+}
+"""The style of a file without what changes more than white space. Older programs do not know all of it."""
+
+
 async def formatted(
     clang_format: str, document: Document, options: lsp.FormattingOptions, lines: tuple[int, int] | None
-) -> str:
-    """Return a document's text as clang-format writes it.
+) -> list[Change]:
+    """Return how clang-format would have a document.
 
     Raises: JsonRpcInternalError where it fails, or would change more than white space and comments.
     """
-    style = _style(document, options)
-    arguments = [f"--assume-filename={document.path}", f"--style={style}"]
-    if lines is not None:
-        arguments.append(f"--lines={lines[0]}:{lines[1]}")
+    style, name = _style(document, options), Path(document.path)
+    ask = partial(_asked, clang_format, document.text)
+    arguments = [f"--style={style}"] + ([] if lines is None else [f"--lines={lines[0]}:{lines[1]}"])
+    try:
+        text = await ask(name, arguments)
+    except JsonRpcInternalError as it:
+        if "support" not in it.message:
+            raise
+        # To it `.cl` is C++; a file of styles may be for C alone.
+        name = name.with_suffix(".c")
+        text = await ask(name, arguments)
+    if style != "file":
+        text = with_heads_of(document.text, text)
+    found = changes(document.text, text)
+    if found is None and style == "file":
+        keeping = [f"--style={json.dumps(_KEEPING)}", "--Wno-error=unknown", *arguments[1:]]
+        with suppress(JsonRpcInternalError):  # Older programs know neither.
+            found = changes(document.text, await ask(name, keeping))
+    if found is None:
+        raise JsonRpcInternalError("clang-format would change more than white space; nothing was changed")
+    return found
+
+
+async def _asked(clang_format: str, text: str, name: Path, arguments: Sequence[str]) -> str:
+    """Return a text as clang-format writes it."""
     process = await asyncio.create_subprocess_exec(
         clang_format,
+        f"--assume-filename={name}",
         *arguments,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
@@ -153,22 +202,14 @@ async def formatted(
     )
     try:
         output, complaints = await asyncio.wait_for(
-            process.communicate(document.text.encode("utf-8", "surrogatepass")), TIME_LIMIT_S
+            process.communicate(text.encode("utf-8", "surrogatepass")), TIME_LIMIT_S
         )
     except TimeoutError:
-        process.kill()
         raise JsonRpcInternalError(f"clang-format took more than {TIME_LIMIT_S:g} s") from None
+    finally:
+        if process.returncode is None:  # It took too long, or nobody waits for it any more.
+            process.kill()
     if process.returncode:
         said = complaints.decode("utf-8", "replace").strip().splitlines()
         raise JsonRpcInternalError(f"clang-format: {said[0] if said else f'exit code {process.returncode}'}")
-    text = output.decode("utf-8", "surrogatepass")
-    if words(text) != words(document.text):
-        raise JsonRpcInternalError("clang-format would change more than white space; nothing was changed")
-    return text if style == "file" else with_heads_of(document.text, text)
-
-
-def _edits(document: Document, text: str) -> list[lsp.TextEdit]:
-    if text == document.text:
-        return []
-    apart = difference(document.text, text)
-    return [lsp.TextEdit(document.range(apart.start, apart.old_end), text[apart.start : apart.new_end])]
+    return output.decode("utf-8", "surrogatepass")

@@ -121,9 +121,10 @@ async def _check_other_meanings(
     shared = {it for it in spelled if it[0] != own and not it[0].startswith("<")}
     if not shared:
         return
-    known = {other.document.uri: symbol.root for other, symbol in occurring}
-    for other in await server.indexes.reading({path for path, _ in shared}):
-        meant = known.get(other.document.uri)
+    known = {other.document.uri: (other, symbol.root) for other, symbol in occurring}
+    for again in await server.indexes.reading({path for path, _ in shared}):
+        # Where many documents are open an index may have been made anew, with other symbols of these names.
+        other, meant = known.get(again.document.uri, (again, None))
         for it in other.index.occurrences:
             is_same = it.symbol.root is meant or (meant is not None and _is_macro_of(it.symbol, meant.name))
             if (it.path, it.start) in shared and not is_same:
