@@ -144,7 +144,7 @@ def _is_foreign(type_: Any) -> bool:
 def _described_base(kind: Any, is_outer: bool) -> str:
     if _is_foreign(kind):
         return "?"
-    if kind.kind is _TYPES.POINTER:
+    if kind.kind in (_TYPES.POINTER, _TYPES.BLOCKPOINTER):
         return f"({described(kind.get_pointee(), is_outer=False)})*"
     if kind.kind in _ARRAYS:
         length = kind.element_count if kind.kind is _TYPES.CONSTANTARRAY else ""

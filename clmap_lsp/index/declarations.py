@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index import builtins
+from clmap_lsp.index.checks import replaced
 from clmap_lsp.index.compatible import Value
 from clmap_lsp.index.cursor import (
     CONST_WORDS,
@@ -24,6 +25,7 @@ from clmap_lsp.index.cursor import (
 from clmap_lsp.index.expressions import ExpressionParser
 from clmap_lsp.index.model import Edit, Expected, Fix, Kind, MemberAccess, Role, Symbol
 from clmap_lsp.index.names import nearest
+from clmap_lsp.index.operands import find_member
 from clmap_lsp.index.types import (
     DOUBLE,
     HALF,
@@ -32,7 +34,6 @@ from clmap_lsp.index.types import (
     TYPE_NAMES,
     UNKNOWN,
     Array,
-    Base,
     Enumeration,
     Function,
     Named,
@@ -112,8 +113,10 @@ class DeclarationParser(ExpressionParser):
                 quals["is_restrict"] = True
             elif text in ADDRESS_SPACES:
                 space = _SPACES[text.strip("_")]
+                self._check_generic(space, text)
             elif text in ACCESS_QUALIFIERS:
                 access = text.strip("_")
+                self._check_access(access)
             elif text in KERNEL_WORDS:
                 found.is_kernel = True
             elif text in STORAGE_WORDS:
@@ -166,6 +169,16 @@ class DeclarationParser(ExpressionParser):
             access or base.access,
         )
         return found
+
+    def _check_generic(self, space: AddressSpace, text: str) -> None:
+        if space is AddressSpace.GENERIC and self.version < 200 and not self.is_cpp:
+            said = f"OpenCL C version {self.version / 100:.1f} does not support the '{text}' type qualifier"
+            self.issue("version", said, name="generic")
+
+    def _check_access(self, access: str) -> None:
+        if access == "read_write" and self.version < 200 and not self.is_cpp:
+            said = "access qualifier 'read_write' can not be used prior to OpenCL C version 2.0"
+            self.issue("version", said, name="read_write")
 
     def _is_declared_without_type(self) -> bool:
         return is_name(self.text) and self.texts[self.at + 1] in ("=", ";", ",", "[")
@@ -226,6 +239,9 @@ class DeclarationParser(ExpressionParser):
             close = None  # `typedef real realN`: names made of this one are not what was meant.
         said = f"unknown type name '{text}'"
         of_2_0 = text in OF_2_0
+        if text == "generic" and is_qualifier:
+            self._check_generic(AddressSpace.GENERIC, text)
+            return
         if close is not None and not of_2_0 and text.upper() != text:
             fix = Fix(f"Change to '{close}'", (Edit(at, at + 1, close),))
             self.issue("undeclared", f"{said}; did you mean '{close}'?", token=at, fix=fix, name=text)
@@ -480,7 +496,7 @@ class DeclarationParser(ExpressionParser):
             opened = self.at
             self.skip_brackets()
             outer = Declarator(None, type_)
-            self._suffixes(outer)
+            self.suffixes(outer)
             end, self.at = self.at, opened + 1
             self.depth += 1
             try:
@@ -500,7 +516,7 @@ class DeclarationParser(ExpressionParser):
             raise self.fail("expected identifier or '('")
         while self.text in ATTRIBUTE_WORDS:
             found.attributes += self.attribute()
-        self._suffixes(found)
+        self.suffixes(found)
         while self.text in ATTRIBUTE_WORDS:
             found.attributes += self.attribute()
         found.type = _as_vector(found.type, found.attributes)
@@ -538,7 +554,8 @@ class DeclarationParser(ExpressionParser):
         symbol = self.lookup(following) if is_abstract else None
         return not is_abstract or (symbol is not None and symbol.kind is not Kind.TYPEDEF)
 
-    def _suffixes(self, found: Declarator) -> None:
+    def suffixes(self, found: Declarator) -> None:
+        """Read the lengths of an array, or the parameters of a function, behind a name."""
         lengths: list[int | None] = []
         while self.text == "[":
             opened = self.at
@@ -701,15 +718,8 @@ class DeclarationParser(ExpressionParser):
         at = most = 0
         while self.text and self.text != "}":
             element = _element_of(base, at)
-            if self.text == "[":
-                self.at += 1
-                index = self.constant_expression().constant
-                self.expect("]", opened)
-                at = int(index) if index is not None else at
-                element = _element_of(base, at)
-                self.accept("=")
-            elif self.text == ".":
-                element, at = self._designated(base, at)
+            if self.text in ("[", "."):
+                element, at = self._designated(type_, at)
             if self.text == "{":
                 self.initializer_list(element or UNKNOWN)
             else:
@@ -727,27 +737,52 @@ class DeclarationParser(ExpressionParser):
         self.expect("}", opened)
         return most
 
-    def _designated(self, base: Base, at: int) -> tuple[Qualified | None, int]:
+    def _designated(self, type_: Qualified, at: int) -> tuple[Qualified | None, int]:
+        """Read `.member[2].inner =`; return the type of what is named, and its place in the outermost."""
+        found: Qualified | None = type_
+        place: int | None = None
+        while self.text in (".", "["):
+            outer = UNKNOWN if found is None else found
+            found, step = self._field(outer) if self.text == "." else self._element(outer)
+            place = step if place is None else place
+        self.accept("=")
+        return found, at if place is None else place
+
+    def _element(self, outer: Qualified) -> tuple[Qualified | None, int | None]:
+        """Read `[2]`, or GCC's `[0 ... 2]`, which ends at its last element."""
+        opened = self.at
+        self.at += 1
+        index = self.constant_expression().constant
+        if self.accept("..."):
+            index = self.constant_expression().constant
+        self.expect("]", opened)
+        place = int(index) if index is not None else None
+        return _element_of(base_of(outer), place or 0), place
+
+    def _field(self, outer: Qualified) -> tuple[Qualified | None, int | None]:
+        base = base_of(outer)
         self.piece.members.append(MemberAccess(self.at, Qualified(base), is_arrow=False))
         self.at += 1
         name = self.text
         if not is_name(name):
             raise self.fail("expected a field designator, such as '.field = 4'")
-        found: Qualified | None = None
-        if isinstance(base, Record) and base.members is not None:
-            for index, member in enumerate(base.members):
-                if member.name == name:
-                    self.use(self.at, member, Role.WRITES)
-                    found, at = member.type, index
         self.at += 1
-        while self.text in (".", "["):
-            if self.text == "[":
-                self.skip_brackets()
-            else:
-                self.at += 2
-            found = None
-        self.accept("=")
-        return found, at
+        if not isinstance(base, Record) or base.members is None:
+            return None, None
+        self.note_members(outer)
+        for place, member in enumerate(base.members):
+            found = find_member([member], name)
+            if found is not None:
+                self.use(self.at - 1, found, Role.WRITES)
+                return found.type, place
+        said = f"field designator '{name}' does not refer to any field in type '{spelled(Qualified(base))}'"
+        close = nearest(name, (it.name for it in base.members))
+        fix = None
+        if close is not None:
+            said += f"; did you mean '{close}'?"
+            fix = replaced(self.at - 1, close)
+        self.issue("wrong-member", said, token=self.at - 1, fix=fix)
+        return None, None
 
     # ------------------------------------------------------------------------------------- declarations
 
@@ -847,11 +882,18 @@ class DeclarationParser(ExpressionParser):
                 if symbol.kind is Kind.FUNCTION and before.kind is Kind.KERNEL:
                     symbol.kind = Kind.KERNEL
         self.declare(symbol)
+        self._check_variadic(symbol)
         if declared.parameters is not None and self.text != "{":
             self.open_scope()
             self.scopes[-1][2].start = declared.opening
             self._declare_parameters(symbol)
             self.close_scope()
+
+    def _check_variadic(self, symbol: Symbol) -> None:
+        base = UNKNOWN.base if symbol.type is None else symbol.type.base
+        if isinstance(base, Function) and base.is_variadic and symbol.name != "printf":
+            what = "a function with '...'"
+            self.need("__cl_clang_variadic_functions", what, symbol.token, Severity.ERROR)
 
     def _declare_parameters(self, function: Symbol) -> None:
         for parameter in function.parameters:
@@ -941,7 +983,12 @@ class DeclarationParser(ExpressionParser):
             return
         if not self.scopes:
             is_sampler = getattr(base, "name", "") == "sampler_t"
-            if space is None and self.version < 200 and specifiers.storage != "extern" and not is_sampler:
+            if space is AddressSpace.LOCAL or (space is AddressSpace.GLOBAL and self.version < 200):
+                where = "global or constant" if self.version >= 200 else "constant"
+                said = f"program scope variable must reside in {where} address space"
+                code = "until-2.0" if space is AddressSpace.GLOBAL else "address-space"
+                self.issue(code, said, token=symbol.token)
+            elif space is None and self.version < 200 and specifiers.storage != "extern" and not is_sampler:
                 if not _is_unknown(type_):
                     fix = Fix(
                         "Insert '__constant'", (Edit(specifiers.start, specifiers.start, "__constant "),)
@@ -957,12 +1004,13 @@ class DeclarationParser(ExpressionParser):
         if isinstance(base, OpaqueType) and base.is_image:
             said = f"type '{spelled(type_)}' can only be used as a function parameter in OpenCL"
             self.issue("wrong-type", said, token=symbol.token)
-        if specifiers.storage in ("static", "register", "auto") and self.version < 200:
+        is_static = specifiers.storage == "static" and self.version < 200
+        if is_static or specifiers.storage in ("register", "auto"):
             said = f"OpenCL C version {self.version / 100:.1f} does not support the '{specifiers.storage}' "
             said += "storage class specifier"
             if specifiers.storage == "static":
                 said = "variables in function scope cannot be declared static"
-            self.issue("until-2.0", said, token=symbol.token)
+            self.issue("until-2.0" if is_static else "wrong-type", said, token=symbol.token)
         if space is AddressSpace.LOCAL and self.function.kind is not Kind.KERNEL:
             said = "non-kernel function variable cannot be declared in local address space"
             self.issue("address-space", said, token=symbol.token)

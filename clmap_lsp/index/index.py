@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
+from pathlib import PurePath
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.index.cursor import FileScope
@@ -339,7 +340,7 @@ class Index:
         found: list[PlacedIssue] = []
         seen: set[tuple[str, str]] = set()
         for at, placed in enumerate(self.units):
-            for issue in sorted(placed.unit.issues, key=lambda it: it.token):
+            for issue in map(self._declared_below, sorted(placed.unit.issues, key=lambda it: it.token)):
                 is_at_end = placed.start + issue.token >= placed.end - 1
                 if (
                     placed.is_cut
@@ -358,6 +359,19 @@ class Index:
                 found.append(self._unclosed(placed, self.units[at + 1]))
         found += self._missing_extensions()
         return sorted(found, key=lambda it: it.unit.start + it.issue.token)
+
+    def _declared_below(self, issue: Issue) -> Issue:
+        """Return what is wrong with a name that is declared behind its use, if nothing was said of that."""
+        if issue.code != "undefined-name" or issue.name is None or self.read_as.language.startswith("CLC++"):
+            return issue
+        symbol = self.scope.get(False, issue.name)
+        span = None if symbol is None else self.name_span(symbol)
+        if span is None:
+            return issue
+        row = self.files[span.path].position(span.start).row
+        where = "" if span.path == self.path else f" of '{PurePath(span.path).name}'"
+        said = f"{issue.message.partition(';')[0]}; '{issue.name}' is declared below, in line {row}{where}"
+        return replace(issue, code="declared-below", severity=Severity.ERROR, message=said, fix=None)
 
     def _missing_extensions(self) -> Iterator[PlacedIssue]:
         """Yield the first use of each extension that no pragma enables before it."""

@@ -55,6 +55,10 @@ class OperandParser(Checks, ABC):
         """Read a block of statements. Raises: SyntaxFaultError."""
 
     @abstractmethod
+    def block_literal(self) -> Value:
+        """Read a block of OpenCL 2.0, `^(int x) { ... }`. Raises: SyntaxFaultError."""
+
+    @abstractmethod
     def expression(self) -> Value:
         """Read an expression, commas included. Raises: SyntaxFaultError."""
 
@@ -87,7 +91,7 @@ class OperandParser(Checks, ABC):
             self.at += 1
             return Value(INT, at, constant=ord(text[1]) if len(text) == 3 else None)
         if text == "^":
-            return self._block_literal(at)
+            return self.block_literal()
         raise self.fail("expected expression")
 
     def _parenthesised(self, at: int) -> Value:
@@ -105,20 +109,6 @@ class OperandParser(Checks, ABC):
         self.expect(")", at)
         value.start = at
         return value
-
-    def _block_literal(self, at: int) -> Value:
-        """Read a block of OpenCL 2.0, `^(int x) { ... }`."""
-        self.at += 1
-        while self.text and self.text != "{":
-            if self.text == "(":
-                self.skip_brackets()
-            elif self.text in (";", ")"):
-                raise self.fail("expected '{'")
-            else:
-                self.at += 1
-        self.doubt()
-        self.skip_brackets()
-        return Value(Qualified(Pointer(UNKNOWN, is_block=True)), at)
 
     def starts_type(self, at: int) -> bool:
         """Tell whether a type's name starts at a token."""

@@ -27,8 +27,11 @@ _NONE: list[Any] = []
 """Stands for all lists of pieces that hold nothing: there are many."""
 
 
+BLOCK = "block"
+
+
 class Around:
-    """A loop or a `switch`, with its labels."""
+    """A loop, a `switch` with its labels, or a block of OpenCL 2.0, which neither is left from inside of."""
 
     __slots__ = ("cases", "word")
 

@@ -101,10 +101,13 @@ def presumed_standard(texts: list[str]) -> str:
     return "CL2.0" if needs_2_0 else defaults.STANDARD
 
 
+_WORDS_OF_2_0 = frozenset({"generic", "__generic", "pipe", "read_write", "__read_write"})
+
+
 def _has_words_of_2_0(texts: list[str]) -> bool:
-    """Tell whether `generic` or `pipe` stands before a word, as no variable of these names does."""
-    return ("generic" in texts or "pipe" in texts) and any(
-        text in ("generic", "pipe") and is_name(following) for text, following in pairwise(texts)
+    """Tell whether `generic` and its like stand before a word, as no variable of these names does."""
+    return not _WORDS_OF_2_0.isdisjoint(texts) and any(
+        text in _WORDS_OF_2_0 and is_name(following) for text, following in pairwise(texts)
     )
 
 

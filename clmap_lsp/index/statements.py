@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 from clmap_lsp.index import builtins
 from clmap_lsp.index.compatible import Value
 from clmap_lsp.index.cursor import (
@@ -21,7 +23,7 @@ from clmap_lsp.index.declarations import (
 )
 from clmap_lsp.index.model import CALLABLE, TAGS, Edit, Expected, Fix, Kind, Role, Symbol
 from clmap_lsp.index.pieces import Unit, all_pieces
-from clmap_lsp.index.piecewise import Around, Earlier, PieceParser, seal
+from clmap_lsp.index.piecewise import BLOCK, Around, Earlier, PieceParser, seal
 from clmap_lsp.index.types import (
     TYPE_NAMES,
     UNKNOWN,
@@ -322,6 +324,38 @@ class UnitParser(PieceParser):
         self.open_scope()
         self._block(self.at)
         self.close_scope()
+
+    def block_literal(self) -> Value:
+        """Read a block of OpenCL 2.0, `^(int x) { ... }`. Raises: SyntaxFaultError.
+
+        What it returns is not judged: where no type stands before its parameters, that says its type.
+        """
+        at = self.at
+        self.at += 1
+        self.open_scope()
+        type_ = self._block_type()
+        if self.text != "{":
+            raise self.fail("expected '{'")
+        self.around.append(Around(BLOCK))
+        self._block(self.at)
+        self.around.pop()
+        self.close_scope()
+        return Value(Qualified(Pointer(type_, is_block=True)), at)
+
+    def _block_type(self) -> Qualified:
+        """Read what stands before a block's body; declare its parameters."""
+        if self.text in ("{", "("):
+            declared = Declarator(None, UNKNOWN)
+            if self.text == "(":
+                self.suffixes(declared)
+        else:
+            declared = self.declarator(self.specifiers().type, is_abstract=True)
+        for it in declared.parameters or ():
+            it.parent = self.function
+            if it.name:
+                self.declare(it)
+        is_whole = isinstance(declared.type.base, Function)
+        return declared.type if is_whole else Qualified(Function(declared.type, ()))
 
     def _block(self, opened: int) -> bool:
         """Read `{ ... }`; return whether control never comes to its end."""
@@ -701,8 +735,9 @@ class UnitParser(PieceParser):
     def _return(self) -> bool:
         at = self.at
         self.at += 1
+        in_block = any(it.word == BLOCK for it in self.around)
         function = self.function.type.base if self.function and self.function.type else None
-        result = function.result if isinstance(function, Function) else UNKNOWN
+        result = function.result if isinstance(function, Function) and not in_block else UNKNOWN
         mark = len(self.reads)
         name = self.function.name if self.function is not None else ""
         if self.text == ";":
@@ -718,15 +753,17 @@ class UnitParser(PieceParser):
                     self.issue("wrong-return", said, token=at)
             elif not is_void(base_of(result)):
                 self.check_conversion(result, value, "returning", value.start)
-        self.piece.flow.append((self.function, (*self.reads[mark:], *self.controls)))
+        if not in_block:
+            self.piece.flow.append((self.function, (*self.reads[mark:], *self.controls)))
         self.expect_semicolon("after return statement")
         return True
 
     def _break(self) -> bool:
         word = self.text
-        if word == "break" and not self.around:
+        around = [it.word for it in takewhile(lambda it: it.word != BLOCK, reversed(self.around))]
+        if word == "break" and not around:
             self.issue("misplaced", "'break' statement not in loop or switch statement")
-        elif word == "continue" and all(it.word == "switch" for it in self.around):
+        elif word == "continue" and all(it == "switch" for it in around):
             self.issue("misplaced", "'continue' statement not in loop statement")
         self.at += 1
         self.expect_semicolon(f"after {word} statement")

@@ -7,6 +7,7 @@ from index_reading import index_of, messages, named
 
 from clmap_lsp.index.model import Kind
 from clmap_lsp.index.reading import read_index
+from clmap_lsp.index.types import spelled
 from clmap_lsp.index.verdict import edits
 from clmap_lsp.source.ir import Severity
 from clmap_lsp.source.options import BuildOptions
@@ -484,3 +485,118 @@ def test_what_follows_a_statement_that_is_being_typed_keeps_its_names(half, foll
     index = index_of(text)
     assert named(index, "u").symbol is named(index, "d").symbol
     assert len([it for it in messages(text) if " error: " in it]) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "standard", "said"),
+    [
+        (
+            "void f(generic int *p) { *p = 1; }",
+            "CL1.2",
+            "1:8 OpenCL C version 1.2 does not support the 'generic'",
+        ),
+        (
+            "kernel void k(read_write image2d_t i) { }",
+            "CL1.2",
+            "1:15 access qualifier 'read_write' can not be",
+        ),
+        ("global int n = 3;", "CL1.2", "1:12 program scope variable must reside in constant address space"),
+        (
+            "local int n;",
+            "CL2.0",
+            "1:11 program scope variable must reside in global or constant address space",
+        ),
+        ("void f(int n, ...) { }", "CL2.0", "1:6 a function with '...' needs"),
+        (
+            "void f(void) { register int n = 1; }",
+            "CL2.0",
+            "1:29 OpenCL C version 2.0 does not support the 'register'",
+        ),
+        (
+            "typedef struct { int width; } P; kernel void k(void) { P p = { .widht = 1 }; }",
+            "CL2.0",
+            "1:65 field designator 'widht' does not refer to any field in type 'P'; did you mean 'width'?",
+        ),
+    ],
+)
+def test_what_no_version_or_only_another_one_takes_is_told(text, standard, said):
+    index = read_index(text, "k.cl", BuildOptions(standard=standard))
+    (found,) = [it for it in index.issues if it.issue.severity is Severity.ERROR]
+    place = index.files["k.cl"].position(found.span.start)
+    assert f"{place.row}:{place.column} {found.issue.message}".startswith(said)
+
+
+def test_a_build_that_names_no_version_takes_what_says_that_it_is_of_2_0():
+    text = "kernel void k(read_write image2d_t image) { write_imagef(image, (int2)(0), (float4)(0)); }"
+    assert messages(text) == []
+
+
+def test_a_name_that_is_declared_below_its_use_is_an_error_whoever_builds():
+    text = "kernel void k(global int *o) { o[0] = twice(1) + LIMIT; }\nint twice(int n) { return n + n; }\n"
+    assert messages(text) == [
+        "1:39 error: implicit declaration of function 'twice' is invalid in OpenCL; "
+        "'twice' is declared below, in line 2",
+        "1:50 information: use of undeclared identifier 'LIMIT'; if the host defines it, "
+        "set -D LIMIT=VALUE in clmap.toml",
+    ]
+
+
+BLOCKS = """\
+kernel void child(global int *o, int n) { o[n] = n; }
+kernel void parent(global int *o, int n) {
+    int (^twice)(int) = ^(int x) { int sum = x + x; return sum; };
+    for (int i = 0; i < n; i++) {
+        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(n), ^{
+            int /*s*/sum = twice(/*i*/i);
+            if (sum > 3) return;
+            for (;;) break;
+            /*child*/child(/*o*/o, /*sum*/sum);
+        });
+    }
+    enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(n),
+                   ^(local void *p) { ((local int *)/*p*/p)[0] = 1; }, 64);
+}
+"""
+
+
+def test_what_a_block_names_is_what_the_function_around_means_by_it():
+    assert messages(BLOCKS) == []
+    index = index_of(BLOCKS)
+    kinds = {mark: named(index, mark).symbol.kind for mark in ("i", "child", "o", "sum", "p")}
+    assert kinds == {
+        "i": Kind.VARIABLE,
+        "child": Kind.KERNEL,
+        "o": Kind.PARAMETER,
+        "sum": Kind.VARIABLE,
+        "p": Kind.PARAMETER,
+    }
+    assert named(index, "sum").symbol is named(index, "s").symbol
+
+
+def test_what_is_wrong_in_a_block_is_told_there():
+    body = "while (1) { int (^b)(int) = ^(int x) { break; return lost; }; o[0] = b(1); }"
+    assert messages(f"{HEAD}{body} }}\n")[:3] == [
+        "2:40 error: 'break' statement not in loop or switch statement",
+        "2:47 hint: code will never be executed",
+        "2:54 warning: use of undeclared identifier 'lost'; if the host defines it, "
+        "set -D lost=VALUE in clmap.toml",
+    ]
+
+
+DESIGNATED = """\
+typedef struct { int a[4]; struct { float q; } in; union { int u; float v; }; } deep;
+kernel void k(global float *o) {
+    deep d = { ./*a*/a[1] = 2, .in./*q*/q = 1.0f, ./*u*/u = 3 };
+    int r[] = { [0 ... 2] = 1, [6] = 2 };
+    deep e[2] = { [1].in./*again*/q = 2.0f, [0].a = { [2] = 1 } };
+    o[0] = d.in.q + r[0] + e[1].in.q;
+}
+"""
+
+
+def test_designators_lead_into_what_they_name():
+    assert messages(DESIGNATED) == []
+    index = index_of(DESIGNATED)
+    assert [named(index, it).symbol.name for it in ("a", "q", "u", "again")] == ["a", "q", "u", "q"]
+    (array,) = [it for _, it in index.symbols() if it.name == "r"]
+    assert spelled(array.type) == "int[7]"

@@ -62,8 +62,28 @@ again:
 }
 int after(int a) { int b = a; return b; }
 """
+BLOCKS = """\
+kernel void child(global int *o, int n) { o[n] = n; }
+kernel void blocks(global int *out, const int n)
+{
+    int acc = 0;
+    int (^twice)(int) = ^(int x) { int sum = x + x; if (sum > 3) return sum; return 0; };
+    for (int i = 0; i < n; i++) {
+        enqueue_kernel(get_default_queue(), CLK_ENQUEUE_FLAGS_NO_WAIT, ndrange_1D(n), ^{
+            int sum = twice(i);
+            switch (sum) { case 1: return; default: break; }
+            for (int k = 0; k < sum; k++) { if (k > acc) break; out[k] = sum; }
+            child(out, sum);
+        });
+        if (acc > 3) { acc = ({ int q = i; q + 1; }); }
+    }
+    struct { int a[3]; struct { float q; } in; } made = { .in.q = 1.0f, .a[1] = acc };
+    out[n] = acc + made.a[1];
+}
+"""
 TEXTS: dict[str, Callable[[], str]] = {
     "mixed": lambda: MIXED,
+    "blocks": lambda: BLOCKS,
     **{name: lambda make=make: make(3_000) for name, make in giants.KINDS.items()},  # type: ignore[misc]
 }
 TYPED = (
