@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.locality.definition import LEVELS, Definition
 from clmap_lsp.locality.metrics import AccessCounts, Metrics
+from clmap_lsp.locality.products import sum_of_products
 
 Counts = NDArray[np.int64]
 
@@ -58,7 +59,7 @@ class AddressTotals:
                 block = width
                 values, times = _count_of_counts(counts)
             weights = values * np.log2(np.maximum(values, 1))
-            self.sums[level] += copies * float(np.dot(weights, times))
+            self.sums[level] += copies * sum_of_products(weights, times)
 
     def entropies(self) -> NDArray[np.float64]:
         """Return the entropies of all addresses with 0 to 10 low bits dropped, bits."""

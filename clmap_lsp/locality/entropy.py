@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clmap_lsp.locality.definition import LEVELS, Definition
+from clmap_lsp.locality.products import sum_of_products
 
 _PAST_ALL = np.iinfo(np.int64).max
 _PENDING = 1 << 21
@@ -107,7 +108,7 @@ def entropy_levels(addresses: NDArray[np.int64], counts: NDArray[np.int64]) -> N
             continue
         merged, addresses = np.add.reduceat(merged, starts), addresses[starts]
         weights = merged.astype(np.float64)
-        result[level] = np.log2(total) - float(np.dot(weights, np.log2(weights))) / total
+        result[level] = np.log2(total) - sum_of_products(weights, np.log2(weights)) / total
     return np.maximum(result, 0.0)
 
 

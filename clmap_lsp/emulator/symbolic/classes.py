@@ -30,6 +30,7 @@ from clmap_lsp.emulator.symbolic.space import GROUP_DIMENSIONS, dims_of, mask_di
 from clmap_lsp.emulator.symbolic.values import Ints, Sym, at_turn, numbers
 from clmap_lsp.locality.definition import LEVELS, Definition
 from clmap_lsp.locality.entropy import entropies_of_sums, rows_sums
+from clmap_lsp.locality.products import weighted_rows
 from clmap_lsp.source.ir import Variable
 
 _BLOCK = 1 << (LEVELS - 1)
@@ -298,7 +299,7 @@ def _alone(it: _Access) -> _Found | None:
     covered = sum(times for _, times in histogram)
     repeats = prod(row.counts) // (len(used) * covered)
     found = _of_rows(rows, many, tuple(it for it, _ in histogram))
-    total = np.array([times for _, times in histogram]) @ found
+    total = weighted_rows(np.array([times for _, times in histogram]), found)
     n_steps = len(addresses) * covered * repeats // _n_groups(it)
     return total * repeats, n_steps, cells
 
@@ -318,7 +319,7 @@ def _of_rows(rows: Ints, many: NDArray[Any], residues: tuple[int, ...]) -> NDArr
     for n, residue in enumerate(residues):
         found = _known.get((same, residue))
         if found is None:
-            found = many @ _entropies(rows + np.where(active, residue, 0), active)
+            found = weighted_rows(many, _entropies(rows + np.where(active, residue, 0), active))
             if len(_known) >= _KNOWN_ROWS:
                 _known.clear()
                 _tables.clear()

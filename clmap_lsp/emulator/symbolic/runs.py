@@ -17,6 +17,7 @@ from clmap_lsp.emulator.symbolic.recurring import contents
 from clmap_lsp.emulator.symbolic.values import Ints
 from clmap_lsp.locality.address_totals import AddressTotals
 from clmap_lsp.locality.definition import LEVELS
+from clmap_lsp.locality.products import sum_of_products
 
 _MAX_RUNS = 1 << 20
 _SLOTS_PER_RUN = 16
@@ -127,7 +128,7 @@ def _stretches(starts: Ints, lengths: Ints, weights: Ints) -> tuple[Ints, Ints]:
 def _take(totals: AddressTotals, places: Ints, counts: Ints, unit: int, copies: int) -> None:
     used = np.flatnonzero(counts[:-1])
     low, high, counts = places[used], places[used + 1], counts[used]
-    totals.total += copies * int(np.dot(counts, high - low))
+    totals.total += copies * int((counts * (high - low)).sum())
     _add_by_count(totals, counts, high - low, copies)
     for level in range(LEVELS):
         width = max((1 << level) // unit, 1)
@@ -146,10 +147,10 @@ def _add_by_count(totals: AddressTotals, counts: Ints, slots: Ints, copies: int)
 def _weighed(low: Ints, high: Ints, counts: Ints, width: int) -> float:
     """Return Σ c·log2 c over blocks of `width` slots, of stretches in rising order."""
     if width == 1:
-        return float(np.dot(_c_log_c(counts), high - low))
+        return sum_of_products(_c_log_c(counts), high - low)
     whole_from, whole_to = -(-low // width), high // width
     blocks = np.maximum(whole_to - whole_from, 0)
-    total = float(np.dot(_c_log_c(counts * width), blocks))
+    total = sum_of_products(_c_log_c(counts * width), blocks)
     # The ends of a stretch that fill no whole block: one part at most before its whole blocks, one behind;
     # a stretch inside of one block is all in the first.
     inside = whole_to < whole_from
