@@ -16,3 +16,5 @@ MEMORY_LIMIT_MIB: Final = 1024
 """Memory that one launch may take in the emulator."""
 WALL_FACTOR: Final = 5
 """A run may take so many times its processor time by the clock: a busy machine changes no result."""
+MOST_IN_LOCKSTEP: Final = 1 << 16
+"""Work-items in a row that can be taken to run in lockstep: as many as the largest work-group has."""

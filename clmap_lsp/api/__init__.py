@@ -113,8 +113,7 @@ def emulate(
     settings = opened.emulation_settings()
     if time_limit_s is not None:
         settings = replace(settings, time_limit_s=given.seconds(time_limit_s))
-    if sub_group_synchronous:
-        settings = replace(settings, lockstep=sub_group_synchronous)
+    settings = replace(settings, lockstep=given.lockstep(sub_group_synchronous))
     result = opened.run(found, launch, settings)
     if isinstance(result, LaunchProblem):
         raise UsageError(str(result))
@@ -139,7 +138,8 @@ def _open(
 
     if not isinstance(source, str | Path):
         raise UsageError(f"source is {type(source).__name__}: give OpenCL C as text, or a path")
-    is_path = isinstance(source, Path) or ("\n" not in source and source.endswith((".cl", ".ocl", ".clc")))
+    kernel = given.kernel(kernel)
+    is_path = given.is_path(source)
     path = str(source) if is_path else "kernel.cl"
     try:
         text = read_source(path) if is_path else str(source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.api.given import MissingNameError, shown
 from clmap_lsp.api.tables import table
 from clmap_lsp.dataclass import dataclass
 
@@ -36,8 +37,15 @@ class Emulation:
         return self.result.faults
 
     def buffer(self, name: str) -> NDArray[np.uint8]:
-        """Return a buffer after the launch, as bytes; `.view(np.float32)` and the like read its elements."""
-        return self.result.buffers[name].data
+        """Return a buffer after the launch, as bytes; `.view(np.float32)` and the like read its elements.
+
+        Raises: UsageError, which is a KeyError as well, if there is none of that name.
+        """
+        found = self.result.buffers.get(name) if isinstance(name, str) else None
+        if found is None:
+            known = ", ".join(self.result.buffers) or "none"
+            raise MissingNameError(f"{self.result.kernel} has no buffer {shown(name)}; there are: {known}")
+        return found.data
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of `clmap-lsp emulate`."""

@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from clmap_lsp.api.given import MissingNameError, shown
 from clmap_lsp.api.tables import table
 from clmap_lsp.counted import counted
 
@@ -158,12 +159,15 @@ class Report:
     def __len__(self) -> int:
         return len(self.kernels)
 
+    def __contains__(self, name: object) -> bool:
+        return any(name in (it, it.name) for it in self.kernels)
+
     def __getitem__(self, name: str) -> KernelReport:
         for it in self.kernels:
             if it.name == name:
                 return it
         known = ", ".join(it.name for it in self.kernels) or "none"
-        raise KeyError(f"no kernel {name!r}; there are: {known}")
+        raise MissingNameError(f"no kernel {shown(name)}; there are: {known}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON of `clmap-lsp analyze`."""

@@ -235,7 +235,7 @@ def _emulation_settings(args: argparse.Namespace, opened: OpenedFile) -> Emulati
         raise UsageError(f"--device-time-limit {args.device_time_limit:g}: give a number of seconds above 0")
     if args.sample < 0 or args.sample == 1:
         raise UsageError(f"--sample {args.sample}: an estimate with its error takes at least 2 work-groups")
-    if args.sub_group_synchronous < 0:
+    if not 0 <= args.sub_group_synchronous <= defaults.MOST_IN_LOCKSTEP:
         raise UsageError(
             f"--sub-group-synchronous {args.sub_group_synchronous}: give a number of work-items, such as 32"
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import signal
 import subprocess
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from clmap_lsp.errors import UsageError
-from clmap_lsp.reading import DATA_BYTES, begins_with, check_regular, reason, safe_read
+from clmap_lsp.reading import DATA_BYTES, safe_read
 
 _EXAMPLES = """\
 examples:
@@ -43,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from platformdirs import user_cache_path
 
     from clmap_lsp.recording.build import layer
+    from clmap_lsp.recording.output import check_output
 
     command = args.program[1:] if args.program[:1] == ["--"] else args.program
     if not command:
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     before = os.environ.get("OPENCL_LAYERS")
     own = str(layer(user_cache_path("clmap-lsp") / "layer"))
     layers = f"{before}:{own}" if before else own
-    _check_output(args.output)
+    check_output(Path(args.output), f"-o {args.output}")
     output.unlink()
     environment = {**os.environ, "OPENCL_LAYERS": layers, "CLMAP_RECORD": str(output)}
     try:
@@ -67,27 +67,6 @@ def run(args: argparse.Namespace) -> int:
         sys.stderr.write(f"clmap-lsp: the program was ended by {signal.Signals(-code).name}\n")
         return 128 - code
     return code
-
-
-def _check_output(name: str) -> None:
-    """Raise UsageError, before the program runs, if no recording can be written there, or another file is."""
-    path = Path(name)
-    try:
-        if path.exists() and not _is_recording(path):
-            raise UsageError(f"-o {name}: it is no recording that could be written over; name another file")
-        path.touch()
-        if not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    except (OSError, ValueError) as error:
-        why = reason(error) if isinstance(error, OSError) else "it is no name of a file"
-        raise UsageError(f"-o {name}: {why}; name a file that can be written") from None
-
-
-def _is_recording(path: Path) -> bool:
-    from clmap_lsp.recording.read import START
-
-    check_regular(path)
-    return not path.stat().st_size or begins_with(path, START)
 
 
 def _report(output: Path) -> None:

@@ -28,6 +28,7 @@ from clmap_lsp.devices.model import (
     PhaseRule,
     Unknown,
 )
+from clmap_lsp.errors import one_line
 from clmap_lsp.reading import SETTINGS_BYTES, safe_read
 from clmap_lsp.suggestions import nearest
 
@@ -45,6 +46,7 @@ _LIMITS = (
     "simd_groups_per_compute_unit",
 )
 _WIDTHS = (4, 8, 16)
+_LONGEST_NAME = 100
 _Choice = TypeVar("_Choice", Confidence, ConstantRule, Merge)
 
 
@@ -68,14 +70,15 @@ def load_model(name: str = DEFAULT_MODEL) -> DeviceModel:
     """
     wanted = name.strip().lower()
     direct = _FOLDER / f"{wanted}.toml"
-    if wanted.replace("-", "").isalnum() and direct.is_file():
+    if len(wanted) <= _LONGEST_NAME and wanted.replace("-", "").isalnum() and direct.is_file():
         return read_model(direct)
     names = {alias.lower(): model for model in list_models() for alias in (model.id, *model.aliases)}
     if wanted in names:
         return names[wanted]
     near = nearest(wanted, names)
     hint = f'; did you mean "{names[near].id}"?' if near else "."
-    raise DeviceModelError(f'unknown device "{name}"{hint} List: clmap-lsp devices')
+    shown = name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}…"
+    raise DeviceModelError(f'unknown device "{one_line(shown)}"{hint} List: clmap-lsp devices')
 
 
 def read_model(path: Path) -> DeviceModel:

@@ -3,9 +3,8 @@
     with clmap_lsp.record("clmap.toml"):
         run_my_program()
 
-Into `clmap.toml` goes the largest launch of each kernel. Into any other file go all of them as
-Into `clmap.toml` goes the largest launch of each kernel. Into any other file go all of them as
-killed loses nothing; `--recorded FILE` reads it.
+Into `clmap.toml` goes the largest launch of each kernel. Into any other file go all of them, each as soon as
+it is made, so that a program that is killed loses nothing; `--recorded FILE` reads it.
 
 Arguments are noted where pyopencl hands them to OpenCL, behind everything that it does to them before: arrays
 have become a base and an offset, and kernels that pyopencl makes by itself (element by element, reductions,
@@ -24,12 +23,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.errors import UsageError
+from clmap_lsp.errors import UsageError, system_error
 from clmap_lsp.launch.from_recording import part_from_recording
 from clmap_lsp.launch.model import BufferArgument, LocalArgument, ScalarArgument
-from clmap_lsp.reading import SETTINGS_BYTES, safe_read
+from clmap_lsp.reading import SETTINGS_BYTES, reason, safe_read
 from clmap_lsp.recording import RecordedArgument
 from clmap_lsp.recording import RecordedLaunch as Launch
+from clmap_lsp.recording.output import check_output
 from clmap_lsp.whole_files import write_whole
 
 if TYPE_CHECKING:
@@ -72,15 +72,15 @@ def record(path: str | Path = "clmap.toml") -> Iterator[dict[str, RecordedLaunch
 
     Yields: the launches by kernel name, filled as they come.
 
-    Raises: UsageError without pyopencl.
+    Raises: UsageError without pyopencl, or if nothing can be written to `path`.
     """
     try:
         import pyopencl as module
     except ImportError:
         raise UsageError("recording needs pyopencl: pip install 'clmap-lsp[device]'") from None
     pyopencl: Any = module  # Its functions are replaced below, which types forbid.
-    file = Path(path)
-    lines = None if file.suffix == ".toml" else file.open("w", encoding="ascii", buffering=1)
+    file, text = _output(path)
+    lines = None if text is not None else file.open("w", encoding="ascii", buffering=1)
     notes = _Notes(None if lines is None else lambda text: lines.write(text + "\n"))
     kernel, low = pyopencl.Kernel, pyopencl._cl
     before = {name: getattr(kernel, name) for name in _SETTERS if hasattr(kernel, name)}
@@ -99,8 +99,34 @@ def record(path: str | Path = "clmap.toml") -> Iterator[dict[str, RecordedLaunch
         if lines is not None:
             lines.close()
         elif notes.launches:
-            text = safe_read(file, limit=SETTINGS_BYTES, within=None).decode() if file.exists() else ""
-            write_whole(file, with_launches(text, notes.launches).encode())
+            try:  # The file may have changed meanwhile.
+                write_whole(file, with_launches(_settings(file), notes.launches).encode())
+            except OSError as error:
+                raise UsageError(system_error(error)) from None
+
+
+def _output(path: Any) -> tuple[Path, str | None]:
+    """Return where to write, and what a `.toml` file holds so far, `None` for other files.
+
+    Raises: UsageError, before the program runs, if that cannot be.
+    """
+    if not isinstance(path, str | Path) or not str(path):
+        raise UsageError(f"record({path!r}): give the path of a file, as in record('clmap.toml')")
+    file = Path(path)
+    if file.suffix != ".toml":
+        check_output(file, str(path))
+        return file, None
+    try:
+        if not file.parent.is_dir():
+            raise UsageError(f"{path}: there is no folder {file.parent}; name a file in one that is there")
+        return file, _settings(file)
+    except (OSError, ValueError) as error:  # A pipe, a folder, no UTF-8.
+        why = reason(error) if isinstance(error, OSError) else "it is no text"
+        raise UsageError(f"{path}: {why}; name a file that can be read and written") from None
+
+
+def _settings(file: Path) -> str:
+    return safe_read(file, limit=SETTINGS_BYTES, within=None).decode() if file.exists() else ""
 
 
 def _noting(old: Callable[..., Any], notes: _Notes, name: str) -> Callable[..., Any]:

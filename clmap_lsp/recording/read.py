@@ -10,7 +10,7 @@ from typing import Any
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.strange_json import parsed
 
-START = b'{"event":"'
+START = b'{"event":'
 """What every recording begins with, as `layer.c` writes it."""
 
 

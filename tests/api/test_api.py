@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -204,6 +206,20 @@ def test_a_file_that_cannot_be_read_is_an_error(tmp_path):
         ({"device": ""}, "device='': give the name of a device model"),
         ({"include_dirs": 3}, "include_dirs=3: give a folder, or a list of folders"),
         ({"standard": "CL9"}, "standard='CL9': unknown version; known: CL1.0"),
+        ({"global_size": itertools.repeat(1)}, "give one to three whole numbers"),
+        ({"local_size": {4, 8}}, "local_size={8, 4}: give one to three whole numbers"),
+        ({"global_size": {64: 1}}, "give one to three whole numbers"),
+        ({"args": 0}, "args=0: give a mapping"),
+        ({"args": {"N": 10**5000}}, "no type of OpenCL C holds as many"),
+        ({"args": {"A": "file:no.bin"}}, "args['A']='file:no.bin': no such file or directory"),
+        ({"defines": {"F(x": 1}}, "'F(x' is not the name of a macro"),
+        ({"defines": {"T": [1]}}, "defines['T'] is list: give a number, or the text"),
+        ({"include_dirs": "no/folder"}, "there is no folder 'no/folder'"),
+        ({"include_dirs": [None]}, "give a folder, or a list of folders"),
+        ({"include_dirs": b"include"}, "give a folder, or a list of folders"),
+        ({"device": "x" * 5000}, 'unknown device "xxx'),
+        ({"device": "a\nb"}, 'unknown device "a b"'),
+        ({"kernel": ["mm"]}, "kernel=['mm']: give a kernel's name"),
     ],
 )
 def test_what_cannot_be_used_is_a_usage_error_that_says_what_can(given, said):
@@ -212,6 +228,66 @@ def test_what_cannot_be_used_is_a_usage_error_that_says_what_can(given, said):
             call(NAIVE, **given)
         assert said in str(caught.value)
         assert "--" not in str(caught.value), "an option of the command line is no help here"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"time_limit_s": "3"}, "time_limit_s='3': give a number of seconds above 0"),
+        ({"time_limit_s": True}, "time_limit_s=True"),
+        ({"time_limit_s": float("nan")}, "time_limit_s=nan"),
+        ({"sub_group_synchronous": -3}, "sub_group_synchronous=-3: give a number of work-items, such as 32"),
+        ({"sub_group_synchronous": "32"}, "sub_group_synchronous='32'"),
+        ({"sub_group_synchronous": 1.5}, "sub_group_synchronous=1.5"),
+        ({"sub_group_synchronous": 1 << 70}, "give a number of work-items"),
+    ],
+)
+def test_what_a_run_cannot_use_is_an_error_before_it(given, said):
+    """Fewer than no work-items in lockstep never ended."""
+    with pytest.raises(UsageError) as caught:
+        clmap_lsp.emulate(NAIVE, **LAUNCH, **given)
+    assert said in str(caught.value)
+
+
+def test_names_that_nothing_has_are_key_errors_that_list_those_there_are(tmp_path):
+    report = clmap_lsp.analyze(NAIVE, **LAUNCH)  # type: ignore[arg-type]
+    assert "mm" in report and "nobody" not in report and report["mm"] in report
+    run = clmap_lsp.emulate(NAIVE, global_size=16, local_size=16, args={"N": 16})
+    for look, there in ((report.__getitem__, "mm"), (run.buffer, "A, B, C")):
+        with pytest.raises(KeyError) as caught:
+            look("nobody")
+        assert isinstance(caught.value, UsageError)
+        assert str(caught.value).endswith(f"'nobody'; there are: {there}")
+
+
+def test_pictures_that_cannot_be_saved_are_an_error(tmp_path):
+    drawn = clmap_lsp.analyze(NAIVE, device="nvidia-hopper", **LAUNCH)["mm"].picture("A")  # type: ignore[arg-type]
+    for path, why in (
+        (tmp_path, "is a directory"),
+        (tmp_path / "no" / "a.svg", "no such file"),
+        (3, "path of"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            drawn.save(path)
+
+
+@pytest.mark.parametrize("source", ["kernels/none", "none.clh", "none.cl", "some{1}.cl"])
+def test_a_text_that_can_only_be_a_path_is_one(source):
+    """`analyze("kernels/mm")` was a report of no kernels."""
+    with pytest.raises(UsageError, match=f"{re.escape(source)}: no such file"):
+        clmap_lsp.analyze(source)
+
+
+def test_a_kernel_on_one_line_is_no_path():
+    text = "__kernel void f(__global int *a) { a[get_global_id(0)] = 1; } // from f.cl"
+    assert "f" in clmap_lsp.analyze(text)
+
+
+def test_truth_is_one_in_c():
+    text = NAIVE.replace("r * N", "FLAG * r * N")
+    report = clmap_lsp.analyze(text, defines={"FLAG": True}, args={"N": True}, global_size=8, local_size=8)
+    assert {it.code for it in report.findings} & {"CM001", "CM002", "CM006", "CM011"} == set()
+    assert report["mm"].launch.scalar("N") == 1
 
 
 def test_a_text_without_kernels_has_none_to_choose_from():

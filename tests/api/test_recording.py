@@ -40,6 +40,41 @@ def test_tables_are_renewed_and_the_rest_is_kept():
     assert after.count("[launch.f]") == 1 and 'args = { N = 8, a = "random(64)" }' in after
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("no/clmap.toml", "there is no folder"),
+        ("no/run.clrec", "no such file"),
+        ("notes.clrec", "it is no recording that could be written over"),
+        ("folder.toml", "not a regular file"),
+        ("folder", "not a regular file"),
+        ("latin.toml", "it is no text"),
+        ("", "give the path of a file"),
+    ],
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_program_runs(
+    tmp_path: Path, name: str, why: str
+):
+    """The program ran for nothing, or a file that was no recording was gone."""
+    pytest.importorskip("pyopencl")
+    (tmp_path / "notes.clrec").write_text("notes\n")
+    (tmp_path / "latin.toml").write_bytes(b"# caf\xe9\n")
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(clmap_lsp.UsageError, match=why), clmap_lsp.record(name and str(tmp_path / name)):
+        pytest.fail("the program ran")
+    assert (tmp_path / "notes.clrec").read_text() == "notes\n"
+
+
+def test_a_recording_can_be_made_again(tmp_path: Path):
+    pytest.importorskip("pyopencl")
+    path = tmp_path / "run.clrec"
+    path.write_text('{"event": "program", "program": 1, "source": ""}\n')
+    with clmap_lsp.record(path) as launches:
+        pass
+    assert launches == {} and path.read_text() == ""
+
+
 @pytest.mark.pocl
 def test_a_program_of_three_kernels(tmp_path: Path):
     cl = pytest.importorskip("pyopencl")

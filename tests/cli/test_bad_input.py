@@ -100,7 +100,12 @@ def test_syntax_errors_leave_the_other_kernels(tmp_path: Path) -> None:
         (["check", SIMPLE, "--select", "CM1O1"], ['unknown rule "CM1O1"', "CM101"]),
         (["check", SIMPLE, "--config", "none.toml"], ["none.toml", "no such file"]),
         (["check", SIMPLE, "--baseline", "none.json"], ["none.json", "--write-baseline"]),
+        (["check", SIMPLE, "--device", "x" * 5000], ['unknown device "xxx', "clmap-lsp devices"]),
         (["check", SIMPLE, "--jobs", "0"], ["--jobs 0"]),
+        (
+            ["emulate", SIMPLE, "--kernel", "mm_simple", "--sub-group-synchronous", str(1 << 70)],
+            ["give a number of work-items, such as 32"],
+        ),
         (["check", SIMPLE, "-D", "1=2"], ["-D 1=2", "-D NAME=VALUE"]),
         (["check", SIMPLE, "-cl-std=CL9.9"], ["CL9.9", "CL1.2"]),
         (["check", SIMPLE, "--stdin-filename", "x.cl"], ["--stdin-filename", "-"]),
