@@ -194,6 +194,31 @@ def _python_host(unit: str) -> Callable[[int], Files]:
     }
 
 
+def _python_launching(n: int) -> Files:
+    unit = (
+        "N%d = %d * 64 + 64\ndef run%d(queue, buf, n=N%d):\n    m = n * 2\n"
+        "    prg.beside(queue, (m,), (64,), buf)\n    return m\n"
+    )
+    head = 'import pyopencl as cl\nprg = cl.Program(ctx, open("k.cl").read()).build()\n'
+    return {"k.cl": BESIDE, "main.py": head + repeated(unit, n)}
+
+
+def _doubling_conditions(n: int) -> str:
+    chain = "#define C0 1\n" + "".join(f"#define C{i} C{i - 1} + C{i - 1}\n" for i in range(1, 60))
+    return chain + repeated("#if C59 > %d\nint v%d;\n#endif\n", n)
+
+
+def _doubling_statements(n: int) -> str:
+    return "#define S0(x) x = x + 1;\n" + "".join(
+        f"#define S{i}(x) do {{ S{i - 1}(x) S{i - 1}(x) }} while (0);\n" for i in range(1, 60)
+    )
+
+
+def _constructors(n: int) -> str:
+    chain = "struct K0 { int v; K0(int x) : v(x) {} };\n"
+    return chain + repeated("struct K%e { K%d a, b; int v; K%e(int x) : a(x + 1), b(x * 2), v(x) {} };\n", n)
+
+
 def _toml(unit: str) -> Callable[[int], Files]:
     return lambda n: {"clmap.toml": repeated(unit, n)}
 
@@ -407,6 +432,23 @@ FAMILIES = (
     Family("host: namespaces", _hosted(lambda n: "", lambda n: nested("namespace n%d { ", "int x;", "}", n)), "files"),
     Family("host: structs in structs", _hosted(lambda n: "", lambda n: nested("struct s%d { ", "int x;", "} x;", n)), "files"),
     Family("host: else if", _hosted(lambda n: repeated("if (argc == %d) x = %d; else ", n) + "x = 1;"), "files"),
+    Family("host: macros that double in conditions", _hosted(lambda n: "x = 1;", _doubling_conditions), "files"),
+    Family("host: conditions on macros of macros", _hosted(lambda n: "x = 1;", lambda n: "#define M0 1\n" + repeated("#define M%e (M%d + 1)\n#if M%e > 3\nint v%d;\n#endif\n", n)), "files"),
+    Family("host: macros of statements that double", _hosted(lambda n: repeated("S59(x%d)\n", n), _doubling_statements), "files"),
+    Family("host: macros of statements", _hosted(lambda n: repeated("S9(x%d)\n", n), _doubling_statements), "files"),
+    Family("host: enumerators of enumerators", _hosted(lambda n: "x = E99;", lambda n: "enum { E0 = 1" + repeated(", E%e = E%d + E%d", n) + " };\n"), "files"),
+    Family("host: enumerators", _hosted(lambda n: "global[0] = E99;", lambda n: "enum { E0 = 1" + repeated(", E%e", n) + " };\n"), "files"),
+    Family("host: enumerators that are used", _hosted(lambda n: repeated("x%d = E%d;", n // 2), lambda n: "enum { E0 = 1" + repeated(", E%e = E%d + 1", n // 2) + " };\n"), "files"),
+    Family("host: constructors of members", _hosted(lambda n: "K20 k(1); x = k.v;", _constructors), "files"),
+    Family("host: constructors of many members", _hosted(lambda n: repeated("K20 k%d(%d);\n", n // 2), lambda n: _constructors(n // 2)), "files"),
+    Family("host: constants of constants", _hosted(lambda n: "x = c99;", lambda n: "const int c0 = 1;\n" + repeated("const int c%e = c%d + c%d;\n", n)), "files"),
+    Family("host: typedefs of typedefs", _hosted(lambda n: "t99 x;", lambda n: "typedef int t0;\n" + repeated("typedef t%d t%e;\n", n)), "files"),
+    Family("host: functions that launch", _hosted(lambda n: "x = 1;", lambda n: repeated("void l%d(cl_kernel k, size_t g) { size_t n = g * 2; clEnqueueNDRangeKernel(queue, k, 1, 0, &n, 0, 0, 0, 0); }\n", n)), "files"),
+    Family("host: methods that launch", _hosted(lambda n: "x = 1;", lambda n: "class R { cl_kernel k; size_t g;\n" + repeated("void l%d(size_t n) { g = n * 2; clEnqueueNDRangeKernel(queue, k, 1, 0, &g, 0, 0, 0, 0); }\n", n) + "};\n"), "files"),
+    Family("host: classes that launch", _hosted(lambda n: "x = 1;", lambda n: repeated("class R%d { cl_kernel k; size_t g; R%d() : g(%d) { k = clCreateKernel(p, \"beside\", 0); } void run() { clEnqueueNDRangeKernel(queue, k, 1, 0, &g, 0, 0, 0, 0); } };\n", n)), "files"),
+    Family("Python: functions that launch", _python_launching, "files"),
+    Family("Python: methods that launch", lambda n: {"k.cl": BESIDE, "main.py": "import pyopencl as cl\nclass R:\n    def __init__(self, ctx):\n        self.p = cl.Program(ctx, open('k.cl').read()).build()\n" + repeated("    def run%d(self, n=%d):\n        self.n%d = n\n        self.p.beside(self.q, (n,), (64,), self.b)\n", n)}, "files"),
+    Family("Python: classes that launch", lambda n: {"k.cl": BESIDE, "main.py": "import pyopencl as cl\n" + repeated("class R%d:\n    def __init__(self, ctx):\n        self.p = cl.Program(ctx, open('k.cl').read()).build()\n    def run(self, n=%d):\n        self.p.beside(self.q, (n,), (64,), self.b)\n", n)}, "files"),
     Family("Python: else if", lambda n: {"k.cl": BESIDE, "main.py": "import pyopencl as cl\nif x: y = 1\n" + repeated("elif x == %d: y = %d\n", n)}, "files"),
     Family("host: braces", _hosted(lambda n: "{" * n), "files"),
     Family("host: a long sum", _hosted(lambda n: "x = 1" + repeated(" + %d", n) + ";"), "files"),

@@ -22,6 +22,8 @@ from fuzz.families import FAMILIES, Family, Files
 
 MOST_S = 2.0
 """Processor seconds for 50 KB, in each stage."""
+LAUNCHES_S = 6.0
+"""The same for following a whole project's host code, on a command line only: 460,000 statements of it."""
 FULL = 50_000
 SIZES = (FULL // 4, FULL // 2, FULL)
 GROWTH = 3.0
@@ -36,8 +38,10 @@ Stage = tuple[str, Callable[[], object]]
 def _kernel_stages(files: Files, folder: Path) -> Iterator[Stage]:
     """What an editor and `check` do with a file: read, index, analyse, judge; and all of it after an edit."""
     from clmap_lsp.config import Settings
+    from clmap_lsp.hosts.launches import launches_of
     from clmap_lsp.rules.selection import Selection
     from clmap_lsp.workbench import Workbench
+    from clmap_lsp.workbench.hosts import project_of
 
     text, path = files["k.cl"], str(folder / "k.cl")
     beside = len(files) > 1
@@ -62,6 +66,8 @@ def _kernel_stages(files: Files, folder: Path) -> Iterator[Stage]:
         found.findings(everything)
 
     yield "edit", again
+    if any(not name.endswith((".cl", ".h")) for name in files):
+        yield "launches", lambda: launches_of(project_of(str(folder)))
 
 
 def _toml_stages(files: Files, _: Path) -> Iterator[Stage]:
@@ -157,7 +163,8 @@ def faults(took: Mapping[int, Mapping[str, float]], sizes: tuple[int, ...] = SIZ
             break
         found += [f"{size} bytes: {it}" for it in took[size] if ":" in it]
         for stage, used in took[size].items():
-            if used > MOST_S * max(size, FULL) / FULL:
+            most = LAUNCHES_S if stage == "launches" else MOST_S
+            if used > most * max(size, FULL) / FULL:
                 found.append(f"{size} bytes: {stage} {used:.1f} s")
     for small, large in pairwise(sizes):
         for stage, used in took.get(large, {}).items():

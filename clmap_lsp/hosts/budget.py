@@ -10,6 +10,7 @@ from clmap_lsp.dataclass import dataclass
 STEPS = 60_000
 STEPS_A_CHARACTER = 8
 """Programs take up to four, of which half may come up in one go."""
+_WORK_OF_A_CALL = 6
 
 
 @dataclass(slots=True)
@@ -22,6 +23,8 @@ class Budget:
     """Characters that are parsed: about a microsecond each."""
     steps: int = 20_000_000
     """Statements and expressions that are run."""
+    free_calls: int = 25_000
+    """Calls of the project's own functions whose own work is not counted."""
     was_short: bool = False
     """A share was spent; something was left out in it."""
 
@@ -60,6 +63,11 @@ class Budget:
             return False
         self.parsed -= characters
         return True
+
+    def work_of_a_call(self) -> int:
+        """Return what finding a function and binding its parameters takes, in steps."""
+        self.free_calls -= 1
+        return _WORK_OF_A_CALL if self.free_calls < 0 else 0
 
     def take_steps(self, count: int) -> bool:
         """Tell whether the program may still be followed, and count the steps."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.hosts.interpreter import Interpreter, Raised
+from clmap_lsp.hosts.interpreter import Interpreter, OutOfStepsError, Raised
 from clmap_lsp.hosts.kernels import KernelParameter, kernels_in
 from clmap_lsp.hosts.library_calls import LIBRARY
 from clmap_lsp.hosts.map_calls import MAPS
@@ -35,7 +35,7 @@ from clmap_lsp.hosts.values import (
     kept_name,
     text_of,
 )
-from clmap_lsp.hosts.walking import called_names, handed_on, makes, mentions, rows_of, writes
+from clmap_lsp.hosts.walking import called_names, handed_on, made_names, mentions, rows_of, writes
 from clmap_lsp.source.options import defines_in
 
 _LAUNCHING = frozenset(
@@ -68,8 +68,6 @@ _READIES = re.compile(
     r"_*(?:on)?_?(?:init(?!_*$)|set_?up|create|build|load|prepare|compile|make|start)", re.IGNORECASE
 )
 """Names of methods that make an object ready; its constructor is none of them."""
-_MAX_OBJECTS = 64
-"""Objects that are called of one class, each for another kernel."""
 _MAX_MAKERS = 4
 """Functions that are run for the objects of a class that they make."""
 _MAX_AS_NEAR = 3
@@ -262,6 +260,8 @@ class _Runs:
         self.users: dict[tuple[str, int], Function] = {}
         """What calls Python's functions that launch, of those that were looked at so far."""
         self.wholes: dict[str, Function] = {}
+        self.modules: dict[str, Interpreter] = {}
+        """What modules of Python leave behind, as it is when a function of theirs is run apart."""
 
     def run(self, files: Iterable[str]) -> None:
         """Run what launches in some files: programs from `main`, then what no `main` reached."""
@@ -433,12 +433,15 @@ class _Runs:
     def _run(self, function: Function) -> None:
         if not self._may_start():
             return
-        interpreter = self._interpreter()
         this = Pointer(f"o:{function.owner}#") if function.owner else None
         if function.path.endswith(".py"):
-            self._start_module(interpreter, function.path)
-            interpreter.launches.clear()
-            self._open_globals(interpreter, function.path)
+            self.starts += 1
+            try:
+                interpreter = self._loaded(function.path).branched()
+            except OutOfStepsError:
+                return
+        else:
+            interpreter = self._interpreter()
         if this is not None:
             self._made(interpreter, function, this)
         interpreter.start(function, this)
@@ -448,7 +451,7 @@ class _Runs:
         """Run what calling an object does, for objects that were made and whose calls no run came to."""
         known = {it.kernel for raised in self.raised for it in _launches(self.project, raised)}
         this = Pointer(f"o:{function.owner}#")
-        for given in list(self.project.constructed.get(function.owner, ()))[:_MAX_OBJECTS]:
+        for given in list(self.project.constructed.get(function.owner, ())):
             names = {it.plain for it in given if isinstance(it, Text)}
             if names and not names & known and self._may_start():
                 interpreter = self._interpreter()
@@ -456,11 +459,24 @@ class _Runs:
                 interpreter.start(function, this)
                 self._keep(interpreter)
 
+    def _loaded(self, path: str) -> Interpreter:
+        """Return what a module of Python leaves behind: it is run once, not for each of its functions."""
+        known = self.modules.get(path)
+        if known is not None:
+            return known
+        interpreter = Interpreter(self.project, self.handlers)
+        self._start_module(interpreter, path)
+        interpreter.launches.clear()
+        self._open_globals(interpreter, path)
+        if self.project.budget.steps >= 0:  # Else it was cut short, and the next question may pay for more.
+            self.modules[path] = interpreter
+        return interpreter
+
     def _open_globals(self, interpreter: Interpreter, path: str) -> None:
         """Open what functions of a module of Python change outside of them: they may have run before."""
         file = self.project.file(path)
-        for name in {it for each in (file.module.functions if file else ()) for it in each.globals}:
-            interpreter.open_at(f"g:{path}#{name}")
+        names = {it for each in (file.module.functions if file else ()) for it in each.globals}
+        interpreter.open_all({f"g:{path}#{name}" for name in names})
 
     def _made(
         self,
@@ -485,7 +501,8 @@ class _Runs:
             if it.row != function.row
         ]
         if given is None:
-            given = self.project.made.get(cls.name, ()) if not function.path.endswith(".py") else ()
+            same = self.project.made.get(cls.name) if not function.path.endswith(".py") else None
+            given = [same] if same is not None else ()
         interpreter.make(this.place, cls, makers, function.path, given)
         for method in self._readying(function):
             if (method.path, method.row) not in interpreter.entered:  # By the constructor.
@@ -517,13 +534,13 @@ class _Runs:
             it
             for module in modules
             for it in module.functions
-            if makes(it, cls.name) or (it.first and it.name == it.owner and it.owner in holding)
+            if cls.name in made_names(it) or (it.first and it.name == it.owner and it.owner in holding)
         ]
         for function in makers[:_MAX_MAKERS]:
             if (function.path, function.row) not in self.entered:
                 self._run(function)
         if len(makers) > _MAX_MAKERS or any(_has_object(it, cls.name) for it in modules):
-            self.project.made[cls.name] = []  # What was not run may say something else.
+            self.project.made.pop(cls.name, None)  # What was not run may say something else.
 
     def _mentioning(self, name: str, path: str) -> Iterator[Function]:
         """Yield the functions of the files that a name stands in."""

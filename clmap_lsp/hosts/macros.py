@@ -28,6 +28,9 @@ _INCLUDE = re.compile(r'\s*(?:"([^"\n]+)"|<([\w.+-]+/[^>\n]+)>)')
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MAX_EXPANSION = 40
 _MAX_CONDITION = 4096
+_EXPANDED = 1 << 18
+_EXPANDED_A_CHARACTER = 8
+"""Characters that macros put into the conditions of one text; those beyond count as ones that do not hold."""
 _MAX_MISSING = 16
 
 PREDEFINED = {"__linux__": "1", "__unix__": "1", "__GNUC__": "12", "__x86_64__": "1", "linux": "1"}
@@ -69,7 +72,7 @@ def compile_lines(
     """Return the lines that are compiled. `include` returns the macros of a file included by name."""
     masked, opaque = _masked(text)
     result = Compiled("", {name: Macro(name, None, body) for name, body in {**PREDEFINED, **defined}.items()})
-    branches = _Branches(result.macros)
+    branches = _Branches(result.macros, Expansions(_EXPANDED + _EXPANDED_A_CHARACTER * len(text)))
     out: list[str] = []
     last = ""
     undefined: dict[str, Macro] = {}
@@ -175,11 +178,24 @@ class _Branch:
     is_active: bool
 
 
+class Expansions:
+    """How many characters macros may still put into the conditions of a text."""
+
+    def __init__(self, left: int) -> None:
+        self.left = left
+
+    def take(self, characters: int) -> bool:
+        """Tell whether a text of this length may still be looked at, and count it."""
+        self.left -= characters
+        return self.left >= 0
+
+
 class _Branches:
     """The `#if`s around the current line."""
 
-    def __init__(self, macros: Mapping[str, Macro]) -> None:
+    def __init__(self, macros: Mapping[str, Macro], expansions: Expansions) -> None:
         self.macros = macros
+        self.expansions = expansions
         self.stack: list[_Branch] = []
 
     @property
@@ -222,7 +238,9 @@ class _Branches:
         asked = tuple(it for it in _WORD.findall(rest) if it != "defined")
         if len(asked) == 1 and asked[0] not in self.macros and _is_for_opencl(asked[0]):
             return _ALONE.fullmatch(rest.strip()) is not None, ()
-        return bool(condition(rest, self.macros)), tuple(it for it in asked if it not in self.macros)
+        return bool(condition(rest, self.macros, self.expansions)), tuple(
+            it for it in asked if it not in self.macros
+        )
 
 
 _FOR_OPENCL = re.compile(
@@ -236,15 +254,15 @@ def _is_for_opencl(name: str) -> bool:
     return _FOR_OPENCL.fullmatch(name) is not None and not name.startswith(("NO_", "DISABLE_", "WITHOUT_"))
 
 
-def condition(text: str, macros: Mapping[str, Macro]) -> int:
+def condition(text: str, macros: Mapping[str, Macro], expansions: Expansions) -> int:
     """Return the value of a condition of `#if`; names that are not defined are 0, as in C."""
     text = re.sub(
         r"\bdefined\s*(?:\(\s*(\w+)\s*\)|(\w+))",
         lambda it: "1" if (it[1] or it[2]) in macros else "0",
         text,
     )
-    expanded = expand(text, macros)
-    if len(expanded) > _MAX_CONDITION:
+    expanded = expand(text, macros, expansions)
+    if len(expanded) > _MAX_CONDITION or expansions.left < 0:
         return 0
     expanded = re.sub(r"(?<=[0-9a-fA-F])[uUlL]+\b", "", expanded)
     expanded = _WORD.sub(lambda it: it[0] if it[0] in ("and", "or", "not") else "0", expanded)
@@ -256,7 +274,7 @@ def condition(text: str, macros: Mapping[str, Macro]) -> int:
         return 0
 
 
-def expand(text: str, macros: Mapping[str, Macro]) -> str:
+def expand(text: str, macros: Mapping[str, Macro], expansions: Expansions) -> str:
     """Return a text with the macros that have no parentheses put in, a bounded number of times."""
     for _ in range(_MAX_EXPANSION):
         changed = _WORD.sub(
@@ -267,7 +285,7 @@ def expand(text: str, macros: Mapping[str, Macro]) -> str:
             ),
             text,
         )
-        if changed == text or len(changed) > _MAX_CONDITION:
+        if changed == text or len(changed) > _MAX_CONDITION or not expansions.take(len(changed)):
             break
         text = changed
     return text

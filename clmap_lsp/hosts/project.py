@@ -169,10 +169,11 @@ class HostProject:
         """By the name of a field: the kernels that runs put into it."""
         self.programs_in_fields: dict[str, list[KeptProgram]] = {}
         """The same of programs."""
-        self.made: dict[str, list[tuple[Value, ...]]] = {}
-        """By the name of a class: what runs gave its constructor; nothing where some may have been missed."""
+        self.made: dict[str, tuple[Value, ...] | None] = {}
+        """By the name of a class: what all runs gave its constructor alike, what they did not being open;
+        `None` where its number differs, and nothing where some may have been missed."""
         self.constructed: dict[str, dict[tuple[Value, ...], None]] = {}
-        """The same of those that are known, whatever was missed."""
+        """By the name of a class: what the first runs gave its constructor, whatever was missed."""
         self.too_long: set[tuple[str, int]] = set()
         """Short functions that call no OpenCL and took too much work to be run."""
         self._operators: dict[str, list[Function]] = {}

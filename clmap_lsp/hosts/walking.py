@@ -200,19 +200,25 @@ def mentions(function: Function, names: AbstractSet[str]) -> bool:
     return any(isinstance(it, (Name, Member)) and it.name in names for it in nodes(function.body))
 
 
-def makes(function: Function, name: str) -> bool:
-    """Tell whether a function makes objects of a class."""
-    for it in nodes(function.first + function.body):
+def made_names(function: Function) -> frozenset[str]:
+    """Return the names of classes that a function may make objects of; functions that it calls are among them."""
+    return _made(_Identity(function))
+
+
+@lru_cache(maxsize=FUNCTIONS)
+def _made(function: _Identity) -> frozenset[str]:
+    found: set[str] = set()
+    for it in nodes(function.function.first + function.function.body):
         match it:
-            case Declare(type=declared, is_pointer=False, is_reference=False) if declared == name:
-                return True
-            case New(type=made) if made == name:
-                return True
-            case Call(Name(called), template=given) if called == name or (
-                called in ("make_unique", "make_shared", "emplace") and name in given
-            ):
-                return True
-    return False
+            case Declare(type=name, is_pointer=False, is_reference=False) | New(type=name):
+                found.add(name)
+            case Call(Name(name), template=given):
+                found.add(name)
+                found.update(given if name in _MAKING else ())
+    return frozenset(found)
+
+
+_MAKING = frozenset(("make_unique", "make_shared", "emplace"))
 
 
 def declared_with(module: Module, name: str) -> set[str]:

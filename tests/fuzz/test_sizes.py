@@ -27,6 +27,10 @@ MENDED = {
     "includes in includes": 12_000,
     "a launch of chained arguments": 25_000,
     "one include often": 25_000,
+    "host: classes that launch": 150_000,
+    "host: constructors of members": 150_000,
+    "host: macros that double in conditions": 400_000,
+    "Python: functions that launch": 300_000,
     "toml: dots": 50_000,
     "toml: dotted keys": 50_000,
 }

@@ -541,6 +541,7 @@ class Interpreter(Flow):
             for it in self.frames:
                 if name in it.names and not it.is_module:
                     self.open_at(it.names[name], keeps_default=False)
+        self.spend(self.project.budget.work_of_a_call())
         outer = next((it[1] for it in self.lambdas.values() if it[0] is function), None)
         frame = Frame(function, f"f{self.site}", this, outer=outer, given=len(values), called=self.calling)
         self.site += 1

@@ -51,6 +51,8 @@ _HANDLES = frozenset(
 _MAX_BASES = 5
 """Classes above a class that are looked at."""
 
+MAX_OBJECTS = 64
+"""Objects of one class, each made in another way, whose making is remembered."""
 _MAX_OVERLOADS = 100
 """Functions of one name among which a call's arguments choose."""
 
@@ -258,11 +260,12 @@ class Objects(Names):
 
     def _note_made(self, cls: Class, values: Sequence[Value]) -> None:
         """Keep what a constructor is given: methods may be called where that cannot be followed."""
-        known = self.project.made.setdefault(cls.name, [])
         plain = tuple(it if isinstance(it, (Number, Text)) else RunTime("") for it in values)
-        if plain not in known:
-            known.append(plain)
-        self.project.constructed.setdefault(cls.name, {})[plain] = None
+        before = self.project.made.get(cls.name, plain)
+        self.project.made[cls.name] = agreed(before, plain) if before is not None else None
+        known = self.project.constructed.setdefault(cls.name, {})
+        if len(known) < MAX_OBJECTS:
+            known[plain] = None
 
     def overload(self, functions: Sequence[Function], values: Sequence[Value]) -> Function | None:
         """Return the function of a name that arguments choose: by their types, then by their number."""
@@ -447,6 +450,13 @@ def _changed_names(function: Function) -> set[str]:
 
 def _own_parameters(function: Function) -> list[Parameter]:
     return [it for it in function.parameters if it.name not in ("self", "cls")]
+
+
+def agreed(one: Sequence[Value], two: Sequence[Value]) -> tuple[Value, ...] | None:
+    """Return what two calls give alike, the rest open; `None` where they give different numbers of values."""
+    if len(one) != len(two):
+        return None
+    return tuple(it if it == other else RunTime("") for it, other in zip(one, two, strict=True))
 
 
 def accepts(function: Function, count: int) -> bool:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.project import HostProject, KeptKernel, KeptProgram
@@ -51,6 +52,8 @@ MAX_UNROLLED = MAX_ELEMENTS - 1
 
 PLACES_A_STEP = 30
 """Places that are looked through or kept for as much as a statement costs."""
+_COPIED_A_STEP = 1_000
+"""Places that are copied as a whole for as much as a statement costs."""
 
 
 class OutOfStepsError(Exception):
@@ -160,6 +163,15 @@ class State(ABC):
         """Names of variables and fields that functions which were not run may have given other values."""
         self.blocks: list[set[str]] = []
         """Of each block of C that is being run, the names that it declares."""
+
+    def branched(self) -> Self:
+        """Return one that knows the same and goes on by itself; work is counted for what is copied."""
+        self.spend(1 + (len(self.known) + len(self.types)) // _COPIED_A_STEP)
+        twin = copy(self)
+        for name, held in vars(self).items():
+            if isinstance(held, (dict, list, set)) and held is not self.handlers:
+                setattr(twin, name, type(held)(held))
+        return twin
 
     @property
     def frame(self) -> Frame:
