@@ -201,7 +201,7 @@ def mentions(function: Function, names: AbstractSet[str]) -> bool:
 
 
 def made_names(function: Function) -> frozenset[str]:
-    """Return the names of classes that a function may make objects of; functions that it calls are among them."""
+    """Return the names of classes that a function may make objects of, and of functions that it calls."""
     return _made(_Identity(function))
 
 
