@@ -47,9 +47,11 @@ class CallParser(OperandParser, ABC):
         self.piece.calls.append(call)
         arguments: list[Value] = []
         marks: list[int] = [len(self.reads)]
+        self._expect_parameter(callee, 0)
         if self.text != ")":
             while True:
-                self._expect_parameter(callee, len(arguments))
+                if arguments:
+                    self._expect_parameter(callee, len(arguments))
                 arguments.append(self._argument())
                 call.arguments.append(arguments[-1].type)
                 marks.append(len(self.reads))

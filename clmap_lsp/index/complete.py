@@ -27,11 +27,12 @@ from clmap_lsp.index.candidates import (
 from clmap_lsp.index.constants import constants
 from clmap_lsp.index.cursor import QUALIFIER_WORDS
 from clmap_lsp.index.index import Index, PlacedUnit
-from clmap_lsp.index.model import CALLABLE, Kind, Role, Scope, Symbol
+from clmap_lsp.index.model import CALLABLE, Kind, MemberAccess, Role, Scope, Symbol
 from clmap_lsp.index.place import can_begin, is_code
 from clmap_lsp.index.types import (
     TYPE_NAMES,
     Base,
+    Enumeration,
     Function,
     Pointer,
     Qualified,
@@ -61,9 +62,12 @@ class Completion:
     end: int
     candidates: tuple[Candidate, ...]
     is_cut: bool = False
+    arrow_for: int | None = None
+    """Where a `.` stands that has to be `->` for the candidates: what stands before it is a pointer."""
 
 
 _DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(\w*)\Z")
+_OTHER_DIRECTIVE = re.compile(r"[ \t]*#[ \t]*(?:include|error|line)\b[^\n]*\Z")
 _CONDITION = re.compile(r"[ \t]*#[ \t]*(?:if|elif|ifdef|ifndef|undef)\b[^\n]*\Z")
 _PRAGMA = re.compile(r"[ \t]*#[ \t]*pragma\b([^\n]*)\Z")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\(\s*((?:[\w()\s,]*,\s*)?)\w*\Z")
@@ -93,7 +97,8 @@ def complete(index: Index, offset: int) -> Completion:
     if found is None:
         found = _names(index, start, prefix)
     chosen = matching(found, prefix)
-    return Completion(start, offset, tuple(chosen[:LIMIT]), len(chosen) > LIMIT or not prefix)
+    is_cut = len(chosen) > LIMIT or not prefix
+    return Completion(start, offset, tuple(chosen[:LIMIT]), is_cut, _dot_of_pointer(index, text, start))
 
 
 def _closed(index: Index, offset: int) -> Index:
@@ -133,6 +138,8 @@ def _by_context(index: Index, line: str, text: str, start: int) -> list[Candidat
     """Return the candidates where the text before says what may stand here; else `None`."""
     if (match := _PRAGMA.match(line)) is not None:
         return pragmas(match[1])
+    if _OTHER_DIRECTIVE.match(line):
+        return []
     if _DIRECTIVE.match(line):
         return [Candidate(it, Sort.KEYWORD) for it in DIRECTIVES]
     if _CONDITION.match(line):
@@ -185,11 +192,7 @@ def _tags(index: Index, start: int, keyword: str) -> list[Candidate]:
 
 def _members(index: Index, dot: int) -> list[Candidate]:
     """Return the members of what stands before the `.` or `->` at an offset."""
-    token = index.token_at(dot)
-    placed = None if token is None else index.unit_at(token)
-    if placed is None or token is None:
-        return []
-    access = next((it for it in placed.unit.members if it.token == token - placed.start), None)
+    access = _access_at(index, dot)
     if access is None:
         return []
     base = base_of(access.type)
@@ -200,6 +203,24 @@ def _members(index: Index, dot: int) -> list[Candidate]:
     if isinstance(base, VectorType):
         return [Candidate(name, Sort.MEMBER, detail) for name, detail in _swizzles(base)]
     return []
+
+
+def _access_at(index: Index, dot: int) -> MemberAccess | None:
+    token = index.token_at(dot)
+    placed = None if token is None else index.unit_at(token)
+    if placed is None or token is None:
+        return None
+    return next((it for it in placed.unit.members if it.token == token - placed.start), None)
+
+
+def _dot_of_pointer(index: Index, text: str, start: int) -> int | None:
+    """Return where the `.` stands before a place, if what stands before that is a pointer."""
+    match = _MEMBER.search(text[max(0, start - 40) : start])
+    if match is None or match[0].startswith("->"):
+        return None
+    dot = start - len(match[0])
+    access = _access_at(index, dot)
+    return dot if access is not None and isinstance(base_of(access.type), Pointer) else None
 
 
 def _record_members(members: list[Symbol]) -> Iterator[Candidate]:
@@ -259,7 +280,7 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
         in_function=in_function,
         after_type=before in _BEFORE_TYPES,
         is_case=before == "case",
-        samplers=_sampler_order(index, token),
+        expected=_expected_words(index, placed, token, in_function=in_function),
     )
     # What does not fit the letters typed so far is most of it, and need not be put in order.
     found = [
@@ -284,7 +305,8 @@ class _Order:
     in_function: bool
     after_type: bool
     is_case: bool
-    samplers: dict[str, int]
+    expected: dict[str, int]
+    """Words that are wanted before all others."""
     is_family: bool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -295,12 +317,12 @@ class _Order:
 
     def rank(self, it: Candidate) -> tuple[float, float, int, tuple[str | int, ...]]:
         """Return what sorts candidates, the likeliest first."""
-        if it.label in self.samplers:
-            return -1.0, float(self.samplers[it.label]), 0, ()
+        if it.label in self.expected:
+            return -1.0, float(self.expected[it.label]), 0, ()
         group, used = self._seen(it)
         is_conversion = it.label.startswith(_FAMILIES)
-        if self.wanted is not None and it.type is not None and _fits(self.wanted, it, exactly=is_conversion):
-            group -= 0.5
+        if self.wanted is not None and it.type is not None:
+            group -= _fit(self.wanted, it, exactly=is_conversion)
         place = _common().get(it.label, len(_common()))
         if is_conversion and place == len(_common()) and not self.is_family:
             group += 1.0
@@ -378,14 +400,41 @@ _SAMPLER_WORDS = (
 _IN_SAMPLER = re.compile(r"sampler_t|read_image|CLK_(?:ADDRESS|NORMALIZED|FILTER)")
 
 
-def _sampler_order(index: Index, token: int | None) -> dict[str, int]:
-    """Return what a sampler that is being written may still need, in order; nothing elsewhere."""
+_FENCES = re.compile(r"(?:work_group_|sub_group_)?barrier\Z|(?:\w+_)?(?:mem|work_item)_fence\Z")
+_FENCE_WORDS = ("CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE", "CLK_IMAGE_MEM_FENCE")
+
+
+def _expected_words(
+    index: Index, placed: PlacedUnit | None, token: int | None, *, in_function: bool
+) -> dict[str, int]:
+    """Return the words that a place wants before all others, in order; nothing at most places."""
+    if token is None or placed is None:
+        return {}
+    texts = index.texts
+    if texts[token] in ("(", ",") and not in_function and _is_kernel_head(texts[placed.start : token + 1]):
+        words = ("__global", "const", "__constant", "__local")
+        plain = not any(it in texts for it in ("__kernel", *words) if it.startswith("_"))
+        return {it.strip("_") if plain else it: at for at, it in enumerate(words)}
     before: list[str] = []
-    at = -1 if token is None else token
-    while at >= 0 and index.texts[at] not in (";", "{", "}") and len(before) < 40:
-        before.append(index.texts[at])
+    at = token
+    while at >= 0 and texts[at] not in (";", "{", "}") and len(before) < 40:
+        before.append(texts[at])
         at -= 1
-    if not any(map(_IN_SAMPLER.match, before)):
+    if before[:1] in (["("], ["|"]) and any(map(_FENCES.match, before)):
+        given = set(before)
+        return {it: at for at, it in enumerate(_FENCE_WORDS) if it not in given}
+    return _sampler_order(before)
+
+
+def _is_kernel_head(texts: Sequence[str]) -> bool:
+    """Tell whether the parameters of a kernel are being typed."""
+    return "{" not in texts and not KERNEL_WORDS.isdisjoint(texts) and texts.count("(") > texts.count(")")
+
+
+def _sampler_order(before: list[str]) -> dict[str, int]:
+    """Return what a sampler may still need behind these tokens of its statement, the last one first."""
+    found = next((at for at, it in enumerate(before) if _IN_SAMPLER.match(it)), None)
+    if found is None or (before[found].startswith("read_image") and "," not in before[:found]):
         return {}
     given = {it.split("_")[1] for it in before if it in _SAMPLER_WORDS}
     return {it: at for at, it in enumerate(_SAMPLER_WORDS) if it.split("_")[1] not in given}
@@ -478,12 +527,15 @@ def _recent(index: Index, start: int, placed: PlacedUnit | None, token: int | No
     found: dict[str, float] = {}
     texts = index.texts
     if placed is not None and token is not None:
-        for at in range(token, placed.start - 1, -1):
+        # What is called here is seldom an argument of itself.
+        last = token - 2 if texts[token] == "(" else token
+        for at in range(last, placed.start - 1, -1):
             found.setdefault(texts[at], float(token - at))
         for at in range(token + 1, placed.end):
             found.setdefault(texts[at], float(at - token) + 500.0)
     for macro_token, symbol in index.macro_uses:
-        if macro_token.path == index.path:
+        is_called_here = macro_token.end == start - 1 and index.text[start - 1] == "("
+        if macro_token.path == index.path and not is_called_here:
             distance = abs(start - macro_token.start) / 4
             if distance < found.get(symbol.name, _FAR):
                 found[symbol.name] = distance
@@ -495,12 +547,26 @@ def _wanted(placed: PlacedUnit, at: int) -> Qualified | None:
     return next((it.type for it in reversed(placed.unit.expected) if it.token == at), None)
 
 
-def _fits(wanted: Qualified, it: Candidate, *, exactly: bool) -> bool:
+def _fit(wanted: Qualified, it: Candidate, *, exactly: bool) -> float:
+    """Return by how many groups a candidate is moved up for its type."""
     assert it.type is not None
     a, b = base_of(wanted), base_of(it.type)
+    if isinstance(a, Enumeration) and _is_of(it.symbol, a):
+        return 1.5
+    if a == b:
+        return 0.5
     if exactly or isinstance(a, Unknown) or isinstance(b, Unknown):
-        return a == b
-    return a == b or (is_arithmetic(a) and is_arithmetic(b)) or _same_pointer(a, b)
+        return 0.0
+    if _same_pointer(a, b):
+        return 0.5
+    return 0.4 if is_arithmetic(a) and is_arithmetic(b) else 0.0
+
+
+def _is_of(symbol: Symbol | None, enumeration: Enumeration) -> bool:
+    """Tell whether a symbol is one of an enumeration's constants, which are integers to C."""
+    if symbol is None or symbol.parent is None or symbol.parent.type is None:
+        return False
+    return symbol.kind is Kind.ENUMERATOR and symbol.parent.type.base is enumeration
 
 
 def _same_pointer(a: Base, b: Base) -> bool:

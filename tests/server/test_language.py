@@ -299,6 +299,27 @@ def test_completion_resolves_and_inserts_snippets(session):
     assert "3 ULP" in resolved["documentation"]["value"]
 
 
+@pytest.mark.parametrize(
+    ("typed", "label", "wanted"),
+    [
+        ("sum = cla|(sum, 0.0f, 1.0f);", "clamp", "sum = clamp(sum, 0.0f, 1.0f);"),
+        ("sum = AT| (1, 2);", "AT", "sum = AT (1, 2);"),
+        ("points.pl|", "place", "points->place"),
+    ],
+)
+def test_completion_writes_what_fits_what_stands_there(session, typed, label, wanted):
+    text = KERNEL.replace("    barrier(CLK", f"    {typed}\n    barrier(CLK")
+    place = at(text, "|")
+    text = text.replace("|", "")
+    uri = session.open(text, "fits.cl")
+    params = {"textDocument": {"uri": uri}, "position": place}
+    items = session.request("textDocument/completion", params)["items"]
+    item = next(it for it in items if it["label"] == label)
+    edits = [item["textEdit"], *item.get("additionalTextEdits", [])]
+    assert f"    {wanted}\n" in applied(text, edits)
+    session.close(uri)
+
+
 def test_completion_of_the_configuration(session):
     text = "[build]\nst\n[launch.total]\nlo\n"
     uri = session.open(text, "clmap.toml", "toml")

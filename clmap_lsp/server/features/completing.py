@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from lsprotocol import types as lsp
@@ -112,18 +113,26 @@ def _is_wanted(indexed: Indexed, offset: int, context: lsp.CompletionContext | N
 
 def _items(document: Document, found: Completion, takes_snippets: bool) -> lsp.CompletionList:
     range_ = document.range(found.start, found.end)
+    is_called = _CALLED.match(document.text, found.end) is not None
     items = [
-        _item(document, it, at, range_, takes_snippets)
+        _item(document, it, at, range_, None if is_called or not takes_snippets else it.snippet)
         for at, it in enumerate(found.candidates)
         if takes_snippets or it.sort is not Sort.SNIPPET
     ]
+    if found.arrow_for is not None:
+        dot = document.range(found.arrow_for, found.arrow_for + 1)
+        for item in items:
+            item.additional_text_edits = [lsp.TextEdit(dot, "->")]
     return lsp.CompletionList(found.is_cut, items)
 
 
+_CALLED = re.compile(r"\w*[ \t]*\(")
+"""Arguments stand there already: a snippet would bring them a second time."""
+
+
 def _item(
-    document: Document, it: Candidate, at: int, range_: lsp.Range, takes_snippets: bool
+    document: Document, it: Candidate, at: int, range_: lsp.Range, snippet: str | None
 ) -> lsp.CompletionItem:
-    snippet = it.snippet if takes_snippets else None
     return lsp.CompletionItem(
         it.label,
         kind=_KINDS[it.sort],

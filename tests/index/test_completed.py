@@ -1,0 +1,80 @@
+"""What is offered first where nothing of a word is typed yet, and how it fits what stands there."""
+
+from __future__ import annotations
+
+import pytest
+from index_reading import index_of
+
+from clmap_lsp.index.complete import complete
+
+TEXT = """\
+#define AT(r, c) ((r) * 16 + (c))
+enum mode { FAST, SLOW };
+typedef struct { float4 place; int count; } point_t;
+float weight(float x, enum mode how, int n) { return how == SLOW ? x : x * n; }
+kernel void total(global const float *values, read_only image2d_t image, const int many)
+{
+    int gid = get_global_id(0);
+    float sum = 0.0f;
+    point_t own, *pointer = &own;
+    @
+}
+"""
+
+
+def offered(typed: str, around: str = TEXT) -> list[str]:
+    text = around.replace("@", typed)
+    offset = text.index("|")
+    found = complete(index_of(text.replace("|", "", 1)), offset)
+    return [it.label for it in found.candidates]
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("sum = weight(|)", "sum"),
+        ("sum = weight(|", "sum"),
+        ("sum = weight(sum, |)", "FAST"),
+        ("sum = weight(sum, FAST, |)", "gid"),
+        ("barrier(|", "CLK_LOCAL_MEM_FENCE"),
+        ("barrier(CLK_LOCAL_MEM_FENCE | |)", "CLK_GLOBAL_MEM_FENCE"),
+        ("mem_fence(|);", "CLK_LOCAL_MEM_FENCE"),
+    ],
+)
+def test_an_argument_is_offered_by_its_type_and_not_the_function_itself(typed, first):
+    if typed.count("|") > 1:
+        at = typed.rindex("|")
+        text = TEXT.replace("@", typed[:at] + typed[at + 1 :])
+        offset = TEXT.index("@") + at
+        labels = [it.label for it in complete(index_of(text), offset).candidates]
+    else:
+        labels = offered(typed)
+    assert labels[0] == first
+
+
+def test_a_macro_is_no_argument_of_itself():
+    assert offered("sum = values[AT(|")[0] != "AT"
+
+
+def test_the_image_is_wanted_before_its_sampler():
+    assert not offered("read_imagef(|")[0].startswith("CLK_")
+    assert offered("read_imagef(image, |")[0].startswith("CLK_")
+
+
+@pytest.mark.parametrize(("word", "space"), [("__kernel", "__global"), ("kernel", "global")])
+def test_parameters_of_kernels_begin_with_an_address_space_as_the_file_spells_it(word, space):
+    assert space in offered("|", f"{word} void k(@")[:2]
+
+
+def test_no_names_follow_a_directive_that_takes_none():
+    assert offered("#include |", "@\n") == []
+    assert offered("#error in|", "@\n") == []
+
+
+@pytest.mark.parametrize(("typed", "arrow"), [("pointer.|", "."), ("pointer.pl|", "."), ("own.|", None)])
+def test_a_dot_behind_a_pointer_becomes_an_arrow(typed, arrow):
+    text = TEXT.replace("@", typed)
+    offset = text.index("|")
+    found = complete(index_of(text.replace("|", "")), offset)
+    assert found.candidates[0].label == "place"
+    assert (None if found.arrow_for is None else text[found.arrow_for]) == arrow
