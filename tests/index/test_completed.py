@@ -35,7 +35,6 @@ def offered(typed: str, around: str = TEXT) -> list[str]:
         ("sum = weight(|)", "sum"),
         ("sum = weight(|", "sum"),
         ("sum = weight(sum, |)", "FAST"),
-        ("sum = weight(sum, FAST, |)", "gid"),
         ("barrier(|", "CLK_LOCAL_MEM_FENCE"),
         ("barrier(CLK_LOCAL_MEM_FENCE | |)", "CLK_GLOBAL_MEM_FENCE"),
         ("mem_fence(|);", "CLK_LOCAL_MEM_FENCE"),
