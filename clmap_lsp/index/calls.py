@@ -60,7 +60,7 @@ class CallParser(OperandParser, ABC):
                 call.commas.append(self.at)
                 self.at += 1
         closing = self.at
-        self.expect(")", opened)
+        self.expect(")", opened, in_list=True)
         call.end = self.at
         call.varying = []
         return self._called(value, call, arguments, closing, marks)

@@ -157,23 +157,73 @@ class Cursor:
             return True
         return False
 
-    def expect(self, text: str, opened: int | None = None) -> None:
-        """Go past this token; report and give up where there is another. Raises: SyntaxFaultError."""
+    def expect(self, text: str, opened: int | None = None, *, in_list: bool = False) -> None:
+        """Go past this token; report and give up where there is another. Raises: SyntaxFaultError.
+
+        Args:
+            in_list: it closes a list, whose next element may stand here behind a comma that is missing.
+        """
         if self.texts[self.at] == text:
             self.at += 1
             return
         notes = () if opened is None else ((opened, f"to match this '{self.texts[opened]}'"),)
-        fix = Fix(f"Insert '{text}'", (Edit(self.at, self.at, text),))
+        missing = "," if in_list and self._is_closed_later(text) else text
+        is_stray = self.text in (")", "]") and (opened is None or self._bracket_around(opened) != self.text)
+        fix = None if is_stray else self._insertion(missing)
         self.issue("syntax-error", f"expected '{text}'", fix=fix, notes=notes)
         raise SyntaxFaultError
 
-    def expect_semicolon(self, where: str) -> None:
-        """Go past a `;`; where it is missing, report it behind the token before, as compilers do."""
+    def _is_closed_later(self, text: str) -> bool:
+        """Tell whether a name or number stands here, and behind it what closes the list that it is in."""
+        if not (self.text[:1].isalnum() or self.text[:1] in ("_", '"', "'")):
+            return False
+        depth = 0
+        for at in range(self.at, self.n_tokens):
+            it = self.texts[at]
+            if depth == 0 and it == text:
+                return True
+            if it in (";", "{") or depth < 0:
+                return False
+            depth += (it in OPENING) - (it in _CLOSING)
+        return False
+
+    def _bracket_around(self, opened: int) -> str | None:
+        """Return what closes the bracket of the statement that the one at `opened` stands in."""
+        depth = 0
+        for at in range(opened - 1, -1, -1):
+            text = self.texts[at]
+            if text in (";", "{", "}"):
+                return None
+            depth += (text in _CLOSING) - (text in OPENING)
+            if depth < 0:
+                return OPENING[text]
+        return None
+
+    def _insertion(self, text: str) -> Fix:
+        """Return the fix that inserts a token here."""
+        return Fix(f"Insert '{text}'", (Edit(self.at, self.at, text),))
+
+    def expect_semicolon(self, where: str, *, in_list: bool = False) -> bool:
+        """Go past a `;`; where it is missing, report it behind the token before, as compilers do.
+
+        Args:
+            in_list: it ends a list of names, and a comma may be missing instead.
+
+        Returns: whether a `;` was there.
+        """
         if self.texts[self.at] == ";":
             self.at += 1
-            return
-        fix = Fix("Insert ';'", (Edit(self.at, self.at, ";"),))
-        self.issue("syntax-error", f"expected ';' {where}", is_behind=True, fix=fix)
+            return True
+        if self.text in (")", "]") and self.texts[self.at + 1] == ";":
+            fix = Fix(f"Remove '{self.text}'", (Edit(self.at, self.at + 1, ""),))
+            self.issue("syntax-error", f"extraneous '{self.text}' before ';'", fix=fix)
+            self.at += 2
+            return True
+        is_next = in_list and self.is_name() and self.texts[self.at + 1] in (";", ",")
+        missing = "," if is_next and self.lookup(self.text) is None else ";"
+        inserts = None if self.text in (")", "]") else self._insertion(missing)
+        self.issue("syntax-error", f"expected ';' {where}", is_behind=True, fix=inserts)
+        return False
 
     def is_name(self, at: int | None = None) -> bool:
         """Tell whether a token is an identifier."""

@@ -424,7 +424,8 @@ class DeclarationParser(ExpressionParser):
             if not self.accept(","):
                 break
         if self.text != ";":
-            self.expect_semicolon("at end of declaration list")
+            if self.expect_semicolon("at end of declaration list", in_list=True):
+                return
             if self.text != "}" and not self.starts_type(self.at):
                 self.skip_to(";")
                 self.accept(";")
@@ -609,7 +610,7 @@ class DeclarationParser(ExpressionParser):
             self._macro_behind_parameter()
             if not self.accept(","):
                 break
-        self.expect(")", opened)
+        self.expect(")", opened, in_list=True)
         return found, is_variadic, True
 
     def _macro_behind_parameter(self) -> None:
@@ -734,7 +735,7 @@ class DeclarationParser(ExpressionParser):
             most = max(most, at)
             if not self.accept(","):
                 break
-        self.expect("}", opened)
+        self.expect("}", opened, in_list=True)
         return most
 
     def _designated(self, type_: Qualified, at: int) -> tuple[Qualified | None, int]:
@@ -814,7 +815,8 @@ class DeclarationParser(ExpressionParser):
                 self.issue("syntax-error", "function definition is not allowed here")
                 self.skip_brackets()
                 return
-            self.expect_semicolon(end_words)
+            if self.expect_semicolon(end_words, in_list=True):
+                return
             if not self._begins_something():
                 self.skip_to(";")
                 self.accept(";")

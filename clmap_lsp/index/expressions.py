@@ -318,7 +318,7 @@ class ExpressionParser(PostfixParser, ABC):
         parts = [self.assignment()]
         while self.accept(","):
             parts.append(self.assignment())
-        self.expect(")", opened)
+        self.expect(")", opened, in_list=True)
         counts = [_lane_count(it.type) for it in parts]
         if len(parts) > 1 and None not in counts:
             total = sum(it or 0 for it in counts)

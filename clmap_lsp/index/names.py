@@ -8,13 +8,14 @@ from collections.abc import Iterable
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """Return a candidate that one slip of the hand makes this name of: a letter more, less, other or swapped.
 
-    Of several, the first. Names of one letter have no neighbours.
+    Of several, the first that has the same letters, else the first. Names of one letter have no neighbours.
     """
     if len(name) < 2:
         return None
     candidates = tuple(candidates)
     length = len(name)
     first, last = name[0], name[-1]
+    found: str | None = None
     for candidate in candidates:
         # A slip leaves the first letter or the last: most candidates need no closer look.
         if (
@@ -23,7 +24,11 @@ def nearest(name: str, candidates: Iterable[str]) -> str | None:
             and (candidate[0] == first or candidate[-1] == last or length == 2)
             and _is_one_slip(name, candidate)
         ):
-            return candidate
+            if len(candidate) == length and sorted(candidate) == sorted(name):
+                return candidate  # Letters that are swapped are likelier than one that is missing.
+            found = found or candidate
+    if found is not None:
+        return found
     folded = name.lower()
     alike = (it for it in candidates if it.lower() == folded and it != name)
     return None if length < 3 else next(alike, None)

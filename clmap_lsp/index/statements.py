@@ -504,7 +504,8 @@ class UnitParser(PieceParser):
         start = self.at
         self.expression()
         if self.text != ";":
-            self.expect_semicolon("after expression")
+            if self.expect_semicolon("after expression"):
+                return False
             if self.at == start or not self._begins_something():
                 raise SyntaxFaultError
             return False

@@ -600,3 +600,42 @@ def test_designators_lead_into_what_they_name():
     assert [named(index, it).symbol.name for it in ("a", "q", "u", "again")] == ["a", "q", "u", "q"]
     (array,) = [it for _, it in index.symbols() if it.name == "r"]
     assert spelled(array.type) == "int[7]"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "title", "right"),
+    [
+        ("o[0] = max(1.0f o[1]);", "Insert ','", "o[0] = max(1.0f, o[1]);"),
+        ("float4 v = (float4)(1, 2 n, 4);", "Insert ','", "float4 v = (float4)(1, 2, n, 4);"),
+        ("int a[2] = { 1 2 };", "Insert ','", "int a[2] = { 1, 2 };"),
+        ("int a b;", "Insert ','", "int a, b;"),
+        ("int a n = 2;", "Insert ';'", "int a; n = 2;"),
+        ("barrier(CLK_LOCAL_MEM_FENCE; n = 1;", "Insert ')'", "barrier(CLK_LOCAL_MEM_FENCE); n = 1;"),
+        ("o[n * (n + 1] = 1;", "Insert ')'", "o[n * (n + 1)] = 1;"),
+        ("n = max(n, o[1);", "Insert ']'", "n = max(n, o[1]);"),
+        ("n = n + 1);", "Remove ')'", "n = n + 1;"),
+        ("int a = n];", "Remove ']'", "int a = n;"),
+        ("n = n) * 2;", None, None),
+        ("o[n) * 2] = 1;", None, None),
+        ("floa4t v = 1;", "Change to 'float4'", "float4 v = 1;"),
+    ],
+)
+def test_a_fix_repairs_the_text_or_there_is_none(wrong, title, right):
+    text = f"{HEAD}{wrong}\n}}\n"
+    index = index_of(text)
+    first = next(it for it in index.issues if it.issue.severity is Severity.ERROR)
+    assert (None if first.issue.fix is None else first.issue.fix.title) == title
+    for it in reversed(edits(index, first)):
+        text = text[: it.span.start] + it.text + text[it.span.end :]
+    if right is not None:
+        assert text == f"{HEAD}{right}\n}}\n"
+        assert not [it for it in index_of(text).issues if it.issue.severity is Severity.ERROR]
+
+
+def test_a_missing_comma_between_parameters_is_no_missing_bracket():
+    text = "kernel void k(global int *a global int *b) { a[0] = b[0]; }\n"
+    index = index_of(text)
+    first = next(it for it in index.issues if it.issue.severity is Severity.ERROR)
+    assert first.issue.message == "expected ')'"
+    (edit,) = edits(index, first)
+    assert (edit.span.start, edit.text) == (text.index("a global") + 1, ",")
