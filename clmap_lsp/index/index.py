@@ -315,6 +315,8 @@ class Index:
 
     def definition(self, symbol: Symbol) -> Symbol:
         """Return the definition of what a symbol declares; where there is none, its first declaration."""
+        if symbol.is_definition and symbol.kind is not Kind.MACRO:
+            return symbol  # A host file may hold several programs that define the same names.
         found = self.declarations(symbol)
         return next((it for it in found if it.is_definition), found[0])
 

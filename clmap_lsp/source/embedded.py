@@ -38,6 +38,7 @@ _PYTHON_TOKEN = re.compile(
 )
 _C_ESCAPE = re.compile(r"\\(?:\r\n|\n|x[0-9a-fA-F]+|[0-7]{1,3}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL)
 _FIELD = re.compile(r"\{\{|\}\}|\{(?P<value>[^{}\n!:]*+)[^{}\n]*+\}")
+_JOINED_LINE = re.compile(r"\\\r?\n")
 _PYTHON_COMMENT = re.compile(r"(?<!\S)#[^\n]*")
 _BEFORE_VALUES = ("=", "(", ",", "+", "[", "{", "%", "return", "yield", '"', "'")
 _LONGEST_ESCAPE = 10
@@ -81,7 +82,12 @@ def find_embedded(text: str, language: HostLanguage) -> list[EmbeddedSource]:
     """Return the strings of a host file that hold OpenCL kernels, in the order of the file. Never raises."""
     found = _strings(text, language)
     programs = _with_macros(_made(text, language), found)
-    return [it for it in programs if _KERNEL.search(it.text)]
+    return [it for it in programs if _holds_kernel(it.text)]
+
+
+def _holds_kernel(text: str) -> bool:
+    """Tell whether a text has the head of a kernel: a message may speak of `kernel scale(...)`."""
+    return (match := _KERNEL.search(text)) is not None and ("__kernel" in match[0] or "void" in text)
 
 
 def _strings(text: str, language: HostLanguage) -> Iterator[EmbeddedSource]:
@@ -143,9 +149,9 @@ def kernels_of_host(text: str, path: str) -> tuple[str, int]:
     if language is None:
         return text, 0
     found, made = list(_strings(text, language)), _made(text, language)
-    if not any(_KERNEL.search(it.text) for it in _with_macros(made, found)):
+    if not any(_holds_kernel(it.text) for it in _with_macros(made, found)):
         return text, 0
-    programs = [it for it in found if _KERNEL.search(it.text) or "\n" in it.text.strip()]
+    programs = [it for it in found if _holds_kernel(it.text) or "\n" in it.text.strip()]
     if is_host:  # A kernel file that is one such macro may define the macros that stand in it.
         programs = _with_macros(made, programs)
     blank = re.sub(r"[^\n]", " ", text)
@@ -219,22 +225,47 @@ def _joined(text: str, run: list[tuple[int, int]]) -> EmbeddedSource:
 
 
 def _python(text: str) -> Iterator[EmbeddedSource]:
-    for match in _PYTHON_TOKEN.finditer(text):
-        name = "long" if match.group("triple") else "short"
-        if match.group(name) is None:
-            continue
-        start, end = match.span(name)
-        if name == "long" and not _is_value(text, match.start()):
+    """Yield string literals, and runs of them that Python puts together, with what is filled in named."""
+    for run in _python_runs(text):
+        first = run[0]
+        if first["triple"] and not _is_value(text, first.start()):
             continue
         pieces = _Pieces()
-        prefix = match.group("prefix").lower()
-        is_raw = "r" in prefix or "\\" not in text[start:end]
-        add = pieces.add_raw if is_raw else pieces.add_escaped
-        if "f" in prefix:
-            pieces.add_formatted(text, start, end, add)
-        else:
-            add(text, start, end)
-        yield pieces.source(start, end)
+        for match in run:
+            start, end = match.span(_body_of(match))
+            prefix = match["prefix"].lower()
+            is_raw = "r" in prefix or "\\" not in text[start:end]
+            add = pieces.add_raw if is_raw else pieces.add_escaped
+            if "f" in prefix:
+                pieces.add_formatted(text, start, end, add)
+            else:
+                add(text, start, end)
+        yield pieces.source(first.start(_body_of(first)), run[-1].end(_body_of(run[-1])))
+
+
+def _body_of(match: re.Match[str]) -> str:
+    return "long" if match["triple"] else "short"
+
+
+def _python_runs(text: str) -> Iterator[list[re.Match[str]]]:
+    """Yield literals with those that follow, with only white space, comments or a `+` between.
+
+    A line end is between them only inside of brackets: elsewhere it ends what is assigned.
+    """
+    run: list[re.Match[str]] = []
+    depth = last = 0
+    for match in _PYTHON_TOKEN.finditer(text):
+        between = text[last : match.start()]
+        last = match.end()
+        depth = max(depth + sum(map(between.count, "([{")) - sum(map(between.count, ")]}")), 0)
+        ends_line = depth == 0 and "\n" in _JOINED_LINE.sub("", between)
+        if run and (ends_line or between.strip(" \t\r\n\\") not in ("", "+")):
+            yield run
+            run = []
+        if match[_body_of(match)] is not None:
+            run.append(match)
+    if run:
+        yield run
 
 
 class _Pieces:

@@ -136,3 +136,34 @@ def test_a_kernel_in_a_string_and_who_creates_it(session: Session, tmp_path: Pat
     back = {**at, "position": found["range"]["start"], "context": {"includeDeclaration": False}}
     (use,) = session.request("textDocument/references", back)
     assert use["range"]["start"] == {"line": line, "character": 48}
+
+
+TWO_PROGRAMS = '''\
+import pyopencl as cl
+first = """
+typedef struct { int x; } pair;
+kernel void mm(global int *a) { pair p; p.x = 1; a[get_global_id(0)] = p.x; }
+"""
+second = """
+typedef struct { float x; } pair;
+kernel void mm(global float *a) { pair p; p.x = 1; a[get_global_id(0)] = p.x; }
+kernel void wrong(global float *a) { a[0] = lost_name }
+"""
+'''
+
+
+def test_two_programs_of_a_host_file_may_define_the_same_names(session: Session, tmp_path: Path) -> None:
+    session.client.notify(
+        "workspace/didChangeConfiguration",
+        {"settings": {"clmap": {"emulate": "off", "embedded": True}}},
+    )
+    host = session.open(TWO_PROGRAMS, "main.py", "python")
+    refused = session.until(host, lambda found: any(it["code"] == "CM001" for it in found))
+    assert [it["code"] for it in refused if it["severity"] == 1] == ["CM001"]
+    line = TWO_PROGRAMS.splitlines()[7]
+    at = {
+        "textDocument": {"uri": host},
+        "position": {"line": 7, "character": line.index("pair p")},
+    }
+    (found,) = session.request("textDocument/definition", at)
+    assert found["range"]["start"]["line"] == 6

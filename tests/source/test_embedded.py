@@ -62,6 +62,34 @@ def test_python_triple_quotes(quote):
     assert host[found.start : found.end] == found.text
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        'src = ("__kernel void f(__global int *a) {"\n       " a[0] = 1; }")\n',
+        'src = "__kernel void f(__global int *a) {" \\\n    " a[0] = 1; }"\n',
+        'src = "__kernel void f(__global int *a) {" + \\\n    " a[0] = 1; }"\n',
+        'src = ("__kernel void f(__global int *a) {"  # The head.\n       r" a[0]" " = 1; }")\n',
+    ],
+)
+def test_literals_that_python_puts_together_are_one_text(host):
+    found = only(host, "python")
+    assert found.text == "__kernel void f(__global int *a) { a[0] = 1; }"
+    assert host[found.host_offset(found.text.index("1;"))] == "1"
+
+
+def test_literals_of_other_lines_and_lists_are_not_put_together():
+    host = 'a = "kernel void f(global int *a) {"\n"}"\nb = ["kernel void g(", "void)"]\n'
+    assert [it.text for it in find_embedded(host, "python")] == [
+        "kernel void f(global int *a) {",
+        "kernel void g(",
+    ]
+
+
+def test_a_message_that_speaks_of_a_kernel_is_none():
+    assert find_embedded('print("Nothing came of kernel scale(...)")\n', "python") == []
+    assert find_embedded('puts("no kernel named scale (see above)");\n', "c") == []
+
+
 def test_python_escapes_map_back():
     host = 'src = """#define A \\\\\n  1\n__kernel void f(__global int *a) { a[0] = A; }"""\n'
     found = only(host, "python")
