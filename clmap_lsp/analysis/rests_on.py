@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.launch.model import BufferArgument, Launch, Origin, ScalarArgument
+from clmap_lsp.launch.model import OFFSET, BufferArgument, Launch, Origin, ScalarArgument
 
 if TYPE_CHECKING:
     from clmap_lsp.access.records import Access
@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from clmap_lsp.source.ir import Kernel
 
 Kind = Literal[
-    "macro", "scalar", "image", "global", "local", "buffer", "alignment", "aliasing", "float", "contents"
+    "macro",
+    "scalar",
+    "image",
+    "global",
+    "local",
+    "offset",
+    "buffer",
+    "alignment",
+    "aliasing",
+    "float",
+    "contents",
 ]
 GUESSED = "guessed"
 """The origin of what nobody said; all other origins are known."""
@@ -58,6 +68,8 @@ def _macros(kernel: Kernel) -> Iterator[RestsOn]:
 def _launch(launch: Launch, kernel: Kernel) -> Iterator[RestsOn]:
     yield RestsOn("global", "global size", _sizes(launch.global_size), _origin(launch, "global"))
     yield RestsOn("local", "local size", _sizes(launch.local_size), _origin(launch, "local"))
+    if launch.global_offset:
+        yield RestsOn("offset", OFFSET, _sizes(launch.global_offset), _origin(launch, OFFSET))
     from clmap_lsp.emulator.symbolic.needs import needs_of  # NumPy is not needed to start.
 
     asked = {it.name for it in needs_of(kernel).variables}  # What addresses and branches depend on.

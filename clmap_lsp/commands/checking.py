@@ -122,7 +122,7 @@ def guesses_of(analysis: FileAnalysis, of_names: Sequence[Guess]) -> Guesses:
     launches = []
     for kernel in analysis.kernels:
         macros |= {it.name: it.value for it in kernel.rests_on if it.kind == "macro" and it.origin == GUESSED}
-        said = [it for it in kernel.rests_on if it.kind in ("global", "local", "scalar")]
+        said = [it for it in kernel.rests_on if it.kind in ("global", "local", "offset", "scalar")]
         if any(it.origin == GUESSED for it in said):
             rests = tuple(Rest(it.kind, it.name, it.value, it.origin) for it in said)
             launches.append((kernel.name, rests))

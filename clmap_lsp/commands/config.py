@@ -142,7 +142,7 @@ def _options(args: argparse.Namespace, settings: Settings, opened: OpenedFile) -
 
 def _launch(opened: OpenedFile, kernel: Kernel) -> tuple[Shown, ...] | str:
     from clmap_lsp.analysis.launching import launch_of, parts_of
-    from clmap_lsp.launch.model import Origin
+    from clmap_lsp.launch.model import OFFSET, Origin
     from clmap_lsp.launch.problem import LaunchProblem
 
     launch = launch_of(opened.program, kernel, opened.sources)
@@ -157,10 +157,12 @@ def _launch(opened: OpenedFile, kernel: Kernel) -> tuple[Shown, ...] | str:
         place = next((it.source for it in parts if it.origin is origin and _says(it, key)), "")
         return Shown(kind, name, value, origin.value, place)
 
-    sizes = (
+    sizes: tuple[Shown, ...] = (
         shown("global", "global size", "global", "x".join(map(str, launch.global_size))),
         shown("local", "local size", "local", "x".join(map(str, launch.local_size))),
     )
+    if launch.global_offset:
+        sizes += (shown("offset", OFFSET, OFFSET, "x".join(map(str, launch.global_offset))),)
     return (*sizes, *(shown("argument", name, name, str(it)) for name, it in launch.arguments.items()))
 
 
@@ -170,6 +172,8 @@ def _says(part: PartialLaunch, key: str) -> bool:
             return bool(part.global_size)
         case "local":
             return bool(part.local_size)
+        case "global offset":
+            return bool(part.global_offset)
         case _:
             return key in part.arguments or key in part.parsed
 

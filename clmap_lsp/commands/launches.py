@@ -102,6 +102,8 @@ def _text(report: HostReport) -> str:
 
 def _shape(launch: HostLaunch) -> str:
     whole = " x ".join(map(_shown, launch.global_size))
+    if launch.offset:
+        whole += f" from {' x '.join(map(_shown, launch.offset))}"
     if all(it is None for it in launch.local_size):
         return f"{whole}, groups left to the driver (NULL)"
     return f"{whole} in groups of {' x '.join(_shown(it) if it else 'NULL' for it in launch.local_size)}"

@@ -21,6 +21,7 @@ from clmap_lsp.emulator.layout import (
     GLOBAL_SIZE,
     GROUP_ID,
     GROUP_SIZE,
+    KNOWN_LANES,
     LOCAL_SIZE,
     NUM_GROUPS,
     OFFSET,
@@ -213,7 +214,9 @@ class Expressions:
         wanted = ir.Constant(LANE_MASK, lane_mask(lanes))
         written = ctx.builder.and_(ctx.builder.load(slot.initialised, typ=LANE_MASK), wanted)
         with ctx.rarely(ctx.builder.icmp_signed("!=", written, wanted), "unset"):
-            ctx.fault(FAULT_UNINITIALISED, ctx.place(expression.span))
+            known = ctx.builder.shl(ctx.builder.zext(written, I64), ir.Constant(I64, KNOWN_LANES))
+            missing = ctx.builder.zext(ctx.builder.xor(written, wanted), I64)
+            ctx.fault(FAULT_UNINITIALISED, ctx.place(expression.span), ctx.builder.or_(known, missing))
 
     def _work_item(self, expression: WorkItem) -> ir.Value:
         dimension: ir.Value | int = 0

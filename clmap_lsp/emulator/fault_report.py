@@ -9,7 +9,7 @@ from clmap_lsp.emulator import layout as at
 from clmap_lsp.emulator.address_space import Buffer
 from clmap_lsp.emulator.element_name import element_name
 from clmap_lsp.emulator.jit import JitRun
-from clmap_lsp.emulator.result import Fault, FaultKind, Limit, Role, Stop
+from clmap_lsp.emulator.result import PARTLY_SET, Fault, FaultKind, Limit, Role, Stop
 from clmap_lsp.emulator.site_table import SPACES
 from clmap_lsp.source.ir import Barrier, BarrierScope, Collective, Kernel, walk
 from clmap_lsp.source.per_kernel import per_kernel
@@ -256,7 +256,7 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
         case at.FAULT_RACE_RW | at.FAULT_RACE_WW:
             return "", first  # See `_race`.
         case at.FAULT_UNINITIALISED if buffer is None:
-            return "the variable has no value yet", None
+            return _without_value(first), None
         case at.FAULT_UNINITIALISED:
             return f"byte offset {first} of {where} was never written", first
         case at.FAULT_WRITE_CONSTANT:
@@ -285,6 +285,17 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
             return "the function's body is not in sight; its result is taken for 0", None
         case _:
             return "this statement is not understood and was passed over", None
+
+
+def _without_value(lanes: int) -> str:
+    """Name what a variable's read finds without a value: all of it, or some components of a vector."""
+    known, missing = lanes >> at.KNOWN_LANES, lanes & ((1 << at.KNOWN_LANES) - 1)
+    if not known:
+        return "the variable has no value yet"
+    names = "xyzw" if known | missing < 1 << 4 else "0123456789abcdef"
+    prefix = "" if names == "xyzw" else "s"
+    listed = ", ".join(f"`.{prefix}{it}`" for lane, it in enumerate(names) if missing >> lane & 1)
+    return f"{listed} {PARTLY_SET}"
 
 
 def _divergences(job: JitRun) -> Iterator[Fault]:

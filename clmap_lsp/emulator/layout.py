@@ -219,6 +219,8 @@ FAULT_WORDS = 10
 ) = range(18)
 FAULT_KINDS = 18
 FAULTS_PER_SITE = 8
+KNOWN_LANES = 32
+"""In the report of a vector without a value: from this bit on, the lanes that have one; below, the others."""
 
 # ---------------------------------------------------------------------------------------- sub-rows and rows
 

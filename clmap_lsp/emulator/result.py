@@ -124,6 +124,10 @@ class Grounds(Enum):
         return self in (Grounds.GUESS, Grounds.CONTENTS)
 
 
+PARTLY_SET = "of the vector: not written yet"
+"""How the words end for a vector that is read as a whole before all of its components were written."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """One fault at one place, with the first work-item that met it."""

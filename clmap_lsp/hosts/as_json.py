@@ -26,6 +26,7 @@ def launch(it: HostLaunch) -> dict[str, Any]:
         "host_row": it.host_row,
         "global": _values(it.global_size),
         "local": _values(it.local_size),
+        **({"offset": _values(it.offset)} if it.offset else {}),
         "args": {name: _value(value) for name, value in it.arguments.items()},
         "local_args": {name: _value(value) for name, value in it.local_arguments.items()},
         "buffers": {name: _value(value) for name, value in it.buffers.items()},
@@ -34,6 +35,7 @@ def launch(it: HostLaunch) -> dict[str, Any]:
         "defaults": {
             "global": [_best(value) for value in it.global_size],
             "local": [_best(value) for value in it.local_size],
+            **({"offset": [_best(value) for value in it.offset]} if it.offset else {}),
             "args": {name: _best(value) for name, value in it.arguments.items()},
             "local_args": {name: _best(value) for name, value in it.local_arguments.items()},
         },

@@ -128,6 +128,8 @@ class HostLaunch:
     """Files that the program puts before the kernel's own, such as a header that the host shares."""
     defines: tuple[tuple[str, str], ...] = ()
     """Macros that strings before the kernel's text define in every run."""
+    offset: tuple[HostValue, ...] = ()
+    """Where global ids start; empty for 0."""
     assumed: tuple[tuple[str, str], ...] = ()
     """Macros whose values the build options take from the run, as they are unless told otherwise."""
 
@@ -141,6 +143,7 @@ class HostLaunch:
         """All that it says of the launch itself."""
         yield from self.global_size
         yield from (it for it in self.local_size if it is not None)
+        yield from self.offset
         yield from self.arguments.values()
         yield from self.local_arguments.values()
 
@@ -202,6 +205,10 @@ def _report(project: HostProject, raised: Sequence[Raised]) -> HostReport:
     )
 
 
+def _at(values: Sequence[HostValue], index: int) -> HostValue:
+    return values[index] if index < len(values) else HostValue(0, "0")
+
+
 def _distinct(launches: list[HostLaunch]) -> list[HostLaunch]:
     """Return launches of one call with different values; too many become one with open values."""
     if len(launches) <= _MAX_DIFFERENT:
@@ -232,6 +239,10 @@ def _distinct(launches: list[HostLaunch]) -> list[HostLaunch]:
             ),
             local_size=tuple(
                 merged([launch.local_size[i] for launch in same]) for i in range(len(first.local_size))
+            ),
+            offset=tuple(
+                merged([_at(launch.offset, i) for launch in same]) or HostValue(0, "0")
+                for i in range(max(len(it.offset) for it in same))
             ),
             arguments={name: it for name, it in arguments.items() if it is not None},
         )
@@ -466,7 +477,7 @@ class _Runs:
             return known
         interpreter = Interpreter(self.project, self.handlers)
         self._start_module(interpreter, path)
-        interpreter.launches.clear()
+        interpreter.forget_runs()
         self._open_globals(interpreter, path)
         if self.project.budget.steps >= 0:  # Else it was cut short, and the next question may pay for more.
             self.modules[path] = interpreter
@@ -782,6 +793,13 @@ def _macros(text: str) -> Iterator[tuple[str, str]]:
             yield name, value
 
 
+def _filled_in(project: HostProject, path: str, row: int) -> Iterator[tuple[str, str]]:
+    """Yield what a formatted string of Python has in the place of names in every run of the program."""
+    for name, values in project.filled_in.get((path, row), {}).items():
+        if len(values) == 1 and (value := next(iter(values))) and value != name:
+            yield name, value
+
+
 def _launch(
     project: HostProject,
     raised: Raised,
@@ -792,6 +810,8 @@ def _launch(
 ) -> HostLaunch:
     store = raised.store
     before, defines = _put_before(project, sources, defined, raised.path)
+    if defined.path is not None and defined.row:
+        defines = (*defines, *_filled_in(project, defined.path, defined.row))
     dimensions = raised.dimensions
     if isinstance(raised.global_size, RunTime):
         dimensions = dimensions or _dimensions(store, raised.local_size) or None
@@ -836,8 +856,16 @@ def _launch(
         dimensions or _dimensions(store, raised.global_size),
         before,
         defines,
+        _offset(store, raised.offset, dimensions or len(whole)),
         _assumed(options),
     )
+
+
+def _offset(store: Store, value: Value, dimensions: int) -> tuple[HostValue, ...]:
+    """Return where global ids start; empty where that is 0 in every dimension."""
+    found = _sizes(store, value, dimensions)
+    values = tuple(HostValue(0, "0") if isinstance(it, Null) else _host_value(it) for it in found)
+    return values if any(it.number != 0 for it in values) else ()
 
 
 def _assumed(options: Text) -> tuple[tuple[str, str], ...]:

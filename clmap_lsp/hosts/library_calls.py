@@ -570,8 +570,16 @@ def _count(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value
     return total
 
 
-def _bytes(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
-    return bytes_of(values[0]) if isinstance(values[0], ArrayValue) else None
+def _bytes(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    return bytes_of(values[0]) if isinstance(values[0], ArrayValue) else _scalar_size(call)
+
+
+def _scalar_size(call: Call) -> Value | None:
+    """`np.float32().nbytes`, `np.int32(7).itemsize`: of a scalar that is made on the spot."""
+    made = call.function.base if isinstance(call.function, Member) else None
+    called = made.function if isinstance(made, Call) else None
+    size = size_of(called.name) if isinstance(called, (Name, Member)) else None
+    return None if size is None else Number(size)
 
 
 def _type_of_items(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
@@ -591,8 +599,10 @@ def _named_type(_interpreter: Interpreter, _call: Call, values: list[Value]) -> 
     return None if size is None else ArrayValue(Sizes(()), size)
 
 
-def _item_size(_interpreter: Interpreter, _call: Call, values: list[Value]) -> Value | None:
-    size = values[0].item_bytes if isinstance(values[0], ArrayValue) else None
+def _item_size(_interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
+    if not isinstance(values[0], ArrayValue):
+        return _scalar_size(call)
+    size = values[0].item_bytes
     return None if size is None else Number(size)
 
 

@@ -279,7 +279,8 @@ def _bound(interpreter: Interpreter, values: list[Value]) -> Value:
     """`cl::KernelFunctor(kernel, queue, [offset,] global, local)`: the sizes come before the arguments."""
     kernel = values[0]
     if len(values) >= 4 and isinstance(kernel, Pointer) and interpreter.store is not None:
-        interpreter.store[kernel.place + ".bound"] = Launching(values[-2], values[-1], Null())
+        offset = values[2] if len(values) > 4 else Null()
+        interpreter.store[kernel.place + ".bound"] = Launching(values[-2], values[-1], offset)
     return kernel
 
 
@@ -374,6 +375,7 @@ def launch(
     dimensions: int | None = None,
     arguments: Sequence[Value] | None = None,
     is_likely: bool = False,
+    offset: Value | None = None,
 ) -> None:
     """Note a launch of every kernel that the handle may be."""
     store = interpreter.store
@@ -411,6 +413,7 @@ def launch(
             interpreter.loop_depth > 0,
             interpreter.frame.function.owner,
             is_likely,
+            Null() if offset is None else offset,
         )
         interpreter.launches.append(raised)
 
@@ -430,6 +433,7 @@ def _enqueue(interpreter: Interpreter, call: Call, values: list[Value]) -> Value
         call.arguments[1],
         (values[4], values[5]),
         dimensions=_dimensions(values[2]),
+        offset=values[3],
     )
     return RunTime("CL_SUCCESS", 0)
 
@@ -447,7 +451,7 @@ def _enqueue_method(interpreter: Interpreter, call: Call, values: list[Value]) -
     if len(values) < 4:
         return None
     local = values[4] if len(values) > 4 else Null()
-    launch(interpreter, call, values[1], call.arguments[0], (values[3], local))
+    launch(interpreter, call, values[1], call.arguments[0], (values[3], local), offset=values[2])
     return RunTime("CL_SUCCESS", 0)
 
 
@@ -467,10 +471,13 @@ def _enqueue_python(interpreter: Interpreter, call: Call, values: list[Value]) -
             (values[4], values[5]) if is_counted else (values[3], values[4] if len(values) > 4 else Null())
         )
         dimensions = _dimensions(values[2]) if is_counted else None
-        launch(interpreter, call, values[1], call.arguments[0], sizes, dimensions=dimensions)
+        offset = values[3] if is_counted else values[2]
+        launch(interpreter, call, values[1], call.arguments[0], sizes, dimensions=dimensions, offset=offset)
         return RunTime("event")
     local = values[4] if len(values) > 4 else Null()
-    launch(interpreter, call, values[2], call.arguments[1], (values[3], local))
+    named = call.keywords.get("global_work_offset")
+    offset = interpreter.value(named) if named is not None else values[5] if len(values) > 5 else Null()
+    launch(interpreter, call, values[2], call.arguments[1], (values[3], local), offset=offset)
     return RunTime("event")
 
 
@@ -479,7 +486,7 @@ def _enqueue_line(interpreter: Interpreter, call: Call, values: list[Value]) -> 
     if len(values) < 5:
         return None
     local = Null() if values[4] == Number(0) else values[4]
-    launch(interpreter, call, values[1], call.arguments[0], (values[3], local))
+    launch(interpreter, call, values[1], call.arguments[0], (values[3], local), offset=values[2])
     return RunTime("event")
 
 
@@ -790,17 +797,18 @@ def _launches(interpreter: Interpreter, call: Call, name: str, arguments: list[V
         return _functor(interpreter, call, kernel, [bound, *arguments])
     if not interpreter.path.endswith(".py"):
         return False
-    named = [call.keywords.get(it) for it in ("global_size", "local_size")]
+    named = [call.keywords.get(it) for it in ("global_size", "local_size", "global_offset")]
+    offset = interpreter.value(named[2]) if named[2] is not None else Null()
     if named[0] is not None and arguments:
         sizes = interpreter.value(named[0]), interpreter.value(named[1]) if named[1] is not None else Null()
-        launch(interpreter, call, kernel, None, sizes, arguments=arguments[1:])
+        launch(interpreter, call, kernel, None, sizes, arguments=arguments[1:], offset=offset)
         return True
     if len(arguments) < 3:
         return False
     whole, local = arguments[1], arguments[2]
     if "g_times_l" in call.keywords:  # The first size is counted in groups then.
         whole = RunTime(f"{text_of(whole)} groups")
-    launch(interpreter, call, kernel, None, (whole, local), arguments=arguments[3:])
+    launch(interpreter, call, kernel, None, (whole, local), arguments=arguments[3:], offset=offset)
     return True
 
 
@@ -901,7 +909,8 @@ def _functor(interpreter: Interpreter, call: Call, kernel: Value, arguments: lis
     how = arguments[0]
     if not isinstance(how, Launching):
         return False
-    launch(interpreter, call, kernel, None, (how.global_size, how.local_size), arguments=arguments[1:])
+    sizes = how.global_size, how.local_size
+    launch(interpreter, call, kernel, None, sizes, arguments=arguments[1:], offset=how.offset)
     return True
 
 

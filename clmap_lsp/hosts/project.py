@@ -163,19 +163,7 @@ class HostProject:
         self._included_names: dict[str, tuple[str, list[str]]] = {}
         """By path: a text, and what it includes, as it is named there."""
         self.budget = Budget()
-        self.reaches: dict[tuple[str, int], bool] = {}
-        """By file and row: whether OpenCL is called below a function."""
-        self.kernels_in_fields: dict[str, list[KeptKernel]] = {}
-        """By the name of a field: the kernels that runs put into it."""
-        self.programs_in_fields: dict[str, list[KeptProgram]] = {}
-        """The same of programs."""
-        self.made: dict[str, tuple[Value, ...] | None] = {}
-        """By the name of a class: what all runs gave its constructor alike, what they did not being open;
-        `None` where its number differs, and nothing where some may have been missed."""
-        self.constructed: dict[str, dict[tuple[Value, ...], None]] = {}
-        """By the name of a class: what the first runs gave its constructor, whatever was missed."""
-        self.too_long: set[tuple[str, int]] = set()
-        """Short functions that call no OpenCL and took too much work to be run."""
+        self._know_no_runs()
         self._operators: dict[str, list[Function]] = {}
         """By the name of a variable or field: `operator()` of its class."""
         self._effects: dict[tuple[str, int], Writes] = {}
@@ -189,6 +177,24 @@ class HostProject:
         self._variable: dict[tuple[str, str, str], tuple[str, Declare] | None] = {}
         self._given: dict[str, dict[str, list[Expr | None]]] = {}
         """By module of Python: what its statements give each name."""
+
+    def _know_no_runs(self) -> None:
+        """Make room for what runs of the program find out."""
+        self.reaches: dict[tuple[str, int], bool] = {}
+        """By file and row: whether OpenCL is called below a function."""
+        self.kernels_in_fields: dict[str, list[KeptKernel]] = {}
+        """By the name of a field: the kernels that runs put into it."""
+        self.programs_in_fields: dict[str, list[KeptProgram]] = {}
+        """The same of programs."""
+        self.made: dict[str, tuple[Value, ...] | None] = {}
+        """By the name of a class: what all runs gave its constructor alike, what they did not being open;
+        `None` where its number differs, and nothing where some may have been missed."""
+        self.constructed: dict[str, dict[tuple[Value, ...], None]] = {}
+        """By the name of a class: what the first runs gave its constructor, whatever was missed."""
+        self.too_long: set[tuple[str, int]] = set()
+        """Short functions that call no OpenCL and took too much work to be run."""
+        self.filled_in: dict[tuple[str, int], dict[str, set[str]]] = {}
+        """By file and row of a formatted string of Python: by name, all that runs put into it."""
 
     def has(self, path: str) -> bool:
         """Tell whether a file is one of the project's."""
@@ -210,6 +216,7 @@ class HostProject:
             self._ranked,
             self.reaches,
             self.too_long,
+            self.filled_in,
             self.kernels_in_fields,
             self.programs_in_fields,
             self.made,
@@ -609,6 +616,16 @@ class HostProject:
         if not inner:
             return self.module_file(module, near) if module else None
         return self.module_file(f"{module}{'' if module.endswith('.') else '.'}{inner}", near)
+
+    def library_name(self, name: str, near: str) -> tuple[str, str] | None:
+        """Return the module and the name there of what Python takes out of a library, not of the project."""
+        file = self.file(near)
+        imports = file.module.imports if file is not None else {}
+        own = imports.get(name)
+        found = (
+            [own] if own is not None else [(it, name) for key, (it, _) in imports.items() if key[0] == "*"]
+        )
+        return next((it for it in found if it[1] and self.module_file(it[0], near) is None), None)
 
     def module_file(self, module: str, near: str) -> str | None:
         """Return the file of a module of Python as another one imports it."""

@@ -67,6 +67,7 @@ class _Reader(TreeReader):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.wrapped = False
+        self.functions_around = 0
         self.imports: dict[str, tuple[str, str]] = {}
 
     def module(self, root: Node) -> Module:
@@ -88,7 +89,10 @@ class _Reader(TreeReader):
                 for child in node.named_children:
                     yield from self._expression_statement(child, row)
             case "function_definition":
-                self.functions.append(self._function(node, ""))
+                function = self._function(node, "")
+                self.functions.append(function)
+                if self.functions_around:  # It knows the variables of the functions that it stands in.
+                    yield Evaluate(Assign(Name(function.name), "", Lambda(function)), row)
             case "class_definition":
                 self._class(node)
             case "decorated_definition":
@@ -251,7 +255,9 @@ class _Reader(TreeReader):
 
     def _function(self, node: Node, owner: str) -> Function:
         wrapped, self.wrapped = self.wrapped, False
+        self.functions_around += 1
         body = self.block(node.child_by_field_name("body"))
+        self.functions_around -= 1
         self.wrapped = wrapped
         parameters = self._parameters(node.child_by_field_name("parameters"))
         name, row = field_text(node, "name"), node.start_point.row + 1

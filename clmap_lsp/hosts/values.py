@@ -511,7 +511,7 @@ def bounded(number: int | float) -> int | float | None:
 
 
 def _operand(value: Value) -> str:
-    text = text_of(value)
+    text = repr(value.plain) if isinstance(value, Text) and value.plain is not None else text_of(value)
     return f"({text})" if isinstance(value, RunTime) and not value.opaque and " " in text else text
 
 

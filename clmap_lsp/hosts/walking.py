@@ -15,6 +15,7 @@ from clmap_lsp.hosts.tree import (
     Block,
     Call,
     Cast,
+    Comprehension,
     Declare,
     Dereference,
     Evaluate,
@@ -109,6 +110,21 @@ def _writes(function: _Identity) -> Writes:
         if isinstance(node, Call) and not _is_called(node, _READING):
             through |= {_root(it) for it in node.arguments} & own
     return Writes(frozenset(names), frozenset(members), frozenset(through))
+
+
+@lru_cache(maxsize=FUNCTIONS)
+def _own_names(function: _Identity) -> frozenset[str]:
+    body = function.function.body
+    targets = [it for node in nodes(body) for it in _targets(node)]
+    for node in nodes(body):
+        each = node.each if isinstance(node, Loop | Comprehension) else None
+        targets += each.items if isinstance(each, Items) else (each,) if each is not None else ()
+    return frozenset(it.name for it in targets if isinstance(it, Name)) - function.function.globals
+
+
+def own_names(function: Function) -> frozenset[str]:
+    """Return the names that a function of Python, or one that stands in it, gives values to."""
+    return _own_names(_Identity(function))
 
 
 def writes(function: Function) -> Writes:

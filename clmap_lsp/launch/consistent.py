@@ -40,6 +40,7 @@ _OPERATIONS: Final[Mapping[type[ast.operator], Callable[[int, int], int]]] = {
 def agreeing(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> PartialLaunch | None:
     """Return what the guesses of a launch make of what host code computes; None where that is nothing."""
     known = dict(_bindings(launch, formulas))
+    known |= _factors(launch, formulas, known)
     sizes = _sizes(launch, formulas.global_size, known, _MOST_ITEMS, "global")
     local = _sizes(launch, formulas.local_size, known, _MOST_GROUP, "local")
     parsed: dict[str, Argument] = {}
@@ -49,8 +50,10 @@ def agreeing(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> PartialLa
         argument = None if value is None else _argument(parameter, value)
         if argument is not None:
             parsed[parameter.name] = argument
+    offset = launch.global_offset or tuple(_offset(it, known) for it in formulas.offset)
     fits = all(size % group == 0 for size, group in zip(sizes, local, strict=False))
-    if (sizes == launch.global_size and local == launch.local_size and not parsed) or not fits:
+    is_same = sizes == launch.global_size and local == launch.local_size and not parsed
+    if (is_same and offset == launch.global_offset) or not fits:
         return None
     # The others stay as they are: with sizes that are given, they would be guessed otherwise.
     guessed = {
@@ -58,7 +61,15 @@ def agreeing(kernel: ir.Kernel, launch: Launch, formulas: Formulas) -> PartialLa
         for name, it in launch.arguments.items()
         if name in launch.inferred and isinstance(it, ScalarArgument)
     }
-    return PartialLaunch(kernel.name, sizes, local, parsed={**guessed, **parsed}, origin=Origin.INFERRED)
+    return PartialLaunch(
+        kernel.name, sizes, local, offset, parsed={**guessed, **parsed}, origin=Origin.INFERRED
+    )
+
+
+def _offset(text: str, known: Mapping[str, int]) -> int:
+    """Return where global ids may start, by a formula in which what nobody knows is 0."""
+    value = _computed(text, known, unknown=0)
+    return value if value is not None and 0 <= value < _MOST else 0
 
 
 def _bindings(launch: Launch, formulas: Formulas) -> Iterator[tuple[str, int]]:
@@ -81,6 +92,20 @@ def _bindings(launch: Launch, formulas: Formulas) -> Iterator[tuple[str, int]]:
         value = argument.values[0]
         if isinstance(value, int) and value > 0 and (value >= _FEW or text not in counted):
             yield text, value
+
+
+def _factors(launch: Launch, formulas: Formulas, known: Mapping[str, int]) -> dict[str, int]:
+    """Return two names whose product is a guessed size, about as large: an image as one line."""
+    if "global" not in launch.inferred:
+        return {}
+    for size, text in zip(launch.global_size, formulas.global_size, strict=False):
+        match _parsed(text):
+            case ast.BinOp(left=left, op=ast.Mult(), right=right):
+                one, two = _dotted(left), _dotted(right)
+                if one is not None and two is not None and one != two and not {one, two} & known.keys():
+                    side = 1 << (max(size.bit_length() - 1, 0) + 1) // 2
+                    return {one: side, two: max(size // side, 1)}
+    return {}
 
 
 def _sizes(
@@ -114,9 +139,13 @@ def _names(text: str) -> Iterator[str]:
 
 def _value(text: str, known: Mapping[str, int]) -> int | None:
     """Return what a formula comes to; None where a name or an operation in it is not known."""
-    tree = _parsed(text)
-    value = None if tree is None else _evaluated(tree, known)
+    value = _computed(text, known)
     return value if value is not None and 0 < value < _MOST else None
+
+
+def _computed(text: str, known: Mapping[str, int], unknown: int | None = None) -> int | None:
+    tree = _parsed(text)
+    return None if tree is None else _evaluated(tree, known, unknown)
 
 
 def _parsed(text: str) -> ast.expr | None:
@@ -128,20 +157,21 @@ def _parsed(text: str) -> ast.expr | None:
         return None
 
 
-def _evaluated(node: ast.expr, known: Mapping[str, int]) -> int | None:
+def _evaluated(node: ast.expr, known: Mapping[str, int], unknown: int | None) -> int | None:
+    """Return what a formula comes to; `unknown` stands for the parts of it that nobody knows."""
     if (name := _dotted(node)) is not None:
-        return known.get(name)
+        return known.get(name, unknown)
     match node:
         case ast.Constant(value=int(value)) if abs(value) < _MOST:
             return int(value)
         case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATIONS:
-            sides = _evaluated(left, known), _evaluated(right, known)
+            sides = _evaluated(left, known, unknown), _evaluated(right, known, unknown)
             if sides[0] is None or sides[1] is None or not _is_defined(op, sides[1]):
                 return None
             value = _OPERATIONS[type(op)](sides[0], sides[1])
             return value if abs(value) < _MOST else None
         case _:
-            return None
+            return unknown
 
 
 def _is_defined(op: ast.operator, right: int) -> bool:

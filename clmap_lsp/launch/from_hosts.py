@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_ITEMS = 1 << 40
 _MOST_LOCAL = 1 << 20
+_MOST_DIMENSIONS = 3
 
 
 def chosen(launches: Iterable[HostLaunch]) -> Mapping[str, HostLaunch]:
@@ -62,6 +63,7 @@ def _part(kernel: ir.Kernel, launch: HostLaunch, origin: Origin) -> PartialLaunc
         kernel.name,
         whole,
         local,
+        _offset(launch.offset, is_known),
         dimensions=launch.dimensions,
         partly_global=() if whole else partly,
         partly_local=() if local else partly_local,
@@ -79,6 +81,7 @@ def _formulas(launch: HostLaunch) -> Formulas:
         tuple(_text(it) for it in launch.global_size),
         tuple(_text(it) for it in launch.local_size),
         {name: text for name, it in arguments.items() if (text := _text(it))},
+        tuple(_text(it) for it in launch.offset),
     )
 
 
@@ -104,6 +107,13 @@ def _sizes(values: Sequence[HostValue | None], is_known: bool) -> tuple[int, ...
     numbers = [_number(it, is_known) for it in values]
     found = tuple(it if isinstance(it, int) and 0 < it < _MOST_ITEMS else 0 for it in numbers)
     return found if any(found) and len(found) <= 3 else ()
+
+
+def _offset(values: Sequence[HostValue], is_known: bool) -> tuple[int, ...]:
+    """Return where global ids start; nothing where that is open in a dimension."""
+    numbers = [_number(it, is_known) for it in values]
+    found = tuple(it for it in numbers if isinstance(it, int) and 0 <= it < _MOST_ITEMS)
+    return found if len(found) == len(values) <= _MOST_DIMENSIONS else ()
 
 
 def _whole(sizes: tuple[int, ...]) -> tuple[int, ...]:

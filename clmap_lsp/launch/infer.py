@@ -8,6 +8,7 @@ small enough to run while typing; buffers get what the launch touches.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 
@@ -199,6 +200,26 @@ def _number(kernel: ir.Kernel, parameter: Variable, clues: Clues, draft: Draft, 
     return ScalarArgument((_scalar(parameter, clues, draft, n),) * lanes)
 
 
+_SMALL_SIDES = (
+    (
+        re.compile(
+            r"(?:kernel|filter|mask|window|win|patch|stencil|conv)_?"
+            r"(?:size|width|height|w|h|rows|cols|len|length|dim|x|y|radius)\d?$|^[fk](?:w|h|size|width|height)$|"
+            r"radius|halo|(?:^|_)taps$",
+            re.IGNORECASE,
+        ),
+        5,
+    ),
+    (re.compile(r"tile_?(?:size|width|height|w|h|dim)?$", re.IGNORECASE), 16),
+)
+"""What people call the sides of filters and tiles, and what these often are: a loop as long as an image is
+wide says little in their place, and takes long."""
+
+
+def _named_small(name: str) -> int:
+    return next((side for pattern, side in _SMALL_SIDES if pattern.search(name)), 0)
+
+
 def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | float:
     element = parameter.type.element if isinstance(parameter.type, VectorType) else parameter.type
     if isinstance(element, ScalarType) and element.is_float:
@@ -222,6 +243,8 @@ def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | fl
     if parameter in before:
         return _LIMIT[n] // 4 if looped else 1
     bounded = [d for d, form in clues.bounds.items() if form.atoms() - before == {parameter} and d < n]
+    if looped and not bounded and (side := _named_small(parameter.name)):
+        return side
     if bounded:
         if draft.size_of(bounded[0]):
             return draft.end_of_ids(bounded[0])

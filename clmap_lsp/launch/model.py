@@ -165,6 +165,10 @@ def _described(argument: Argument) -> tuple[object, ...]:
     return type(argument).__name__, *astuple(argument), contents
 
 
+OFFSET = "global offset"
+"""The part of a launch that says where global ids start: no parameter has a name like this."""
+
+
 @dataclass(frozen=True, slots=True)
 class Launch:
     """One NDRange launch of one kernel.
@@ -179,12 +183,12 @@ class Launch:
     arguments: Mapping[str, Argument] = field(default_factory=dict)
     origin: Origin = Origin.INFERRED
     inferred: frozenset[str] = frozenset()
-    """Parts that were inferred even if others were given: `global`, `local`, or a parameter's name."""
+    """Parts inferred even if others were given: `global`, `local`, `OFFSET`, or a parameter's name."""
     global_offset: tuple[int, ...] = ()
     source: str = ""
     """For people: `clmap.toml:12`, `line 3`, `launch.sim`, or how it was inferred."""
     origins: Mapping[str, Origin] = field(default_factory=dict)
-    """Where each part comes from: `global`, `local`, and every argument by name."""
+    """Where each part comes from: `global`, `local`, `OFFSET` if there is one, and arguments by name."""
 
     @property
     def work_items(self) -> int:

@@ -39,6 +39,7 @@ class Formulas:
     global_size: tuple[str, ...] = ()
     local_size: tuple[str, ...] = ()
     arguments: Mapping[str, str] = field(default_factory=dict)
+    offset: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ What a rule finds on all of them does not hang on the guess.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -12,7 +13,7 @@ from dataclasses import replace
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.launch.clues import TURNS, find_clues
 from clmap_lsp.launch.members import find_members
-from clmap_lsp.launch.model import Argument, Launch, Origin, ScalarArgument
+from clmap_lsp.launch.model import OFFSET, Argument, Launch, Origin, ScalarArgument
 from clmap_lsp.launch.partial import PartialLaunch
 from clmap_lsp.source import ir
 
@@ -53,6 +54,7 @@ class Plausible:
 def plausible(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
     """Yield other values of what was guessed in a launch: group shapes, then scalars."""
     yield from _shapes(kernel, launch)
+    yield from _offsets(kernel, launch)
     yield from _scalars(kernel, launch)
 
 
@@ -71,9 +73,31 @@ def _shapes(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
         sizes = zip(launch.global_size, shape, strict=True)
         if shape != launch.local_size and all(g >= x if not fixed else g % x == 0 for g, x in sizes):
             part = PartialLaunch(
-                kernel.name, fixed or launch.global_size, shape, parsed=_known(launch), origin=Origin.GIVEN
+                kernel.name,
+                fixed or launch.global_size,
+                shape,
+                launch.global_offset,
+                parsed=_known(launch),
+                origin=Origin.GIVEN,
             )
             yield Plausible(part, f"the local size is {'x'.join(map(str, launch.local_size))}")
+
+
+def _offsets(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
+    """Yield a launch whose work-items follow these, as where a program launches part by part."""
+    if OFFSET not in launch.inferred:
+        return
+    behind = tuple(map(operator.add, launch.global_offset, launch.global_size))
+    part = PartialLaunch(
+        kernel.name,
+        launch.global_size,
+        launch.local_size,
+        behind,
+        parsed=_known(launch),
+        origin=Origin.GIVEN,
+    )
+    shown = "x".join(map(str, launch.global_offset))
+    yield Plausible(part, f"the global offset is {shown}", invented=True)
 
 
 def _scalars(kernel: ir.Kernel, launch: Launch) -> Iterator[Plausible]:
@@ -131,7 +155,12 @@ def _with(
             others[whole.name] = replace(guess, values=changed)
     parsed: dict[str, Argument] = {**_known(launch), **others}
     part = PartialLaunch(
-        kernel.name, launch.global_size, launch.local_size, parsed=parsed, origin=Origin.GIVEN
+        kernel.name,
+        launch.global_size,
+        launch.local_size,
+        launch.global_offset,
+        parsed=parsed,
+        origin=Origin.GIVEN,
     )
     listed = ", ".join(f"{name} is {value}" for name, value in list(before.items())[:3])
     return Plausible(part, listed, invented=True)

@@ -13,6 +13,7 @@ from clmap_lsp.launch.consistent import agreeing
 from clmap_lsp.launch.image import dimensions
 from clmap_lsp.launch.infer import SMALL, Draft, Guess, complete
 from clmap_lsp.launch.model import (
+    OFFSET,
     Argument,
     BufferArgument,
     Fill,
@@ -74,7 +75,7 @@ def launch_from(
     """Return the launch that sources, strongest first, and the kernel itself give; nothing else counts."""
     made = _first_guess(kernel, sources, guess)
     formulas = next((it.formulas for it in sources if it.formulas is not None), None)
-    if formulas is None or isinstance(made, LaunchProblem) or not made.inferred:
+    if formulas is None or isinstance(made, LaunchProblem) or not (made.inferred or formulas.offset):
         return made
     guessed = agreeing(kernel, made, formulas)
     again = made if guessed is None else _first_guess(kernel, [*sources, guessed], guess)
@@ -87,7 +88,11 @@ def _first_guess(kernel: ir.Kernel, sources: Sequence[PartialLaunch], guess: Gue
         problem = _take(draft, source, kernel)
         if problem is not None:
             return problem
-        draft.global_offset = draft.global_offset or source.global_offset
+        if source.global_offset and not draft.global_offset:
+            draft.global_offset = source.global_offset
+            draft.origins[OFFSET] = source.origin
+            if source.origin is Origin.INFERRED:
+                draft.inferred.add(OFFSET)
         draft.dimensions = draft.dimensions or source.dimensions
         draft.partly_global = draft.partly_global or source.partly_global
         draft.partly_local = draft.partly_local or source.partly_local
@@ -321,7 +326,7 @@ def _check_sizes(draft: Draft, kernel: ir.Kernel) -> None:
 
 def open_parts(launch: Launch) -> Iterator[str]:
     """Yield the names of the parts that were inferred, sizes first, as a person reads them."""
-    yield from (it for it in ("global", "local") if it in launch.inferred)
+    yield from (it for it in ("global", "local", OFFSET) if it in launch.inferred)
     yield from (it for it in launch.arguments if it in launch.inferred)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from clmap_lsp.analysis.model import AccessAnalysis, KernelAnalysis
 from clmap_lsp.devices.model import DeviceModel
-from clmap_lsp.launch.model import Origin, ScalarArgument
+from clmap_lsp.launch.model import OFFSET, Origin, ScalarArgument
 from clmap_lsp.report.analysis_json import AnalysedFile
 from clmap_lsp.report.compiled_text import compiled_lines
 from clmap_lsp.report.hierarchy_text import hierarchy_lines
@@ -79,7 +79,7 @@ def _guessed(kernel: KernelAnalysis) -> str:
     if launch is None or launch.origin is Origin.INFERRED:
         return ""
     scalars = {name for name, it in launch.arguments.items() if isinstance(it, ScalarArgument)}
-    parts = sorted(launch.inferred & {"global", "local", *scalars})
+    parts = sorted(launch.inferred & {"global", "local", OFFSET, *scalars})
     return f"; guessed: {', '.join(parts)}" if parts else ""
 
 

@@ -39,7 +39,7 @@ def toml_of(report: CheckReport) -> str:
 
 def _launch(rests: tuple[Rest, ...]) -> Iterator[str]:
     for it in rests:
-        if it.kind in ("global", "local"):
+        if it.kind in ("global", "local", "offset"):
             yield f"{it.kind} = [{', '.join(it.value.split('x'))}]{_note(it)}"
     scalars = [it for it in rests if it.kind == "scalar"]
     if scalars:

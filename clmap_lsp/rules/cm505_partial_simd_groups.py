@@ -3,7 +3,8 @@
 ## What it does
 
 Reports launches whose work-groups do not fill their SIMD groups, if at least an eighth of the lanes stays
-empty. Sizes that were inferred are left out: nobody has chosen them.
+empty. Sizes that were inferred are left out: nobody has chosen them. It is a warning where 65,536 work-items
+or more leave half of the lanes empty, as groups of a single work-item do.
 
 ## Why is this bad?
 
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from clmap_lsp.analysis.model import KernelAnalysis
     from clmap_lsp.devices.model import DeviceModel
 
+_HALF, _MANY = 0.5, 1 << 16
+
 RULE = RuleMeta("CM505", "partial-simd-groups", Severity.INFORMATION)
 
 
@@ -61,10 +64,18 @@ def check(kernel: KernelAnalysis, device: DeviceModel) -> Iterator[Finding]:
     if idle < IDLE_LANES_FROM or launch.work_items <= width:
         return
     size = "x".join(map(str, launch.local_size))
+    counted = f"{items} work-item{'s' * (items > 1)}"
+    groups = counted if len(launch.local_size) == 1 else f"{size} ({counted})"
     message = (
-        f"Work-groups of {size} ({items} work-items) leave {idle * 100:.0f} % of the lanes idle: SIMD "
-        f"groups of {device.id} have {width}."
+        f"Work-groups of {groups} leave {idle * 100:.0f} % of the lanes idle: SIMD groups of {device.id} "
+        f"have {width}."
     )
+    is_known = "global" not in launch.inferred
+    is_slow = is_known and idle >= _HALF and launch.work_items >= _MANY
     yield RULE.finding(
-        kernel.kernel.name_span, message, kernel=kernel.name, data={"idle_lanes": idle, "width": width}
+        kernel.kernel.name_span,
+        message,
+        kernel=kernel.name,
+        severity=Severity.WARNING if is_slow else None,
+        data={"idle_lanes": idle, "width": width},
     )

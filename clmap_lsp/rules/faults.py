@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -61,7 +63,7 @@ def finding_of(
     also = f" {more} more accesses of `{fault.buffer}` race with these." if more > 1 else ""
     also = f" One more access of `{fault.buffer}` races with these." if more == 1 else also
     times = f"; {fault.occurrences:,} times in this launch" if fault.occurrences > 1 else ""
-    return rule.finding(
+    found = rule.finding(
         fault.span,
         f"{fault.detail}{'' if fault.role is not None else _of(fault.work_item)}{times} (emulated).{also}",
         kernel=kernel.name,
@@ -69,12 +71,18 @@ def finding_of(
         related=related,
         data={"kind": fault.kind.value, "occurrences": fault.occurrences},
     )
+    if not fault.grounds.is_guess:
+        return found
+    condition = re.split(r" \(guessed\): |: |, ", fault.detail.removeprefix("if "), maxsplit=1)[0]
+    return replace(found, holds="if", condition=condition)
 
 
 def _severity(rule: RuleMeta, fault: Fault) -> Severity:
     """Return how loud a fault is: nothing is an error on a guess."""
-    from clmap_lsp.emulator.result import Grounds
+    from clmap_lsp.emulator.result import PARTLY_SET, Grounds
 
+    if fault.detail.endswith(PARTLY_SET):
+        return Severity.INFORMATION  # A fourth component that pads, mostly, and goes along in a copy.
     if fault.grounds is Grounds.CONTENTS:
         return Severity.HINT
     if fault.grounds is Grounds.GUESS:

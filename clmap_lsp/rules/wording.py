@@ -93,7 +93,7 @@ def held_for(kernel: KernelAnalysis, device: DeviceModel) -> str:
     launch = kernel.launch
     if launch is None:
         return f"on {device.id}"
-    from clmap_lsp.launch.model import Origin, ScalarArgument
+    from clmap_lsp.launch.model import OFFSET, Origin, ScalarArgument
     from clmap_lsp.launch.resolve import open_parts
 
     scalars = [
@@ -103,7 +103,9 @@ def held_for(kernel: KernelAnalysis, device: DeviceModel) -> str:
         origin = "launch inferred"
     else:
         guessed = [
-            it for it in open_parts(launch) if it in ("global", "local") or launch.scalar(it) is not None
+            it
+            for it in open_parts(launch)
+            if it in ("global", "local", OFFSET) or launch.scalar(it) is not None
         ]
         defaults = [name for name, it in launch.origins.items() if it is Origin.HOST_DEFAULT]
         assumed = f", by default: {', '.join(defaults)}" if defaults else ""

@@ -82,7 +82,7 @@ def _guessed_lines(kernel: KernelAnalysis) -> Iterator[str]:
     """Yield what of a kernel's figures hangs on guesses, and what is known of its launch, by its origin."""
     by_origin: dict[str, list[str]] = {}
     for it in kernel.rests_on:
-        if it.kind in ("macro", "scalar", "image", "global", "local", "contents"):
+        if it.kind in ("macro", "scalar", "image", "global", "local", "offset", "contents"):
             by_origin.setdefault(it.origin, []).append(it.describe())
     for origin in sorted(by_origin, key=lambda it: it != GUESSED):
         yield f"- {origin}: {markdown(', '.join(by_origin[origin]))}"

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from clmap_lsp.emulator.result import Engine, FaultKind, Grounds
-from clmap_lsp.launch.model import BufferArgument, Fill, LocalArgument, ScalarArgument
+from clmap_lsp.launch.model import OFFSET, BufferArgument, Fill, LocalArgument, ScalarArgument
 from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
@@ -176,7 +176,7 @@ def _guessed_contents(launch: Launch) -> frozenset[str]:
 def _guesses_sizes(launch: Launch) -> bool:
     """Tell whether more than buffers was guessed."""
     return any(
-        name in ("global", "local") or isinstance(launch.arguments.get(name), ScalarArgument)
+        name in ("global", "local", OFFSET) or isinstance(launch.arguments.get(name), ScalarArgument)
         for name in launch.inferred
     )
 

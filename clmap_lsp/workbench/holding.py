@@ -49,7 +49,7 @@ _PRIVATE_RULE = "CM503"
 _HINTS_ONLY = frozenset({"CM502"})
 """What is a hint on every launch, and takes long to find: other launches are not asked for it."""
 _LOUD = frozenset({Severity.ERROR, Severity.WARNING})
-_VARIED = frozenset({"macro", "scalar", "global", "local", "local_arg", "contents"})
+_VARIED = frozenset({"macro", "scalar", "global", "local", "offset", "local_arg", "contents"})
 """Guesses of which other values are tried; that buffers are aligned, say, holds of all of them."""
 
 
@@ -102,7 +102,8 @@ def judged(
     for finding in findings:
         kernel = by_name.get(finding.kernel or "")
         if kernel is None or finding.code not in codes:
-            result.append(finding)
+            rests = () if kernel is None else _rests_on(finding, kernel, defined)
+            result.append(replace(finding, rests_on=finding.rests_on or rests))
             continue
         rests = _rests_on(finding, kernel, defined)
         finding = replace(finding, rests_on=rests)  # noqa: PLW2901

@@ -98,3 +98,29 @@ def test_a_guess_that_follows_from_another_is_still_a_guess(
     printed = capsys.readouterr().out
     assert "pitch" in printed
     assert "# guessed" in printed
+
+
+LINE = """\
+__kernel void line(__global const float *a, __global float *b, int width, int height)
+{
+    int i = get_global_id(0), x = i % width, y = i / width;
+    b[i] = a[min(y + 1, height - 1) * width + x];
+}
+"""
+
+
+@pytest.mark.parametrize("size", ["w * h", "img.width * img.height"])
+def test_an_image_as_one_line_is_about_as_wide_as_high(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], size: str
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "k.cl").write_text(LINE)
+    one, two = size.split(" * ")
+    head = "import pyopencl as cl\ndef go(queue, program, img, a, b, w, h):\n"
+    host = f"{head}    program.line(queue, ({size},), (64,), a, b, {one}, {two})\n"
+    (tmp_path / "a.py").write_text(host)
+    main(["analyze", str(tmp_path / "k.cl"), "--format", "json"])
+    ((found,),) = (it["kernels"] for it in json.loads(capsys.readouterr().out)["files"])
+    made = found["launch"]
+    assert made["global"] == [4096]
+    assert (made["args"]["width"], made["args"]["height"]) == (64, 64)

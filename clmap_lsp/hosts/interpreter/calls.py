@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import islice, zip_longest
 
 from clmap_lsp.hosts.interpreter.flow import Flow
 from clmap_lsp.hosts.interpreter.state import (
@@ -118,6 +118,8 @@ class Interpreter(Flow):
             self.block(function.body)
             if function.name == "main" and self.callbacks:
                 self._run_callbacks(frame)
+            if self.enclosing and function.path.endswith(".py"):
+                self._run_inner(frame)
         except (OutOfStepsError, RecursionError):
             pass
         finally:
@@ -136,6 +138,17 @@ class Interpreter(Flow):
         for function in list(self.callbacks.values()):
             self.store = before.copied() if before is not None else None
             self.call(function, [RunTime(it.name) for it in function.parameters])
+
+    def _run_inner(self, start: Frame) -> None:
+        """Run functions of Python that stand in others and that nothing called: others may, later on."""
+        ends = [store for _, store in start.returns] + ([self.store] if self.store is not None else [])
+        self.store = ends[-1] if ends else None
+        new = islice(self.lambdas.values(), self.made_ready, None)
+        pending = [it for it in new if (it[0].path, it[0].row) not in self.entered]
+        for function, around in pending:
+            if function.path.endswith(".py"):
+                self.enclosing[id(function)] = around
+                self.call(function, [RunTime(it.name) for it in function.parameters])
 
     def answer(self, name: str, call: Call, values: list[Value]) -> Value | None:
         """Return what a known function, method or attribute gives; `None` where it is not known."""
@@ -172,6 +185,8 @@ class Interpreter(Flow):
                 handler = None
         else:
             handler = self.handlers.get(name) or self.handlers.get("new " + name)
+            if handler is None and (qualified := self._of_library(call, name)) is not None:
+                return self._called(qualified)
         values: list[Value] | None = None
         if handler is not None and not self._is_own(name, callee):
             values = self._given(call)
@@ -199,6 +214,16 @@ class Interpreter(Flow):
             return values[0]
         special = self.handlers["unknown"](self, call, [owner or Null(), *values])
         return special if special is not None else RunTime(call.text or name)
+
+    def _of_library(self, call: Call, name: str) -> Call | None:
+        """Return the call of a function that Python took out of a library (`from numpy import int32`) as that
+        of an attribute, if that is known."""
+        if not self.path.endswith(".py") or self._is_local(name) or self.project.functions(name, self.path):
+            return None
+        module, own = self.project.library_name(name, self.path) or ("", "")
+        if f".{own}()" not in self.handlers:
+            return None
+        return replace(call, function=Member(Name(module), own))
 
     def _given(self, call: Call) -> list[Value]:
         """Return what a call is given; `*items` of Python as the items, where they are known."""
@@ -537,12 +562,12 @@ class Interpreter(Flow):
                 _opened_argument(name, it)
                 for name, it in zip_longest(parameters[: len(values)], values, fillvalue="")
             ]
-        for name in function.globals:  # What `nonlocal` means stands in one of the calls that run.
-            for it in self.frames:
+        outer = self.enclosing.get(id(function))
+        for name in function.globals if outer is None else ():
+            for it in self.frames:  # What `nonlocal` means stands in one of the calls that run.
                 if name in it.names and not it.is_module:
                     self.open_at(it.names[name], keeps_default=False)
         self.spend(self.project.budget.work_of_a_call())
-        outer = next((it[1] for it in self.lambdas.values() if it[0] is function), None)
         frame = Frame(function, f"f{self.site}", this, outer=outer, given=len(values), called=self.calling)
         self.site += 1
         self._take_rest(function, values, frame)
@@ -667,7 +692,18 @@ class Interpreter(Flow):
             if merged is not None:
                 store = merged
         self.store = store
-        return value
+        return self._shown_outside(value, frame)
+
+    def _shown_outside(self, value: Value, inner: Frame) -> Value:
+        """Return what a function gives in words that mean something where it was called."""
+        if isinstance(value, Sizes):
+            items = tuple(self._shown_outside(it, inner) for it in value.items)
+            return value if items == value.items else Sizes(items)
+        if not isinstance(value, RunTime) or not inner.called[1] or not self.frames:
+            return value
+        if not value.text.isidentifier() or value.text not in inner.names or value.text in self.frame.names:
+            return value
+        return replace(value, text=inner.called[1], opaque=False)
 
 
 def _has_pack(function: Function) -> bool:

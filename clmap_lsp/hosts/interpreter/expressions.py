@@ -70,6 +70,22 @@ _MAX_ITEMS = 256
 """Items of a list that are told apart."""
 
 
+_PRINTED = re.compile(r"-?[\w.]{1,64}")
+"""What one word of a kernel may be: a number, a type, a name."""
+
+
+def _name_in_kernels(part: Expr) -> str:
+    """Return `n` for `{n}` and `self_n` for `{self.n}`, as kernels in strings have them; "" for others."""
+    match part:
+        case Name(name, ""):
+            return name
+        case Member(base, name):
+            before = _name_in_kernels(base)
+            return f"{before}_{name}" if before else ""
+        case _:
+            return ""
+
+
 class Expressions(Objects):
     """Expressions."""
 
@@ -122,6 +138,7 @@ class Expressions(Objects):
                 identity = len(self.lambdas) + 1
                 outer = self._kept(identity) if function.by_value else self.frame if self.frames else None
                 self.lambdas[identity] = (function, outer)
+                self.enclosing[id(function)] = outer
                 return Routine(function.name, identity=identity)
             case Comprehension():
                 return self._comprehension(expression)
@@ -153,8 +170,19 @@ class Expressions(Objects):
             if isinstance(part, str):
                 result = joined(result, Text((part,)))
             else:
-                result = joined(result, piece(self.text(self.value(part)) or self.value(part)))
+                value = self.text(self.value(part)) or self.value(part)
+                result = joined(result, piece(value))
+                self._filled_in(row, part, value)
         return result
+
+    def _filled_in(self, row: int, part: Expr, value: Value) -> None:
+        """Note what a formatted string of Python prints, by the name that stands for it in kernels."""
+        name = _name_in_kernels(part)
+        if not name or not self.path.endswith(".py"):
+            return
+        text = value.plain if isinstance(value, Text) else text_of(value) if isinstance(value, Number) else ""
+        known = text if text and _PRINTED.fullmatch(text) else ""
+        self.project.filled_in.setdefault((self.path, row), {}).setdefault(name, set()).add(known)
 
     def _comprehension(self, it: Comprehension) -> Value:
         """Return a list, or a dictionary, that an expression makes for each of some known items."""
@@ -367,7 +395,10 @@ class Expressions(Objects):
         if kernel is not None:
             return kernel
         found_ = self._static(base, name)
-        return found_ if found_ is not None else RunTime(f"{text_of(value)}.{name}")
+        if found_ is not None:
+            return found_
+        shown = name_of(place_).lstrip(".") if place_ is not None and value == Null() else ""
+        return RunTime(shown or f"{text_of(value)}.{name}")
 
     def _static(self, base: Expr, name: str) -> Value | None:
         """Return a field of a class, or a variable of another module."""

@@ -26,6 +26,7 @@ from clmap_lsp.hosts.values import (
     text_of,
     whole_of,
 )
+from clmap_lsp.hosts.walking import own_names
 
 _KERNEL_TYPES = frozenset(("cl_kernel", "Kernel"))
 
@@ -265,14 +266,16 @@ class Names(State):
 
     def _place_of(self, name: str) -> str:
         frame: Frame | None = self.frame
+        is_python = self.path.endswith(".py")
         while frame is not None:
             if name in frame.names:
                 return frame.names[name]
+            if is_python and name in own_names(frame.function):
+                return self._declare(name, "")  # What it assigns is its own, not that of the function around.
             frame = frame.outer
         own = self._own_field(name)
         if own is not None:
             return own
-        is_python = self.path.endswith(".py")
         if is_python and name in self.frame.function.globals:
             return self.global_place(name)
         found = self._global(name) if not is_python else None

@@ -77,6 +77,7 @@ class Raised:
     """The class of the method that was run."""
     is_likely: bool = False
     """It only reads like a launch: of a field that is perhaps a kernel."""
+    offset: Value = field(default_factory=Null)
 
 
 @dataclass(slots=True)
@@ -137,6 +138,10 @@ class State(ABC):
         self.callbacks: dict[tuple[str, int], Function] = {}
         """Functions of C that were handed to ones which are not known: these may call them later."""
         self.lambdas: dict[int, tuple[Function, Frame | None]] = {}
+        self.made_ready = 0
+        """How many of these were met before what is run now."""
+        self.enclosing: dict[int, Frame | None] = {}
+        """By the identity of a function that stands in another: the call that reached it last."""
         self.counting: set[tuple[str, int]] = set()
         """Functions that return numbers, by file and row."""
         self.loops: list[LoopState] = []
@@ -172,6 +177,12 @@ class State(ABC):
             if isinstance(held, (dict, list, set)) and held is not self.handlers:
                 setattr(twin, name, type(held)(held))
         return twin
+
+    def forget_runs(self) -> None:
+        """Forget what was launched and run so far: it only made ready what follows."""
+        self.launches.clear()
+        self.entered.clear()
+        self.made_ready = len(self.lambdas)
 
     @property
     def frame(self) -> Frame:
