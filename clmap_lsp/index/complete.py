@@ -27,8 +27,9 @@ from clmap_lsp.index.candidates import (
 from clmap_lsp.index.constants import constants
 from clmap_lsp.index.cursor import QUALIFIER_WORDS
 from clmap_lsp.index.index import Index, PlacedUnit
-from clmap_lsp.index.model import CALLABLE, Kind, MemberAccess, Role, Scope, Symbol
+from clmap_lsp.index.model import CALLABLE, Kind, MemberAccess, Role, Symbol
 from clmap_lsp.index.place import can_begin, is_code
+from clmap_lsp.index.sight import locals_at
 from clmap_lsp.index.types import (
     TYPE_NAMES,
     Base,
@@ -256,7 +257,7 @@ def _names(index: Index, start: int, prefix: str) -> list[Candidate]:
     token = index.token_at(start - 1) if start else None
     placed = None if token is None else index.unit_at(token)
     at = -1 if placed is None or token is None else token - placed.start + 1
-    local = [] if placed is None else list(_locals(index, placed, at))
+    local = [] if placed is None else list(locals_at(index, placed, at))
     candidates: dict[str, Candidate] = {}
     for symbol in local:
         candidates[symbol.name] = _of_symbol(symbol)
@@ -471,23 +472,6 @@ _DIGITS = re.compile(r"(\d+)")
 def _in_order(label: str) -> tuple[str | int, ...]:
     """Return what orders labels as people count: `float4` before `float16`."""
     return tuple(int(it) if it.isdecimal() else it for it in _DIGITS.split(label))
-
-
-def _locals(index: Index, placed: PlacedUnit, at: int) -> Iterator[Symbol]:
-    """Yield the names of the scopes around a token that are declared before it, innermost first."""
-    chain: list[Scope] = []
-    scopes: list[Scope] = placed.unit.scopes
-    while True:
-        inner = next((it for it in scopes if it.start < at <= it.end), None)
-        if inner is None:
-            break
-        chain.append(inner)
-        scopes = inner.inner
-    for scope in reversed(chain):
-        for it in reversed(scope.symbols):
-            number = index.number_in_unit(it) if it.name else None
-            if number is not None and number < at:
-                yield it
 
 
 def _unfinished(index: Index, placed: PlacedUnit, local: list[Symbol], at: int) -> str | None:

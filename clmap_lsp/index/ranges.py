@@ -110,8 +110,13 @@ def selections(index: Index, offset: int) -> list[tuple[int, int]]:
     found.append((line_start + indent, line_start + len(line.rstrip())))
     for placed in index.units:
         span = index.cover(placed.start, placed.end) if placed.end > placed.start else None
-        if span is not None and span.path == index.path and span.start <= offset <= span.end:
-            found.append((span.start, span.end))
+        if span is None or span.path != index.path or not span.start <= offset <= span.end:
+            continue
+        found.append((span.start, span.end))
+        for at, piece in placed.unit.pieces[1:]:
+            if piece.n_tokens and not placed.is_cut:
+                statement = index.cover(placed.start + at, placed.start + at + piece.n_tokens)
+                found.append((statement.start, statement.end))
     found.append((0, len(text)))
     return _nested(found, offset)
 

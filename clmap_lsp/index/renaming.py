@@ -59,14 +59,19 @@ def _is_pasted(index: Index, it: Occurrence) -> bool:
     return not it.is_spelled and joined(index.files[it.path].text[it.start : it.end])[0] != it.symbol.name
 
 
-def rename(index: Index, symbol: Symbol, name: str) -> list[Occurrence]:
-    """Return the places where the name is to be replaced. Raises: RenameError where that would be wrong."""
+def check_name(name: str) -> None:
+    """Raise RenameError for what cannot be the name of anything."""
     if not is_name(name) or not name.isascii():
         raise RenameError(f"`{name}` is not a name: use letters, digits and `_`")
     if name in KEYWORDS or name in TYPE_NAMES:
         raise RenameError(f"`{name}` is a word of OpenCL C")
     if builtins.find(name) is not None or name in constants():
         raise RenameError(f"`{name}` is built into OpenCL C")
+
+
+def rename(index: Index, symbol: Symbol, name: str) -> list[Occurrence]:
+    """Return the places where the name is to be replaced. Raises: RenameError where that would be wrong."""
+    check_name(name)
     places = list(index.references(symbol))
     _check_macros(index, symbol, places)
     _check_conflicts(index, symbol, name)

@@ -32,9 +32,10 @@ class Signatures:
 
 def signatures_at(index: Index, offset: int) -> Signatures | None:
     """Return the signatures of the innermost call around an offset."""
-    found = _call_at(index, offset)
+    macro = _macro_at(index, offset)
+    found = None if macro is not None else _call_at(index, offset)
     if found is None:
-        return _macro_at(index, offset)
+        return macro
     call, base = found
     active = sum(1 for it in call.commas if index.tokens[base + it].start < offset)
     if isinstance(call.callee, str):

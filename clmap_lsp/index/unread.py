@@ -5,12 +5,16 @@ A rename that forgot them would break an include guard, or the build with other 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from clmap_lsp.index.index import Index, Occurrence
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Symbol
-from clmap_lsp.source.lexer import Token
+from clmap_lsp.index.place import is_code
+from clmap_lsp.index.sight import locals_at
+from clmap_lsp.source.lexer import Token, is_name, words
 from clmap_lsp.source.pieces import Chunk, Directive, lex
+from clmap_lsp.source.vocabulary import STATEMENT_KEYWORDS
 
 
 class UnclearError(Exception):
@@ -83,6 +87,55 @@ def inactive_places(index: Index, symbol: Symbol) -> list[Occurrence]:
     if found and _means_another(index, symbol):
         raise UnclearError(_where(index, found[0], name))
     return found
+
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def left_out_word(index: Index, offset: int) -> tuple[str, int, int] | None:
+    """Return the word at an offset of a line that conditions leave out; no member, no directive's."""
+    if not any(it.path == index.path and it.start <= offset <= it.end for it in index.inactive):
+        return None
+    text = index.text
+    start = offset
+    while start > 0 and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    word = _WORD.match(text, start)
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if word is None or line.lstrip().startswith("#") or line.rstrip().endswith((".", "->")):
+        return None
+    return (word[0], start, word.end()) if is_code(text, start) else None
+
+
+def left_out_at(index: Index, offset: int) -> Occurrence | None:
+    """Return what a name would mean in lines that conditions leave out, if they were read."""
+    found = left_out_word(index, offset)
+    if found is None or _is_declared_there(index, *found[:2]):
+        return None
+    name, start, end = found
+    token = index.token_at(start)
+    placed = None if token is None else index.unit_at(token)
+    symbol: Symbol | None = None
+    if placed is not None and token is not None:
+        local = locals_at(index, placed, token - placed.start + 1)
+        symbol = next((it for it in local if it.name == name), None)
+    symbol = symbol or next((it for it in reversed(index.macros) if it.name == name), None)
+    symbol = symbol or index.scope.get(False, name) or index.scope.get(True, name)
+    return None if symbol is None else Occurrence(index.path, start, end, symbol, Role.READS)
+
+
+def _is_declared_there(index: Index, name: str, at: int) -> bool:
+    """Tell whether these lines seem to declare a name themselves: a type stands before it."""
+    for span in index.inactive:
+        if span.path == index.path and span.start <= at <= span.end:
+            texts = words(index.text[span.start : at + len(name)])
+            before = [texts[number - 1] for number, it in enumerate(texts) if it == name and number]
+            return any(_is_type(it) for it in before)
+    return False
+
+
+def _is_type(text: str) -> bool:
+    return is_name(text) and text not in STATEMENT_KEYWORDS
 
 
 def _in_sight(index: Index, symbol: Symbol) -> tuple[int, int]:

@@ -881,3 +881,82 @@ def test_a_macro_that_is_defined_twice_leads_to_both_where_either_may_be_meant(s
     assert starts(ask(session, "definition", "CASE(3)", uri=uri, text=TWICE)) == [("twice.cl", 4)]
     assert starts(ask(session, "definition", "CASE(x) int f", uri=uri, text=TWICE)) == [("twice.cl", 1)]
     session.close(uri)
+
+
+PARTLY = """\
+#define AT(row, column) ((row) * 16 + column /* row */ + sizeof("row"))
+typedef struct { int unnamed; } named;
+float weigh(float x) { return x; }
+kernel void k(global float *a, int n) {
+    int gid = get_global_id(0);
+#ifdef FAST
+    float w = weigh(a[AT(gid, n)]); a[gid] = w * sqrt(a[0]); // gid
+#endif
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def partly(session):
+    return session.open(PARTLY, "partly.cl")
+
+
+@pytest.mark.parametrize(
+    ("needle", "line"),
+    [("weigh(a", 2), ("a[AT", 3), ("AT(gid", 0), ("gid, n", 4), ("w * s", None), ("gid\n", None)],
+)
+def test_names_in_lines_that_conditions_leave_out_lead_to_what_is_in_sight(session, partly, needle, line):
+    found = ask(session, "definition", needle, uri=partly, text=PARTLY)
+    assert [it["range"]["start"]["line"] for it in found] == ([] if line is None else [line])
+    hover = ask(session, "hover", needle, uri=partly, text=PARTLY)
+    assert (hover is None) == (line is None)
+
+
+def test_built_ins_in_lines_that_conditions_leave_out_are_explained(session, partly):
+    assert "Square root" in ask(session, "hover", "sqrt", uri=partly, text=PARTLY)["contents"]["value"]
+
+
+@pytest.mark.parametrize(("nth", "inside"), [(0, 0), (1, 2), (1, 3)])
+def test_parameters_of_macros_are_found_and_renamed(session, partly, nth, inside):
+    where = {"uri": partly, "text": PARTLY, "nth": nth, "inside": inside}
+    (found,) = ask(session, "definition", "row", **where)
+    assert found["range"]["start"] == {"line": 0, "character": 11}
+    assert len(ask(session, "documentHighlight", "row", **where)) == 2
+    assert len(ask(session, "references", "row", context={"includeDeclaration": False}, **where)) == 1
+    assert "a parameter of" in ask(session, "hover", "row", **where)["contents"]["value"]
+    assert ask(session, "prepareRename", "row", **where)["placeholder"] == "row"
+    (edits,) = ask(session, "rename", "row", newName="line", **where)["changes"].values()
+    assert applied(PARTLY, edits).startswith(
+        '#define AT(line, column) ((line) * 16 + column /* row */ + sizeof("row"))\n'
+    )
+
+
+def test_a_parameter_of_a_macro_is_not_renamed_to_what_stands_there(session, partly):
+    params = {"textDocument": {"uri": partly}, "position": at(PARTLY, "row"), "newName": "column"}
+    answer = session.client.request("textDocument/rename", params)
+    assert answer["error"]["message"] == "`column` stands in the macro already"
+
+
+def test_what_has_no_name_is_no_symbol_of_the_workspace(session, partly):
+    assert all(it["name"] for it in session.request("workspace/symbol", {"query": ""}))
+
+
+def test_the_call_of_a_macro_that_is_not_closed_shows_its_parameters(session):
+    text = PARTLY.replace("#ifdef FAST", "    a[AT(gid, \n#ifdef FAST")
+    uri = session.open(text, "unclosed.cl")
+    found = ask(session, "signatureHelp", "AT(gid, ", inside=8, uri=uri, text=text)
+    assert found["signatures"][0]["label"] == "AT(row, column)"
+    assert found["activeParameter"] == 1
+    session.close(uri)
+
+
+def test_a_selection_grows_to_the_statement(session, partly):
+    params = {"textDocument": {"uri": partly}, "positions": [at(PARTLY, "get_global_id")]}
+    (found,) = session.request("textDocument/selectionRange", params)
+    texts = []
+    while found is not None:
+        start, end = found["range"]["start"], found["range"]["end"]
+        if start["line"] == end["line"]:
+            texts.append(PARTLY.splitlines()[start["line"]][start["character"] : end["character"]])
+        found = found.get("parent")
+    assert "int gid = get_global_id(0);" in texts

@@ -9,10 +9,13 @@ from lsprotocol import types as lsp
 
 from clmap_lsp.escaping import markdown
 from clmap_lsp.hosts.uses import name_at
-from clmap_lsp.index.describe import code, describe, describe_builtin, describe_word
+from clmap_lsp.index import builtins
+from clmap_lsp.index.describe import code, describe, describe_builtin, describe_function, describe_word
+from clmap_lsp.index.macro_parameters import macro_parameter_at
 from clmap_lsp.index.macro_steps import steps
 from clmap_lsp.index.model import Kind, Role
 from clmap_lsp.index.uniformity import varying_symbols
+from clmap_lsp.index.unread import left_out_at, left_out_word
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.headline import headline
 from clmap_lsp.server.host_names import kernels_named_at
@@ -102,9 +105,9 @@ async def _named_at(server: ClmapServer, uri: str, position: lsp.Position) -> tu
 
 
 def _named(index: Index, offset: int) -> tuple[str, int, int] | None:
-    found = index.occurrence_at(offset)
+    found = index.occurrence_at(offset) or left_out_at(index, offset)
     if found is None:
-        return None
+        return _parameter_named(index, offset)
     symbol = found.symbol
     varying = None
     if symbol.kind in (Kind.VARIABLE, Kind.PARAMETER):
@@ -113,6 +116,14 @@ def _named(index: Index, offset: int) -> tuple[str, int, int] | None:
     if symbol.kind is Kind.MACRO and not found.role & Role.DECLARES:
         text += _expansion_text(index, found)
     return text, found.start, found.end
+
+
+def _parameter_named(index: Index, offset: int) -> tuple[str, int, int] | None:
+    found = macro_parameter_at(index, offset)
+    if found is None:
+        return None
+    text = f"`{found.name}`: a parameter of\n{describe(index, found.macro)}"
+    return text, found.here.start, found.here.end
 
 
 async def _kernel_named_at(
@@ -132,6 +143,9 @@ def _builtin_named(index: Index, offset: int) -> tuple[str, int, int] | None:
     builtin = index.builtin_at(offset)
     if builtin is not None:
         token, text = builtin[0], describe_builtin(builtin[1])
+    elif (word := left_out_word(index, offset)) is not None:
+        function = builtins.find(word[0])
+        return None if function is None else (describe_function(function), word[1], word[2])
     elif (at := index.token_at(offset)) is not None:
         token = index.tokens[at]
         text = describe_word(token.text) if token.use is None and token.end >= offset else None

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from clmap_lsp.index.index import Index, Occurrence
+from clmap_lsp.index.macro_parameters import macro_parameter_at
 from clmap_lsp.index.model import CALLABLE, Kind, Role, Symbol
 from clmap_lsp.index.types import Array, Enumeration, Function, Named, Pointer, Qualified, Record
+from clmap_lsp.index.unread import left_out_at
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.convert import Places
 from clmap_lsp.server.host_names import host_uses, kernels_named_at
@@ -32,6 +34,7 @@ def register(server: ClmapServer) -> None:
         if found is None:
             named = await kernels_named_at(server, params.text_document.uri, params.position)
             places = [place for indexed, symbol in named for place in _locations(indexed, [symbol])]
+            places = places or (await _parameter_places(server, params))[:1]
             return places or await _included_file(server, params)
         indexed, symbol = found
         target = indexed.index.definition(symbol)
@@ -43,7 +46,7 @@ def register(server: ClmapServer) -> None:
     async def declaration(params: lsp.DeclarationParams) -> list[lsp.Location]:
         found = await _symbol_at(server, params)
         if found is None:
-            return []
+            return (await _parameter_places(server, params))[:1]
         indexed, symbol = found
         return _locations(indexed, indexed.index.declarations(symbol)[:1])
 
@@ -61,13 +64,16 @@ def register(server: ClmapServer) -> None:
         uri = params.text_document.uri
         found = await _symbol_at(server, params)
         named = [found] if found else await kernels_named_at(server, uri, params.position)
+        if not named and (places := await _parameter_places(server, params)):
+            return places if params.context.include_declaration else places[1:]
         return await _uses(server, named, params.context.include_declaration)
 
     @feature(server, lsp.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
     async def document_highlight(params: lsp.DocumentHighlightParams) -> list[lsp.DocumentHighlight]:
         found = await _symbol_at(server, params)
         if found is None:
-            return []
+            places = await _parameter_places(server, params)
+            return [lsp.DocumentHighlight(it.range, lsp.DocumentHighlightKind.Text) for it in places]
         indexed, symbol = found
         here = (it for it in indexed.index.references(symbol) if it.path == indexed.index.path)
         return [_highlight(indexed, it) for it in here]
@@ -126,8 +132,18 @@ async def _symbol_at(server: ClmapServer, params: Any) -> tuple[Indexed, Symbol]
     indexed = await server.indexes.of(params.text_document.uri)
     if indexed is None:
         return None
-    found = indexed.index.occurrence_at(indexed.offset(params.position))
+    offset = indexed.offset(params.position)
+    found = indexed.index.occurrence_at(offset) or left_out_at(indexed.index, offset)
     return None if found is None else (indexed, found.symbol)
+
+
+async def _parameter_places(server: ClmapServer, params: Any) -> list[lsp.Location]:
+    """Return where the macro's parameter at a position stands, in the list of parameters first."""
+    indexed = await server.indexes.of(params.text_document.uri)
+    if indexed is None:
+        return []
+    found = macro_parameter_at(indexed.index, indexed.offset(params.position))
+    return [] if found is None else [indexed.places.location(it) for it in found.spans]
 
 
 def _definitions(indexed: Indexed, target: Symbol, offset: int) -> list[Symbol]:

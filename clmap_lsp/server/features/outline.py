@@ -74,7 +74,7 @@ def _matching(indexed: Indexed, query: str) -> list[tuple[int, lsp.WorkspaceSymb
     found: list[tuple[int, lsp.WorkspaceSymbol]] = []
     symbols = [it for _, it in indexed.index.symbols() if it.parent is None and it.is_definition]
     for symbol in (*symbols, *indexed.index.macros):
-        if symbol.kind not in _SEARCHED or not _fits(query, symbol.name.lower()):
+        if symbol.kind not in _SEARCHED or not symbol.name or not _fits(query, symbol.name.lower()):
             continue
         made = workspace_symbol(indexed, symbol)
         if made is not None:

@@ -9,8 +9,9 @@ from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 
 from clmap_lsp.dataclass import dataclass
+from clmap_lsp.index.macro_parameters import MacroParameter, macro_parameter_at
 from clmap_lsp.index.model import Kind, Symbol
-from clmap_lsp.index.renaming import RenameError, macro_places_or_refusal, renamable, rename
+from clmap_lsp.index.renaming import RenameError, check_name, macro_places_or_refusal, renamable, rename
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.comment_names import comment_namings
 from clmap_lsp.server.features.navigation import occurring_in
@@ -27,6 +28,10 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_PREPARE_RENAME)
     async def prepare_rename(params: lsp.PrepareRenameParams) -> lsp.PrepareRenamePlaceholder | None:
+        if (parameter := await _parameter_at(server, params)) is not None:
+            return lsp.PrepareRenamePlaceholder(
+                parameter[0].places.range(parameter[1].here), parameter[1].name
+            )
         try:
             found = await _named_at(server, params)
         except RenameError as error:
@@ -35,7 +40,10 @@ def register(server: ClmapServer) -> None:
 
     @feature(server, lsp.TEXT_DOCUMENT_RENAME, lsp.RenameOptions(prepare_provider=True))
     async def rename_symbol(params: lsp.RenameParams) -> lsp.WorkspaceEdit | None:
+        parameter = await _parameter_at(server, params)
         try:
+            if parameter is not None:
+                return _renamed_parameter(*parameter, params.new_name)
             found = await _named_at(server, params)
             places = [] if found is None else await _places(server, found, params.new_name)
         except RenameError as error:
@@ -44,6 +52,25 @@ def register(server: ClmapServer) -> None:
         for it in places:
             edits.setdefault(it.uri, []).append(lsp.TextEdit(it.range, params.new_name))
         return None if found is None else lsp.WorkspaceEdit(changes=edits)
+
+
+async def _parameter_at(
+    server: ClmapServer, params: lsp.PrepareRenameParams | lsp.RenameParams
+) -> tuple[Indexed, MacroParameter] | None:
+    indexed = await server.indexes.of(params.text_document.uri)
+    if indexed is None:
+        return None
+    found = macro_parameter_at(indexed.index, indexed.offset(params.position))
+    return None if found is None else (indexed, found)
+
+
+def _renamed_parameter(indexed: Indexed, parameter: MacroParameter, name: str) -> lsp.WorkspaceEdit:
+    """Rename a macro's parameter in its directive. Raises: RenameError."""
+    check_name(name)
+    if name in parameter.others:
+        raise RenameError(f"`{name}` stands in the macro already")
+    edits = [lsp.TextEdit(indexed.places.range(it), name) for it in parameter.spans]
+    return lsp.WorkspaceEdit(changes={indexed.document.uri: edits})
 
 
 @dataclass(frozen=True, slots=True)

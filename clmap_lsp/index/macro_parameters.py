@@ -1,0 +1,46 @@
+"""The parameters of macros: names that mean something in one `#define` only, and that no reading looks up."""
+
+from __future__ import annotations
+
+from clmap_lsp.dataclass import record
+from clmap_lsp.index.index import Index
+from clmap_lsp.index.model import Symbol
+from clmap_lsp.source.lexer import Token, cut
+from clmap_lsp.source.span import Span
+
+
+@record(frozen=True, slots=True)
+class MacroParameter:
+    """A parameter of a macro, and where it stands: in the list first, then in the body."""
+
+    macro: Symbol
+    name: str
+    spans: tuple[Span, ...]
+    here: Span
+    """The one that was asked for."""
+    others: frozenset[str]
+    """The other words of the directive."""
+
+
+def macro_parameter_at(index: Index, offset: int) -> MacroParameter | None:
+    """Return the macro's parameter that is named at an offset of the file, or right before it."""
+    for symbol in index.macros:
+        definition = symbol.macro
+        if definition is None or definition.parameters is None or definition.span.path != index.path:
+            continue
+        if not definition.name_span.end < offset <= definition.span.end:
+            continue
+        start = definition.name_span.end
+        tokens = cut(index.path, index.text[start : definition.span.end], start)
+        named = [it for it in tokens if it.start <= offset <= it.end and it.text in definition.parameters]
+        if not named:
+            return None
+        name = named[-1].text
+        spans = tuple(_span(it) for it in tokens if it.text == name)
+        others = frozenset(it.text for it in tokens) - {name}
+        return MacroParameter(symbol, name, spans, _span(named[-1]), others)
+    return None
+
+
+def _span(token: Token) -> Span:
+    return Span(token.path, token.start, token.end)
