@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from clmap_lsp.config.document import json_schema as schema
+from clmap_lsp.dataclass import record
 from clmap_lsp.devices import list_models
 from clmap_lsp.index.complete import Candidate, Completion, Sort, matching, prefix_start
 from clmap_lsp.index.index import Index
@@ -67,34 +68,97 @@ def _rules() -> Iterable[Candidate]:
         yield Candidate(rule.meta.name, Sort.KEY, rule.meta.code)
 
 
-def configuration_keys(text: str, offset: int) -> Completion:
-    """Return the keys or values that `clmap.toml` may have at an offset."""
-    start = offset
-    while start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_-"):
-        start -= 1
-    line = text[text.rfind("\n", 0, start) + 1 : start]
-    tables = _TABLE.findall(text[: start - len(line)])
-    properties = _properties(tables[-1] if tables else "")
+@record(frozen=True, slots=True)
+class ConfigurationPlace:
+    """A place in `clmap.toml`: its table, what stands before it in its line, and where its word starts."""
+
+    table: tuple[str, ...]
+    line: str
+    start: int
+    offset: int
+
+    @classmethod
+    def of(cls, text: str, offset: int) -> ConfigurationPlace:
+        """Return the place at an offset."""
+        start = offset
+        while start > 0 and (text[start - 1].isalnum() or text[start - 1] in "_-"):
+            start -= 1
+        line = text[text.rfind("\n", 0, start) + 1 : start]
+        tables = _TABLE.findall(text[: start - len(line)])
+        return cls(_parts(tables[-1]) if tables else (), line, start, offset)
+
+    @property
+    def is_comment(self) -> bool:
+        """Behind a `#` that stands in no string."""
+        return any(self.line.count('"', 0, it.start()) % 2 == 0 for it in re.finditer("#", self.line))
+
+    @property
+    def is_of_launches(self) -> bool:
+        """What may stand here follows from the workspace's kernels."""
+        return self.line.strip().startswith("[launch.") or self.table[:1] == ("launch",)
+
+    @property
+    def argument(self) -> str | None:
+        """What stands before the place in the arguments of a launch; `None` where none are given."""
+        if self.table[:1] != ("launch",):
+            return None
+        if len(self.table) == 3 and self.table[2] == "args":
+            return self.line
+        match = _ARGUMENTS.match(self.line)
+        return None if match is None else match[1]
+
+
+_ARGUMENTS = re.compile(r"[ \t]*args[ \t]*=[ \t]*\{(?:[^{}]*,)?([^,{}]*)\Z")
+
+
+def _parts(table: str) -> tuple[str, ...]:
+    return tuple(it.strip().strip('"') for it in table.split("."))
+
+
+def configuration_keys(place: ConfigurationPlace, kernels: Mapping[str, Sequence[str]]) -> Completion:
+    """Return the keys or values that `clmap.toml` may have at a place.
+
+    Args:
+        kernels: the parameters of the workspace's kernels, where `is_of_launches` asks for them.
+    """
+    return Completion(place.start, place.offset, tuple(_of_configuration(place, kernels)))
+
+
+def _of_configuration(place: ConfigurationPlace, kernels: Mapping[str, Sequence[str]]) -> Iterable[Candidate]:
+    line = place.line
+    if place.is_comment:
+        return ()
     if line.strip().startswith("["):
+        if place.is_of_launches:
+            return (Candidate(it, Sort.KERNEL, "kernel") for it in kernels)
         names = [it for it, found in schema()["properties"].items() if found.get("type") == "object"]
-        return Completion(start, offset, tuple(Candidate(it, Sort.KEY, "table") for it in names))
+        return (Candidate(it, Sort.KEY, "table") for it in names)
+    if (argument := place.argument) is not None:
+        return _of_arguments(argument, kernels.get(place.table[1], ()) if len(place.table) > 1 else ())
+    properties = _properties(place.table)
     key, equals, _ = line.partition("=")
+    quoted = line.count('"') % 2 == 1
     if equals:
         values = _values(key.strip(), properties.get(key.strip(), {}))
-        quoted = line.count('"') % 2 == 1
-        made = (Candidate(it, Sort.KEY, snippet=it if quoted else f'"{it}"') for it in values)
-        return Completion(start, offset, tuple(made))
-    made = (
+        return (Candidate(it, Sort.KEY, snippet=it if quoted else f'"{it}"') for it in values)
+    return (
         Candidate(name, Sort.KEY, text=it.get("description", ""), snippet=f"{name} = $1")
         for name, it in properties.items()
     )
-    return Completion(start, offset, tuple(made))
 
 
-def _properties(table: str) -> Mapping[str, Any]:
+def _of_arguments(line: str, names: Sequence[str]) -> Iterable[Candidate]:
+    """Return the parameters of a kernel, or what a buffer may hold."""
+    if "=" not in line:
+        return (Candidate(it, Sort.KEY, "argument", f"{it} = $1") for it in names)
+    quoted = line.count('"') % 2 == 1
+    return (Candidate(a, Sort.KEY, "contents", b if quoted else f'"{b}"') for a, b in _CONTENTS)
+
+
+def _properties(table: Sequence[str]) -> Mapping[str, Any]:
     """Return what a table may hold, from the schema."""
     found: Mapping[str, Any] = schema()
-    for part in (it.strip().strip('"') for it in table.split(".")) if table else ():
+    for part in table:
         properties = found.get("properties", {})
         inner = properties.get(part, found.get("additionalProperties", {}))
         found = inner if isinstance(inner, Mapping) else {}

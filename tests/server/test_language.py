@@ -337,12 +337,24 @@ def test_completion_of_the_configuration(session):
         ('[build]\nstandard = "', "CL2.0"),
         ("[ru", "rules"),
         ("[rules]\nig", "ignore"),
+        ("[launch.", "total"),
+        ("[launch.total]\nargs = { ", "points"),
+        ("[launch.total]\nargs = { count = 3, va", "values"),
+        ('[launch.total]\nargs = { values = "ra', "random"),
+        ("[launch.total.args]\n", "values"),
+        ("[launch.total]\nglo", "global"),
     ],
 )
 def test_completion_of_sections_and_values_of_the_configuration(session, text, wanted):
     uri = session.open(text, "clmap.toml", "toml")
     found = ask(session, "completion", text, inside=len(text), uri=uri, text=text)
     assert any(wanted in it["label"] for it in found["items"]), [it["label"] for it in found["items"]]
+    session.close(uri)
+
+
+def test_nothing_is_offered_in_a_comment_of_the_configuration(session):
+    uri = session.open(text := "# de", "clmap.toml", "toml")
+    assert ask(session, "completion", text, inside=4, uri=uri, text=text)["items"] == []
     session.close(uri)
 
 

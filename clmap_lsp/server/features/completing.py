@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 
 from clmap_lsp.index.complete import Candidate, Completion, Sort, complete, document
+from clmap_lsp.index.model import Kind
 from clmap_lsp.index.signatures import signatures_at
 from clmap_lsp.server.app import feature
-from clmap_lsp.server.configuring import comment_keys, configuration_keys
+from clmap_lsp.server.configuring import ConfigurationPlace, comment_keys, configuration_keys
 from clmap_lsp.server.indexing import Indexed
 from clmap_lsp.server.settings import is_configuration
 
@@ -53,8 +54,9 @@ def register(server: ClmapServer) -> None:
         uri = params.text_document.uri
         opened = server.documents.get(uri)
         if opened is not None and is_configuration(opened.path):
-            offset = opened.offset(params.position)
-            return _items(opened, configuration_keys(opened.text, offset), takes_snippets)
+            place = ConfigurationPlace.of(opened.text, opened.offset(params.position))
+            kernels = await _kernels(server) if place.is_of_launches else {}
+            return _items(opened, configuration_keys(place, kernels), takes_snippets)
 
         def completed(indexed: Indexed) -> lsp.CompletionList:
             offset = indexed.offset(params.position)
@@ -98,6 +100,16 @@ def register(server: ClmapServer) -> None:
             for it in found.signatures
         ]
         return lsp.SignatureHelp(shown, found.active_signature, found.active_parameter)
+
+
+async def _kernels(server: ClmapServer) -> dict[str, tuple[str, ...]]:
+    """Return the kernels of the workspace with the names of their parameters."""
+    return {
+        it.name: tuple(parameter.name for parameter in it.parameters if parameter.name)
+        for indexed in await server.indexes.workspace()
+        for _, it in indexed.index.symbols()
+        if it.kind is Kind.KERNEL and it.is_definition
+    }
 
 
 def _is_wanted(indexed: Indexed, offset: int, context: lsp.CompletionContext | None) -> bool:
