@@ -87,6 +87,9 @@ def read_c_expression(text: str) -> Expr:
     return _Reader("").expression(value)
 
 
+_CONSTANTS: dict[str, Expr] = {"true": Num(1), "false": Num(0), "nullptr": Name("NULL")}
+
+
 class _Reader(TreeReader):
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -486,7 +489,7 @@ class _Reader(TreeReader):
     def _argument(self, node: Node) -> Expr:
         """Read what the grammar takes for a parameter, as `range(N, M)` looks like a function."""
         text = text_of(node)
-        return Name(text) if text.isidentifier() else read_c_expression(text)
+        return read_c_expression(text) if text in _CONSTANTS or not text.isidentifier() else Name(text)
 
     # ------------------------------------------------------------------------------------ expressions
 
@@ -567,8 +570,7 @@ class _Reader(TreeReader):
 
     def name(self, node: Node) -> Expr:
         text = text_of(node)
-        constants: dict[str, Expr] = {"true": Num(1), "false": Num(0), "nullptr": Name("NULL")}
-        return constants.get(text) or Name(_last_name(node), _scope_of(node))
+        return _CONSTANTS.get(text) or Name(_last_name(node), _scope_of(node))
 
     def call(self, node: Node) -> Expr:
         function = node.child_by_field_name("function")

@@ -205,7 +205,7 @@ def text_of(value: Value) -> str:
         case FileText(name):
             return name
         case Pointer(place):
-            return name_of(place)
+            return name_of(place).lstrip(".")
         case Alternatives(values):
             return " or ".join(dict.fromkeys(text_of(it) for it in values))
         case LocalMemory(size):

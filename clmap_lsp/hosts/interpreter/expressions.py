@@ -74,6 +74,14 @@ _PRINTED = re.compile(r"-?[\w.]{1,64}")
 """What one word of a kernel may be: a number, a type, a name."""
 
 
+def _not_null(value: Value) -> Value:
+    """Return a value that is a pointer, or NULL where something failed, as the pointer that is followed."""
+    if not isinstance(value, Alternatives):
+        return value
+    others = tuple(it for it in value.values if not isinstance(it, Null))
+    return others[0] if len(others) == 1 else Alternatives(others) if others else Null()
+
+
 def _name_in_kernels(part: Expr) -> str:
     """Return `n` for `{n}` and `self_n` for `{self.n}`, as kernels in strings have them; "" for others."""
     match part:
@@ -364,7 +372,7 @@ class Expressions(Objects):
         return found
 
     def _member(self, whole: Member, base: Expr, name: str) -> Value:
-        value = self.value(base)
+        value = _not_null(self.value(base))
         found = None if is_program(value) else self.answer("." + name, Call(whole, ()), [value])
         if found is not None:
             return found
