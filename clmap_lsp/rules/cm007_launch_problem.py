@@ -38,7 +38,7 @@ from collections.abc import Iterator
 
 from clmap_lsp.analysis.model import KernelAnalysis
 from clmap_lsp.findings import Finding, Severity
-from clmap_lsp.launch.model import ScalarArgument
+from clmap_lsp.launch.model import Launch, Origin, ScalarArgument
 from clmap_lsp.launch.refused import refusals
 from clmap_lsp.rules.context import RuleContext, is_switched_off
 from clmap_lsp.rules.meta import RuleMeta, Scope
@@ -57,12 +57,18 @@ def check(context: RuleContext) -> Iterator[Finding]:
             yield _switched_off(kernel)
         if (reason := context.not_emulated.get(kernel.name)) is not None:
             message = f"the launch cannot be run in the emulator: {reason}"
-            is_guess = kernel.launch is not None and "global" in kernel.launch.inferred
-            severity = Severity.HINT if is_guess else RULE.severity  # Nobody asked for this launch.
+            severity = _of_a_limit(kernel.launch)
             yield RULE.finding(kernel.kernel.name_span, message, kernel=kernel.name, severity=severity)
         if kernel.launch is not None:
             for reason in refusals(kernel.launch, device.id, most, context.standard):
                 yield RULE.finding(kernel.kernel.name_span, reason, kernel=kernel.name)
+
+
+def _of_a_limit(launch: Launch | None) -> Severity:
+    """Return how much it matters that a launch cannot be run here: what nobody asked for is no fault."""
+    if launch is None or launch.origin in (Origin.GIVEN, Origin.CONFIGURED):
+        return RULE.severity
+    return Severity.HINT if "global" in launch.inferred else Severity.INFORMATION
 
 
 def _switched_off(kernel: KernelAnalysis) -> Finding:

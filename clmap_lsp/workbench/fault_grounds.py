@@ -34,6 +34,8 @@ _OF_TEXT = frozenset({FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED, FaultKi
 """Faults that show wherever their statement runs."""
 _NOT_FOLLOWED = frozenset({FaultKind.UNKNOWN_FUNCTION, FaultKind.UNSUPPORTED})
 _OUTSIDE = frozenset({FaultKind.OUT_OF_BOUNDS_READ, FaultKind.OUT_OF_BOUNDS_WRITE})
+_OF_PLACES = frozenset({*_OUTSIDE, FaultKind.DATA_RACE, FaultKind.UNINITIALISED_READ})
+"""Faults that an access has for where it is."""
 _SHAPES, _VALUES = 3, 3
 """Launches that are tried with other group shapes, and with other values."""
 _MACRO_VALUES = (8, 32, 4)
@@ -132,7 +134,7 @@ def _judged(fault: Fault, kernel: Kernel, launch: Launch, shown: dict[str, list[
 
 
 def _hangs_on_places(result: EmulationResult) -> bool:
-    return any(it.kind in (*_OUTSIDE, FaultKind.DATA_RACE) for it in result.faults)
+    return any(it.kind in _OF_PLACES for it in result.faults)
 
 
 def _of_data(fault: Fault, by_data: Mapping[Place, Indexed]) -> Fault:
@@ -142,9 +144,11 @@ def _of_data(fault: Fault, by_data: Mapping[Place, Indexed]) -> Fault:
     is added there whatever they are.
     """
     here, there = by_data.get(_place_of(fault.span)), by_data.get(_place_of(fault.other_span))
-    if fault.kind not in (*_OUTSIDE, FaultKind.DATA_RACE) or here is None or fault.grounds.is_guess:
+    if fault.kind not in _OF_PLACES or here is None or fault.grounds.is_guess:
         return fault
     if fault.kind is FaultKind.DATA_RACE and (there is None or here.adds or there.adds):
+        return fault
+    if fault.kind is FaultKind.UNINITIALISED_READ and here.adds:
         return fault
     detail = f"if `{here.argument}` holds what was guessed for it: {fault.detail}"
     return replace(fault, grounds=Grounds.CONTENTS, detail=detail)

@@ -3,17 +3,20 @@
 Where nobody gave the contents, an access that leaves an array because of them says nothing of the kernel:
 tables are indexed by codes, bins and neighbours that only a program's own data keep inside. What a statement
 may hold is followed forwards through variables, pointers and arrays, whatever the order of statements, so
-that an address may be said to hang on data that does not. What is stored through a pointer variable is not
-followed into the array behind it, nor which statements run.
+that an address may be said to hang on data that does not. What a variable of an outer block is given where
+data decide which statements run (`if (rows[i] == id) first = i;`) hangs on them too. What is stored through a
+pointer variable is not followed into the array behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import (
+    Block,
     Constant,
+    Declare,
     Expression,
     ImageRead,
     ImageWrite,
@@ -22,6 +25,7 @@ from clmap_lsp.source.ir import (
     Read,
     Statement,
     Variable,
+    blocks,
     expressions,
     nodes,
     touches,
@@ -61,10 +65,19 @@ def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexe
     """Return the accesses whose address hangs on what arguments hold, by place."""
     flow = _Flow({it: it.name for it in kernel.parameters if it.name in arguments}, {})
     statements = list(walk(kernel.body))
+    nested = list(_nested(kernel.body))
+    outside = _outside(nested)
     for _ in range(_MOST_PASSES):
         before = len(flow.memory) + len(flow.values)
-        for statement in statements:
+        deciding: list[str | None] = []
+        for at, (statement, _) in enumerate(nested):
+            asks = blocks(statement)
+            deciding.append(_decides(statement, flow) if asks else None)
             _carry(statement, flow)
+            for variable, around in outside.get(at, ()):
+                name = next((it for each in around if (it := deciding[each]) is not None), None)
+                if name is not None:
+                    flow.values.setdefault(variable, name)
         if len(flow.memory) + len(flow.values) == before:
             break
     found = [
@@ -76,6 +89,42 @@ def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexe
     reads, writes = ({key for *_, key, op in found if op == it} for it in ("load", "store"))
     both = reads & writes
     return {place: Indexed(name, key in both) for place, name, key, _ in found}
+
+
+def _nested(block: Block) -> Iterator[tuple[Statement, int]]:
+    """Yield statements in source order, each with the number of the one whose block it stands in, or -1."""
+    waiting, count = [(iter(block), -1)], 0
+    while waiting:
+        inside, around = waiting[-1]
+        statement = next(inside, None)
+        if statement is None:
+            waiting.pop()
+            continue
+        yield statement, around
+        waiting.extend((iter(it), count) for it in reversed(blocks(statement)))
+        count += 1
+
+
+def _outside(nested: Sequence[tuple[Statement, int]]) -> dict[int, list[tuple[Variable, list[int]]]]:
+    """Return, by statement, the variables that it writes and the statements around it which those outlive."""
+    declared = {it.variable: around for it, around in nested if isinstance(it, Declare)}
+    found: dict[int, list[tuple[Variable, list[int]]]] = {}
+    for at, (statement, around) in enumerate(nested):
+        if around < 0 or isinstance(statement, Declare):
+            continue
+        for variable in written(statement):
+            outlived, each, home = [], around, declared.get(variable, -1)
+            while each >= 0 and each != home:
+                outlived.append(each)
+                each = nested[each][1]
+            if outlived:
+                found.setdefault(at, []).append((variable, outlived))
+    return found
+
+
+def _decides(statement: Statement, flow: _Flow) -> str | None:
+    """Return the argument whose contents a statement asks before it runs its blocks."""
+    return next((it for asked in expressions(statement) if (it := _data_of(asked, flow)) is not None), None)
 
 
 def _key(address: Expression) -> tuple[object, ...]:

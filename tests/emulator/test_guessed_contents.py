@@ -68,3 +68,61 @@ def test_given_contents_are_no_guess() -> None:
     races = [it for it in _emulated(SCATTER, comment).faults if it.kind is FaultKind.DATA_RACE]
     assert races
     assert not any(it.grounds.is_guess for it in races)
+
+
+FIRST_OF_A_ROW = """
+__kernel void k(__global const int *rows, __global const float *a, __global float *out, int n) {
+    int id = get_global_id(0), first = -1;
+    for (int i = id; i < n; i++)
+        if (rows[i] == id && first == -1) first = i;
+    out[id] = a[first];
+}
+"""
+GATHERED_FROM_LOCAL = """
+__kernel void k(__global const int *from, __global float *out) {
+    __local float t[64];
+    int l = get_local_id(0);
+    if (l < 8) t[l] = l;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = t[from[get_global_id(0)] & 63];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [(FIRST_OF_A_ROW, FaultKind.OUT_OF_BOUNDS_READ), (GATHERED_FROM_LOCAL, FaultKind.UNINITIALISED_READ)],
+)
+def test_places_that_guessed_contents_decide_on_say_so(text: str, kind: FaultKind) -> None:
+    comment = "// clmap: global=256 local=64\n"
+    found = [it for it in _emulated(text, comment).faults if it.kind is kind]
+    assert found
+    assert {it.grounds for it in found} == {Grounds.CONTENTS}
+
+
+ALWAYS_ASTRAY = """
+__kernel void k(__global const int *flags, __global float *out) {
+    int id = get_global_id(0), at = id - 1;
+    if (flags[id]) { float mine = 1; out[id] = mine; }
+    out[at] = 2;
+}
+"""
+COUNTS_IN_UNSET_BINS = """
+__kernel void k(__global const int *of, __global int *out) {
+    __local int bins[64];
+    bins[of[get_global_id(0)] & 63]++;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    out[get_global_id(0)] = bins[get_local_id(0)];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [(ALWAYS_ASTRAY, FaultKind.OUT_OF_BOUNDS_WRITE), (COUNTS_IN_UNSET_BINS, FaultKind.UNINITIALISED_READ)],
+)
+def test_what_no_contents_prevent_stays_loud(text: str, kind: FaultKind) -> None:
+    comment = "// clmap: global=256 local=64\n"
+    found = [it for it in _emulated(text, comment).faults if it.kind is kind]
+    assert found
+    assert Grounds.KNOWN in {it.grounds for it in found}
