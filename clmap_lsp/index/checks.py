@@ -51,6 +51,13 @@ class Checks(Cursor):
             fix = self._single_precision(target, value)
             self.issue("narrowing", lost, Severity.HINT, token=value.start, fix=fix)
 
+    def check_part(self, vector: VectorType, part: Value) -> None:
+        """Report lanes of another type among those that a vector is put together from."""
+        base = base_of(decayed(part.type))
+        if isinstance(base, VectorType) and base.element != vector.element:
+            said = f"initializing '{vector.element}' with an expression of incompatible type "
+            self.issue("wrong-vector", f"{said}'{spelled(unqualified(part.type))}'", token=part.start)
+
     def _single_precision(self, target: Qualified, value: Value) -> Fix | None:
         """Return what makes the constants of an expression float, where a float is wanted of a double."""
         if base_of(value.type) != base_of(DOUBLE) or base_of(target) != base_of(FLOAT):

@@ -728,7 +728,9 @@ class DeclarationParser(ExpressionParser):
                     raise self.fail("expected expression")
                 if element is not None:
                     self.piece.expected.append(Expected(self.at, element))
-                self.assignment()
+                value = self.assignment()
+                if isinstance(base, VectorType):
+                    self.check_part(base, value)
             if isinstance(base, VectorType) and at == base.lanes and not self.is_cpp:
                 self.issue("wrong-vector", "excess elements in vector initializer", token=self.at - 1)
             at += 1

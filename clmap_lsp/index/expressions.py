@@ -319,6 +319,9 @@ class ExpressionParser(PostfixParser, ABC):
         while self.accept(","):
             parts.append(self.assignment())
         self.expect(")", opened, in_list=True)
+        if len(parts) > 1:
+            for it in parts:
+                self.check_part(base, it)
         counts = [_lane_count(it.type) for it in parts]
         if len(parts) > 1 and None not in counts:
             total = sum(it or 0 for it in counts)

@@ -66,6 +66,12 @@ CASES = {
     "int a[n];": "2:5 error: variable length arrays are not supported in OpenCL",
     "int a[-1];": "2:7 error: 'a' declared as an array with a negative size",
     "enum { X, X } e; n = X;": "2:11 error: redefinition of enumerator 'X'",
+    "int2 p; float4 v = (float4)(1, p, 0);": (
+        "2:32 error: initializing 'float' with an expression of incompatible type 'int2'"
+    ),
+    "uint2 p; int4 v = {p, 1, 2};": (
+        "2:20 error: initializing 'int' with an expression of incompatible type 'uint2'"
+    ),
     "float4 v = {1, 2, 3, 4, 5};": "2:25 error: excess elements in vector initializer",
     "float4 v; v.xx = (float2)(1);": "2:16 error: expression is not assignable",
     "float8 v; n = v.s01234;": (
@@ -125,6 +131,7 @@ RIGHT = (
     "int a[sizeof(float) * 2]; a[0] = 1; { int n = 1; o[n] = a[0]; }",
     "enum { N = 4 }; const int m = 4; int a[N], b[m]; a[0] = b[0] = m;",
     "__global float *p = 0; __local float *q = NULL; bool t = o; if (p && q && t) n = t;",
+    "int2 p = n; int4 q = (int4)(p, p == p); float4 v = (float4)(convert_float2(p), 1u, 2); o[q.x] = v.x;",
     "float3 v = 1; v.lo = v.yx; v.hi = (float2)(1, 2); v.odd = v.xx; o[0] = v.x;",
     "uint4 u = as_uint4((float4)(1)); float3 t = as_float3(u); n = as_int((short2)(1)); o[n] = t.x;",
     "unsigned long int a = 1; long long unsigned b = a; short int c = b; signed char d = c; o[d] = 1;",
