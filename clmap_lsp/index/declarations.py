@@ -23,6 +23,7 @@ from clmap_lsp.index.cursor import (
     SyntaxFaultError,
 )
 from clmap_lsp.index.expressions import ExpressionParser
+from clmap_lsp.index.heads import is_old_head
 from clmap_lsp.index.model import Edit, Expected, Fix, Kind, MemberAccess, Role, Symbol
 from clmap_lsp.index.names import nearest
 from clmap_lsp.index.operands import find_member
@@ -592,6 +593,8 @@ class DeclarationParser(ExpressionParser):
 
     def _parameters(self) -> tuple[list[Symbol], bool, bool]:
         """Read a list of parameters with its brackets."""
+        if not self.scopes and is_old_head(self.texts, self.at):
+            return self._listed(), False, False
         opened = self.at
         self.at += 1
         if self.accept(")"):
@@ -613,6 +616,40 @@ class DeclarationParser(ExpressionParser):
         self.expect(")", opened, in_list=True)
         return found, is_variadic, True
 
+    def _listed(self) -> list[Symbol]:
+        """Read names of parameters whose types stand behind the list, as before C had prototypes."""
+        end = self.closing(self.at)
+        found = [
+            Symbol(self.texts[at], Kind.PARAMETER, INT, at, at, at + 1)
+            for at in range(self.at + 1, end)
+            if self.texts[at] != ","
+        ]
+        self.at = end + 1
+        return found
+
+    def old_parameters(self, declared: Declarator) -> None:
+        """Read the types of parameters that stand between a function's list of names and its body."""
+        listed = {it.name: it for it in declared.parameters or ()}
+        while self.text and self.text != "{":
+            specifiers = self.specifiers()
+            while True:
+                found = self.declarator(specifiers.type)
+                name = "" if found.name is None else self.texts[found.name]
+                symbol = listed.get(name)
+                if symbol is None or found.name is None:
+                    self.issue("undeclared", f"parameter named '{name}' is missing", token=found.name)
+                else:
+                    self.use(symbol.token, symbol, Role.NAMES)
+                    symbol.type = _as_parameter(found.type)
+                    symbol.token, symbol.first = found.name, specifiers.start
+                if not self.accept(","):
+                    break
+            self.expect_semicolon("at end of declaration")
+        function = declared.type.base
+        if isinstance(function, Function):
+            types = tuple(unqualified(it.type or UNKNOWN) for it in declared.parameters or ())
+            declared.type = Qualified(Function(function.result, types, False, has_prototype=False))
+
     def _macro_behind_parameter(self) -> None:
         """Go past a word in capitals that nothing defines, as in `(int n MORE)`: parameters, perhaps."""
         while self.is_name() and self.text.isupper() and self.lookup(self.text) is None:
@@ -632,16 +669,8 @@ class DeclarationParser(ExpressionParser):
         if self.text not in (",", ")") and not self.is_doubtful and self.text == "=" and self.is_cpp:
             self.skip_to(",")
         name = "" if declared.name is None else self.texts[declared.name]
-        type_ = declared.type
-        base = base_of(type_)
-        if isinstance(base, Array | Function):
-            type_ = decayed(type_)
-            if isinstance(type_.base, Pointer) and space_of(type_.base.pointee) is None:
-                inner = type_.base.pointee
-                private = Qualified(
-                    inner.base, inner.is_const, inner.is_volatile, inner.is_restrict, AddressSpace.PRIVATE
-                )
-                type_ = Qualified(Pointer(private))
+        type_ = _as_parameter(declared.type)
+        base = base_of(declared.type)
         symbol = Symbol(
             name, Kind.PARAMETER, type_, declared.name if declared.name is not None else start, start, self.at
         )
@@ -1026,6 +1055,20 @@ class DeclarationParser(ExpressionParser):
             self.issue("address-space", said, token=symbol.token)
         elif isinstance(base, VectorType) and not name:
             return
+
+
+def _as_parameter(type_: Qualified) -> Qualified:
+    """Return the type of a parameter that is declared with a type: arrays and functions are pointers."""
+    if not isinstance(base_of(type_), Array | Function):
+        return type_
+    type_ = decayed(type_)
+    if not isinstance(type_.base, Pointer) or space_of(type_.base.pointee) is not None:
+        return type_
+    inner = type_.base.pointee
+    private = Qualified(
+        inner.base, inner.is_const, inner.is_volatile, inner.is_restrict, AddressSpace.PRIVATE
+    )
+    return Qualified(Pointer(private))
 
 
 @lru_cache(maxsize=1024)

@@ -10,6 +10,7 @@ from itertools import compress, count, pairwise
 from clmap_lsp import defaults
 from clmap_lsp.index import builtins
 from clmap_lsp.index.cursor import FileScope
+from clmap_lsp.index.heads import ends_old_parameter
 from clmap_lsp.index.index import Include, Index, PlacedUnit
 from clmap_lsp.index.model import Kind, MacroDefinition, Symbol
 from clmap_lsp.index.pieces import Unit
@@ -249,7 +250,7 @@ def _declarations(tokens: list[Token], texts: list[str], *, is_cpp: bool) -> Ite
                     yield start, at + 1, False
                     start = at + 1
         elif text == ";":
-            if depth == 0:
+            if depth == 0 and not ends_old_parameter(texts, start, at):
                 yield start, at + 1, False
                 start = at + 1
         elif not is_cpp and tokens[at].gap == NEW_LINE:
@@ -311,6 +312,8 @@ def _opens_body(texts: list[str], start: int, at: int) -> bool:
     if texts[start] == "extern" and at == start + 2:
         return False
     before = at - 1
+    if before > start and texts[before] == ";":
+        return True  # Of a head that has the types of its parameters behind their names.
     while before > start and texts[before] == ")":
         depth = 0
         opening = before

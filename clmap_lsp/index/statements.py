@@ -133,6 +133,9 @@ class UnitParser(PieceParser):
         declared = self.declarator(specifiers.type)
         while self.text in ("__attribute__", "__attribute"):
             declared.attributes += self.attribute()
+        base = declared.type.base
+        if isinstance(base, Function) and not base.has_prototype and self.text not in ("{", ";", ",", "="):
+            self.old_parameters(declared)
         if isinstance(declared.type.base, Function) and self.text == "{":
             self._function(specifiers, declared, is_first=is_first)
             return

@@ -646,3 +646,26 @@ def test_a_missing_comma_between_parameters_is_no_missing_bracket():
     assert first.issue.message == "expected ')'"
     (edit,) = edits(index, first)
     assert (edit.span.start, edit.text) == (text.index("a global") + 1, ",")
+
+
+OLD = """\
+float /*old*/old(x, y, n)
+    float /*x*/x, *y;
+    int n;
+{ return /*use of x*/x + y[n]; }
+kernel void k(global float *o) { float a[2] = { 1, 2 }; o[0] = /*call*/old(1.0f, a, 1); }
+"""
+
+
+def test_types_of_parameters_may_stand_behind_their_names():
+    assert messages(OLD) == []
+    index = index_of(OLD)
+    assert named(index, "use of x").symbol is named(index, "x").symbol
+    assert named(index, "call").symbol is named(index, "old").symbol
+    assert spelled(named(index, "old").symbol.type, "old") == "float old(float, float *, int)"
+    assert [it.name for it in named(index, "old").symbol.parameters] == ["x", "y", "n"]
+
+
+def test_a_type_behind_names_that_no_parameter_has_is_told():
+    (said,) = [it for it in messages("int f(a) int a, b; { return a; }\n") if "error" in it]
+    assert said == "1:17 error: parameter named 'b' is missing"

@@ -64,6 +64,15 @@ int after(int a) { int b = a; return b; }
 """
 BLOCKS = """\
 kernel void child(global int *o, int n) { o[n] = n; }
+float old(x, y, n)
+    float x, *y;
+    int n;
+{
+    float sum = x;
+    for (int i = 0; i < n; i++) { sum += y[i] * x; if (sum > 3) break; }
+    if (n > 2) { sum -= x; }
+    return sum;
+}
 kernel void blocks(global int *out, const int n)
 {
     int acc = 0;
