@@ -12,10 +12,15 @@ import { compareWithCommandLine, useChecker } from "./try.mjs";
 const [folder, pictures, expected] = process.argv.slice(2).map((it) => resolve(it));
 const TRY = "try/";
 const LOOKED_AT = ["", "tutorial/", "rules/CM201/", TRY];
-const READ = [...LOOKED_AT, "python/", "glossary/", "ci/", "fixes/", "reference/devices/", "rules/"];
 const WIDTHS = [400, 1000, 1600];
 const TYPES = { ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png", ".json": "application/json", ".mjs": "text/javascript", ".wasm": "application/wasm" };
 const wrong = [];
+
+/** Every page but those of single rules, which are made alike. */
+function pagesRead() {
+  const all = files(folder).filter((it) => it.endsWith("index.html")).map((it) => relative(folder, it).replace(/index\.html$/, ""));
+  return [...LOOKED_AT, ...all.filter((it) => !LOOKED_AT.includes(it) && !/^rules\/./.test(it)).sort()];
+}
 
 function files(at) {
   return readdirSync(at, { withFileTypes: true }).flatMap((it) =>
@@ -85,7 +90,7 @@ const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", arg
 let n = 0, minor = 0, answered;
 for (const scheme of ["light", "dark"]) {
   const page = await browser.newPage({ colorScheme: scheme, reducedMotion: "reduce" });
-  for (const path of READ) {
+  for (const path of pagesRead()) {
     await page.goto(`http://127.0.0.1:${server.address().port}/${path}`);
     await page.addScriptTag({ content: axe.source });
     if (path === TRY) wrong.push(...await useChecker(page));
