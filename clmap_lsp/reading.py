@@ -73,6 +73,7 @@ class ReadScope:
 
         Raises: RefusedReadError if it lies, or its links lead, outside.
         """
+        _check_name(path)
         plain = os.path.abspath(path)  # noqa: PTH100
         self._check(plain, path)
         real = os.path.realpath(plain)
@@ -110,14 +111,23 @@ def safe_read(path: str | os.PathLike[str], *, limit: int, within: ReadScope | N
     Raises: OSError, RefusedReadError among them.
     """
     name = os.fspath(path)
-    if "\0" in name:
-        raise RefusedReadError(errno.ENOENT, "no such file", name)
+    _check_name(name)
     real = None if within is None else within.real_path(name)
     for _ in range(_ATTEMPTS):
         data = _read_once(name, real, limit)
         if data is not None:
             return data
     raise RefusedReadError(errno.EAGAIN, "changes while it is read", name)
+
+
+def _check_name(name: str) -> None:
+    """Refuse what no file can be called: the operating system would raise something else than `OSError`."""
+    try:
+        if b"\0" not in os.fsencode(name):
+            return
+    except UnicodeEncodeError:
+        pass
+    raise RefusedReadError(errno.ENOENT, "no such file", name)
 
 
 def _read_once(name: str, real: str | None, limit: int) -> bytes | None:

@@ -6,6 +6,7 @@ everything behind this file counts code points. Lines end as the protocol says: 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -71,7 +72,7 @@ class Document:
         """Return the document after the changes, which apply one after the other."""
         document = self
         for change in changes:
-            text = change.text
+            text = _without_halves(change.text)
             if isinstance(change, lsp.TextDocumentContentChangePartial):
                 start = document.offset(change.range.start)
                 end = max(document.offset(change.range.end), start)
@@ -97,7 +98,8 @@ class Documents:
 
     def open(self, item: lsp.TextDocumentItem) -> Document:
         """Take a document that the editor opened."""
-        document = Document(item.uri, item.language_id, item.version, item.text, self.encoding)
+        text = _without_halves(item.text)
+        document = Document(item.uri, item.language_id, item.version, text, self.encoding)
         self._open[unquote(item.uri)] = document
         self._lost.pop(unquote(item.uri), None)
         return document
@@ -135,6 +137,17 @@ class Documents:
         return document
 
 
+def _without_halves(text: str) -> str:
+    """Return a text with halves of surrogate pairs, which JSON can carry and no file, as U+FFFD.
+
+    That takes as many units of UTF-16: places stay where they are.
+    """
+    return text if text.isascii() else _HALF.sub("\ufffd", text)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
 def _units(char: str, encoding: lsp.PositionEncodingKind) -> int:
     """Return the code units of one code point."""
     if encoding is lsp.PositionEncodingKind.Utf8:
@@ -142,14 +155,39 @@ def _units(char: str, encoding: lsp.PositionEncodingKind) -> int:
     return 2 if char > "\uffff" and encoding is lsp.PositionEncodingKind.Utf16 else 1
 
 
+_LONGEST_PATH = 4_000
+_LONGEST_NAME = 255
+"""In bytes, as file systems have them."""
+
+
 def path_of(uri: str) -> str:
-    """Return the file path of a `file:` URI, and any other URI as it is."""
-    parts = urlsplit(uri)
+    """Return the file path of a `file:` URI, and any other URI as it is.
+
+    What no file can be called, for its characters or its length, becomes a name of which no file is asked for
+    in vain: editors keep documents under any URI.
+    """
+    try:
+        parts = urlsplit(uri)
+    except ValueError:  # Brackets that are no address of a host.
+        return _nameable(uri)
     if parts.scheme != "file":
-        return uri
+        return _nameable(uri)
     prefix = f"//{parts.netloc}" if parts.netloc and parts.netloc != "localhost" else ""
     if sys.platform == "win32":
         from nturl2path import url2pathname
 
-        return prefix + url2pathname(parts.path)
-    return prefix + unquote(parts.path)  # As `urllib.request.url2pathname`, which loads an HTTP client.
+        return _nameable(prefix + url2pathname(parts.path))
+    return _nameable(
+        prefix + unquote(parts.path)
+    )  # As `urllib.request.url2pathname`, which loads an HTTP client.
+
+
+def _nameable(path: str) -> str:
+    """Return a path that every function of the operating system takes."""
+    if path.isascii() and len(path) <= _LONGEST_NAME and "\0" not in path:
+        return path
+    path = path.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+    fits = len(path.encode()) <= _LONGEST_PATH
+    if fits and all(len(it.encode()) <= _LONGEST_NAME for it in re.split(r"[/\\]", path)):
+        return path
+    return "…" + re.sub(r"[/\\]", " ", path[-60:])

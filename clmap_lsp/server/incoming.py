@@ -25,6 +25,8 @@ def mend(data: dict[str, Any], documents: Documents) -> None:
             holder[key] = known.uri
     if data.get("method") == lsp.TEXT_DOCUMENT_DID_CHANGE:
         _mend_edit(params, documents)
+    if data.get("method") == lsp.WORKSPACE_EXECUTE_COMMAND and params.get("arguments") is None:
+        params["arguments"] = []  # Else pygls does not look how many a command needs.
 
 
 def is_edit(params: Any) -> bool:

@@ -225,7 +225,7 @@ class Indexes:
 
         workspace = self._server.workspace
         roots = list(workspace.folders) or [it for it in (workspace.root_uri,) if it]
-        return [Path(path_of(it)) for it in roots]
+        return [it for it in map(Path, map(path_of, roots)) if it.is_absolute()]
 
     def _on_disk(self, known: Collection[str], wanted: Collection[Path] | None = None) -> list[Indexed]:
         from clmap_lsp.server.documents import Document

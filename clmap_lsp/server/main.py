@@ -47,7 +47,18 @@ def serve(options: ServeOptions) -> int:
 
 
 def _is_fault(record: logging.LogRecord) -> bool:
-    """Tell whether a record is worth a line: that a text has changed since it was asked about is no fault."""
-    from pygls.exceptions import JsonRpcContentModified
+    """Tell whether a record is worth a line; what is the client's own fault takes no more than one.
 
-    return record.exc_info is None or not isinstance(record.exc_info[1], JsonRpcContentModified)
+    That a text has changed since it was asked about is no fault, and messages that do not fit are logged by
+    our protocol.
+    """
+    from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInternalError
+
+    error = record.exc_info[1] if record.exc_info is not None else None
+    if isinstance(error, JsonRpcException) and not isinstance(error, JsonRpcInternalError):
+        record.msg, record.args, record.exc_info = "refused: %s", (str(error)[:_LOGGED],), None
+    return not isinstance(error, JsonRpcContentModified) and not str(record.msg).startswith(_UNREADABLE)
+
+
+_LOGGED = 200
+_UNREADABLE = "Unable to deserialize message"

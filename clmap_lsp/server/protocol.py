@@ -19,6 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
@@ -34,6 +35,7 @@ logger = logging.getLogger(__name__)
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
 NOT_INITIALIZED = -32002
 
 
@@ -73,6 +75,8 @@ class ClmapProtocol(LanguageServerProtocol):
             message = self.structure_message(data)
         except Exception as error:
             logger.info("refused %r: %s", data.get("method"), error)
+            if data.get("method") == lsp.INITIALIZE:
+                self._initialize_seen = False
             if "id" in data and "method" in data:
                 self.refuse(_id(data), INVALID_PARAMS, f"parameters of {data['method']!r} do not fit")
             elif data.get("method") == lsp.TEXT_DOCUMENT_DID_CHANGE:
@@ -85,6 +89,8 @@ class ClmapProtocol(LanguageServerProtocol):
             self.handle_message(message)
         except Exception:
             logger.exception("a handler of %r failed", data.get("method"))
+            if "id" in data and "method" in data:
+                self.refuse(_id(data), INTERNAL_ERROR, f"{data['method']!r} failed")
 
     def _execute_handler(
         self,
@@ -133,11 +139,14 @@ class ClmapProtocol(LanguageServerProtocol):
         """Say whether a message may come now, and answer it if it may not."""
         method = data.get("method")
         if method is None:
-            return "id" in data
+            return "id" in data and self._is_answer(data)
         if not isinstance(method, str):
             self.refuse(_id(data), INVALID_REQUEST, "the method is not a string")
             return False
         is_request = "id" in data
+        if is_request and _id(data) is None:
+            self.refuse(None, INVALID_REQUEST, "the id is neither a whole number nor a string")
+            return False
         if method == lsp.EXIT:
             return True
         if self._shutdown:
@@ -156,9 +165,24 @@ class ClmapProtocol(LanguageServerProtocol):
             return False
         return True
 
+    def _is_answer(self, data: dict[str, Any]) -> bool:
+        """Tell whether a message without a method answers something that we asked.
+
+        pygls keeps what we asked and what we are asked side by side: an answer to a client's own request
+        would be taken for ours.
+        """
+        asked = _id(data)
+        if asked is None or asked not in self._result_types:
+            logger.warning("an answer to nothing that was asked was left out: %.40r", data.get("id"))
+            return False
+        if data.get("error") is not None:
+            del self._result_types[asked]
+        return True
+
     def refuse(self, message_id: int | str | None, code: int, reason: str) -> None:
         """Answer with an error."""
-        self._send_data(lsp.ResponseErrorMessage(id=message_id, error=lsp.ResponseError(code, reason)))
+        error = {"code": code, "message": reason}
+        self._send_data({"jsonrpc": "2.0", "id": message_id, "error": error})  # With an id that is null.
 
     # ----------------------------------------------------------------------------------------- lifecycle
 
@@ -166,7 +190,11 @@ class ClmapProtocol(LanguageServerProtocol):
     def lsp_initialize(self, params: lsp.InitializeParams) -> Generator[Any, Any, lsp.InitializeResult]:
         """Agree on the position encoding before any feature sees a position."""
         self.client_process = params.process_id
-        result = yield from super().lsp_initialize(params)
+        try:
+            result = yield from super().lsp_initialize(params)
+        except ValueError as error:  # A root that is no URI.
+            self._initialize_seen = False
+            raise JsonRpcInvalidParams(f"'initialize': {error}") from error
         encoding = result.capabilities.position_encoding or lsp.PositionEncodingKind.Utf16
         self.documents.encoding = lsp.PositionEncodingKind(encoding)
         return result

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import select
 import time
-from typing import Any
+from typing import IO, Any
 
 import warm
 
@@ -16,12 +16,12 @@ PATIENCE_S = 120.0
 class RawClient:
     """A server process and its two pipes; if `start` is set, one that Python is really started for."""
 
-    def __init__(self, *arguments: str, start: bool = False) -> None:
+    def __init__(self, *arguments: str, start: bool = False, errors: IO[bytes] | None = None) -> None:
         code = (
             "import sys; from clmap_lsp.server.main import ServeOptions, serve;"
             "sys.exit(serve(ServeOptions()))"
         )
-        self.process = warm.server(code, *arguments, start=start)
+        self.process = warm.server(code, *arguments, start=start, errors=errors)
         self._buffer = b""
         self._next_id = 0
 

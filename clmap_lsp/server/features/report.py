@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from pygls.exceptions import JsonRpcInternalError
+from pygls.exceptions import JsonRpcInvalidParams
 
 from clmap_lsp.errors import UsageError
 from clmap_lsp.server.report_page import report_page
@@ -25,8 +25,8 @@ def register(server: ClmapServer) -> None:
         # Drawing takes seconds: it is done on a thread, from data that never change.
         snapshot = await server.snapshot(uri)
         if snapshot is None:
-            raise JsonRpcInternalError(f"{uri} is not open")
+            raise JsonRpcInvalidParams(f"{uri} is not open")
         try:
             return await asyncio.to_thread(report_page, server, snapshot)
         except UsageError as error:
-            raise JsonRpcInternalError(str(error)) from None
+            raise JsonRpcInvalidParams(str(error)) from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types as lsp
 
 from clmap_lsp.counted import counted
-from clmap_lsp.server.documents import Document, path_of
+from clmap_lsp.server.documents import Document
 from clmap_lsp.server.features import diagnostics
 from clmap_lsp.server.features.commands import told
 from clmap_lsp.server.indexing import opencl_files
@@ -64,11 +64,10 @@ def register(server: ClmapServer) -> None:
 
 async def _files(server: ClmapServer) -> list[Path]:
     """Return the OpenCL files of the workspace's folders."""
-    workspace = server.workspace
-    roots = list(workspace.folders) or [it for it in (workspace.root_uri,) if it]
+    roots = server.indexes.folders()
     turn = server.turns.submit(
         Urgency(Band.OPENED),
-        lambda: [path for root in roots for path in opencl_files(Path(path_of(root)))][:MAX_FILES],
+        lambda: [path for root in roots for path in opencl_files(root)][:MAX_FILES],
     )
     return await asyncio.wrap_future(turn.future)
 
