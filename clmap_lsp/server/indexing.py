@@ -138,6 +138,7 @@ class Indexes:
     async def sure(self, uri: str, position: lsp.Position) -> tuple[Indexed, Symbol, Shift] | None:
         """Return what is named at a position by the last index, if an edit since cannot have changed that."""
         from clmap_lsp.index.unmoved import means_the_same
+        from clmap_lsp.index.unread import left_out_at
 
         document = self._server.documents.get(uri)
         kept = None if document is None else self._kept.get(document.uri)
@@ -147,7 +148,7 @@ class Indexes:
         offset = shift.earlier(document.offset(position))
         if offset is None or kept.index.text != kept.document.text:
             return None
-        found = kept.index.occurrence_at(offset)
+        found = kept.index.occurrence_at(offset) or left_out_at(kept.index, offset)
         if found is None or shift.touches(found.start - 1, found.end + 1):
             return None
         if not means_the_same(kept.index, found, shift.apart, document.text):

@@ -104,3 +104,18 @@ def test_a_header_that_is_edited_meanwhile_is_seen(session: Session) -> None:
     params = {"textDocument": {"uri": typist.uri}, "position": typist.position(typist.text.rindex("STEP"))}
     (found,) = session.request("textDocument/definition", params)
     assert (found["uri"], found["range"]["start"]["line"]) == (header, 2)
+
+
+def test_lines_that_conditions_leave_out_are_seen_as_they_are_typed(session: Session) -> None:
+    text = KERNEL.replace("}\n", "#ifdef OTHER\n    out[1] = weigh(total * 2);\n#endif\n}\n", 2)
+    text = text.replace(
+        "{ return x; #ifdef OTHER\n    out[1] = weigh(total * 2);\n#endif\n}", "{ return x; }"
+    )
+    typist = Typist(session, text)
+    assert typist.definition("total * 2") == "k.cl total = STEP;"
+    typist.type("int total", "float more = 1; ")
+    assert typist.definition("total * 2") == "k.cl total = STEP;"
+    typist.type("    out[1]", "    { float total = 3; ")
+    params = {"textDocument": {"uri": typist.uri}}
+    place = typist.position(typist.text.rindex("total * 2"))
+    assert session.request("textDocument/definition", {**params, "position": place}) == []
