@@ -19,6 +19,7 @@ from clmap_lsp.index.types import (
     FLOAT,
     HALF,
     Array,
+    Base,
     Function,
     Pointer,
     Qualified,
@@ -33,7 +34,7 @@ from clmap_lsp.index.types import (
     unqualified,
 )
 from clmap_lsp.source.ir import Severity
-from clmap_lsp.source.types import AddressSpace, ScalarKind, ScalarType, VectorType
+from clmap_lsp.source.types import AddressSpace, OpaqueType, ScalarKind, ScalarType, VectorType
 
 
 class Checks(Cursor):
@@ -136,12 +137,21 @@ class Checks(Cursor):
             said = f"invalid conversion between ext-vector type '{spelled(type_)}' and "
             said += f"'{spelled(unqualified(operand.type))}'"
             self.issue("wrong-vector", said, token=at)
-        elif isinstance(given, Record) and (
+        elif isinstance(target, OpaqueType) and target.name == "sampler_t" and not isinstance(given, Unknown):
+            said = f"used type '{spelled(type_)}' where arithmetic or pointer type is required"
+            self.issue("invalid-operands", said, token=at)
+        elif (isinstance(given, Record) or _is_handle(given)) and (
             isinstance(target, VectorType | Pointer)
             or (isinstance(target, ScalarType) and target.kind is not ScalarKind.VOID)
         ):
-            said = f"operand of type '{spelled(operand.type)}' where arithmetic or pointer type is required"
+            said = f"operand of type '{spelled(unqualified(operand.type))}' where arithmetic or pointer type "
+            said += "is required"
             self.issue("invalid-operands", said, token=operand.start)
+
+
+def _is_handle(base: Base) -> bool:
+    """Tell whether values of a type are images or samplers, which have no arithmetic."""
+    return isinstance(base, OpaqueType) and (base.is_image or base.name == "sampler_t")
 
 
 def replaced(at: int, text: str) -> Fix:

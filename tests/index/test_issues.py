@@ -66,6 +66,12 @@ CASES = {
     "int a[n];": "2:5 error: variable length arrays are not supported in OpenCL",
     "int a[-1];": "2:7 error: 'a' declared as an array with a negative size",
     "enum { X, X } e; n = X;": "2:11 error: redefinition of enumerator 'X'",
+    'n = printf("%d", (sampler_t)0);': (
+        "2:18 error: used type 'sampler_t' where arithmetic or pointer type is required"
+    ),
+    "const sampler_t s = 0; n = (int)s;": (
+        "2:33 error: operand of type 'sampler_t' where arithmetic or pointer type is required"
+    ),
     "int2 p; float4 v = (float4)(1, p, 0);": (
         "2:32 error: initializing 'float' with an expression of incompatible type 'int2'"
     ),
