@@ -45,6 +45,18 @@ def code_span(text: str) -> str:
     return f"{fence}{blank}{shown}{blank}{fence}"
 
 
+def code_block(text: str, language: str) -> str:
+    """Return text as a block of code in Markdown: no line of it ends the block."""
+    shown = terminal("\n".join(text.splitlines()))
+    fence = "`" * max(3, 1 + max((len(it) for it in re.findall(r"`+", shown)), default=0))
+    return f"{fence}{language}\n{shown}\n{fence}"
+
+
+def terminal_line(text: str) -> str:
+    """Return text as one line, also where a name in it has line ends, that starts no command of GitHub's."""
+    return terminal_path(text)
+
+
 def markdown(message: str) -> str:
     """Return a message as Markdown that shows it as it stands, with what is between backticks as code.
 
@@ -53,12 +65,13 @@ def markdown(message: str) -> str:
     parts: list[str] = []
     at = 0
     for found in _CODE.finditer(message):
-        parts += _plain(message[at : found.start()]), code_span(found[1])
+        parts += plain_markdown(message[at : found.start()]), code_span(found[1])
         at = found.end()
-    return "".join([*parts, _plain(message[at:])])
+    return "".join([*parts, plain_markdown(message[at:])])
 
 
-def _plain(text: str) -> str:
+def plain_markdown(text: str) -> str:
+    """Return text as Markdown that shows it as it stands, ticks too."""
     escaped = _MARKDOWN.sub(r"\\\1", terminal(text))
     # Protocols that readers make links of by themselves.
     return _START.sub(r"\1\\\2", escaped).replace("://", ":\u200b//").replace("www.", "www\u200b.")

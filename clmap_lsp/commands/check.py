@@ -16,7 +16,7 @@ from clmap_lsp.commands.options import SettingsSource, add_launch_options, given
 from clmap_lsp.commands.written import check_written
 from clmap_lsp.counted import counted
 from clmap_lsp.errors import UsageError, one_line
-from clmap_lsp.escaping import terminal
+from clmap_lsp.escaping import terminal, terminal_line
 from clmap_lsp.reading import reason
 from clmap_lsp.report.formats import FORMATS, render
 from clmap_lsp.report.order import by_importance, summary_text, top, without_copies
@@ -422,7 +422,8 @@ def _watch(args: argparse.Namespace) -> int:
                 sys.stdout.write("\x1b[2J\x1b[H")
             if changed:
                 host_files_changed(changed)
-                sys.stderr.write(f"changed: {', '.join(changed[:3])}{' …' if len(changed) > 3 else ''}\n")
+                names = f"changed: {', '.join(changed[:3])}{' …' if len(changed) > 3 else ''}"
+                sys.stderr.write(f"{terminal_line(names)}\n")
             try:
                 status = _check_once(args)
             except UsageError as error:

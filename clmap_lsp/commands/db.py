@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.escaping import terminal_line
 
 if TYPE_CHECKING:
     from clmap_lsp.aristotle.database import Layers
@@ -106,9 +107,9 @@ def _platforms(args: argparse.Namespace, database: Layers) -> int:
         return _print_json(platforms=[as_row(it) for it in platforms])
     for it in platforms:
         count = len(database.measurements(platform=it.key))
-        print(f"{it.key}: {it.device} ({it.kind}, {it.driver}), {count} measurements")
-        print(f"   {it.method}")
-        print(f"   source: {it.source}")
+        print(terminal_line(f"{it.key}: {it.device} ({it.kind}, {it.driver}), {count} measurements"))
+        print(terminal_line(f"   {it.method}"))
+        print(terminal_line(f"   source: {it.source}"))
     return 0
 
 
@@ -137,8 +138,8 @@ def _query(args: argparse.Namespace, database: Layers) -> int:
         doubt = "" if it.significant else ", by chance"
         bound = ", bound by launching" if it.overhead_bound else ""
         print(
-            f"{it.platform} {it.map} {it.size} {it.cache} ({kind}): {it.verdict.value}, mbr {it.mbr:.2f}"
-            f" ± {it.deviation:.2f} ({it.naive_gbs:.1f} to {it.local_gbs:.1f} GB/s,"
+            f"{terminal_line(it.platform)} {it.map} {it.size} {it.cache} ({kind}): {it.verdict.value},"
+            f" mbr {it.mbr:.2f} ± {it.deviation:.2f} ({it.naive_gbs:.1f} to {it.local_gbs:.1f} GB/s,"
             f" {it.runs} runs{doubt}{bound})"
         )
     if not records:

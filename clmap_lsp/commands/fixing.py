@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clmap_lsp.escaping import terminal_lines
+from clmap_lsp.escaping import terminal_line, terminal_lines
 from clmap_lsp.reading import SOURCE_BYTES, safe_read
 from clmap_lsp.report.edits import apply, unified_diff
 from clmap_lsp.report.model import AppliedFix, CheckReport
@@ -111,13 +111,17 @@ def _say(done: Sequence[AppliedFix]) -> None:
         where = f"{it.path}: {it.kernel}" if it.kernel else it.path
         if it.host_files:
             names = ", ".join(map(shown, it.host_files))
-            sys.stderr.write(f"{where}: with it {names} changes: {it.host_change}\n")
+            _line(f"{where}: with it {names} changes: {it.host_change}")
         elif it.host_change:
-            sys.stderr.write(f"{where}: the host must change too: {it.host_change}\n")
+            _line(f"{where}: the host must change too: {it.host_change}")
         if it.host_diff and not it.host_files:
             sys.stderr.write(terminal_lines(it.host_diff.rstrip("\n") + "\n"))
         if it.assumptions:
-            sys.stderr.write(f'{where}: "{it.title}" assumes {", ".join(it.assumptions)}\n')
+            _line(f'{where}: "{it.title}" assumes {", ".join(it.assumptions)}')
+
+
+def _line(text: str) -> None:
+    sys.stderr.write(f"{terminal_line(text)}\n")
 
 
 def _one_a_kernel(report: CheckReport, unsafe: bool) -> Iterator[tuple[_Where, Fix]]:

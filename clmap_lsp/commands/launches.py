@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.escaping import terminal_line
 from clmap_lsp.suggestions import did_you_mean
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def _text(report: HostReport) -> str:
         lines.append(f"{path}:{row}: launches a kernel whose name is not known")
     if not lines:
         return "no host code that launches a kernel was found; say where it is: clmap-lsp launches PATH\n"
-    return "\n".join(lines) + "\n"
+    return "".join(f"{terminal_line(it)}\n" for it in lines)
 
 
 def _shape(launch: HostLaunch) -> str:

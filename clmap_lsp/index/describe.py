@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from clmap_lsp.escaping import code_block, plain_markdown
 from clmap_lsp.index import builtins
 from clmap_lsp.index.constants import PredefinedConstant, constants
 from clmap_lsp.index.index import Index
@@ -38,7 +39,7 @@ _SPACE_WORDS = {
 
 def code(text: str) -> str:
     """Return a text as a block of OpenCL C."""
-    return f"```opencl\n{text}\n```"
+    return code_block(text, "opencl")
 
 
 def describe(index: Index, symbol: Symbol, *, is_varying: bool | None = None) -> str:
@@ -347,9 +348,4 @@ def comment_above(index: Index, symbol: Symbol) -> str:
                 break
             lines.insert(0, line.strip().lstrip("/").strip())
     said = "\n".join(it for it in lines if it)
-    return _plain(said[:800])
-
-
-def _plain(text: str) -> str:
-    """Return a text that Markdown shows as it is."""
-    return "".join(f"\\{it}" if it in r"\`*_{}[]<>#|" else it for it in text).replace("\n", "  \n")
+    return plain_markdown(said[:800]).replace("\n", "  \n")

@@ -11,7 +11,17 @@ from forked import run
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clmap_lsp.escaping import code_span, markdown, terminal, terminal_lines, workflow_data, workflow_property
+from clmap_lsp.escaping import (
+    code_block,
+    code_span,
+    markdown,
+    plain_markdown,
+    terminal,
+    terminal_line,
+    terminal_lines,
+    workflow_data,
+    workflow_property,
+)
 
 posix = pytest.mark.skipif(os.name != "posix", reason="names with control characters")
 HOSTILE = st.text(st.sampled_from("ab `![]()<>\\*_#:/\x1b\x07\x9b\n\r\t&;|~-=1.\u202e\ufeff%,@"), max_size=40)
@@ -39,6 +49,24 @@ def test_a_span_of_code_ends_where_it_ends(text: str):
     assert span.endswith(fence[0])
     assert all(len(it) < len(fence[0]) for it in re.findall(r"`+", inner))
     assert "\n" not in span
+
+
+@given(HOSTILE)
+@example("x\n```\n![x](https://evil.example)")
+def test_a_block_of_code_ends_where_it_ends(text: str):
+    first, *inner, last = code_block(text, "opencl").split("\n")
+    assert first == f"{last}opencl"
+    assert set(last) == {"`"}
+    assert all(last not in it for it in inner)
+    assert not ACTIVE.search("".join(inner))
+
+
+@given(HOSTILE)
+def test_a_line_is_one_line_and_no_command(text: str):
+    shown = terminal_line(text)
+    assert not ACTIVE.search(shown)
+    assert "\n" not in shown
+    assert not shown.lstrip().startswith(("::", "##["))
 
 
 def outside_of_code(text: str) -> str:
@@ -108,3 +136,48 @@ def test_an_error_message_is_text(tmp_path: Path):
     done = run(tmp_path, "check", BEL)
     assert done.returncode == 2
     assert not ACTIVE.search(done.stderr)
+
+
+HOSTILE_COMMENT = """// \x1b[2J <img src=x> ![y](https://evil.example/q.png) www.evil.example
+#define NOTE "\x1b[2J" \\
+```\\
+![x](https://evil.example)
+int f(int x) { return NOTE; }
+"""
+
+
+def test_a_hover_shows_comments_and_macros_as_they_stand():
+    from clmap_lsp.index.describe import describe
+    from clmap_lsp.index.reading import read_index
+
+    index = read_index(HOSTILE_COMMENT, "k.cl")
+    used = index.occurrence_at(HOSTILE_COMMENT.index("NOTE;"))
+    assert used is not None
+    shown = describe(index, used.symbol)
+    assert not ACTIVE.search(shown)
+    fence = shown.split("opencl\n")[0]
+    block, rest = shown.removeprefix(fence).split(f"\n{fence}")[:2]
+    assert "![x](https:" in block
+    assert "://evil" not in rest
+    assert "www.evil" not in rest
+    assert plain_markdown("<img src=x>") in rest
+
+
+@posix
+def test_what_host_code_launches_is_listed_as_text(tmp_path: Path):
+    (tmp_path / "k.cl").write_text("__kernel void k(__global float *a) { a[0] = 1; }\n")
+    host = """#include <CL/cl.h>
+int main(int argc, char **argv) {
+ clBuildProgram(p, 0, 0, "-DX=\x1b[2J -DY=::error::owned", 0, 0);
+ size_t g = f("\x1b[2J\x9b31m");
+ clEnqueueNDRangeKernel(q, clCreateKernel(p, "k", 0), 1, 0, &g, 0, 0, 0, 0);
+ clEnqueueNDRangeKernel(q, unknown, 1, 0, &g, 0, 0, 0, 0);
+}
+"""
+    (tmp_path / "\x1b[2J.c").write_text(host)
+    (tmp_path / "a\n::error::owned.c").write_text(host)
+    done = run(tmp_path, "launches", ".")
+    assert done.returncode == 0, done.stderr
+    assert not ACTIVE.search(done.stdout)
+    assert not any(it.startswith("::") for it in done.stdout.splitlines())
+    assert "\\x1b[2J" in done.stdout
