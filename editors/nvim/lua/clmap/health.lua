@@ -1,7 +1,7 @@
 -- :checkhealth clmap
 local M = {}
 
-local health = vim.health
+local health = vim.health or require('health') -- 0.7
 local start = health.start or health.report_start
 local ok = health.ok or health.report_ok
 local warn = health.warn or health.report_warn
@@ -14,14 +14,16 @@ end
 
 function M.check()
   start('clmap-lsp')
-  if vim.fn.executable('clmap-lsp') == 0 then
-    fail('clmap-lsp is not on PATH', { 'pip install clmap-lsp, or set cmd with require("clmap").setup' })
+  local program = require('clmap').program()
+  if vim.fn.executable(program) == 0 then
+    local cure = { "uv tool install 'clmap-lsp[emulate]', or name the program: require('clmap').setup({ cmd = … })" }
+    fail(program .. ' is no program that can be found', cure)
   else
-    local version = output({ 'clmap-lsp', '--version' })
+    local version = output({ program, '--version' })
     if version then
-      ok(version .. ' at ' .. vim.fn.exepath('clmap-lsp'))
+      ok(version .. ' at ' .. vim.fn.exepath(program))
     else
-      fail('clmap-lsp does not start', { 'run clmap-lsp --version in a terminal to see why' })
+      fail(program .. ' does not start', { 'run ' .. program .. ' --version in a terminal to see why' })
     end
   end
   local get = vim.lsp.get_clients or vim.lsp.get_active_clients

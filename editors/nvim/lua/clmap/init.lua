@@ -53,6 +53,9 @@ local function command(name, position, show)
   end)
 end
 
+--- The program that is started.
+function M.program() return config.cmd[1] end
+
 --- setup{ cmd = {...}, settings = {...} }
 function M.setup(options)
   config = vim.tbl_deep_extend('force', defaults, options or {})
