@@ -93,9 +93,12 @@ def emulate(
     include_dirs: str | Path | Sequence[str | Path] = (),
     standard: str | None = None,
     time_limit_s: float | None = None,
+    memory_limit_mib: int | None = None,
     sub_group_synchronous: int = 0,
 ) -> Emulation:
     """Run one kernel in the emulator. Arguments as for `analyze`; `kernel` may be left out if there is one.
+
+    `time_limit_s` (10) says how much the launch may do, `memory_limit_mib` (1024) what it may take.
 
     `sub_group_synchronous` work-items in a row run in lockstep, as kernels expect that have no barriers
     within a warp.
@@ -113,6 +116,8 @@ def emulate(
     settings = opened.emulation_settings()
     if time_limit_s is not None:
         settings = replace(settings, time_limit_s=given.seconds(time_limit_s))
+    if memory_limit_mib is not None:
+        settings = replace(settings, memory_limit_mib=given.mebibytes(memory_limit_mib))
     settings = replace(settings, lockstep=given.lockstep(sub_group_synchronous))
     result = opened.run(found, launch, settings)
     if isinstance(result, LaunchProblem):

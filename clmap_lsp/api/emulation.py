@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.api.given import MissingNameError, shown
 from clmap_lsp.api.tables import table
+from clmap_lsp.counted import counted
 from clmap_lsp.dataclass import dataclass
 
 if TYPE_CHECKING:
@@ -36,6 +37,16 @@ class Emulation:
         """What went wrong."""
         return self.result.faults
 
+    @property
+    def method(self) -> str:
+        """How far the figures go: `symbolic` and `full` are exact, `sampled` and `truncated` are not."""
+        return self.result.method.value
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader must know: limits that were met, outputs that there are none of, unknown values."""
+        return self.result.notes
+
     def buffer(self, name: str) -> NDArray[np.uint8]:
         """Return a buffer after the launch, as bytes; `.view(np.float32)` and the like read its elements.
 
@@ -43,7 +54,7 @@ class Emulation:
         """
         found = self.result.buffers.get(name) if isinstance(name, str) else None
         if found is None:
-            known = ", ".join(self.result.buffers) or "none"
+            known = ", ".join(self.result.buffers) or "; ".join(["none", *self.notes])
             raise MissingNameError(f"{self.result.kernel} has no buffer {shown(name)}; there are: {known}")
         return found.data
 
@@ -54,11 +65,20 @@ class Emulation:
         return emulation_json(self.program, self.launch, self.result)
 
     def __repr__(self) -> str:
-        return f"<emulation of {self.result.kernel}: {len(self.faults)} faults, PSL {self.psl[0]:.3f}>"
+        figures = f"{counted(len(self.faults), 'fault')}{self._as_far_as()}, PSL {self.psl[0]:.3f}"
+        return f"<{self.method} emulation of {self.result.kernel}: {figures}>"
 
     def _repr_html_(self) -> str:
         head = ("bits dropped", *map(str, range(len(self.psl))))
         curve = table(head, [("PSL", *(f"{it:.3f}" for it in self.psl))])
         faults = "".join(f"<li>{html.escape(f'{it.kind.value}: {it.detail}')}</li>" for it in self.faults)
-        title = f"<h4>{html.escape(self.result.kernel)}</h4><p>{html.escape(self.launch.describe())}</p>"
-        return title + curve + (f"<ul>{faults}</ul>" if faults else "<p>no faults</p>")
+        launch = f"{self.launch.describe()}; {self.method}"
+        title = f"<h4>{html.escape(self.result.kernel)}</h4><p>{html.escape(launch)}</p>"
+        found = f"<ul>{faults}</ul>" if faults else f"<p>no faults{self._as_far_as()}</p>"
+        return title + curve + found + "".join(f"<p>{html.escape(it)}</p>" for it in self.notes)
+
+    def _as_far_as(self) -> str:
+        """Say of which work-groups faults would be known; nothing where that is all of them."""
+        if self.result.is_whole:
+            return ""
+        return f" in {self.result.groups_run:,} of {self.result.parallelism.work_groups:,} work-groups"

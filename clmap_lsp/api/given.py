@@ -176,6 +176,17 @@ def seconds(given: Any) -> float:
     return float(given)
 
 
+def mebibytes(given: Any) -> int:
+    """Return a limit on memory. Raises: UsageError."""
+    try:
+        found = operator.index(given)
+    except TypeError:
+        found = 0
+    if isinstance(given, bool) or not 1 <= found < _MOST:
+        raise UsageError(f"memory_limit_mib={shown(given)}: give a whole number of MiB of at least 1")
+    return found
+
+
 def lockstep(given: Any) -> int:
     """Return how many work-items in a row run in lockstep; 0 for none. Raises: UsageError."""
     try:

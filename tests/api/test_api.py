@@ -68,6 +68,30 @@ def test_emulate_runs_the_kernel():
     assert "PSL" in run._repr_html_()
 
 
+def test_a_run_that_was_cut_short_says_so():
+    """It showed "no faults", as one does whose work-groups all ended."""
+    endless = "__kernel void f(__global int *a) { while (1) a[get_global_id(0)] += 1; }"
+    run = clmap_lsp.emulate(endless, global_size=64, local_size=16, time_limit_s=0.01)
+    assert (run.method, run.faults) == ("truncated", ())
+    assert repr(run).startswith("<truncated emulation of f: 0 faults in 0 of 4 work-groups, ")
+    assert "no faults in 0 of 4 work-groups" in run._repr_html_() and run.notes[-1] in run._repr_html_()
+    whole = clmap_lsp.emulate(endless.replace("while (1) ", ""), global_size=64, local_size=16)
+    assert "of 4 work-groups" not in repr(whole) and "<p>no faults</p>" in whole._repr_html_()
+
+
+def test_outputs_that_were_not_made_have_a_reason():
+    run = clmap_lsp.emulate(NAIVE, **{**LAUNCH, "args": {"N": 256, "A": "random(10**12)"}})  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="nothing was run"):
+        run.buffer("C")
+
+
+def test_a_launch_that_needs_more_memory_can_be_given_it():
+    launch = {"global_size": 64, "local_size": 64, "args": {"n": 1, "x": "zeros(4000000)"}}
+    with pytest.raises(UsageError, match="raise the memory limit"):
+        clmap_lsp.emulate(FILL, memory_limit_mib=8, **launch)
+    assert clmap_lsp.emulate(FILL, memory_limit_mib=512, **launch).buffer("x").size == 16_000_000
+
+
 def test_mistakes_are_named():
     with pytest.raises(UsageError, match="no kernel"):
         clmap_lsp.emulate(NAIVE, kernel="nobody")
@@ -236,6 +260,8 @@ def test_what_cannot_be_used_is_a_usage_error_that_says_what_can(given, said):
         ({"time_limit_s": "3"}, "time_limit_s='3': give a number of seconds above 0"),
         ({"time_limit_s": True}, "time_limit_s=True"),
         ({"time_limit_s": float("nan")}, "time_limit_s=nan"),
+        ({"memory_limit_mib": 0}, "memory_limit_mib=0: give a whole number of MiB of at least 1"),
+        ({"memory_limit_mib": "1G"}, "memory_limit_mib='1G'"),
         ({"sub_group_synchronous": -3}, "sub_group_synchronous=-3: give a number of work-items, such as 32"),
         ({"sub_group_synchronous": "32"}, "sub_group_synchronous='32'"),
         ({"sub_group_synchronous": 1.5}, "sub_group_synchronous=1.5"),
