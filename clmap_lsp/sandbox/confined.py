@@ -23,11 +23,13 @@ _SYSTEM_FILES = (
     *(
         "/proc/self/statm",
         "/proc/self/maps",
-        "/proc/self/task",
         "/sys/devices/system/cpu",
         "/usr/share/zoneinfo",
     ),
 )
+
+_LISTED = ("/proc/self/task",)
+"""Its names tell how many threads there are; what lies below holds its memory, and the network's state."""
 
 
 def confine(readable: Iterable[str] = (), allowed: limits.Limits | None = None) -> tuple[str, ...]:
@@ -40,7 +42,8 @@ def confine(readable: Iterable[str] = (), allowed: limits.Limits | None = None) 
             libraries.
         allowed: limits of the process; memory beyond what it holds now.
     """
-    missing = [] if landlock.apply([*_own_folders(), *readable]) and not _has_threads() else [READING]
+    is_held = landlock.apply([*_own_folders(), *readable], listed=_LISTED)
+    missing = [] if is_held and not _has_threads() else [READING]
     missing += limits.apply(allowed or limits.Limits())
     machine = this_machine()
     if machine is None or not filters.install(filters.program(machine, os.getpid()), machine):

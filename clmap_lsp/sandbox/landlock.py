@@ -54,11 +54,18 @@ def version() -> int:
     return max(int(found), 0)
 
 
-def apply(readable: Iterable[str], *, programs: Iterable[str] = (), writable: Iterable[str] = ()) -> bool:
+def apply(
+    readable: Iterable[str],
+    *,
+    listed: Iterable[str] = (),
+    programs: Iterable[str] = (),
+    writable: Iterable[str] = (),
+) -> bool:
     """Allow this thread, and those that it starts from now on, these files and folders only.
 
     Args:
         readable: files and folders that may be read; what does not exist is left out.
+        listed: folders of which the names of files may be read, and no file.
         programs: folders whose files may be read and run.
         writable: folders in which anything may be done but running programs.
 
@@ -78,6 +85,7 @@ def apply(readable: Iterable[str], *, programs: Iterable[str] = (), writable: It
     try:
         for paths, rights in (
             (readable, _READ_FILE | _READ_DIR),
+            (listed, _READ_DIR),
             (programs, _READ_FILE | _READ_DIR | _EXECUTE),
             (writable, every & ~_EXECUTE),
         ):

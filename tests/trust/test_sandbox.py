@@ -149,6 +149,52 @@ def test_is_refused(action: Callable[[], object]):
     assert restricted(action) == "PermissionError"
 
 
+NEVER = """
+    io_uring_setup io_uring_enter userfaultfd ptrace process_vm_readv process_vm_writev kcmp kill tkill
+    rt_sigqueueinfo pidfd_open pidfd_getfd pidfd_send_signal perf_event_open bpf keyctl add_key
+    request_key memfd_create memfd_secret execve execveat unshare setns mount umount2 move_mount
+    mount_setattr open_by_handle_at name_to_handle_at personality seccomp prctl landlock_create_ruleset
+    shmat shmctl mq_open inotify_init1 epoll_create1 timerfd_create signalfd4 timer_create setitimer
+    ioprio_set sched_setattr sched_setscheduler setpgid setsid vhangup reboot kexec_load init_module
+    finit_module delete_module quotactl mlockall mlock mbind migrate_pages move_pages vmsplice splice tee
+    sendmsg recvmsg connect bind listen socketpair process_madvise process_mrelease setrlimit acct swapon
+    sethostname setdomainname settimeofday clock_settime clock_adjtime adjtimex chroot pivot_root capset
+    setreuid setresgid setgroups setfsuid fallocate truncate ftruncate pwrite64 pwritev sendfile
+    copy_file_range utimensat mknodat linkat symlinkat renameat2 fchmodat fchownat sync syncfs fsync
+    flock dup3 pipe2 eventfd2 chdir
+""".split()
+"""Calls by which a process gets at others, at more rights, at memory or files, or out of its limits."""
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_no_way_out_by_a_call(name: str):
+    if name not in numbers(os.uname().machine):
+        pytest.skip("these headers do not have it")
+    parent = os.getpid()
+    assert restricted(lambda: call(name, parent, 0, 0, 0)) in ("PermissionError", "OSError: ENOSYS")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mem",
+        "environ",
+        "maps",
+        "net/tcp",
+        "net/unix",
+        "root/etc/passwd",
+        "cwd/pyproject.toml",
+        "mountinfo",
+        "cmdline",
+    ],
+)
+def test_what_the_system_knows_of_a_process_is_not_read(name: str):
+    def read() -> None:
+        os.read(os.open(f"/proc/self/task/{os.getpid()}/{name}", os.O_RDONLY), 1)
+
+    assert restricted(read) == "PermissionError"
+
+
 @pytest.mark.parametrize(
     "action",
     [
