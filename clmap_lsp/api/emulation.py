@@ -6,6 +6,7 @@ import html
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.api.given import MissingNameError, shown
+from clmap_lsp.api.staying import Stays
 from clmap_lsp.api.tables import table
 from clmap_lsp.counted import counted
 from clmap_lsp.dataclass import dataclass
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Emulation:
+class Emulation(Stays):
     """One launch in the emulator: metrics, faults, buffers."""
 
     program: Program

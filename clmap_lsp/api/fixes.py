@@ -6,6 +6,7 @@ import difflib
 import html
 from typing import TYPE_CHECKING
 
+from clmap_lsp.api.staying import Stays
 from clmap_lsp.api.tables import table
 from clmap_lsp.dataclass import dataclass
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class KernelFix:
+class KernelFix(Stays):
     """One rewrite that gave the kernel's outputs again on every launch that it was tested on."""
 
     fix: Fix
@@ -25,6 +26,7 @@ class KernelFix:
     before_source: str
     source: str
     """The whole source with the rewrite, and with the launch comment of the rewritten kernel."""
+    _sent = "title, source and diff"
 
     @property
     def title(self) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from clmap_lsp.api.given import MissingNameError, shown
+from clmap_lsp.api.staying import Stays
 from clmap_lsp.api.tables import table
 from clmap_lsp.counted import counted
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from clmap_lsp.workbench import OpenedFile
 
 
-class KernelReport:
+class KernelReport(Stays):
     """One kernel with its accesses and what they cost for its launch."""
 
     def __init__(self, opened: OpenedFile, analysis: KernelAnalysis, findings: tuple[Finding, ...]) -> None:
@@ -141,7 +142,7 @@ class KernelReport:
         return f"<h4>{html.escape(self.name)}</h4><p>{html.escape(launch)}</p>{table(head, rows)}"
 
 
-class Report:
+class Report(Stays):
     """The kernels of one source. Iterates over them; `report["name"]` picks one."""
 
     def __init__(self, opened: OpenedFile, findings: tuple[Finding, ...]) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import json
+import pickle
 import re
 import subprocess
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from xml.etree import ElementTree
 
 import numpy as np
@@ -77,6 +81,26 @@ def test_a_run_that_was_cut_short_says_so():
     assert "no faults in 0 of 4 work-groups" in run._repr_html_() and run.notes[-1] in run._repr_html_()
     whole = clmap_lsp.emulate(endless.replace("while (1) ", ""), global_size=64, local_size=16)
     assert "of 4 work-groups" not in repr(whole) and "<p>no faults</p>" in whole._repr_html_()
+
+
+def _first_kernel(source):
+    return clmap_lsp.analyze(source, **LAUNCH)["mm"].to_dict()["name"]
+
+
+def test_results_stay_in_their_process_and_say_what_can_be_sent():
+    """Pools of processes said "cannot pickle 'tree_sitter.Tree' object"."""
+    report = clmap_lsp.analyze(NAIVE, **LAUNCH)  # type: ignore[arg-type]
+    run = clmap_lsp.emulate(NAIVE, global_size=16, local_size=16, args={"N": 16})
+    (fix, *_) = report["mm"].fixes()
+    for it in (report, report["mm"], run):
+        with pytest.raises(UsageError, match=r"return its to_dict\(\)"):
+            pickle.dumps(it)
+        assert copy.copy(it) is it and copy.deepcopy({"kept": it})["kept"] is it
+    with pytest.raises(UsageError, match="return its title, source and diff"):
+        pickle.dumps(fix)
+    assert pickle.loads(pickle.dumps(report["mm"].picture("A"))) == report["mm"].picture("A")
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        assert list(pool.map(_first_kernel, [NAIVE])) == ["mm"]
 
 
 def test_outputs_that_were_not_made_have_a_reason():
