@@ -612,6 +612,19 @@ _COORDINATES |= {
 }
 
 
+def coordinates_fit(found: Resolved, bases: Sequence[Base]) -> bool:
+    """Tell whether the coordinates of an access to an image have as many parts as its type wants."""
+    image = bases[0] if bases and isinstance(bases[0], OpaqueType) else None
+    wanted = None if image is None else _COORDINATES.get(image.name)
+    if wanted is None:
+        return True
+    return all(
+        not isinstance(base, VectorType) or base.lanes == int(wanted or 1)  # A number stands for all of them.
+        for parameter, base in zip(found.overload.parameters, bases, strict=False)
+        if parameter.word in ("coordf", "coordi")
+    )
+
+
 def _spoken_word(parameter: Parameter, image: OpaqueType | None) -> str:
     """Return a parameter that no argument stands for yet; coordinates follow from the image."""
     word = _SPOKEN.get(parameter.word, parameter.word)

@@ -160,6 +160,9 @@ class CallParser(OperandParser, ABC):
         text = builtins.shown(builtin, found) if found is not None else None
         self.use_builtin(value.start, text, is_varying=builtin.is_varying)
         if found is not None:
+            if not self._takes(found, arguments):
+                self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
+                return Value(UNKNOWN, value.start)
             if not self._is_conversion(name, value, found.result, arguments):
                 return Value(UNKNOWN, value.start)  # As to a compiler: nothing follows from what is refused.
             if builtins.is_ambiguous(builtin, types):
@@ -172,6 +175,14 @@ class CallParser(OperandParser, ABC):
         if known or len(arguments) < least or (most is not None and len(arguments) > most):
             self.issue("wrong-arguments", f"no matching function for call to '{name}'", token=value.start)
         return Value(UNKNOWN, value.start)
+
+    def _takes(self, found: builtins.Resolved, arguments: list[Value]) -> bool:
+        """Tell whether no number stands for a pointer, and an image's coordinates are as many as it has."""
+        for wanted, argument in zip(found.parameters, arguments, strict=False):
+            is_number = isinstance(base_of(argument.type), ScalarType)
+            if is_number and argument.constant != 0 and isinstance(base_of(wanted), Pointer):
+                return False
+        return builtins.coordinates_fit(found, [base_of(it.type) for it in arguments])
 
     def _is_conversion(self, name: str, value: Value, type_: Qualified, arguments: list[Value]) -> bool:
         """Report `as_float4(n)` of another size, and `convert_int4(n)` of another number of lanes."""

@@ -137,6 +137,13 @@ class Checks(Cursor):
             said = f"invalid conversion between ext-vector type '{spelled(type_)}' and "
             said += f"'{spelled(unqualified(operand.type))}'"
             self.issue("wrong-vector", said, token=at)
+        elif isinstance(target, ScalarType) and target.bits and isinstance(given, VectorType):
+            if target.is_float or target.size != given.size:
+                kind = "scalar type" if target.is_float else "integer type"
+                said = f"invalid conversion between vector type '{spelled(unqualified(operand.type))}' "
+                said += f"and {kind} "
+                said += f"'{spelled(type_)}'{'' if target.is_float else ' of different size'}"
+                self.issue("wrong-vector", said, token=at)
         elif isinstance(target, OpaqueType) and target.name == "sampler_t" and not isinstance(given, Unknown):
             said = f"used type '{spelled(type_)}' where arithmetic or pointer type is required"
             self.issue("invalid-operands", said, token=at)

@@ -41,6 +41,7 @@ class Value:
     __slots__ = (
         "callee",
         "constant",
+        "is_lane",
         "is_lvalue",
         "is_pointed",
         "is_size",
@@ -63,6 +64,7 @@ class Value:
         use: int | None = None,
         is_pointed: bool = False,
         is_whole: bool = True,
+        is_lane: bool = False,
         callee: Symbol | str | None = None,
         is_size: bool = False,
         most: int | None = None,
@@ -75,6 +77,8 @@ class Value:
         self.use = use
         self.is_pointed = is_pointed
         self.is_whole = is_whole
+        self.is_lane = is_lane
+        """Whether it is selected of a vector."""
         self.callee = callee
         self.is_size = is_size
         """Whether it has 64 bits only because sizes and numbers of work-items have."""
@@ -222,7 +226,7 @@ def conversion_fault(target: Qualified, value: Value, action: str) -> tuple[str,
     scalar = scalar_of(a)
     if scalar is None:
         return None
-    if isinstance(b, VectorType) or (isinstance(b, Pointer) and scalar.is_float):
+    if isinstance(b, VectorType | OpaqueType) or (isinstance(b, Pointer) and scalar.is_float):
         return "wrong-type", _incompatible(target, given, action)
     if isinstance(b, Pointer) and scalar.name != "bool" and not b.is_block:
         return "wrong-type", _without_cast("pointer to integer", target, given, action)

@@ -203,7 +203,9 @@ class Cursor:
         """Return the fix that inserts a token here."""
         return Fix(f"Insert '{text}'", (Edit(self.at, self.at, text),))
 
-    def expect_semicolon(self, where: str, *, in_list: bool = False) -> bool:
+    def expect_semicolon(
+        self, where: str, severity: Severity = Severity.ERROR, *, in_list: bool = False
+    ) -> bool:
         """Go past a `;`; where it is missing, report it behind the token before, as compilers do.
 
         Args:
@@ -222,7 +224,7 @@ class Cursor:
         is_next = in_list and self.is_name() and self.texts[self.at + 1] in (";", ",")
         missing = "," if is_next and self.lookup(self.text) is None else ";"
         inserts = None if self.text in (")", "]") else self._insertion(missing)
-        self.issue("syntax-error", f"expected ';' {where}", is_behind=True, fix=inserts)
+        self.issue("syntax-error", f"expected ';' {where}", severity, is_behind=True, fix=inserts)
         return False
 
     def is_name(self, at: int | None = None) -> bool:

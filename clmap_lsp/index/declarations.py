@@ -22,7 +22,7 @@ from clmap_lsp.index.cursor import (
     VOLATILE_WORDS,
     SyntaxFaultError,
 )
-from clmap_lsp.index.expressions import ExpressionParser
+from clmap_lsp.index.expressions import ExpressionParser, lane_count
 from clmap_lsp.index.heads import is_old_head
 from clmap_lsp.index.model import Edit, Expected, Fix, Kind, MemberAccess, Role, Symbol
 from clmap_lsp.index.names import nearest
@@ -425,7 +425,8 @@ class DeclarationParser(ExpressionParser):
             if not self.accept(","):
                 break
         if self.text != ";":
-            if self.expect_semicolon("at end of declaration list", in_list=True):
+            severity = Severity.WARNING if self.text == "}" else Severity.ERROR
+            if self.expect_semicolon("at end of declaration list", severity, in_list=True):
                 return
             if self.text != "}" and not self.starts_type(self.at):
                 self.skip_to(";")
@@ -587,7 +588,7 @@ class DeclarationParser(ExpressionParser):
             said = f"'{named}' declared as an array with a negative size"
             self.issue("wrong-type", said, token=at)
             return None
-        if size is None and any(map(_changes, self.reads[mark:])) and self.function is not None:
+        if size is None and any(map(changes, self.reads[mark:])) and self.function is not None:
             self.issue("wrong-type", "variable length arrays are not supported in OpenCL", token=found.name)
         return size if isinstance(size, int) else None
 
@@ -746,12 +747,14 @@ class DeclarationParser(ExpressionParser):
         self.at += 1
         base = base_of(type_)
         at = most = 0
+        lanes: int | None = 0
         while self.text and self.text != "}":
             element = _element_of(base, at)
             if self.text in ("[", "."):
                 element, at = self._designated(type_, at)
             if self.text == "{":
                 self.initializer_list(element or UNKNOWN)
+                lanes = None
             else:
                 if self.texts[self.at] in (",", ")"):
                     raise self.fail("expected expression")
@@ -760,6 +763,8 @@ class DeclarationParser(ExpressionParser):
                 value = self.assignment()
                 if isinstance(base, VectorType):
                     self.check_part(base, value)
+                    given = lane_count(value.type)
+                    lanes = None if lanes is None or given is None else lanes + given
             if isinstance(base, VectorType) and at == base.lanes and not self.is_cpp:
                 self.issue("wrong-vector", "excess elements in vector initializer", token=self.at - 1)
             at += 1
@@ -767,7 +772,15 @@ class DeclarationParser(ExpressionParser):
             if not self.accept(","):
                 break
         self.expect("}", opened, in_list=True)
+        if isinstance(base, VectorType) and lanes is not None and at <= base.lanes:
+            self._check_lanes(base, lanes, opened)
         return most
+
+    def _check_lanes(self, vector: VectorType, given: int, at: int) -> None:
+        if given != vector.lanes and not self.is_cpp:
+            which = "few" if given < vector.lanes else "many"
+            said = f"too {which} elements in vector initialization "
+            self.issue("wrong-vector", f"{said}(expected {vector.lanes} elements, have {given})", token=at)
 
     def _designated(self, type_: Qualified, at: int) -> tuple[Qualified | None, int]:
         """Read `.member[2].inner =`; return the type of what is named, and its place in the outermost."""
@@ -970,7 +983,7 @@ class DeclarationParser(ExpressionParser):
 
     def _check_constant(self, value: Value, reads: list[Symbol | None]) -> None:
         """Report what gives a variable of constant memory its value as the kernel runs."""
-        if any(map(_changes, reads)):
+        if any(map(changes, reads)):
             said = "initializer element is not a compile-time constant"
             self.issue("wrong-type", said, token=value.start)
 
@@ -1000,9 +1013,7 @@ class DeclarationParser(ExpressionParser):
 
     def _check_variable(self, symbol: Symbol, specifiers: Specifiers) -> None:
         type_ = symbol.type or UNKNOWN
-        space = space_of(type_)
         base = base_of(type_)
-        name = symbol.name
         if is_void(base):
             self.issue("wrong-type", f"variable has incomplete type '{spelled(type_)}'", token=symbol.token)
         elif isinstance(base, Array) and is_void(base_of(base.element)):
@@ -1015,25 +1026,34 @@ class DeclarationParser(ExpressionParser):
         if self.is_cpp:
             return
         if not self.scopes:
-            is_sampler = getattr(base, "name", "") == "sampler_t"
-            if space is AddressSpace.LOCAL or (space is AddressSpace.GLOBAL and self.version < 200):
-                where = "global or constant" if self.version >= 200 else "constant"
-                said = f"program scope variable must reside in {where} address space"
-                code = "until-2.0" if space is AddressSpace.GLOBAL else "address-space"
-                self.issue(code, said, token=symbol.token)
-            elif space is None and self.version < 200 and specifiers.storage != "extern" and not is_sampler:
-                if not _is_unknown(type_):
-                    fix = Fix(
-                        "Insert '__constant'", (Edit(specifiers.start, specifiers.start, "__constant "),)
-                    )
-                    said = "program scope variable must reside in constant address space"
-                    self.issue("address-space", said, token=symbol.token, fix=fix)
-            elif space is AddressSpace.CONSTANT and self.text != "=" and specifiers.storage != "extern":
-                said = "variable in constant address space must be initialized"
-                self.issue("address-space", said, token=symbol.token)
-            return
-        if self.function is None:
-            return
+            self._check_program_scope(symbol, specifiers, type_)
+        elif self.function is not None:
+            self._check_storage(symbol, specifiers, type_)
+            wrong = self._misplaced(specifiers, type_, self.function)
+            if wrong is not None:
+                self.issue("address-space", wrong, token=symbol.token)
+
+    def _check_program_scope(self, symbol: Symbol, specifiers: Specifiers, type_: Qualified) -> None:
+        space = space_of(type_)
+        is_sampler = getattr(base_of(type_), "name", "") == "sampler_t"
+        if space is AddressSpace.LOCAL or (space is AddressSpace.GLOBAL and self.version < 200):
+            where = "global or constant" if self.version >= 200 else "constant"
+            said = f"program scope variable must reside in {where} address space"
+            code = "until-2.0" if space is AddressSpace.GLOBAL else "address-space"
+            self.issue(code, said, token=symbol.token)
+        elif space is None and self.version < 200 and specifiers.storage != "extern" and not is_sampler:
+            if not _is_unknown(type_):
+                fix = Fix("Insert '__constant'", (Edit(specifiers.start, specifiers.start, "__constant "),))
+                said = "program scope variable must reside in constant address space"
+                self.issue("address-space", said, token=symbol.token, fix=fix)
+        elif self._has_no_value(space, specifiers):
+            self.issue("address-space", _NO_VALUE, token=symbol.token)
+
+    def _has_no_value(self, space: AddressSpace | None, specifiers: Specifiers) -> bool:
+        return space is AddressSpace.CONSTANT and self.text != "=" and specifiers.storage != "extern"
+
+    def _check_storage(self, symbol: Symbol, specifiers: Specifiers, type_: Qualified) -> None:
+        base = base_of(type_)
         if isinstance(base, OpaqueType) and base.is_image:
             said = f"type '{spelled(type_)}' can only be used as a function parameter in OpenCL"
             self.issue("wrong-type", said, token=symbol.token)
@@ -1044,17 +1064,23 @@ class DeclarationParser(ExpressionParser):
             if specifiers.storage == "static":
                 said = "variables in function scope cannot be declared static"
             self.issue("until-2.0" if is_static else "wrong-type", said, token=symbol.token)
-        if space is AddressSpace.LOCAL and self.function.kind is not Kind.KERNEL:
-            said = "non-kernel function variable cannot be declared in local address space"
-            self.issue("address-space", said, token=symbol.token)
-        elif space is AddressSpace.LOCAL and len(self.scopes) > 2:
+
+    def _misplaced(self, specifiers: Specifiers, type_: Qualified, function: Symbol) -> str | None:
+        """Return why a variable of a function cannot have its address space."""
+        space = space_of(type_)
+        if space is AddressSpace.LOCAL and function.kind is not Kind.KERNEL:
+            return "non-kernel function variable cannot be declared in local address space"
+        if space is AddressSpace.LOCAL and len(self.scopes) > 2:
             said = "variables in the local address space can only be declared in the outermost scope "
-            self.issue("address-space", f"{said}of a kernel function", token=symbol.token)
-        elif space is AddressSpace.GLOBAL and self.version < 200:
-            said = "function scope variable cannot be declared in global address space"
-            self.issue("address-space", said, token=symbol.token)
-        elif isinstance(base, VectorType) and not name:
-            return
+            return f"{said}of a kernel function"
+        if self._has_no_value(space, specifiers):
+            return _NO_VALUE
+        if space is AddressSpace.GLOBAL and self.version < 200:
+            return "function scope variable cannot be declared in global address space"
+        return None
+
+
+_NO_VALUE = "variable in constant address space must be initialized"
 
 
 def _as_parameter(type_: Qualified) -> Qualified:
@@ -1082,7 +1108,7 @@ def is_void(base: object) -> bool:
     return isinstance(base, ScalarType) and base.kind is ScalarKind.VOID
 
 
-def _changes(it: Symbol | None) -> bool:
+def changes(it: Symbol | None) -> bool:
     """Tell whether what was read is a variable that no constant expression may hold."""
     if it is None or it.kind is Kind.PARAMETER:
         return it is not None

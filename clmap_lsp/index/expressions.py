@@ -22,8 +22,10 @@ from clmap_lsp.index.postfix import PostfixParser
 from clmap_lsp.index.types import (
     INT,
     SIZE_T,
+    STRING,
     UNKNOWN,
     Array,
+    Function,
     Pointer,
     Qualified,
     Record,
@@ -94,6 +96,12 @@ class ExpressionParser(PostfixParser, ABC):
         if self.texts[self.at] != "?":
             return condition
         opened = self.at
+        lanes = base_of(condition.type)
+        if isinstance(lanes, VectorType) and lanes.element.is_float:
+            said = (
+                f"used type '{spelled(unqualified(condition.type))}' where floating point type is not allowed"
+            )
+            self.issue("invalid-operands", said, token=condition.start)
         self.at += 1
         if self.texts[self.at] == ":":
             self.at += 1
@@ -209,6 +217,9 @@ class ExpressionParser(PostfixParser, ABC):
 
     def _signed(self, operator: str, operand: Value, at: int) -> Value:
         base = base_of(decayed(operand.type))
+        if isinstance(base, VectorType) and base.element.is_float and operator == "~":
+            said = f"invalid argument type '{spelled(unqualified(operand.type))}' to unary expression"
+            self.issue("invalid-operands", said, token=at)
         if isinstance(base, Unknown | VectorType):
             return Value(unqualified(operand.type), at)
         wanted = is_integer(base) if operator == "~" else is_arithmetic(base)
@@ -252,6 +263,7 @@ class ExpressionParser(PostfixParser, ABC):
             if operand.root is not None:
                 self.piece.flow.append((operand.root, (None,)))
         type_ = operand.type
+        self._check_address(operand, at)
         if isinstance(type_.base, Unknown):
             return Value(UNKNOWN, at)
         if space_of(type_) is None:
@@ -259,6 +271,15 @@ class ExpressionParser(PostfixParser, ABC):
                 type_.base, type_.is_const, type_.is_volatile, type_.is_restrict, AddressSpace.PRIVATE
             )
         return Value(Qualified(Pointer(type_)), at, root=operand.root, use=operand.use)
+
+    def _check_address(self, operand: Value, at: int) -> None:
+        if isinstance(base_of(operand.type), Unknown | Function) or operand.callee is not None:
+            return
+        if operand.is_lane:
+            self.issue("not-assignable", "address of vector element requested", token=at)
+        elif not operand.is_lvalue and operand.type is not STRING:
+            said = f"cannot take the address of an rvalue of type '{spelled(operand.type)}'"
+            self.issue("not-assignable", said, token=at)
 
     def _measure(self, word: str) -> Value:
         start = self.at
@@ -322,7 +343,7 @@ class ExpressionParser(PostfixParser, ABC):
         if len(parts) > 1:
             for it in parts:
                 self.check_part(base, it)
-        counts = [_lane_count(it.type) for it in parts]
+        counts = [lane_count(it.type) for it in parts]
         if len(parts) > 1 and None not in counts:
             total = sum(it or 0 for it in counts)
             if total < base.lanes:
@@ -333,7 +354,8 @@ class ExpressionParser(PostfixParser, ABC):
                 self.issue("wrong-vector", "excess elements in vector initializer", token=parts[-1].start)
 
 
-def _lane_count(type_: Qualified) -> int | None:
+def lane_count(type_: Qualified) -> int | None:
+    """Return how many lanes a value gives a vector; `None` where that is not known."""
     base = base_of(type_)
     if isinstance(base, VectorType):
         return base.lanes

@@ -80,6 +80,7 @@ class PostfixParser(CallParser, ABC):
                 root=value.root,
                 use=value.use,
                 is_whole=False,
+                is_lane=True,
             )
         if isinstance(other, Pointer) and not isinstance(base, Pointer):
             value, base, other = index, other, base
@@ -136,6 +137,7 @@ class PostfixParser(CallParser, ABC):
             use=value.use,
             is_pointed=is_pointed,
             is_whole=False,
+            is_lane=isinstance(base, VectorType),
         )
 
     def _selected(self, base: object, name: str, at: int, type_: Qualified) -> Qualified:
@@ -172,7 +174,7 @@ class PostfixParser(CallParser, ABC):
                     outer = canonical(type_)
                     return Qualified(with_lanes(element, len(chosen)).base, outer.is_const, space=outer.space)
                 self._bad_swizzle(name, at, type_)
-            case ScalarType(bits=bits) if bits:
+            case ScalarType(bits=1 | 8 | 16 | 32 | 64 | 128) | Array():
                 said = f"member reference base type '{spelled(type_)}' is not a structure or union"
                 self.issue("wrong-member", said, token=at - 1)
             case _:

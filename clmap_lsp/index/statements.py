@@ -19,6 +19,7 @@ from clmap_lsp.index.declarations import (
     NO_KERNEL_PARAMETERS,
     Declarator,
     Specifiers,
+    changes,
     is_void,
 )
 from clmap_lsp.index.model import CALLABLE, TAGS, Edit, Expected, Fix, Kind, Role, Symbol
@@ -720,7 +721,12 @@ class UnitParser(PieceParser):
             self.issue("misplaced", f"'{self.texts[at]}' statement not in switch statement", token=at)
         value: int | float | str | None = "default"
         if self.texts[at] == "case":
-            value = self.constant_expression().constant
+            mark = len(self.reads)
+            found = self.constant_expression()
+            value = found.constant
+            if value is None and any(map(changes, self.reads[mark:])):
+                said = "expression is not an integer constant expression"
+                self.issue("wrong-type", said, token=found.start)
             if self.accept("..."):
                 self.constant_expression()
                 value = None
@@ -785,6 +791,12 @@ class UnitParser(PieceParser):
 
     def _else(self) -> bool:
         raise self.fail("expected expression")
+
+    def _static_assertion(self) -> bool:
+        self.at += 1
+        self.skip_brackets()
+        self.accept(";")
+        return False
 
     def _assembly(self) -> bool:
         self.at += 1
@@ -862,6 +874,7 @@ _STATEMENTS = {
     "continue": UnitParser._break,
     "goto": UnitParser._goto,
     "else": UnitParser._else,
+    "_Static_assert": UnitParser._static_assertion,
     "asm": UnitParser._assembly,
     "__asm": UnitParser._assembly,
     "__asm__": UnitParser._assembly,
