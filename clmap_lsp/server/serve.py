@@ -19,6 +19,11 @@ from clmap_lsp.server.wire import MAX_HEADER_BYTES, Garbage, read_bodies
 
 logger = logging.getLogger(__name__)
 
+MAX_FIRST_BYTES = 2**20
+MAX_WAITING = 16
+MAX_WAIT_S = 30.0
+"""Of connections to a port that have not shown the token: the size of their message, how many, how long."""
+
 
 class _PipeWriter:
     """What pygls writes to: a blocking pipe, flushed after each message."""
@@ -82,8 +87,7 @@ def serve_tcp(server: LanguageServer, port: int) -> int:
         finished: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            bodies = read_bodies(reader)
-            first = await anext(bodies, None)
+            first = await _first(reader) if len(waiting) < MAX_WAITING else None
             if served or not isinstance(first, bytes) or not _shows(first, token):
                 logger.error("a connection was refused: it is not the first, or does not show the token")
                 writer.close()
@@ -92,11 +96,23 @@ def serve_tcp(server: LanguageServer, port: int) -> int:
             protocol = _protocol(server)
             protocol.set_writer(_SocketWriter(writer))
             protocol.receive(first)
-            code = await _talk(protocol, bodies)
+            code = await _talk(protocol, read_bodies(reader))
             if not finished.done():
                 finished.set_result(code)
 
+        async def _first(reader: asyncio.StreamReader) -> bytes | Garbage | None:
+            """Return the first message of somebody who may neither fill the memory nor wait for ever."""
+            waiting.add(reader)
+            try:
+                async with asyncio.timeout(MAX_WAIT_S):
+                    return await anext(read_bodies(reader, MAX_FIRST_BYTES), None)
+            except TimeoutError:
+                return None
+            finally:
+                waiting.discard(reader)
+
         served: list[asyncio.StreamWriter] = []
+        waiting: set[asyncio.StreamReader] = set()
 
         listener = await asyncio.start_server(connected, "127.0.0.1", port, limit=MAX_HEADER_BYTES)
         address = listener.sockets[0].getsockname()

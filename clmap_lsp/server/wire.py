@@ -26,13 +26,15 @@ class Garbage:
     reason: str
 
 
-async def read_bodies(reader: asyncio.StreamReader) -> AsyncIterator[bytes | Garbage]:
-    """Yield the bodies of messages until the stream ends.
+async def read_bodies(
+    reader: asyncio.StreamReader, limit: int = MAX_BODY_BYTES
+) -> AsyncIterator[bytes | Garbage]:
+    """Yield the bodies of messages, of at most `limit` bytes, until the stream ends.
 
     A header block without a usable Content-Length yields `Garbage`, and reading goes on at the next block.
     """
     while True:
-        length, reason, ended = await _read_header(reader)
+        length, reason, ended = await _read_header(reader, limit)
         if ended:
             return
         if length is None:
@@ -44,7 +46,7 @@ async def read_bodies(reader: asyncio.StreamReader) -> AsyncIterator[bytes | Gar
             return
 
 
-async def _read_header(reader: asyncio.StreamReader) -> tuple[int | None, str, bool]:
+async def _read_header(reader: asyncio.StreamReader, limit: int) -> tuple[int | None, str, bool]:
     length: int | None = None
     reason = "a header without Content-Length"
     n_lines = 0
@@ -68,7 +70,7 @@ async def _read_header(reader: asyncio.StreamReader) -> tuple[int | None, str, b
             return None, "", True
         name, colon, value = line.partition(b":")
         if colon and name.strip().lower() == b"content-length":
-            length, reason = _parse_length(value.strip())
+            length, reason = _parse_length(value.strip(), limit)
 
 
 def _is_foreign(line: bytes) -> bool:
@@ -79,10 +81,10 @@ def _is_foreign(line: bytes) -> bool:
     return foreign or line.startswith(b"\x16\x03") or _REQUEST.match(line) is not None
 
 
-def _parse_length(value: bytes) -> tuple[int | None, str]:
+def _parse_length(value: bytes, limit: int) -> tuple[int | None, str]:
     if not value.isdigit() or len(value) > 12:
         return None, f"Content-Length is not a number: {value[:40]!r}"
     length = int(value)
-    if length > MAX_BODY_BYTES:
-        return None, f"a message of {length} bytes; the limit is {MAX_BODY_BYTES}"
+    if length > limit:
+        return None, f"a message of {length} bytes; the limit is {limit}"
     return length, ""
