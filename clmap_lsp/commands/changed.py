@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.programs import find_program
 from clmap_lsp.report.model import CheckReport, FileReport
 
 if TYPE_CHECKING:
@@ -110,7 +111,10 @@ def different_rows(before: Sequence[str], now: Sequence[str]) -> frozenset[int]:
 
 
 def _git(folder: Path, shown: str, *arguments: str) -> bytes:
-    command = ["git", "-c", "core.fsmonitor=false", "--no-pager", *arguments]
+    git = find_program("git")
+    if git is None:
+        raise UsageError(f"{shown}: git is not installed; install it, or leave the option out")
+    command = [git, "-c", "core.fsmonitor=false", "--no-pager", *arguments]
     try:
         done = subprocess.run(
             command,
@@ -121,8 +125,6 @@ def _git(folder: Path, shown: str, *arguments: str) -> bytes:
             timeout=_SECONDS,
             check=False,
         )
-    except FileNotFoundError:
-        raise UsageError(f"{shown}: git is not installed; install it, or leave the option out") from None
     except subprocess.TimeoutExpired:
         raise UsageError(f"{shown}: git did not answer within {_SECONDS} seconds") from None
     if done.returncode:

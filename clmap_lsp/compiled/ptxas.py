@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 import subprocess
 import tempfile
 from functools import cache
@@ -17,6 +16,7 @@ from pathlib import Path
 from clmap_lsp.compiled import elsewhere
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import waited_for
+from clmap_lsp.programs import find_program
 
 _USED = re.compile(r"Used (\d+) registers")
 _SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
@@ -42,7 +42,7 @@ def find_ptxas() -> Path | None:
             found = sorted(Path(root).glob(pattern))
             if found:
                 return found[-1]
-    beside = shutil.which("ptxas")
+    beside = find_program("ptxas")
     return Path(beside) if beside is not None else None
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import subprocess
 from pathlib import Path
 
 from clmap_lsp.errors import UsageError
+from clmap_lsp.programs import find_program
 from clmap_lsp.reading import SOURCE_BYTES, safe_read
 from clmap_lsp.whole_files import write_whole
 
@@ -23,7 +23,7 @@ def layer(folder: Path) -> Path:
     built = folder / f"clmap_layer_{hashlib.sha256(source).hexdigest()[:16]}.so"
     if built.is_file():
         return built
-    compiler = next((it for it in map(shutil.which, COMPILERS) if it is not None), None)
+    compiler = next((it for it in map(find_program, COMPILERS) if it is not None), None)
     if compiler is None:
         raise UsageError(
             "recording compiles a small OpenCL layer, and there is no C compiler; install gcc or clang"

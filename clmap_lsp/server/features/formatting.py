@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import re
-import shutil
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcContentModified, JsonRpcException, JsonRpcInternalError
 
+from clmap_lsp.programs import find_program
 from clmap_lsp.server.app import feature
 from clmap_lsp.server.embedding import is_opencl
 from clmap_lsp.server.line_breaks import with_heads_of
@@ -33,8 +33,8 @@ logger = logging.getLogger(__name__)
 
 def program() -> str | None:
     """Return the path of clang-format: that of the extra `format` beside Python, else the one on the path."""
-    beside = shutil.which("clang-format", path=str(Path(sys.executable).parent))
-    return beside or shutil.which("clang-format")
+    beside = find_program("clang-format", (str(Path(sys.executable).parent),))
+    return beside or find_program("clang-format")
 
 
 def register(server: ClmapServer) -> None:
