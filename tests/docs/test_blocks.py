@@ -43,6 +43,14 @@ def test_a_configuration_of_the_docs_loads(example: Example) -> None:
     )
 
 
+def test_helix_keeps_its_own_grammar_of_opencl() -> None:
+    """Its queries name nodes of that grammar: with another one nothing has colours."""
+    (found,) = (it for it in TOML if "language-server" in it.text)
+    (language,) = tomllib.loads(found.text)["language"]
+    assert language["name"] == "opencl"
+    assert set(language) <= {"name", "file-types", "roots", "language-servers"}
+
+
 def test_a_block_that_begins_as_clmap_toml_is_taken_for_one() -> None:
     """A misspelt top-level key must not make a block count as somebody else's file."""
     named = [it for it in TOML if it.text.startswith("# clmap.toml")]
