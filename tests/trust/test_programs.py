@@ -61,3 +61,31 @@ def test_a_check_of_changes_runs_no_program_of_the_repository(
 def test_nothing_else_looks_for_programs():
     for path in ROOT.rglob("*.py"):
         assert not re.search(r"shutil\.which|from shutil import .*which", path.read_text("utf-8")), path
+
+
+HARNESS = (ROOT.parent / "action.yml", *sorted((ROOT.parent / "editors" / "vscode" / "src").rglob("*.ts")))
+STARTS = re.compile(r"""(?:"|" |-[IP] )-[mc](?:",)? "?(?=venv|pip|clmap_lsp|code\b|import)""")
+"""Where Python is started with a module or a line of code."""
+
+
+def test_python_is_never_started_with_modules_of_the_current_folder():
+    """It would import `venv.py` or `pip/` of a checkout, or what others put into the temporary folder."""
+    starts = 0
+    for path in HARNESS:
+        text = path.read_text("utf-8")
+        for found in STARTS.finditer(text):
+            starts += 1
+            before = text[max(found.start() - 6, 0) : found.end()]
+            assert re.search(r"""-[IP]"?,? """, before), text[found.start() - 60 : found.end() + 20]
+    assert starts >= 6
+
+
+def test_a_venv_of_the_checkout_is_not_run(tmp_path: Path):
+    import subprocess
+    import sys
+
+    (tmp_path / "venv.py").write_text("open('was-run', 'w')")
+    subprocess.run(
+        [sys.executable, "-I", "-m", "venv", "--help"], cwd=tmp_path, check=True, capture_output=True
+    )
+    assert not (tmp_path / "was-run").exists()

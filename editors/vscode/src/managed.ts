@@ -101,7 +101,7 @@ export class Managed {
     progress.report({ message: "looking for Python" });
     const base = await findPython();
     progress.report({ message: "making an environment" });
-    check(await execute(base, ["-m", "venv", this.folder], options), "python -m venv", token);
+    check(await execute(base, ["-I", "-m", "venv", this.folder], options), "python -m venv", token);
     progress.report({ message: "installing clmap-lsp" });
     const install = ["-P", "-m", "pip", "install", "--disable-pip-version-check", this.requirement];
     check(await execute(this.python(this.folder), install, options), "pip install", token);
@@ -155,8 +155,9 @@ async function findPython(): Promise<string> {
 
 async function isRecent(python: string): Promise<boolean> {
   const least = `(${LEAST_PYTHON.join(", ")})`;
+  // -I: what other users put into the folder for temporary files is no module.
   const code = `import ensurepip, sys, venv; sys.exit(0 if sys.version_info[:2] >= ${least} else 3)`;
-  return (await execute(python, ["-c", code], { timeoutMs: 10_000 })).code === 0;
+  return (await execute(python, ["-I", "-c", code], { timeoutMs: 10_000 })).code === 0;
 }
 
 function check(outcome: Outcome, what: string, token: vscode.CancellationToken): void {
