@@ -149,6 +149,8 @@ class _Editor:
         count = len(launch.global_size)
         if self.change.order and len(self.change.order) != count:
             raise RefusedError(f"the launch at {launch.place} has {count} dimensions")
+        if launch.offset and (self.change.order or self.change.changes_global):
+            raise RefusedError(f"the launch at {launch.place} has a global offset, which changes as well")
         if self.change.changes_global:
             texts = lambda old: self.change.global_texts(old, file.divide)  # noqa: E731
             edits += file.resized(call, call.whole, count, texts, rows, "global")

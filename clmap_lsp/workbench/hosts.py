@@ -71,7 +71,8 @@ class HostFacts:
 
             found = edits(kernel, change)
             if not found.edits:
-                return HostDiff((), f"host code: {found.reason}")
+                why = found.reason or "its launches stay as they are"
+                return HostDiff((), f"host code: {why}")
             paths = dict.fromkeys(it.span.path for it in found.edits)
             texts = {it: self.places[it] for it in paths if it in self.places}
             changed = (unified_diff(it, text, apply(text, found.edits, it)) for it, text in texts.items())

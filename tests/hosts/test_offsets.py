@@ -125,3 +125,24 @@ def test_a_launch_that_is_pinned_keeps_its_offset(tmp_path: Path, capsys: pytest
     (tmp_path / "clmap.toml").write_text("[launch.shifted]\noffset = [64]\n")
     main(["check", str(tmp_path / "k.cl"), "--emulate", "--guesses"])
     assert "CM301" not in capsys.readouterr().out
+
+
+SWAPPED = """\
+__kernel void shifted(__global const float *a, __global float *m, int n) {
+  m[get_global_id(0) * n + get_global_id(1)] = a[get_global_id(0) * n + get_global_id(1)];
+}
+"""
+
+
+@pytest.mark.parametrize(("offset", "is_edited"), [("", True), (", global_offset=(16, 32)", False)])
+def test_host_code_with_an_offset_is_not_edited_in_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], offset: str, is_edited: bool
+) -> None:
+    (tmp_path / "k.cl").write_text(SWAPPED)
+    call = f"program.shifted(queue, (1024, 512), (16, 16), a, m, np.int32(2048){offset})"
+    (tmp_path / "a.py").write_text(PYTHON % call)
+    main(["check", str(tmp_path / "k.cl"), "--emulate"])
+    printed = capsys.readouterr().out
+    assert "CM104" in printed
+    assert ("+++" in printed) is is_edited
+    assert ("has a global offset, which changes as well" in printed) is not is_edited
