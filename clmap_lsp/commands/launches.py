@@ -82,23 +82,26 @@ def _of_kernel(report: HostReport, name: str) -> HostReport:
 
 
 def _text(report: HostReport) -> str:
-    lines = []
-    for it in report.launches:
-        lines.append(f"{it.kernel}  {it.kernel_file or 'in no file that was found'}")
-        lines.append(f"  {it.place}: {_shape(it)}")
-        named = [f"{name}={_shown(value)}" for name, value in it.arguments.items()]
-        named += [f"{name}=local {_shown(value)} bytes" for name, value in it.local_arguments.items()]
-        if named:
-            lines.append(f"  arguments: {', '.join(named)}")
-        if it.build_options:
-            lines.append(f"  options: {it.build_options}")
-        if it.assumed:
-            lines.append(f"  by default: {', '.join(f'{name}={value}' for name, value in it.assumed)}")
+    shown = dict.fromkeys(_entry(it) for it in report.launches)  # What differs elsewhere only is one.
+    lines = [line for entry in shown for line in entry]
     for path, row in report.unnamed:
         lines.append(f"{path}:{row}: launches a kernel whose name is not known")
     if not lines:
         return "no host code that launches a kernel was found; say where it is: clmap-lsp launches PATH\n"
     return "".join(f"{terminal_line(it)}\n" for it in lines)
+
+
+def _entry(it: HostLaunch) -> tuple[str, ...]:
+    lines = [f"{it.kernel}  {it.kernel_file or 'in no file that was found'}", f"  {it.place}: {_shape(it)}"]
+    named = [f"{name}={_shown(value)}" for name, value in it.arguments.items()]
+    named += [f"{name}=local {_shown(value)} bytes" for name, value in it.local_arguments.items()]
+    if named:
+        lines.append(f"  arguments: {', '.join(named)}")
+    if it.build_options:
+        lines.append(f"  options: {it.build_options}")
+    if it.assumed:
+        lines.append(f"  by default: {', '.join(f'{name}={value}' for name, value in it.assumed)}")
+    return tuple(lines)
 
 
 def _shape(launch: HostLaunch) -> str:

@@ -246,6 +246,7 @@ class _Reader(TreeReader):
             tuple(first),
             self.templates,
             result=_last_name(node.child_by_field_name("type")),
+            namespace=self.scope,
         )
         self.functions.append(made)
 

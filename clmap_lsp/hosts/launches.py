@@ -130,6 +130,8 @@ class HostLaunch:
     """Macros that strings before the kernel's text define in every run."""
     offset: tuple[HostValue, ...] = ()
     """Where global ids start; empty for 0."""
+    parameters: int = field(default=0, compare=False)
+    """How many the kernel has; 0 where that is not known."""
     assumed: tuple[tuple[str, str], ...] = ()
     """Macros whose values the build options take from the run, as they are unless told otherwise."""
 
@@ -189,8 +191,8 @@ class HostReader:
 def _report(project: HostProject, raised: Sequence[Raised]) -> HostReport:
     found: dict[tuple[str, str | None, str, int], list[HostLaunch]] = {}
     unnamed = []
-    for launch in raised:
-        named_ = list(_launches(project, launch))
+    named_launches = [(launch, list(_launches(project, launch))) for launch in raised]
+    for launch, named_ in _fitting(named_launches):
         if not named_ and not launch.is_likely:
             unnamed.append((launch.path, launch.row))
         for it in named_:
@@ -203,6 +205,31 @@ def _report(project: HostProject, raised: Sequence[Raised]) -> HostReport:
     return HostReport(
         tuple(launches), tuple(it for it in dict.fromkeys(sorted(unnamed)) if it not in named_rows)
     )
+
+
+def _fitting(
+    launches: list[tuple[Raised, list[HostLaunch]]],
+) -> Iterator[tuple[Raised, list[HostLaunch]]]:
+    """Leave out kernels that take another number of arguments than a call sets, if one does take as many.
+
+    A handle may be of one of several kernels, as an `if` chooses: each may then be told with all arguments.
+    """
+    taken = {
+        (raised.path, raised.row, it.parameters)
+        for raised, among in launches
+        for it in among
+        if it.parameters == _set(raised)
+    }
+    for raised, among in launches:
+        count = _set(raised)
+        fits = (raised.path, raised.row, count) in taken
+        yield raised, [it for it in among if not fits or it.parameters in (0, count)]
+
+
+def _set(raised: Raised) -> int:
+    """Return how many arguments are set, 0 where some may have been missed."""
+    count = len(raised.arguments)
+    return count if sorted(raised.arguments) == list(range(count)) else 0
 
 
 def _at(values: Sequence[HostValue], index: int) -> HostValue:
@@ -681,7 +708,7 @@ def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
     near = [it for it in kept if it.path == raised.path] or kept
     near = [it for it in near if it.holder == holder] or near
     element = element_of(raised.kernel.place) if isinstance(raised.kernel, Pointer) else ""
-    near = [it for it in near if it.element == element] or near
+    near = _of_element(near, element)
     own = [it for it in near if raised.owner and it.owner == raised.owner]
     if len({text_of(it.name) for it in near if it.name}) > (_MAX_OWN_KERNELS if own else _MAX_KERNELS):
         return
@@ -694,6 +721,14 @@ def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
                 sources, options = _from_program_field(project, plain, it.program, raised.path)
             for found in _definitions(project, plain, sources, raised):
                 yield _launch(project, raised, plain, found, sources, options)
+
+
+def _of_element(kept: Sequence[KeptKernel], element: str) -> Sequence[KeptKernel]:
+    """Return the kernels kept for one element; of those kept for others, one that is in all of them."""
+    same = [it for it in kept if it.element == element]
+    if same or not element or "*" in element or len({it.name for it in kept}) == 1:
+        return same or kept
+    return [it for it in kept if not it.element or "*" in it.element]
 
 
 def _only_kernel(project: HostProject, sources: Sequence[Text], near: str) -> str | None:
@@ -857,6 +892,7 @@ def _launch(
         before,
         defines,
         _offset(store, raised.offset, dimensions or len(whole)),
+        len(defined.parameters),
         _assumed(options),
     )
 

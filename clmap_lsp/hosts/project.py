@@ -465,6 +465,22 @@ class HostProject:
             self._functions[key] = self._found_functions(name, near, owner)
         return self._functions[key]
 
+    def functions_in(self, namespace: str, name: str, near: str) -> list[Function]:
+        """Return the functions of a name in a namespace of C++, of the nearest file that has one."""
+        key = (name, near, f"{namespace}::")
+        if key not in self._functions:
+            self._functions[key] = self._found_in(namespace, name, near)
+        return self._functions[key]
+
+    def _found_in(self, namespace: str, name: str, near: str) -> list[Function]:
+        for path in self.candidates(name, near):
+            file = self.file(path)
+            functions = file.module.functions if file is not None else ()
+            found = [it for it in functions if it.name == name and it.namespace == namespace and not it.owner]
+            if found:
+                return [self._with_defaults(it) for it in found]
+        return []
+
     def _found_functions(self, name: str, near: str, owner: str | None) -> list[Function]:
         # The constructor that Python makes for a record stands nowhere; that of another class is no use.
         for path in self.candidates(owner if owner and name in ("__init__", CALL_OPERATOR) else name, near):

@@ -24,7 +24,7 @@ from clmap_lsp.hosts.values import (
 )
 
 MAX_ALTERNATIVES = 8
-MAX_ELEMENTS = 17
+MAX_ELEMENTS = 65
 """Elements of an array that are told apart."""
 
 

@@ -355,6 +355,8 @@ class Function:
     """A decorator that is not known may return anything in place of what it returns."""
     result: str = ""
     """The type that it returns in C and C++, without what points to it."""
+    namespace: str = ""
+    """The innermost namespace of C++ that it is defined in."""
 
 
 @dataclass(frozen=True, slots=True)

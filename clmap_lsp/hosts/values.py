@@ -259,9 +259,12 @@ def kept_name(place: str) -> str:
     return field or (name_of(place).partition("[")[0] if place.startswith("g:") else "")
 
 
+_INDEX = re.compile(r"\[[^\[\]]*\]")
+
+
 def element_of(place: str) -> str:
-    """Return which element of an array a place is, as `[1]` or `[*]`; empty where it is none."""
-    return place[place.rindex("[") :] if place.endswith("]") else ""
+    """Return which element of arrays a place is or lies in, as `[1]` or `[*]`; empty where it is none."""
+    return "".join(_INDEX.findall(name_of(place)))
 
 
 def holder_name(place: str) -> str:

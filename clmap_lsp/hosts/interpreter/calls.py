@@ -392,7 +392,9 @@ class Interpreter(Flow):
                     ) or self.method(self.frame.function.owner, name)
                     if method is not None:
                         return method, own
-                return self.overload(self.project.functions(name, self.path, ""), values), None
+                of_namespace = self._of_namespace(callee)
+                functions = of_namespace or self.project.functions(name, self.path, "")
+                return self.overload(functions, values), None
             case Member(_, name):
                 if isinstance(owner, Pointer):
                     cls = self.objects.get(owner.place) or self._class_of(owner.place)
@@ -448,6 +450,13 @@ class Interpreter(Flow):
     def _is_of_namespace(self, scope: str) -> bool:
         """Tell whether a function is qualified with what is no class: methods of its name are not meant."""
         return scope == OUTERMOST or (bool(scope) and self.project.class_named(scope, self.path) is None)
+
+    def _of_namespace(self, callee: Name) -> list[Function]:
+        """Return the functions of C++ in the namespace that a call names, or that it stands in."""
+        namespace = callee.scope or self.frame.function.namespace
+        if not namespace or namespace in (OUTERMOST, "std"):
+            return []
+        return self.project.functions_in(namespace, callee.name, self.path)
 
     def _class_given(self, call: Call) -> str:
         """Return the class whose objects a call gives, as the functions of its name say."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clmap_lsp.hosts.interpreter.expressions import Expressions
-from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, LoopState
+from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, MOST_TURNS, LoopState
 from clmap_lsp.hosts.store import Store, join_values
 from clmap_lsp.hosts.tree import (
     Assign,
@@ -47,6 +47,8 @@ from clmap_lsp.hosts.values import (
 )
 from clmap_lsp.hosts.walking import nodes, tells_apart
 
+_MAKING = frozenset(("clCreateKernel", "Kernel", "create_kernel"))
+"""What makes a kernel: loops over tables of their names are run to the end."""
 _COPYING = 4
 """Statements of a loop that may do no more than to copy the elements of an array."""
 
@@ -249,6 +251,9 @@ class Flow(Expressions):
         count: int | None = 0
         try:
             for turn in range(MAX_UNROLLED + 1):
+                if turn > MOST_TURNS and not _makes_kernels(loop):
+                    count = None
+                    break
                 self.frame.calls.clear()
                 truth = self.value(loop.condition)
                 if not isinstance(truth, Number):
@@ -293,7 +298,8 @@ class Flow(Expressions):
         if isinstance(over, Pointer) and isinstance(each, Name) and each.name in set(_assigned(loop.body)):
             self.open_at(over.place, keeps_default=False)  # It may be a reference.
             items = None
-        if items is not None and len(items) <= MAX_UNROLLED and any(map(_is_thing, items)):
+        most = MAX_UNROLLED if _makes_kernels(loop) else MOST_TURNS
+        if items is not None and len(items) <= most and any(map(_is_thing, items)):
             for turn, item in enumerate(items):
                 self.assign(each, item)
                 if not self._turn(loop.body, turn):
@@ -416,3 +422,8 @@ def _assigned(block: Block) -> Iterator[str]:
                 yield from _assigned((*start, *body, *step))
             case Scope(body):
                 yield from _assigned(body)
+
+
+def _makes_kernels(loop: Loop) -> bool:
+    called = (it.function for it in nodes(loop.body) if isinstance(it, Call))
+    return any(isinstance(it, Name | Member) and it.name in _MAKING for it in called)

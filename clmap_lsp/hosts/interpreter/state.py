@@ -46,6 +46,8 @@ _MAX_KEPT = 100
 """Launches of one start that may keep what is known then without being counted."""
 _NOTHING_YET = (0, -1)
 """What variables hold until a function gives them a value."""
+MOST_TURNS = 16
+"""Turns of a loop that are run one by one, unless it makes kernels."""
 MAX_UNROLLED = MAX_ELEMENTS - 1
 """Turns of a loop, and items of a list, that are run one by one."""
 
