@@ -26,7 +26,7 @@ LANGUAGES: dict[str, HostLanguage] = {
 }
 """The host language of a file by its suffix."""
 
-_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}(]{0,2000}+\(", re.DOTALL)
+_KERNEL = re.compile(r"(?<!\w)(?:__kernel|kernel)(?!\w)[^;{}(\"']{0,2000}+\(", re.DOTALL)
 _C_STRING = f'"{STRING_BODY}{STRING_END}'
 _CPP_TOKEN = re.compile(rf"{SKIPPED}|{RAW_STRING}|(?P<string>{_C_STRING})", re.DOTALL)
 _C_TOKEN = re.compile(rf"{SKIPPED}|(?P<string>{_C_STRING})", re.DOTALL)
@@ -86,8 +86,14 @@ def find_embedded(text: str, language: HostLanguage) -> list[EmbeddedSource]:
 
 
 def _holds_kernel(text: str) -> bool:
-    """Tell whether a text has the head of a kernel: a message may speak of `kernel scale(...)`."""
-    return (match := _KERNEL.search(text)) is not None and ("__kernel" in match[0] or "void" in text)
+    """Tell whether a text has a kernel, be it half written.
+
+    A message may speak of `kernel scale(...)`, and what is put together as the program runs has parts.
+    """
+    match = _KERNEL.search(text)
+    if match is None or "{" in text[match.end() :]:
+        return match is not None
+    return ("__kernel" in match[0] or "void" in text) and "\n" in text.strip()
 
 
 def _strings(text: str, language: HostLanguage) -> Iterator[EmbeddedSource]:
@@ -197,31 +203,58 @@ def _in_place(source: EmbeddedSource) -> str:
 
 
 def _c(text: str, pattern: re.Pattern[str]) -> Iterator[EmbeddedSource]:
-    """Yield raw strings, and runs of adjacent string literals with their escapes resolved."""
-    run: list[tuple[int, int]] = []
+    """Yield literals, and runs of them that the compiler or the program puts together, escapes resolved."""
+    run: list[re.Match[str]] = []
     last = 0
     for match in pattern.finditer(text):
-        groups = match.groupdict()
-        is_string = groups["string"] is not None
+        is_literal = any(match.groupdict().get(it) is not None for it in ("string", "raw"))
         is_comment = match.group()[0] == "/"
-        if run and (text[last : match.start()].strip(" \t\r\n\\") or not (is_string or is_comment)):
+        between = text[last : match.start()]
+        if run and not ((is_literal or is_comment) and _goes_on(text, run[0].start(), between)):
             yield _joined(text, run)
             run = []
         last = match.end()
-        if is_string:
-            run.append((match.start() + 1, match.end() - 1))
-        elif groups.get("raw") is not None:
-            start, end = match.span("raw")
-            yield EmbeddedSource(start, end, text[start:end], (0,), (start,))
+        if is_literal:
+            run.append(match)
     if run:
         yield _joined(text, run)
 
 
-def _joined(text: str, run: list[tuple[int, int]]) -> EmbeddedSource:
+_BETWEEN_C = re.compile(r"[ \t\r\n\\]*+(?:\)?\s*+\+\s*+(?:(?:std::)?string\s*+\(\s*+)?)?")
+_ADDED = re.compile(r"\)?\s*+;?\s*+(?P<name>\w++)\s*+\+=\s*+\(?\s*+")
+_ADDED_TO = re.compile(r"(?P<name>(?<!\w)\w++)\s*+\+?=\s*+(?:(?:std::)?string\s*+)?\(?\s*+\Z")
+_LONGEST_NAME = 80
+
+
+def _goes_on(text: str, first: int, between: str) -> bool:
+    """Tell whether a literal is put together with the one before it.
+
+    Args:
+        first: where the first literal of the run starts.
+        between: what stands between the two: nothing, a `+`, or a `+=` to what the first was assigned to.
+    """
+    if _BETWEEN_C.fullmatch(between):
+        return True
+    added = _ADDED.fullmatch(between) if "+=" in between else None
+    if added is None:
+        return False
+    assigned = _ADDED_TO.search(text, max(first - _LONGEST_NAME, 0), first)
+    return assigned is not None and assigned["name"] == added["name"]
+
+
+def _joined(text: str, run: list[re.Match[str]]) -> EmbeddedSource:
     pieces = _Pieces()
-    for start, end in run:
-        pieces.add_escaped(text, start, end)
-    return pieces.source(run[0][0], run[-1][1])
+    bodies = [_body_in_c(it) for it in run]
+    for match, (start, end) in zip(run, bodies, strict=True):
+        add = pieces.add_escaped if match["string"] is not None else pieces.add_raw
+        add(text, start, end)
+    return pieces.source(bodies[0][0], bodies[-1][1])
+
+
+def _body_in_c(match: re.Match[str]) -> tuple[int, int]:
+    if match["string"] is None:
+        return match.span("raw")
+    return match.start() + 1, match.end() - 1
 
 
 def _python(text: str) -> Iterator[EmbeddedSource]:
@@ -248,9 +281,9 @@ def _body_of(match: re.Match[str]) -> str:
 
 
 def _python_runs(text: str) -> Iterator[list[re.Match[str]]]:
-    """Yield literals with those that follow, with only white space, comments or a `+` between.
+    """Yield literals with those that follow, with only white space, comments, a `+` or a `+=` between.
 
-    A line end is between them only inside of brackets: elsewhere it ends what is assigned.
+    Without these a line end is between them only inside of brackets: elsewhere it ends what is assigned.
     """
     run: list[re.Match[str]] = []
     depth = last = 0
@@ -259,7 +292,9 @@ def _python_runs(text: str) -> Iterator[list[re.Match[str]]]:
         last = match.end()
         depth = max(depth + sum(map(between.count, "([{")) - sum(map(between.count, ")]}")), 0)
         ends_line = depth == 0 and "\n" in _JOINED_LINE.sub("", between)
-        if run and (ends_line or between.strip(" \t\r\n\\") not in ("", "+")):
+        said = between.strip(" \t\r\n\\")
+        is_added = "+=" in said and _goes_on(text, run[0].start() if run else 0, between)
+        if run and not is_added and (ends_line or said not in ("", "+")):
             yield run
             run = []
         if match[_body_of(match)] is not None:

@@ -44,8 +44,8 @@ def test_adjacent_literals_with_comments_and_line_ends():
 
 
 def test_strings_of_other_statements_are_not_joined():
-    host = 'f("__kernel void a(");\ng("int x) {}");\n'
-    assert [it.text for it in find_embedded(host, "c")] == ["__kernel void a("]
+    host = 'f("__kernel void a() {");\ng("int x; }");\n'
+    assert [it.text for it in find_embedded(host, "c")] == ["__kernel void a() {"]
 
 
 def test_literals_without_kernels_and_comments_are_passed_over():
@@ -78,11 +78,38 @@ def test_literals_that_python_puts_together_are_one_text(host):
 
 
 def test_literals_of_other_lines_and_lists_are_not_put_together():
-    host = 'a = "kernel void f(global int *a) {"\n"}"\nb = ["kernel void g(", "void)"]\n'
+    host = 'a = "kernel void f(global int *a) {"\n"}"\nb = ["kernel void g() {", "}"]\n'
     assert [it.text for it in find_embedded(host, "python")] == [
         "kernel void f(global int *a) {",
-        "kernel void g(",
+        "kernel void g() {",
     ]
+
+
+@pytest.mark.parametrize(
+    ("host", "language"),
+    [
+        ('s = "kernel void f() {"\ns += " return; "\ns += "}"\n', "python"),
+        ('std::string s = "kernel void f() {";\ns += " return; ";\ns += "}";\n', "cpp"),
+        ('auto s = std::string("kernel void f() {") + " return; " + std::string("}");\n', "cpp"),
+        ('const char *s = R"(kernel void f() {)" // One.\n  R"( return; )"\n  "}";\n', "cpp"),
+    ],
+)
+def test_literals_that_a_program_puts_together_are_one_text(host, language):
+    found = only(host, language)
+    assert found.text == "kernel void f() { return; }"
+    assert host[found.host_offset(found.text.index("return")) :].startswith("return;")
+
+
+def test_what_is_added_to_something_else_is_not_put_together():
+    host = 's = "kernel void f() {"\nt += "}"\n'
+    assert only(host, "python").text == "kernel void f() {"
+
+
+def test_the_head_of_a_kernel_that_goes_on_elsewhere_is_none():
+    host = 'source.append("__kernel void scan(__global "); source.append(type);\n'
+    assert find_embedded(host, "cpp") == []
+    typed = "__kernel void half(__global float *a,\n    int "
+    assert only(f's = R"({typed})";\n', "cpp").text == typed
 
 
 def test_a_message_that_speaks_of_a_kernel_is_none():
