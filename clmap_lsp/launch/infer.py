@@ -204,7 +204,7 @@ _SMALL_SIDES = (
     (
         re.compile(
             r"(?:kernel|filter|mask|window|win|patch|stencil|conv)_?"
-            r"(?:size|width|height|w|h|rows|cols|len|length|dim|x|y|radius)\d?$|^[fk](?:w|h|size|width|height)$|"
+            r"(?:size|width|height|w|h|rows|cols|len|length|dim|x|y|radius)\d?$|^[fk](?:w|h|len|size|width|height)$|"
             r"radius|halo|(?:^|_)taps$",
             re.IGNORECASE,
         ),

@@ -21,7 +21,7 @@ from clmap_lsp.launch.plausible import plausible
 from clmap_lsp.launch.problem import LaunchError, LaunchProblem
 from clmap_lsp.launch.resolve import launch_from
 from clmap_lsp.source.ir import OpaqueCall, walk
-from clmap_lsp.workbench.indexed_by_data import Indexed, Place, indexed_by
+from clmap_lsp.workbench.indexed_by_data import Indexed, Place, divided_by, indexed_by
 
 if TYPE_CHECKING:
     from clmap_lsp.emulator.result import EmulationResult, Fault
@@ -65,7 +65,12 @@ def with_grounds(
 ) -> EmulationResult:
     """Return a result whose faults say whether they hang on what was guessed; runs should do little work."""
     by_data = indexed_by(kernel, _guessed_contents(launch)) if _hangs_on_places(result) else {}
-    result = replace(result, faults=tuple(_of_length(_of_data(it, by_data), launch) for it in result.faults))
+    divides = any(it.kind is FaultKind.DIVISION_BY_ZERO for it in result.faults)
+    by_zero = divided_by(kernel, _guessed_contents(launch)) if divides else {}
+    result = replace(
+        result,
+        faults=tuple(_of_length(_of_divisor(_of_data(it, by_data), by_zero), launch) for it in result.faults),
+    )
     asked = [it for it in result.faults if it.kind not in _OF_TEXT and it.grounds is Grounds.KNOWN]
     if not asked:
         return result
@@ -151,6 +156,15 @@ def _of_data(fault: Fault, by_data: Mapping[Place, Indexed]) -> Fault:
     if fault.kind is FaultKind.UNINITIALISED_READ and here.adds:
         return fault
     detail = f"if `{here.argument}` holds what was guessed for it: {fault.detail}"
+    return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
+
+
+def _of_divisor(fault: Fault, by_zero: Mapping[Place, str]) -> Fault:
+    """Return a division by zero that says so if what nobody gave is what is divided by."""
+    name = by_zero.get(_place_of(fault.span))
+    if fault.kind is not FaultKind.DIVISION_BY_ZERO or name is None or fault.grounds.is_guess:
+        return fault
+    detail = f"if `{name}` holds what was guessed for it: {fault.detail}"
     return replace(fault, grounds=Grounds.CONTENTS, detail=detail)
 
 

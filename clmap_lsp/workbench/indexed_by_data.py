@@ -14,6 +14,8 @@ from collections.abc import Collection, Iterator, Sequence
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.source.ir import (
+    Binary,
+    BinaryOp,
     Block,
     Constant,
     Declare,
@@ -38,6 +40,7 @@ from clmap_lsp.source.types import PointerType
 Place = tuple[str, int]
 """File and offset at which an access begins."""
 
+_DIVIDING = frozenset((BinaryOp.DIV, BinaryOp.REM))
 _MOST_PASSES = 12
 """Each carries data one assignment further up a loop's body; what is not reached by then is not said."""
 
@@ -61,10 +64,40 @@ class _Flow:
     """Variables whose value is data, or was computed from it."""
 
 
+def divided_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, str]:
+    """Return the divisions whose divisor hangs on what arguments hold, by place, with that argument."""
+    flow = _followed(kernel, arguments)
+    divisions = (
+        node
+        for statement in walk(kernel.body)
+        for expression in expressions(statement)
+        for node in nodes(expression)
+        if isinstance(node, Binary) and node.op in _DIVIDING
+    )
+    return {
+        (it.span.path, it.span.start): name
+        for it in divisions
+        if (name := _data_of(it.right, flow)) is not None
+    }
+
+
 def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexed]:
     """Return the accesses whose address hangs on what arguments hold, by place."""
+    flow = _followed(kernel, arguments)
+    found = [
+        ((it.span.path, it.span.start), name, _key(address), op)
+        for it in walk(kernel.body)
+        for op, address in _addresses(it)
+        if (name := _data_of(address, flow)) is not None
+    ]
+    reads, writes = ({key for *_, key, op in found if op == it} for it in ("load", "store"))
+    both = reads & writes
+    return {place: Indexed(name, key in both) for place, name, key, _ in found}
+
+
+def _followed(kernel: Kernel, arguments: Collection[str]) -> _Flow:
+    """Return what holds data of some arguments, wherever in the kernel it was put there."""
     flow = _Flow({it: it.name for it in kernel.parameters if it.name in arguments}, {})
-    statements = list(walk(kernel.body))
     nested = list(_nested(kernel.body))
     outside = _outside(nested)
     for _ in range(_MOST_PASSES):
@@ -80,15 +113,7 @@ def indexed_by(kernel: Kernel, arguments: Collection[str]) -> dict[Place, Indexe
                     flow.values.setdefault(variable, name)
         if len(flow.memory) + len(flow.values) == before:
             break
-    found = [
-        ((it.span.path, it.span.start), name, _key(address), op)
-        for it in statements
-        for op, address in _addresses(it)
-        if (name := _data_of(address, flow)) is not None
-    ]
-    reads, writes = ({key for *_, key, op in found if op == it} for it in ("load", "store"))
-    both = reads & writes
-    return {place: Indexed(name, key in both) for place, name, key, _ in found}
+    return flow
 
 
 def _nested(block: Block) -> Iterator[tuple[Statement, int]]:

@@ -126,3 +126,21 @@ def test_what_no_contents_prevent_stays_loud(text: str, kind: FaultKind) -> None
     found = [it for it in _emulated(text, comment).faults if it.kind is kind]
     assert found
     assert Grounds.KNOWN in {it.grounds for it in found}
+
+
+PARTS_OF_A_BUFFER = """
+__kernel void k(__global const uint *info, __global float *out, uint n) {
+    uint width = info[0], i = get_global_id(0);
+    out[i] = i / width + i % (info[1] * width) + i % n;
+}
+"""
+
+
+def test_division_by_what_a_guessed_buffer_holds_says_so() -> None:
+    comment = "// clmap: global=256 local=64 n=0 info=zeros(2)\n"
+    given = [it for it in _emulated(PARTS_OF_A_BUFFER, comment).faults]
+    assert {it.grounds for it in given if it.kind is FaultKind.DIVISION_BY_ZERO} == {Grounds.KNOWN}
+    faults = _emulated(PARTS_OF_A_BUFFER, "// clmap: global=256 local=64 n=0\n").faults
+    divisions = [it for it in faults if it.kind is FaultKind.DIVISION_BY_ZERO]
+    assert [it.grounds for it in divisions if "info" not in it.detail] == [Grounds.KNOWN]
+    assert all(it.grounds is Grounds.CONTENTS for it in divisions if "info" in it.detail)

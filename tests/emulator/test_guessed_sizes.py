@@ -128,7 +128,7 @@ def test_a_fault_of_one_group_shape_says_so():
 def test_what_data_nobody_gave_divide_by_is_no_error():
     (fault,) = faults(DIVIDES_BY_DATA).faults
     assert (fault.kind, fault.grounds) == (FaultKind.DIVISION_BY_ZERO, Grounds.CONTENTS)
-    assert fault.detail.startswith("if `by`, `out` hold zeros (guessed): ")
+    assert fault.detail.startswith("if `by` holds what was guessed for it: ")
     comment = "// clmap: global=64 local=64 n=64 by=zeros(64) out=zeros(64)"
     (fault,) = faults(DIVIDES_BY_DATA, comment).faults
     assert fault.grounds is Grounds.KNOWN
