@@ -22,7 +22,7 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
     """Return the files that the paths mean, each once: files as named, directories walked in sorted order.
 
     Below a directory, what has no kernels and is included by others is left to these. Where it has no kernel
-    files, the host files that hold kernels in strings count.
+    files, the host files that hold kernels in strings count, and those of C that are kernels.
 
     Directories whose names start with a dot are left out, and links to directories are not followed. Links to
     files outside the workspace, pipes and devices are left out with a line on standard error.
@@ -52,6 +52,8 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
 
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _KERNEL = re.compile(r"kernel", re.IGNORECASE)
+_HEAD = re.compile(r"^[ \t]*(?:__)?kernel(?![\w.])[^;{}()\"']{0,200}\bvoid\b", re.MULTILINE)
+"""How a kernel begins in a file of its own that is called `kernels.c`, as some courses do."""
 _DIRECTIVES = re.compile(r"^[ \t]*#[ \t]*(?:include|define)\b(.*)", re.MULTILINE)
 _FILE_NAMES = re.compile(r"(?<![\w.+-])[\w.+-]+\.\w+")
 
@@ -82,12 +84,14 @@ def _is_variant(path: Path) -> bool:
 
 
 def _holds_kernels(path: str) -> bool:
-    """Tell whether a host file has kernels in strings."""
+    """Tell whether a file that a host's suffix has holds kernels, in strings or as its own text."""
     try:
         text = read_source(path)
     except UnreadableError:
         return False
-    return bool(find_embedded(text, LANGUAGES[Path(path).suffix.lower()]))
+    language = LANGUAGES[Path(path).suffix.lower()]
+    is_kernels = language != "python" and _HEAD.search(_COMMENTS.sub(" ", text)) is not None
+    return is_kernels or bool(find_embedded(text, language))
 
 
 def _walk(folder: str, suffixes: Iterable[str]) -> Iterator[str]:
