@@ -138,7 +138,7 @@ __kernel void k(__global const uint *info, __global float *out, uint n) {
 
 def test_division_by_what_a_guessed_buffer_holds_says_so() -> None:
     comment = "// clmap: global=256 local=64 n=0 info=zeros(2)\n"
-    given = [it for it in _emulated(PARTS_OF_A_BUFFER, comment).faults]
+    given = _emulated(PARTS_OF_A_BUFFER, comment).faults
     assert {it.grounds for it in given if it.kind is FaultKind.DIVISION_BY_ZERO} == {Grounds.KNOWN}
     faults = _emulated(PARTS_OF_A_BUFFER, "// clmap: global=256 local=64 n=0\n").faults
     divisions = [it for it in faults if it.kind is FaultKind.DIVISION_BY_ZERO]
