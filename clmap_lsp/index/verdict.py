@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from pathlib import PurePath
 
 from clmap_lsp.dataclass import record
 from clmap_lsp.index.index import Index, PlacedIssue
@@ -64,6 +65,12 @@ def broken_functions(index: Index, refused: list[PlacedIssue]) -> frozenset[str]
     return frozenset(broken)
 
 
+def _is_host(path: str) -> bool:
+    from clmap_lsp.source.embedded import LANGUAGES
+
+    return PurePath(path).suffix.lower() in LANGUAGES
+
+
 def edits(index: Index, it: PlacedIssue) -> tuple[TextEdit, ...]:
     """Return what the problem's fix changes; nothing where that stands in a macro."""
     if it.issue.fix is None:
@@ -75,7 +82,12 @@ def edits(index: Index, it: PlacedIssue) -> tuple[TextEdit, ...]:
             place = span_of_token(index.tokens[start])
             text = index.files[place.path].text
             line = text.rfind("\n", 0, place.start) + 1
-            newline = "\r\n" if text[:line].endswith("\r\n") else "\n"
+            if place.start > line and _is_host(place.path):
+                return ()  # The line begins with the host's code, or with a quote.
+            if line == 0 and text.startswith("\ufeff"):  # The mark stays the first of the file.
+                line = 1
+            first_end = text.find("\n")
+            newline = "\r\n" if first_end > 0 and text[first_end - 1] == "\r" else "\n"
             found.append(TextEdit(Span(place.path, line, line), edit.text + newline))
         elif start < end or edit.text.endswith(" "):
             if start >= len(index.tokens) or index.tokens[start].use is not None:

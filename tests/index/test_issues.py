@@ -697,3 +697,12 @@ def test_coordinates_are_as_many_as_an_image_has(access, is_right):
     head = f"kernel void k({images}, sampler_t s)"
     found = [it for it in messages(f"{head} {{ float4 v = {access}; v.x = 1; }}\n") if " error: " in it]
     assert bool(found) != is_right
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_pragma_for_the_first_line_stands_behind_the_byte_order_mark_with_the_file_s_line_ends(mark):
+    index = index_of(text := mark + HALF.replace("\n", "\r\n"))
+    (needed,) = [it for it in index.issues if it.issue.code == "extension"]
+    (edit,) = edits(index, needed)
+    mended = text[: edit.span.start] + edit.text + text[edit.span.end :]
+    assert mended.startswith(f"{mark}#pragma OPENCL EXTENSION cl_khr_fp16 : enable\r\nhalf ")

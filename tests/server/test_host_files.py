@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -167,3 +168,37 @@ def test_two_programs_of_a_host_file_may_define_the_same_names(session: Session,
     }
     (found,) = session.request("textDocument/definition", at)
     assert found["range"]["start"]["line"] == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "language", "text", "mended"),
+    [
+        ("main.c", "c", 'const char *s = "kernel void k(global half *a) { half h = a[0]; }";\n', None),
+        ("main.py", "python", 's = """kernel void k(global half *a) { half h = a[0]; }\n"""\n', None),
+        ("main.py", "python", 's = """\nkernel void k(global half *a) { half h = a[0]; }\n"""\n', 1),
+    ],
+)
+def test_a_pragma_goes_into_the_kernel_s_string_or_nowhere(
+    session: Session, tmp_path: Path, name: str, language: str, text: str, mended: int | None
+) -> None:
+    session.client.notify(
+        "workspace/didChangeConfiguration",
+        {"settings": {"clmap": {"emulate": "off", "embedded": True}}},
+    )
+    host = session.open(text, name, language)
+    found = session.until(host, lambda shown: any(it["code"] == "CM017" for it in shown))
+    needed = next(it for it in found if it["code"] == "CM017")
+    params = {
+        "textDocument": {"uri": host},
+        "range": needed["range"],
+        "context": {"diagnostics": [needed]},
+    }
+    actions = session.request("textDocument/codeAction", params)
+    adding = [it for it in actions if it["title"].startswith("Add '#pragma")]
+    if mended is None:
+        assert adding == []
+        return
+    (action,) = adding
+    if "edit" not in action:
+        action = session.request("codeAction/resolve", action)
+    assert f'"line": {mended}' in json.dumps(action["edit"])
