@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -233,16 +234,18 @@ def run(
 
 
 _KEPT_KERNELS = 32
+_KEPT_LOCK = threading.Lock()
 _kept: OrderedDict[tuple[int, CodeOptions], tuple[Kernel, KernelCode, Code]] = OrderedDict()
 
 
 def _compiled(program: Program, kernel: Kernel, options: CodeOptions) -> tuple[KernelCode, Code]:
     """Compile a kernel, or find it among those compiled last."""
     key = (id(kernel), options)
-    found = _kept.get(key)
-    if found is not None and found[0] is kernel:
-        _kept.move_to_end(key)
-        return found[1], found[2]
+    with _KEPT_LOCK:
+        found = _kept.get(key)
+        if found is not None and found[0] is kernel:
+            _kept.move_to_end(key)
+            return found[1], found[2]
     misfit = first_misfit(kernel)
     if misfit is not None:
         line = program.position(misfit).row
@@ -252,9 +255,10 @@ def _compiled(program: Program, kernel: Kernel, options: CodeOptions) -> tuple[K
         )
     code = generate(kernel, options)
     machine_code = load(code.text, ("kernel",), 0, symbols(options.sub_group_size))
-    _kept[key] = (kernel, code, machine_code)
-    if len(_kept) > _KEPT_KERNELS:
-        _kept.popitem(last=False)
+    with _KEPT_LOCK:
+        _kept[key] = (kernel, code, machine_code)
+        if len(_kept) > _KEPT_KERNELS:
+            _kept.popitem(last=False)
     return code, machine_code
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import inspect
+import threading
 from collections.abc import Callable
 from functools import cache
 
@@ -36,9 +37,21 @@ CHECKS = (
 """Functions that kernels call."""
 
 
-@cache
+_LOCK = threading.RLock()
+
+
 def library(width: int) -> Code:
-    """Return the loaded library for SIMD groups of `width` lanes."""
+    """Return the loaded library for SIMD groups of `width` lanes.
+
+    One for all threads: of two that `cache` made at the same time it would drop one, and its machine code
+    would be gone while kernels call it.
+    """
+    with _LOCK:
+        return _library(width)
+
+
+@cache
+def _library(width: int) -> Code:
     functions = [
         function
         for module in _MODULES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from functools import wraps
 from typing import Generic, TypeVar
 from weakref import ReferenceType, WeakKeyDictionary, ref
@@ -40,7 +41,8 @@ class KeptByKernel(Generic[T]):
         found = self._kept.get(key)
         if found is None or found[0]() is not kernel:
             return None
-        self._kept.move_to_end(key)
+        with suppress(KeyError):  # Another thread has dropped it meanwhile.
+            self._kept.move_to_end(key)
         return found[1]
 
     def keep(self, kernel: Kernel, asked: Hashable, answer: T) -> T:
