@@ -20,6 +20,12 @@ from clmap_lsp.source.options import BuildOptions
 from clmap_lsp.source.span import SourceFile, Span
 
 
+def _is_host(path: str) -> bool:
+    from clmap_lsp.source.embedded import is_host
+
+    return is_host(path)
+
+
 @dataclass(frozen=True, slots=True)
 class PlacedUnit:
     """A declaration and its tokens in the file. `is_cut`: its closing brace is missing."""
@@ -399,7 +405,8 @@ class Index:
 
     def _issue_span(self, placed: PlacedUnit, issue: Issue) -> Span:
         first = placed.start + issue.token
-        if issue.message == "expected '}'" and first >= len(self.tokens) - 1:
+        is_at_end = issue.message == "expected '}'" and first >= len(self.tokens) - 1
+        if is_at_end and not _is_host(self.path):
             end = len(self.files[self.path].text)
             return Span(self.path, end, end)
         if issue.is_behind and first > 0:

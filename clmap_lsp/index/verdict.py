@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import PurePath
 
 from clmap_lsp.dataclass import record
 from clmap_lsp.index.index import Index, PlacedIssue
@@ -65,16 +64,15 @@ def broken_functions(index: Index, refused: list[PlacedIssue]) -> frozenset[str]
     return frozenset(broken)
 
 
-def _is_host(path: str) -> bool:
-    from clmap_lsp.source.embedded import LANGUAGES
-
-    return PurePath(path).suffix.lower() in LANGUAGES
-
-
 def edits(index: Index, it: PlacedIssue) -> tuple[TextEdit, ...]:
     """Return what the problem's fix changes; nothing where that stands in a macro."""
+    from clmap_lsp.source.embedded import is_host
+
     if it.issue.fix is None:
         return ()
+    in_string = is_host(index.path)
+    if in_string and any("\n" in edit.text for edit in it.issue.fix.edits):
+        return ()  # Most literals have no lines of their own.
     found: list[TextEdit] = []
     for edit in it.issue.fix.edits:
         start, end = it.unit.start + edit.start, it.unit.start + edit.end
@@ -82,7 +80,7 @@ def edits(index: Index, it: PlacedIssue) -> tuple[TextEdit, ...]:
             place = span_of_token(index.tokens[start])
             text = index.files[place.path].text
             line = text.rfind("\n", 0, place.start) + 1
-            if place.start > line and _is_host(place.path):
+            if place.start > line and in_string:
                 return ()  # The line begins with the host's code, or with a quote.
             if line == 0 and text.startswith("\ufeff"):  # The mark stays the first of the file.
                 line = 1

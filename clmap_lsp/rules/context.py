@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from clmap_lsp import defaults
@@ -145,18 +144,14 @@ def refused_of(program: Program, index: Index, *, is_standard_open: bool = False
     """
     if hides_its_names(program) or is_part(program, index):
         return []
+    from clmap_lsp.source.embedded import is_host
+
     found = errors(index)
-    if found and _is_host(index.path):
+    if found and is_host(index.path):
         found = [it for it in found if not _is_of_two_programs(it)]
     if not is_standard_open:
         return found
     return [it for it in found if it.issue.code != "until-2.0" and not _meets_where_generic(it)]
-
-
-def _is_host(path: str) -> bool:
-    from clmap_lsp.source.embedded import LANGUAGES
-
-    return PurePath(path).suffix.lower() in LANGUAGES
 
 
 def _is_of_two_programs(it: PlacedIssue) -> bool:

@@ -48,6 +48,11 @@ _NO_DECLARATION = re.compile(r'[;"#/]')
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\n": "", "\r\n": ""}
 
 
+def is_host(path: str) -> bool:
+    """Tell whether a file is host code by its name: its kernels stand in strings."""
+    return PurePath(path).suffix.lower() in LANGUAGES
+
+
 @dataclass(frozen=True, slots=True)
 class EmbeddedSource:
     """OpenCL C found in a host file.

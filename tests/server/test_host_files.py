@@ -202,3 +202,33 @@ def test_a_pragma_goes_into_the_kernel_s_string_or_nowhere(
     if "edit" not in action:
         action = session.request("codeAction/resolve", action)
     assert f'"line": {mended}' in json.dumps(action["edit"])
+
+
+def test_a_bracket_that_a_kernel_misses_is_told_and_mended_in_its_string(
+    session: Session, tmp_path: Path
+) -> None:
+    session.client.notify(
+        "workspace/didChangeConfiguration",
+        {"settings": {"clmap": {"emulate": "off", "embedded": True}}},
+    )
+    lines = (
+        'const char *s = "kernel void k(global int *a) {\\n"',
+        '    "if (a[0]) {\\n"',
+        '    "}\\n";',
+        "int x;\n",
+    )
+    text = "\n".join(lines)
+    host = session.open(text, "main.c", "c")
+    (missing,) = session.until(host, lambda shown: any(it["code"] == "CM001" for it in shown))
+    assert missing["range"]["start"] == {"line": 2, "character": 5}
+    params = {
+        "textDocument": {"uri": host},
+        "range": missing["range"],
+        "context": {"diagnostics": [missing]},
+    }
+    action = next(
+        it for it in session.request("textDocument/codeAction", params) if it["title"] == "Insert '}'"
+    )
+    if "edit" not in action:
+        action = session.request("codeAction/resolve", action)
+    assert '{"line": 2, "character": 6}' in json.dumps(action["edit"])
