@@ -138,6 +138,16 @@ def _helper_tree(n: int) -> Files:
     return _file(f"{''.join(lines)}{HEAD}a[g] = h{len(lines) - 1}(a); }}\n")
 
 
+def _structs(unit: str, kernel: str, last: str = "") -> Callable[[int], Files]:
+    """Structures that hold the one before them several times; `%n` is the number of the last."""
+
+    def make(n: int) -> Files:
+        text = f"struct s0 {{ float x; }};\n{last.replace('%d', '0')}" + repeated(unit, n)
+        return _file(text + kernel.replace("%n", text.rpartition(" { struct s")[0].rpartition("s")[2]))
+
+    return make
+
+
 def _includes(n: int) -> Files:
     files = {f"h{i}.h": f'#include "h{i + 1}.h"\n#include "h{i + 2}.h"\n' for i in range(n // 40)}
     return {**files, "k.cl": f'#include "h0.h"\n{BESIDE}'}
@@ -276,6 +286,10 @@ FAMILIES = (
     Family("local accesses of many rows", _local("t[(l * 32 + %d % 8) % 1024] = t[l] + u[l & 15][%d % 17];\n")),
     Family("local columns with barriers", _local("u[l & 15][l >> 4] = s; barrier(1); s += u[l >> 4][l & 15];\n")),
     Family("local tiles filled in loops", _local("for (int i = 0; i < 16; i++) { u[i][l & 15] = a[i * 64 + l]; barrier(1); s += u[l & 15][i]; barrier(1); }\n")),
+    Family("structs of two structs", _structs("struct s%e { struct s%d a, b; };\n", "__kernel void k(__global struct s%n *p) { p[get_global_id(0)].a = p[1].b; }\n")),
+    Family("structs of arrays of structs", _structs("struct s%e { struct s%d a[9]; };\n", "__kernel void k(__global struct s%n *p) { p[get_global_id(0)].a[1] = p[1].a[2]; }\n")),
+    Family("unions of two unions", _structs("union u%e { struct s%d a; struct s%d b; }; struct s%e { struct s%d c; union u%e d; };\n", "__kernel void k(__global struct s%n *p) { p[get_global_id(0)].c = p[1].d.a; }\n")),
+    Family("functions of structs of two structs", _structs("struct s%e { struct s%d a, b; }; struct s%e f%e(struct s%e v) { v.a = f%d(v.b); return v; }\n", "__kernel void k(__global struct s%n *p) { p[0] = f%n(p[get_global_id(0)]); }\n", "struct s0 f%d(struct s0 v) { return v; }\n")),
     Family("arrays of structs", _local("q[g].m = q[g + %d].n[%d % 3];\n", "struct q { float m; float n[3]; int o; };\n")),
     Family("constant tables", _local("s += c[l * %e % 64];\n", "__constant float c[64] = { 1 };\n")),
     Family("private tables", _local("v[l % 8] = v[(l + %d) % 8];\n")),

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 
+_MOST_PICTURED = 1 << 12
+"""Bytes of an access; pictures show each sector and each word of it."""
+
+
 def lane_environment(linear: Ints, group: Sequence[int | Ints], launch: Launch) -> dict[Atom, int | Ints]:
     """Return the value of every id, size and integer scalar for work-items of one work-group.
 
@@ -59,8 +63,10 @@ def first_simd_group(access: Access, launch: Launch, device: DeviceModel) -> tup
 
     It is the first SIMD group with an active lane of the first work-group, with every loop at its first
     turn. Lanes that are switched off or do not exist are `None`; the result is empty where the addresses
-    cannot be computed.
+    cannot be computed, and where each is that of more bytes than a picture can show.
     """
+    if access.size > _MOST_PICTURED:
+        return ()
     import numpy as np
 
     from clmap_lsp.devices.rules import simd_groups

@@ -308,6 +308,10 @@ def _name(base: Base) -> str:
 # ------------------------------------------------------------------------------------------------ layout
 
 
+_MOST_INSIDE = 200
+"""Structures and arrays in each other; nobody is told how large an object of more is."""
+
+
 @record(frozen=True, slots=True)
 class Layout:
     """Bytes of an object, and what its address is a multiple of."""
@@ -316,21 +320,29 @@ class Layout:
     alignment: int
 
 
-def layout(type_: Qualified) -> Layout | None:
-    """Return how many bytes an object takes; `None` where that is not known."""
+def layout(type_: Qualified, known: dict[int, Layout | None] | None = None, depth: int = 0) -> Layout | None:
+    """Return how many bytes an object takes; `None` where that is not known.
+
+    `known` is what was found of structures on the way: one may hold another many times, and that others.
+    """
+    known = {} if known is None else known
     base = base_of(type_)
+    if depth > _MOST_INSIDE:
+        return None
     if isinstance(base, Pointer | Function):
         return Layout(8, 8)
     if isinstance(base, Enumeration):
         return Layout(4, 4)
     if isinstance(base, Array):
-        element = layout(base.element)
+        element = layout(base.element, known, depth + 1)
         if element is None or base.length is None:
             return None
         return Layout(element.size * base.length, element.alignment)
     if isinstance(base, Record):
-        placed = members_layout(base)
-        return None if placed is None else placed[1]
+        if id(base) not in known:
+            placed = members_layout(base, known, depth + 1)
+            known[id(base)] = None if placed is None else placed[1]
+        return known[id(base)]
     if isinstance(base, ScalarType | VectorType | OpaqueType):
         return Layout(base.size, base.alignment)
     return None
@@ -346,15 +358,18 @@ class Placed:
     bit: int | None = None
 
 
-def members_layout(base: Record) -> tuple[list[Placed], Layout] | None:
-    """Return each member with its place, and the layout of the whole."""
+def members_layout(
+    base: Record, known: dict[int, Layout | None] | None = None, depth: int = 0
+) -> tuple[list[Placed], Layout] | None:
+    """Return each member with its place, and the layout of the whole; `known` as for `layout`."""
     if base.members is None:
         return None
+    known = {} if known is None else known
     placed: list[Placed] = []
     at = end = 0  # in bits
     alignment = base.aligned or 1
     for member in base.members:
-        inner = None if member.type is None else layout(member.type)
+        inner = None if member.type is None else layout(member.type, known, depth + 1)
         if inner is None:
             return None
         multiple = max(1 if base.is_packed else inner.alignment, member.aligned or 1)

@@ -12,8 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from clmap_lsp.dataclass import dataclass
-from clmap_lsp.source.types import ArrayType, Field, ScalarType, StructType, Type, VectorType
+from clmap_lsp.source.types import UCHAR, ArrayType, Field, ScalarType, StructType, Type, VectorType
 
+MAX_MEMBERS = 1024
+"""Members of a struct, those of structs inside of it counted too, beyond which structs in it are bytes."""
+MAX_DEPTH = 64
+"""Structs in each other; those further inside are bytes."""
 MAX_LEAVES = 4096
 """Elements of one array inside a struct that are named one by one."""
 
@@ -39,6 +43,7 @@ def lay_out(
 ) -> StructType:
     """Return the struct or union `name` with its offsets, size and alignment in bytes."""
     fields: list[Field] = []
+    n_members, depth = len(members), 1
     position = 0  # in bits
     end = 0
     alignment = 1
@@ -54,13 +59,27 @@ def lay_out(
                 alignment = max(alignment, natural)
         else:
             offset = _round_up(_round_up(position, 8) // 8, natural)
-            fields.append(Field(member.name, member.type, offset))
+            inner = _structure_in(member.type)
+            more, deep = (inner.n_members, inner.depth) if inner is not None else (0, 0)
+            is_too_much = inner is not None and (n_members + more > MAX_MEMBERS or deep >= MAX_DEPTH)
+            # Structures that hold two others each are a few lines, and more than there is time to look at.
+            type_ = ArrayType(UCHAR, member.type.size) if is_too_much else member.type
+            fields.append(Field(member.name, type_, offset))
+            if not is_too_much:
+                n_members, depth = n_members + more, max(depth, deep + 1)
             position = (offset + member.type.size) * 8
             alignment = max(alignment, natural)
         end = max(end, position)
     alignment = max(alignment, aligned or 1)
     size = _round_up(_round_up(end, 8) // 8, alignment)
-    return StructType(name, tuple(fields), size, alignment, is_union)
+    return StructType(name, tuple(fields), size, alignment, is_union, n_members, depth)
+
+
+def _structure_in(value: Type) -> StructType | None:
+    """Return the structure that a type is, or is an array of."""
+    while isinstance(value, ArrayType):
+        value = value.element
+    return value if isinstance(value, StructType) else None
 
 
 @lru_cache(maxsize=256)

@@ -168,6 +168,10 @@ class StructType:
     size: int
     alignment: int
     is_union: bool = False
+    n_members: int = 0
+    """Of this structure and of those inside of it."""
+    depth: int = 1
+    """How many structures stand in each other, this one counted."""
 
     def field(self, name: str) -> Field | None:
         """Return the member `name`, looking into anonymous members too."""

@@ -30,6 +30,8 @@ from clmap_lsp.source.types import INT, AddressSpace, PointerType, ScalarType, T
 
 _LOOKED_AT_EVERY = 32
 _MAX_KEPT_BYTES = 256 << 20
+_MOST_MOVED = 1 << 16
+"""Bytes of a structure that one access moves; each piece of it is an instruction that is counted."""
 """Of addresses that are written out, over all executions of all accesses."""
 _KERNEL = -1
 LOOP = -2
@@ -384,6 +386,8 @@ class Machine:
 
     def keep(self, row: Rows) -> None:
         """Note all executions of one access. Raises: OverBudgetError."""
+        if row.moved.size > _MOST_MOVED:
+            raise OverBudgetError(f"a value of {row.moved.size} bytes, moved as a whole", by_size=False)
         self.rows.append(row)
         self.kept.add(row)
         if len(self.rows) % _LOOKED_AT_EVERY == 0 and self.kept.n_bytes > _MAX_KEPT_BYTES:
