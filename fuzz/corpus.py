@@ -103,6 +103,12 @@ def messages() -> tuple[bytes, ...]:
         {"id": 3, "result": None},
         {"id": 4, "error": {"code": 1, "message": "no"}},
         {"method": "textDocument/didClose", "params": {"textDocument": {"uri": "file:///k.cl"}}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": {**document, "uri": "file://["}}},
+        {"id": "b", "method": "textDocument/hover", "params": {**place, "textDocument": {"uri": "file://["}}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": {**document, "text": "\ud800 k"}}},
+        {"id": [], "method": "textDocument/hover", "params": place},
+        {"id": "a", "result": {"contents": "forged"}},
+        {"id": 5, "method": "workspace/executeCommand", "params": {"command": "clmap.report"}},
         {"id": 9, "method": "shutdown"},
     ]
     framed = []
