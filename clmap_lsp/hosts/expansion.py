@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from clmap_lsp.dataclass import dataclass
@@ -27,6 +28,7 @@ from clmap_lsp.hosts.tree import (
 from clmap_lsp.hosts.values import Number, text_of
 
 _REST = "__VA_ARGS__"
+_BODIES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +48,20 @@ def expanded(macro: Macro, call: Call, macros: Mapping[str, Macro]) -> Expansion
     body = _pasted(macro.body.replace("\\\n", " "), arguments).strip().rstrip("; \t\n")
     body = with_plain_arguments(body, macros)
     whole = _Arguments(arguments, names[-1] if is_open else "", rest, call.row)
-    expression = read_c_expression(body)
+    read = _body(body)
+    if read.expression is not None:
+        return Expansion(whole.put_in(read.expression))
+    return Expansion(None, whole.put_in(read.statements)) if read.statements else None
+
+
+@lru_cache(maxsize=_BODIES)
+def _body(text: str) -> Expansion:
+    """Return the body of a macro: the same for all its uses but those that paste words together."""
+    expression = read_c_expression(text)
     if not isinstance(expression, Opaque):
-        return Expansion(whole.put_in(expression))
-    functions = read_c(f"void body() {{ {body}; }}", "").functions
-    if len(functions) != 1 or not functions[0].body:
-        return None
-    return Expansion(None, whole.put_in(functions[0].body))
+        return Expansion(expression)
+    functions = read_c(f"void body() {{ {text}; }}", "").functions
+    return Expansion(None, functions[0].body if len(functions) == 1 else ())
 
 
 def unfolded(module: Module, macro_at: Callable[[str, int], Macro | None]) -> Module:

@@ -73,15 +73,31 @@ def _in_bytes(forms: Forms, pointer: ir.Expression) -> Iterator[tuple[Monomial, 
             case ir.FieldAddress(pointer=inner):
                 waiting.append((inner, granule))
             case ir.PointerOffset(pointer=inner, index=index, stride=stride):
-                form = forms.form(index) if stride == 1 and 1 < granule <= _MAX_GRANULE else None
-                for mono in form.terms if form is not None else ():
-                    yield mono, granule
+                if stride == 1 and 1 < granule <= _MAX_GRANULE:
+                    yield from ((mono, granule) for mono in _terms(forms, index))
                 waiting.append((inner, granule))
             case ir.Read(variable=variable) if variable not in seen:
                 seen.add(variable)
                 waiting += [(it, granule) for it in forms.assigned.get(variable, ())]
             case _:
                 pass
+
+
+def _terms(forms: Forms, index: ir.Expression) -> Iterator[Monomial]:
+    """Yield the products that an index adds up, with what a variable in it goes on by (`i += step`)."""
+    waiting, seen = [index], set[Variable]()
+    while waiting:
+        part = ir.unconverted(waiting.pop())
+        form = forms.form(part)
+        variables = {it for mono in form.terms for it in mono} if form is not None else {ir.variable_of(part)}
+        for it in variables - seen:
+            if isinstance(it, Variable) and not is_scalar_parameter(it):
+                seen.add(it)
+                waiting += forms.assigned.get(it, ())
+        if form is not None:
+            yield from form.terms
+        elif isinstance(part, ir.Binary) and part.op in (ir.BinaryOp.ADD, ir.BinaryOp.SUB):
+            waiting += (part.left, part.right)
 
 
 def _to_neighbour(forms: Forms, products: Sequence[Monomial]) -> Iterator[Variable]:

@@ -8,6 +8,7 @@ from dataclasses import field
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.interruption import checkpoint
 from clmap_lsp.launch.byte_pitches import BytePitches, find_byte_pitches, starts_at_id
+from clmap_lsp.launch.fixed_arrays import most_of
 from clmap_lsp.launch.forms import Atom, Form, Forms, Id, Monomial, add, is_scalar_parameter
 from clmap_lsp.source import ir
 from clmap_lsp.source.ir import CompareOp, Variable, VariableKind, WorkItemQuery
@@ -75,6 +76,8 @@ class Clues:
     """Buffers that are read."""
     bytes: BytePitches = field(default_factory=BytePitches)
     """Scalar parameters that count bytes, not elements."""
+    most: dict[Variable, int] = field(default_factory=dict)
+    """Of scalar parameters that bound walks through arrays of a fixed length, what these have room for."""
     is_task: bool = False
     """Nothing tells work-items apart: programs launch one."""
     of_one_group: frozenset[int] = frozenset()
@@ -123,6 +126,7 @@ def find_clues(kernel: ir.Kernel) -> Clues:
     _find_data_roles(clues, kernel)
     clues.steps -= clues.rows | clues.limits
     clues.bytes = find_byte_pitches(kernel, forms)
+    clues.most = most_of(kernel, forms)
     asked = _asked(kernel)
     if asked is not None:
         for dimension in _without_local_ids(kernel, asked):

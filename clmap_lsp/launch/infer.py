@@ -221,6 +221,11 @@ def _named_small(name: str) -> int:
 
 
 def _scalar(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | float:
+    value = _likely(parameter, clues, draft, n)
+    return min(value, clues.most.get(parameter, value))
+
+
+def _likely(parameter: Variable, clues: Clues, draft: Draft, n: int) -> int | float:
     element = parameter.type.element if isinstance(parameter.type, VectorType) else parameter.type
     if isinstance(element, ScalarType) and element.is_float:
         return 1.0

@@ -74,3 +74,25 @@ def test_a_step_from_one_work_item_of_a_group_to_the_next_is_one() -> None:
         "  out[get_global_id(0)] = s;\n}\n"
     )
     assert launch.scalar("inc") == 1
+
+
+GOES_ON = """__kernel void rows(__global const uchar *src, int step, int off, __global uchar *dst,
+                   int rows, int cols) {
+  int x = get_global_id(0), y = get_global_id(1) << 2;
+  if (x < cols && y < rows) {
+    int at = mad24(y, step, mad24(x, 4, off));
+    *(__global float *)(dst + at) = *(__global const float *)(src + at);
+    if (y < rows - 1) {
+      at += step;
+      *(__global float *)(dst + at) = *(__global const float *)(src + at);
+    }
+  }
+}
+"""
+
+
+def test_a_place_that_goes_on_by_rows_counts_bytes_too() -> None:
+    launch = resolved(GOES_ON)
+    assert launch.scalar("off") == 0
+    step = launch.scalar("step")
+    assert isinstance(step, int) and step % 4 == 0 and step > 4

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 from clmap_lsp.hosts.interpreter.expressions import Expressions
 from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, MOST_TURNS, LoopState
+from clmap_lsp.hosts.macros import Macro
+from clmap_lsp.hosts.quiet import is_quiet, may_go_on
 from clmap_lsp.hosts.store import Store, join_values
 from clmap_lsp.hosts.tree import (
     Assign,
@@ -142,7 +144,7 @@ class Flow(Expressions):
             self.scoped(statement.then if known else statement.otherwise)
             return
         before = self.store
-        if before is None:
+        if before is None or self._changes_nothing(statement):
             return
         self.step(1 + len(before) // 30)
         self.store = before.copied()
@@ -152,10 +154,28 @@ class Flow(Expressions):
         self.scoped(statement.otherwise)
         self.store = self.joined(after_then, self.store, self._way(condition, bool(statement.otherwise)))
 
+    def _changes_nothing(self, statement: If | Switch) -> bool:
+        """Tell whether all that a statement chooses between only reports what went wrong."""
+        known = self.quiet.get(id(statement))
+        if known is None:
+            if isinstance(statement, If):
+                ways = [statement.then, statement.otherwise]
+                quiet = all(is_quiet(it, self._macro_here) for it in ways)
+            else:
+                ways = [body for label, body in statement.cases if label is None]
+                quiet = all(is_quiet(it, self._macro_here, in_switch=True) for _, it in statement.cases)
+            goes_on = any(map(may_go_on, ways)) if isinstance(statement, If) else all(map(may_go_on, ways))
+            known = self.quiet[id(statement)] = statement, quiet and goes_on
+        return known[1]
+
+    def _macro_here(self, name: str) -> Macro | None:
+        macro = self.project.macro(name, self.path)
+        return macro if macro is not None and macro.parameters is not None else None
+
     def _switch(self, statement: Switch) -> None:
         subject = self.value(statement.subject)
         before = self.store
-        if before is None:
+        if before is None or self._changes_nothing(statement):
             return
         state = LoopState()
         self.loops.append(state)

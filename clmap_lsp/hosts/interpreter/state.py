@@ -156,14 +156,14 @@ class State(ABC):
         """Steps after which what is being run is given up."""
         self.initial: dict[str, Value] = {}
         """What variables outside of functions start as, for ways on which nothing wrote them yet."""
-        self.site = 0
+        self.site, self.macro_depth, self.loop_depth = 0, 0, 0
         self.sites: dict[tuple[object, ...], int] = {}
-        self.loop_depth = 0
         self.turns: list[int] = []
         """Of the loops that are run turn by turn, which turn it is."""
         self.calling = (0, "")
         """Row and text of the call that is about to be run."""
-        self.macro_depth = 0
+        self.quiet: dict[int, tuple[object, bool]] = {}
+        """By the identity of a statement that chooses: itself, and whether no way changes anything."""
         self.painted: set[str] = set()
         """Macros that name themselves and are being expanded: C does so once."""
         self.opened: set[str] = set()

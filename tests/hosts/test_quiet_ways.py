@@ -1,0 +1,101 @@
+"""Checks of errors in host code, whose ways change nothing that a launch depends on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clmap_lsp.cli import main
+from clmap_lsp.hosts.c_reader import read_c
+from clmap_lsp.hosts.macros import Macro
+from clmap_lsp.hosts.quiet import is_quiet, may_go_on
+
+
+def body(text: str) -> Any:
+    (function,) = read_c(f"void f() {{ {text} }}", "a.cpp").functions
+    return function.body
+
+
+def none(_name: str) -> Macro | None:
+    return None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'printf("%d", n);',
+        'fprintf(stderr, "failed: %s", describe_error(err)); exit(1);',
+        'std::cerr << "failed: " << err << std::endl;',
+        "throw error;",
+        'if (err != 0) { perror("x"); abort(); }',
+    ],
+)
+def test_what_only_reports_is_quiet(text: str) -> None:
+    assert is_quiet(body(text), none)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n = 4;",
+        "n++;",
+        'printf("%d", n++);',
+        'printf("%d", n = 4);',
+        "setup(n);",
+        "return;",
+        "if (err) n = 3;",
+        "std::cerr << (n = 4);",
+        "clSetKernelArg(k, 0, 4, &n);",
+        'scanf("%d", &n);',
+    ],
+)
+def test_what_may_change_something_is_not(text: str) -> None:
+    assert not is_quiet(body(text), none)
+
+
+def test_the_program_ends_behind_an_exit() -> None:
+    assert may_go_on(body('printf("x");'))
+    assert not may_go_on(body('printf("x"); exit(1);'))
+    assert not may_go_on(body("throw 1;"))
+
+
+def test_a_macro_is_quiet_if_its_text_is() -> None:
+    macros = {
+        "TELL": Macro("TELL", ("m",), 'printf("%s", m)'),
+        "SET": Macro("SET", ("m",), "n = m"),
+        "BOTH": Macro("BOTH", ("m",), "TELL(m); SET(m)"),
+    }
+    assert is_quiet(body('TELL("a");'), macros.get)
+    assert not is_quiet(body("SET(4);"), macros.get)
+    assert not is_quiet(body("BOTH(4);"), macros.get)
+
+
+HOST = """\
+#include <CL/cl.h>
+#define COMPLAIN(what) printf("%s:%d\\n", what, __LINE__)
+#define CHECK(expr) { cl_int res = expr; \\
+  switch (res) { \\
+    case CL_INVALID_VALUE: COMPLAIN("value"); break; \\
+    case CL_INVALID_KERNEL: COMPLAIN("kernel"); break; } \\
+  if (res != CL_SUCCESS) abort(); }
+int main(int argc, char **argv) {
+  size_t n = 4096, group = 64;
+  cl_kernel k = clCreateKernel(program, "k", NULL);
+  switch (argc) { case 2: printf("two"); break; case 3: group = 128; break; }
+  if (argc > 3) { printf("usage"); n = 512; }
+  CHECK(clSetKernelArg(k, 0, sizeof(cl_mem), &a));
+  CHECK(clEnqueueNDRangeKernel(queue, k, 1, NULL, &n, &group, 0, NULL, NULL));
+}
+"""
+
+
+def test_ways_that_change_a_size_are_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "k.cl").write_text("__kernel void k(__global float *a) { a[get_global_id(0)] = 1; }\n")
+    (tmp_path / "main.c").write_text(HOST)
+    assert main(["launches", str(tmp_path), "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["launches"]
+    assert found["global"] == ["n"] and found["defaults"]["global"] == [4096]
+    assert found["local"] == ["group"] and found["defaults"]["local"] == [64]
