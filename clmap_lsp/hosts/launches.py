@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from pathlib import PurePath
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.interpreter import Interpreter, OutOfStepsError, Raised
@@ -717,10 +718,20 @@ def _from_field(project: HostProject, raised: Raised) -> Iterator[HostLaunch]:
         plain = plain if plain is not None else _only_kernel(project, it.sources, raised.path)
         if plain and re.fullmatch(r"[A-Za-z_]\w*", plain):
             sources, options = list(it.sources), it.options
-            if not sources:
+            if _is_of_another(project, it, plain, raised):
+                sources, options = [], Text()
+            elif not sources:
                 sources, options = _from_program_field(project, plain, it.program, raised.path)
             for found in _definitions(project, plain, sources, raised):
                 yield _launch(project, raised, plain, found, sources, options)
+
+
+def _is_of_another(project: HostProject, kept: KeptKernel, name: str, raised: Raised) -> bool:
+    """Tell whether another folder's program kept a kernel of which the launch has one beside it."""
+    own = PurePath(raised.path).parent
+    if PurePath(kept.path).parent == own:
+        return False
+    return any(PurePath(it.path).parent == own for it in project.kernels.get(name, ()))
 
 
 def _of_element(kept: Sequence[KeptKernel], element: str) -> Sequence[KeptKernel]:

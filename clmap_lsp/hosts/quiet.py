@@ -65,6 +65,11 @@ def may_go_on(block: Block) -> bool:
     )
 
 
+def ends_itself(statement: Stmt) -> bool:
+    """Tell whether a statement says by itself that the program ends there, or may: `exit(1)`, `assert(0)`."""
+    return isinstance(statement, Evaluate) and _name(statement.value) in (*_ENDING, "assert")
+
+
 def _is_quiet(statement: Stmt, macro_of: MacroOf, in_switch: bool) -> bool:
     match statement:
         case Evaluate(value):

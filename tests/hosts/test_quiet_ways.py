@@ -99,3 +99,33 @@ def test_ways_that_change_a_size_are_run(tmp_path: Path, capsys: pytest.CaptureF
     (found,) = json.loads(capsys.readouterr().out)["launches"]
     assert found["global"] == ["n"] and found["defaults"]["global"] == [4096]
     assert found["local"] == ["group"] and found["defaults"]["local"] == [64]
+
+
+OPTIONS = """\
+#include <CL/cl.h>
+struct Options {
+  Options(int argc, char **argv) { throw Error("always, as it seems"); }
+};
+void leave() { printf("usage"); exit(1); }
+int main(int argc, char **argv) {
+  Options options(argc, argv);
+  %s
+  size_t n = 4096;
+  cl_kernel k = clCreateKernel(program, "k", NULL);
+  clEnqueueNDRangeKernel(queue, k, 1, NULL, &n, NULL, 0, NULL, NULL);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "count"),
+    [("", 1), ("leave();", 1), ("if (argc < 2) leave();", 1), ("exit(0);", 0), ("return 0;", 0)],
+)
+def test_no_helper_ends_a_program_before_what_follows(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], statement: str, count: int
+) -> None:
+    (tmp_path / "k.cl").write_text("__kernel void k(__global float *a) { a[get_global_id(0)] = 1; }\n")
+    (tmp_path / "main.cpp").write_text(OPTIONS % statement)
+    assert main(["launches", str(tmp_path), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["launches"]
+    assert [it["global"] for it in found] == [[4096]] * count

@@ -169,3 +169,32 @@ int main() {
 """
     )
     assert [it["args"] for it in launched(tmp_path, capsys)] == [{"forward": 1}]
+
+
+def test_a_kernel_that_another_folders_program_keeps_is_not_that_of_its_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / f"{folder}.cl").write_text(
+            "__kernel void read_all(__global float *a) { a[get_global_id(0)] = 1; }\n"
+        )
+    shared = """\
+#include <CL/cl.h>
+cl_kernel read_kernel;
+void setup(const char *file) {
+  cl_program program = make_program(read_file(file));
+  read_kernel = clCreateKernel(program, "read_all", NULL);
+}
+"""
+    (tmp_path / "one" / "shared.c").write_text(shared)
+    (tmp_path / "one" / "main.c").write_text('int main() { setup("one.cl"); }\n')
+    (tmp_path / "two" / "main.c").write_text(
+        """\
+#include <CL/cl.h>
+extern cl_kernel read_kernel;
+void time_it(size_t n) { clEnqueueNDRangeKernel(queue, read_kernel, 1, NULL, &n, NULL, 0, NULL, NULL); }
+"""
+    )
+    (found,) = launched(tmp_path, capsys)
+    assert (found["kernel"], Path(found["kernel_file"]).name) == ("read_all", "two.cl")

@@ -18,12 +18,15 @@ from clmap_lsp.hosts.interpreter.state import (
 )
 from clmap_lsp.hosts.macros import Macro
 from clmap_lsp.hosts.project import CALL_OPERATOR
+from clmap_lsp.hosts.quiet import ends_itself
 from clmap_lsp.hosts.store import Store, join_values
 from clmap_lsp.hosts.tree import (
     OUTERMOST,
     Block,
     Call,
+    Declare,
     Dereference,
+    Evaluate,
     Expr,
     Function,
     Items,
@@ -115,7 +118,7 @@ class Interpreter(Flow):
                     value = opened_as(parameter.name, self.value(parameter.default))
                 self.put(place, value)
             self.block(function.first)
-            self.block(function.body)
+            self._outermost(function.body)
             if function.name == "main" and self.callbacks:
                 self._run_callbacks(frame)
             if self.enclosing and function.path.endswith(".py"):
@@ -124,6 +127,22 @@ class Interpreter(Flow):
             pass
         finally:
             self.frames.pop()
+
+    def _outermost(self, body: Block) -> None:
+        """Run the statements that a program consists of: no helper ends it before those that follow.
+
+        Where one seems to, such as an option parser of which it looks as if it always threw, it was
+        misunderstood, and what it does is left out.
+        """
+        for at, statement in enumerate(body):
+            before = self.store
+            if before is None:
+                return
+            may_mislead = isinstance(statement, Declare | Evaluate) and not ends_itself(statement)
+            kept = before.copied() if may_mislead and at + 1 < len(body) else None
+            self.statement(statement)
+            if self.store is None and kept is not None:
+                self.store = kept
 
     def _run_callbacks(self, main: Frame) -> None:
         """Run what the event loop of a program calls, after all else and in any order: what one of them
