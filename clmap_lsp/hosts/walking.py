@@ -25,6 +25,7 @@ from clmap_lsp.hosts.tree import (
     Index,
     Initialise,
     Items,
+    Lambda,
     Loop,
     Member,
     Module,
@@ -114,16 +115,16 @@ def _writes(function: _Identity) -> Writes:
 
 @lru_cache(maxsize=FUNCTIONS)
 def _own_names(function: _Identity) -> frozenset[str]:
-    body = function.function.body
-    targets = [it for node in nodes(body) for it in _targets(node)]
-    for node in nodes(body):
-        each = node.each if isinstance(node, Loop | Comprehension) else None
+    own = [it for it in nodes(function.function.body, inner=False) if not isinstance(it, Comprehension)]
+    targets = [it for node in own for it in _targets(node)]
+    for node in own:
+        each = node.each if isinstance(node, Loop) else None
         targets += each.items if isinstance(each, Items) else (each,) if each is not None else ()
     return frozenset(it.name for it in targets if isinstance(it, Name)) - function.function.globals
 
 
 def own_names(function: Function) -> frozenset[str]:
-    """Return the names that a function of Python, or one that stands in it, gives values to."""
+    """Return the names that a function of Python gives values to; those of a comprehension are its own."""
     return _own_names(_Identity(function))
 
 
@@ -178,8 +179,8 @@ def _root(target: Expr) -> str:
                 return ""
 
 
-def nodes(tree: object) -> Iterator[object]:
-    """Yield all statements and expressions of a tree, functions inside of it with theirs."""
+def nodes(tree: object, *, inner: bool = True) -> Iterator[object]:
+    """Yield all statements and expressions of a tree, and those of functions inside of it."""
     rest: list[object] = [tree]
     while rest:
         it = rest.pop()
@@ -189,7 +190,8 @@ def nodes(tree: object) -> Iterator[object]:
             rest.extend(it.values())
         elif is_dataclass(it) and not isinstance(it, type):
             yield it
-            rest.extend(getattr(it, each.name) for each in fields(it))
+            if inner or not isinstance(it, Lambda):
+                rest.extend(getattr(it, each.name) for each in fields(it))
 
 
 def rows_of(function: Function, names: AbstractSet[str]) -> frozenset[int]:

@@ -166,3 +166,46 @@ program.rows(queue, (64, ), (64, ), cl.Buffer(ctx, 0, N * 256))
     assert kernel["accesses"][0]["stride"]["bytes"] == 4 * 258
     macros = [it for it in kernel["rests_on"] if it["kind"] == "macro"]
     assert all(it["origin"] != "guessed" for it in macros)
+
+
+def test_nonlocal_reaches_through_functions_that_have_no_such_variable(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = launched(
+        tmp_path,
+        capsys,
+        """\
+def run():
+    queue = cl.CommandQueue(ctx)
+    program = cl.Program(ctx, src).build()
+    n = 32
+    def middle():
+        def inner():
+            nonlocal n
+            n = 96
+        inner()
+    middle()
+    program.first(queue, (n, ), None, buffer, np.int32(n))
+run()
+""",
+    )
+    assert [it["global"] for it in found] == [[96]]
+
+
+def test_a_comprehension_leaves_variables_of_its_names_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = launched(
+        tmp_path,
+        capsys,
+        """\
+def run():
+    queue = cl.CommandQueue(ctx)
+    program = cl.Program(ctx, src).build()
+    n = 16
+    sizes = [n * 2 for n in (1, 2, 3)]
+    program.first(queue, (n, ), None, buffer, np.int32(sizes[2]))
+run()
+""",
+    )
+    assert [(it["global"], it["args"]["n"]) for it in found] == [([16], 6)]

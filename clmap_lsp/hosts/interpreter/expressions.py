@@ -59,6 +59,7 @@ from clmap_lsp.hosts.values import (
     text_of,
     truth,
 )
+from clmap_lsp.hosts.walking import nodes
 
 _OF_KERNELS = re.compile(r"kernel|knl", re.IGNORECASE)
 """What tables of kernels are called."""
@@ -200,6 +201,10 @@ class Expressions(Objects):
         if items is None or len(items) > MAX_UNROLLED:
             return Pointer(place) if place else RunTime(it.text)
         made: list[Value] = []
+        before = dict(self.frame.names)
+        each = [part for part in nodes(it.each) if isinstance(part, Name)]
+        for part in each:  # Python's comprehensions have variables of their own.
+            self.frame.names[part.name] = f"{self.frame.scope}.{it.row}#{part.name}"
         for turn, item in enumerate(items):
             self.frame.calls.clear()
             self.assign(it.each, item)
@@ -209,6 +214,11 @@ class Expressions(Objects):
             key = self.text(self.value(it.key)) if it.key is not None else None
             if place:
                 self.put(f"{place}.{key.plain}" if key is not None and key.plain else f"{place}[*]", made[-1])
+        for part in each:
+            if part.name in before:
+                self.frame.names[part.name] = before[part.name]
+            else:
+                self.frame.names.pop(part.name, None)
         return Pointer(place) if place else Sizes(tuple(made))
 
     def _assignment(self, assign: Assign) -> Value:

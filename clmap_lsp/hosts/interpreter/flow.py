@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from clmap_lsp.hosts.interpreter.expressions import Expressions
 from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, MOST_TURNS, LoopState
 from clmap_lsp.hosts.macros import Macro
-from clmap_lsp.hosts.quiet import is_quiet, may_go_on
+from clmap_lsp.hosts.quiet import Quiet, may_go_on
 from clmap_lsp.hosts.store import Store, join_values
 from clmap_lsp.hosts.tree import (
     Assign,
@@ -156,21 +156,29 @@ class Flow(Expressions):
 
     def _changes_nothing(self, statement: If | Switch) -> bool:
         """Tell whether all that a statement chooses between only reports what went wrong."""
-        known = self.quiet.get(id(statement))
+        of_file = self._quiet_here()
+        known = of_file.chosen.get(id(statement))
         if known is None:
             if isinstance(statement, If):
                 ways = [statement.then, statement.otherwise]
-                quiet = all(is_quiet(it, self._macro_here) for it in ways)
+                quiet = all(map(of_file.is_quiet, ways))
             else:
                 ways = [body for label, body in statement.cases if label is None]
-                quiet = all(is_quiet(it, self._macro_here, in_switch=True) for _, it in statement.cases)
+                quiet = all(of_file.is_quiet(it, in_switch=True) for _, it in statement.cases)
             goes_on = any(map(may_go_on, ways)) if isinstance(statement, If) else all(map(may_go_on, ways))
-            known = self.quiet[id(statement)] = statement, quiet and goes_on
+            known = of_file.chosen[id(statement)] = statement, quiet and goes_on
         return known[1]
 
-    def _macro_here(self, name: str) -> Macro | None:
-        macro = self.project.macro(name, self.path)
-        return macro if macro is not None and macro.parameters is not None else None
+    def _quiet_here(self) -> Quiet:
+        path = self.path
+        if path not in self.quiet_in:
+
+            def macro_of(name: str) -> Macro | None:
+                macro = self.project.macro(name, path)
+                return macro if macro is not None and macro.parameters is not None else None
+
+            self.quiet_in[path] = Quiet(macro_of, lambda name: self.project.functions(name, path))
+        return self.quiet_in[path]
 
     def _switch(self, statement: Switch) -> None:
         subject = self.value(statement.subject)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.project import HostProject, KeptKernel, KeptProgram
+from clmap_lsp.hosts.quiet import Quiet
 from clmap_lsp.hosts.store import MAX_ELEMENTS, Store, join, named, program_field, program_of, texts_of
 from clmap_lsp.hosts.tree import Block, Call, Declare, Expr, Function
 from clmap_lsp.hosts.values import (
@@ -162,8 +163,8 @@ class State(ABC):
         """Of the loops that are run turn by turn, which turn it is."""
         self.calling = (0, "")
         """Row and text of the call that is about to be run."""
-        self.quiet: dict[int, tuple[object, bool]] = {}
-        """By the identity of a statement that chooses: itself, and whether no way changes anything."""
+        self.quiet_in: dict[str, Quiet] = {}
+        """By file."""
         self.painted: set[str] = set()
         """Macros that name themselves and are being expanded: C does so once."""
         self.opened: set[str] = set()
