@@ -96,7 +96,7 @@ class _Reader(TreeReader):
         self.globals: list[Stmt] = []
         self.constants: dict[str, Expr] = {}
         self.types: dict[str, str] = {}
-        self.scope = ""
+        self.scope, self.namespace = "", ""
         self.templates: tuple[str, ...] = ()
         self.defaults: dict[tuple[str, str], tuple[Parameter, ...]] = {}
 
@@ -132,9 +132,11 @@ class _Reader(TreeReader):
                 case "alias_declaration":
                     self.types[field_text(child, "name")] = field_text(child, "type")
                 case "namespace_definition":
-                    before, self.scope = self.scope, field_text(child, "name").split("::")[-1]
+                    before, name = (self.scope, self.namespace), field_text(child, "name")
+                    self.scope = name.split("::")[-1]
+                    self.namespace = "::".join(filter(None, (self.namespace, name)))
                     self._top(child, owner)
-                    self.scope = before
+                    self.scope, self.namespace = before
                 case "template_declaration":
                     outer, self.templates = self.templates, _template_names(child)
                     self._top(child, owner)
@@ -246,7 +248,7 @@ class _Reader(TreeReader):
             tuple(first),
             self.templates,
             result=_last_name(node.child_by_field_name("type")),
-            namespace=self.scope,
+            namespace=self.namespace,
         )
         self.functions.append(made)
 

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -465,20 +466,27 @@ class HostProject:
             self._functions[key] = self._found_functions(name, near, owner)
         return self._functions[key]
 
-    def functions_in(self, namespace: str, name: str, near: str) -> list[Function]:
-        """Return the functions of a name in a namespace of C++, of the nearest file that has one."""
-        key = (name, near, f"{namespace}::")
+    def functions_in(self, namespace: str, name: str, near: str, around: str) -> list[Function]:
+        """Return the functions of a name in a namespace of C++, of the nearest file that has one.
+
+        Several may end in the same name: what is meant shares most with that in which the call stands.
+        """
+        key = (name, near, f"{namespace}::{around}::")
         if key not in self._functions:
-            self._functions[key] = self._found_in(namespace, name, near)
+            self._functions[key] = self._found_in(namespace, name, near, around)
         return self._functions[key]
 
-    def _found_in(self, namespace: str, name: str, near: str) -> list[Function]:
+    def _found_in(self, namespace: str, name: str, near: str, around: str) -> list[Function]:
         for path in self.candidates(name, near):
             file = self.file(path)
             functions = file.module.functions if file is not None else ()
-            found = [it for it in functions if it.name == name and it.namespace == namespace and not it.owner]
+            named = [it for it in functions if it.name == name and not it.owner]
+            found = [it for it in named if f"::{it.namespace}".endswith(f"::{namespace}")]
             if found:
-                return [self._with_defaults(it) for it in found]
+                shared = [_shared(it.namespace, around) for it in found]
+                most = max(shared)
+                best = [it for it, count in zip(found, shared, strict=True) if count == most]
+                return [self._with_defaults(it) for it in best]
         return []
 
     def _found_functions(self, name: str, near: str, owner: str | None) -> list[Function]:
@@ -934,3 +942,9 @@ def distance(one: str, two: str) -> int:
             break
         shared += 1
     return len(a) + len(b) - 2 * shared
+
+
+def _shared(one: str, other: str) -> int:
+    """Return how many outer namespaces are the same."""
+    both = zip(one.split("::"), other.split("::"), strict=False)
+    return sum(1 for _ in takewhile(lambda it: it[0] == it[1], both))

@@ -356,7 +356,7 @@ class Function:
     result: str = ""
     """The type that it returns in C and C++, without what points to it."""
     namespace: str = ""
-    """The innermost namespace of C++ that it is defined in."""
+    """The namespaces of C++ that it is defined in, as `outer::inner`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -198,3 +198,25 @@ void time_it(size_t n) { clEnqueueNDRangeKernel(queue, read_kernel, 1, NULL, &n,
     )
     (found,) = launched(tmp_path, capsys)
     assert (found["kernel"], Path(found["kernel_file"]).name) == ("read_all", "two.cl")
+
+
+def test_inner_namespaces_of_the_same_name_are_told_apart(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "k.cl").write_text("__kernel void k(__global float *a) { a[get_global_id(0)] = 1; }\n")
+    space = """
+namespace %s {
+  namespace inner { size_t size() { return %d; } }
+  void go(cl_command_queue q, cl_kernel k) {
+    size_t n = inner::size();
+    clEnqueueNDRangeKernel(q, k, 1, NULL, &n, NULL, 0, NULL, NULL);
+  }
+}
+"""
+    last = """
+int main() { cl_kernel k = clCreateKernel(program, "k", NULL); one::go(q, k); two::go(q, k); }
+"""
+    (tmp_path / "a.cpp").write_text("#include <CL/cl.h>" + space % ("one", 64) + space % ("two", 96) + last)
+    assert main(["launches", str(tmp_path), "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)["launches"]
+    assert sorted(it["global"] for it in found) == [[64], [96]]

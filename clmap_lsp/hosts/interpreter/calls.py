@@ -472,10 +472,11 @@ class Interpreter(Flow):
 
     def _of_namespace(self, callee: Name) -> list[Function]:
         """Return the functions of C++ in the namespace that a call names, or that it stands in."""
-        namespace = callee.scope or self.frame.function.namespace
+        around = self.frame.function.namespace
+        namespace = callee.scope or around
         if not namespace or namespace in (OUTERMOST, "std"):
             return []
-        return self.project.functions_in(namespace, callee.name, self.path)
+        return self.project.functions_in(namespace, callee.name, self.path, around)
 
     def _class_given(self, call: Call) -> str:
         """Return the class whose objects a call gives, as the functions of its name say."""
