@@ -305,7 +305,8 @@ def _more_memory(_interpreter: Interpreter, _call: Call, values: list[Value]) ->
 
 def _start_arguments(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:
     """`va_start(list, last)`."""
-    del values
+    if not values or not call.arguments:
+        return None
     interpreter.assign(call.arguments[0], Sizes(interpreter.frame.rest))
     return Null()
 

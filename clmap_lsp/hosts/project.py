@@ -646,9 +646,8 @@ class HostProject:
         file = self.file(near)
         imports = file.module.imports if file is not None else {}
         own = imports.get(name)
-        found = (
-            [own] if own is not None else [(it, name) for key, (it, _) in imports.items() if key[0] == "*"]
-        )
+        stars = [(it, name) for key, (it, _) in imports.items() if key.startswith("*")]
+        found = [own] if own is not None else stars
         return next((it for it in found if it[1] and self.module_file(it[0], near) is None), None)
 
     def module_file(self, module: str, near: str) -> str | None:

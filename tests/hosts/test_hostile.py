@@ -138,3 +138,25 @@ def test_work_is_in_proportion_to_the_text(name: str) -> None:
     text = HOSTILE[name]
     list(kernels_in(text))
     read("main.cpp", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "h.py",
+            "import pyopencl as cl\nfrom numpy import\nimport \nzeros(4)\nprg.k(q, (int32(4),), None)\n",
+        ),
+        (
+            "h.py",
+            "import pyopencl as cl\nimport as x, \nfrom . import *\nx = int32(3)\nprg.k(q, (x,), None)\n",
+        ),
+        (
+            "h.c",
+            "void f(int n, ...) { va_list l; va_start(); clEnqueueNDRangeKernel(q, k, 1, 0, &n, 0, 0); }",
+        ),
+    ],
+)
+def test_calls_and_imports_that_lack_what_they_are_of(name: str, text: str) -> None:
+    files = {name: text, "k.cl": "__kernel void k(__global int *a) {}"}
+    launches_of(read_project(files, files.get))
