@@ -112,10 +112,10 @@ class Quiet:
     def _tells(self, value: Expr) -> bool:
         """Tell whether an expression statement prints, or ends the program."""
         match value:
-            case Call(function=Name(name), arguments=arguments, row=row):
+            case Call(function=Name(name), arguments=arguments):
                 macro = self._macro_of(name)
                 known = self._is_telling(name) if macro is None else self._says_nothing(macro, 0)
-                return known and all(map(self._only_reads, arguments)) and row >= 0
+                return known and all(map(self._only_reads, arguments))
             case Call(function=Member(_, name), arguments=arguments):
                 return self._is_telling(name) and all(map(self._only_reads, arguments))
             case Binary("<<", left, right):
