@@ -132,17 +132,16 @@ class Interpreter(Flow):
         """Run the statements that a program consists of: no helper ends it before those that follow.
 
         Where one seems to, such as an option parser of which it looks as if it always threw, it was
-        misunderstood, and what it does is left out.
+        misunderstood, and the way there goes on behind it.
         """
         for at, statement in enumerate(body):
             before = self.store
             if before is None:
                 return
-            may_mislead = isinstance(statement, Declare | Evaluate) and not ends_itself(statement)
-            kept = before.copied() if may_mislead and at + 1 < len(body) else None
             self.statement(statement)
-            if self.store is None and kept is not None:
-                self.store = kept
+            may_mislead = isinstance(statement, Declare | Evaluate) and not ends_itself(statement)
+            if self.store is None and may_mislead and at + 1 < len(body):
+                self.store = before
 
     def _run_callbacks(self, main: Frame) -> None:
         """Run what the event loop of a program calls, after all else and in any order: what one of them
