@@ -404,18 +404,25 @@ class _Reader:
         return state
 
     def _async_copy(self, it: ir.AsyncCopy, state: _State) -> _State:
-        """Model the copy as a loop of the whole group over the elements."""
-        count = self.expressions.scalar(it.count)
-        stride = ONE if it.stride is None else self.expressions.scalar(it.stride)
+        """Model the copy as loops of the whole group over planes, lines and elements."""
+        scalar = self.expressions.scalar
+        stride = ONE if it.stride is None else scalar(it.stride)
         source, target = self.expressions.address(it.source), self.expressions.address(it.destination)
-        element = self._symbol("element", trip=count, start=ZERO, step=ONE, span=it.span)
-        outer, self.nest = self.nest, (*self.nest, element)
+        outer = self.nest
+        at = {it.load_site: ZERO, it.store_site: ZERO}
+        if it.box:
+            lines, planes, *pitches = it.box
+            for name, trip, sides in (("plane", planes, pitches[1::2]), ("line", lines, pitches[::2])):
+                turn = self._copy_turn(name, trip, it)
+                for site, pitch in zip(at, sides, strict=True):
+                    at[site] = at[site] + poly(turn) * scalar(pitch)
+        element = self._copy_turn("element", it.count, it)
         for site, address, direction in (
             (it.load_site, source, Direction.LOAD),
             (it.store_site, target, Direction.STORE),
         ):
             is_global = not isinstance(address, Pointer) or address.space is not AddressSpace.LOCAL
-            index = poly(element) * (stride if is_global else ONE)
+            index = at[site] + poly(element) * (stride if is_global else ONE)
             moved = self.expressions.moved(address, index, it.element.size)
             touch = _Touch(it, site, direction, it.element, it.element.size, it.element.alignment)
             self._emit(touch, moved, state)
@@ -423,6 +430,12 @@ class _Reader:
         if it.event is not None:
             state.environment[it.event] = OPAQUE
         return state
+
+    def _copy_turn(self, name: str, trip: ir.Expression, it: ir.AsyncCopy) -> LoopSymbol:
+        """Enter one of a copy's loops."""
+        turn = self._symbol(name, trip=self.expressions.scalar(trip), start=ZERO, step=ONE, span=it.span)
+        self.nest = (*self.nest, turn)
+        return turn
 
     def _image_read(self, it: ir.ImageRead, state: _State) -> _State:
         """An image read gives data of the image, at `y*width + x` where its texel is known."""

@@ -774,6 +774,11 @@ class _Generator:
         to_local = target.type.addrspace == 3
         size = statement.element.size
         kind = ll.IntType(8 * size) if size <= 8 else ll.VectorType(I32, size // 4)
+        if size > 8 and size % 4:
+            raise NotCompiledError(f"copies of elements of {size} bytes are not compiled")
+        alignment = min(size & -size, 16)
+        box = [resize(ctx, self.expressions.value(it), I64, signed=False) for it in statement.box]
+        total = builder.mul(count, builder.mul(box[0], box[1])) if box else count
         step = builder.mul(items.query(WorkItemQuery.LOCAL_SIZE, 0), items.query(WorkItemQuery.LOCAL_SIZE, 1))
         first = items.query(WorkItemQuery.LOCAL_LINEAR_ID, 0)
         before = builder.block
@@ -782,15 +787,18 @@ class _Generator:
         builder.position_at_end(test)
         at = builder.phi(I64)
         at.add_incoming(first, before)
-        builder.cbranch(builder.icmp_unsigned("<", at, count), body, end)
+        builder.cbranch(builder.icmp_unsigned("<", at, total), body, end)
         builder.position_at_end(body)
         far = at if stride is None else builder.mul(at, stride)
+        places = (far, at) if to_local else (at, far)
+        if box:
+            places = _in_box(builder, at, count, box)
         self._locate(statement.load_site)
-        read = self.expressions._moved(source, builder.mul(far if to_local else at, ll.Constant(I64, size)))
-        value = builder.load(read, align=size, typ=kind)
+        read = self.expressions._moved(source, builder.mul(places[0], ll.Constant(I64, size)))
+        value = builder.load(read, align=alignment, typ=kind)
         self._locate(statement.store_site)
-        write = self.expressions._moved(target, builder.mul(at if to_local else far, ll.Constant(I64, size)))
-        builder.store(value, write, align=size)
+        write = self.expressions._moved(target, builder.mul(places[1], ll.Constant(I64, size)))
+        builder.store(value, write, align=alignment)
         at.add_incoming(builder.add(at, step), builder.block)
         builder.branch(test)
         builder.position_at_end(end)
@@ -921,3 +929,17 @@ def _assigned(kernel: ir.Kernel) -> set[ir.Variable]:
 
 
 __all__ = ["GpuCode", "NotCompiledError", "generate"]
+
+
+def _in_box(
+    builder: ll.IRBuilder, at: ll.Value, count: ll.Value, box: list[ll.Value]
+) -> tuple[ll.Value, ll.Value]:
+    """Return where an element of a copy of lines and planes comes from, and where it goes to."""
+    lines, _, from_line, from_plane, to_line, to_plane = box
+    element, row = builder.urem(at, count), builder.udiv(at, count)
+    line, plane = builder.urem(row, lines), builder.udiv(row, lines)
+
+    def place(per_line: ll.Value, per_plane: ll.Value) -> ll.Value:
+        return builder.add(element, builder.add(builder.mul(line, per_line), builder.mul(plane, per_plane)))
+
+    return place(from_line, from_plane), place(to_line, to_plane)

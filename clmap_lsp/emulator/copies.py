@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from llvmlite import ir
 
-from clmap_lsp.emulator.context import Pointer
+from clmap_lsp.emulator.context import Context, Pointer
 from clmap_lsp.emulator.conversions import resize
 from clmap_lsp.emulator.expressions import Expressions, number_value
 from clmap_lsp.emulator.layout import (
     AT_COLLECTIVE,
+    COPY_ARGUMENTS,
     F_EXCHANGE,
     F_LINEAR,
     F_SITE,
@@ -20,7 +21,7 @@ from clmap_lsp.emulator.layout import (
 from clmap_lsp.emulator.memory import Memory, Target
 from clmap_lsp.emulator.suspension import Suspension
 from clmap_lsp.emulator.types import I1, I64, POINTER
-from clmap_lsp.source.ir import AsyncCopy, CopyObject, WaitEvents
+from clmap_lsp.source.ir import AsyncCopy, CopyObject, Expression, WaitEvents
 
 
 def copy_object(memory: Memory, expressions: Expressions, statement: CopyObject) -> None:
@@ -71,10 +72,7 @@ def async_copy(
     ctx = memory.ctx
     source = expressions.pointer(statement.source)
     destination = expressions.pointer(statement.destination)
-    count = resize(ctx, expressions.value(statement.count), I64, signed=False)
-    stride: ir.Value = ir.Constant(I64, 1)
-    if statement.stride is not None:
-        stride = resize(ctx, expressions.value(statement.stride), I64, signed=False)
+    count, stride, *box = _shape(ctx, expressions, statement)
     arguments = [
         number_value(destination),
         destination.offset,
@@ -85,16 +83,29 @@ def async_copy(
         ir.Constant(I64, max(statement.element.size, 1)),  # Of nothing, any number would fit.
         ir.Constant(I64, statement.load_site | statement.store_site << 32),
         ir.Constant(I64, 0) if statement.joins is None else expressions.value(statement.joins),
+        *box,
     ]
+    assert len(arguments) == COPY_ARGUMENTS
     for index, argument in enumerate(arguments):
         ctx.builder.store(argument, ctx.frame_place(F_EXCHANGE + index))
     ctx.builder.store(ir.Constant(I64, statement.load_site), ctx.frame_place(F_SITE))
     suspension.stop(AT_COLLECTIVE)
     first = ctx.builder.icmp_signed("==", ctx.constant_frame(F_LINEAR), ir.Constant(I64, 0))
     with ctx.rarely(first, "group.copy"):
-        kept = [ctx.frame_word(F_EXCHANGE + index) for index in range(len(arguments))]
-        ctx.call("copy_for_group", I64, [ctx.state, ctx.frame, *kept])
+        ctx.call("copy_for_group", I64, [ctx.state, ctx.frame])
     return ctx.state_word(LAST_EVENT)
+
+
+def _shape(ctx: Context, expressions: Expressions, statement: AsyncCopy) -> list[ir.Value]:
+    """Return elements of a line, stride, and the box: without one, a plane of one line."""
+
+    def whole(value: Expression | None, otherwise: int) -> ir.Value:
+        if value is None:
+            return ir.Constant(I64, otherwise)
+        return resize(ctx, expressions.value(value), I64, signed=False)
+
+    box = [whole(it, 0) for it in statement.box] or [ir.Constant(I64, it) for it in (1, 1, 0, 0, 0, 0)]
+    return [whole(statement.count, 0), whole(statement.stride, 1), *box]
 
 
 def wait_events(memory: Memory, expressions: Expressions, statement: WaitEvents) -> None:

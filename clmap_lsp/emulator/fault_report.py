@@ -34,6 +34,7 @@ _KINDS = {
     at.FAULT_INDEX: FaultKind.INDEX_PAST_ARRAY,
     at.FAULT_INVALID: FaultKind.UNINITIALISED_READ,
     at.FAULT_EVENTS: FaultKind.BARRIER_DIVERGENCE,
+    at.FAULT_COPY_OVERLAPS: FaultKind.OVERLAPPING_COPY,
 }
 
 
@@ -271,6 +272,9 @@ def _detail(kind: int, first: int, second: int, buffer: Buffer | None) -> tuple[
             return "the event is that of no copy", None
         case at.FAULT_EVENTS:
             return "work-items of the group wait for different events, or for different numbers of them", None
+        case at.FAULT_COPY_OVERLAPS:
+            parts = "planes" if second else "lines"
+            return f"{parts} of {first} elements overlap on one side; nothing is copied", None
         case at.FAULT_INVALID:
             return "what is used here depends on a value that was read out of bounds", None
         case at.FAULT_INDEX:

@@ -216,8 +216,9 @@ FAULT_WORDS = 10
     FAULT_NO_COPY,
     FAULT_INVALID,
     FAULT_EVENTS,
-) = range(18)
-FAULT_KINDS = 18
+    FAULT_COPY_OVERLAPS,
+) = range(19)
+FAULT_KINDS = 19
 FAULTS_PER_SITE = 8
 KNOWN_LANES = 32
 """In the report of a vector without a value: from this bit on, the lanes that have one; below, the others."""
@@ -352,9 +353,30 @@ SORTED_LANES = 204
 """Accesses of rows that were met for the first time: their entropies were worked out."""
 C_EVENT, C_SITES, C_WAITED, C_COUNT, C_SIZE = range(5)
 C_FROM, C_FROM_AT, C_FROM_STEP, C_TO, C_TO_AT, C_TO_STEP = range(5, 11)
-COPY_WORDS = 11
+C_PER_LINE, C_LINES, C_PLANES, C_FROM_LINE, C_FROM_PLANE, C_TO_LINE, C_TO_PLANE = range(11, 18)
+COPY_WORDS = 18
 """Event; load site | store site << 32; 1 once a work-item waits for it; elements and their bytes; buffer,
-byte offset and step of either side."""
+byte offset and step of either side; elements of a line, lines of a plane, planes, and in bytes from line to
+line and from plane to plane on either side."""
+(
+    X_TO,
+    X_TO_AT,
+    X_FROM,
+    X_FROM_AT,
+    X_COUNT,
+    X_STRIDE,
+    X_SIZE,
+    X_SITES,
+    X_JOINS,
+    X_LINES,
+    X_PLANES,
+    X_FROM_LINE,
+    X_FROM_PLANE,
+    X_TO_LINE,
+    X_TO_PLANE,
+) = range(F_EXCHANGE, F_EXCHANGE + 15)
+COPY_ARGUMENTS = 15
+"""What work-items that come to a copy write down in their frames."""
 COPY_ROOM = 1024
 """Copies that a group can have under way; more are taken as done when they are started."""
 FENCE_LOCAL, FENCE_GLOBAL, FENCE_IMAGE, FENCE_EVENTS = 1, 2, 4, 8

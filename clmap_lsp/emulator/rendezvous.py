@@ -62,7 +62,7 @@ def resolve(state: MachineState, code: KernelCode, kernel: Kernel) -> list[Diver
         # Incomplete collectives: each work-item takes its own operand for the result; copies are left out.
         skipped = waits[np.isin(frames[waits, at.F_SITE] & _SITE, list(copies))]
         if len(skipped) < int(np.count_nonzero(status != at.DONE)):
-            frames[skipped, at.F_EXCHANGE + 4] = 0
+            frames[skipped, at.X_COUNT] = 0
         frames[collectives, at.F_STATUS] = at.RUNNABLE
     words[at.PASSED] += 1
     for fence, epoch in _EPOCHS.items():
@@ -125,7 +125,7 @@ def _serve_collectives(
             _pass_sub_group(state, frames, waits)
         if site in copies:
             # The whole group makes one copy: everyone is there, with the same arguments.
-            arguments = frames[waits, at.F_EXCHANGE : at.F_EXCHANGE + 9]
+            arguments = frames[waits, at.F_EXCHANGE : at.F_EXCHANGE + at.COPY_ARGUMENTS]
             if len(waits) != len(frames) or (arguments != arguments[0]).any():
                 continue
         if call is not None:

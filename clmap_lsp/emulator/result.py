@@ -65,6 +65,8 @@ class FaultKind(Enum):
     """An asynchronous copy whose event the work-item never waited for."""
     WAIT_WITHOUT_COPY = "wait-without-copy"
     """`wait_group_events` in a work-item that started no copy."""
+    OVERLAPPING_COPY = "overlapping-copy"
+    """An asynchronous copy whose lines or planes share elements, which is undefined."""
     INDEX_PAST_ARRAY = "index-past-array"
     """Outside an array that is part of a larger object, though inside that object."""
     UNKNOWN_FUNCTION = "unknown-function"

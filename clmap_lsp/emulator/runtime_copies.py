@@ -13,11 +13,18 @@ from clmap_lsp.emulator.layout import (
     C_EVENT,
     C_FROM,
     C_FROM_AT,
+    C_FROM_LINE,
+    C_FROM_PLANE,
     C_FROM_STEP,
+    C_LINES,
+    C_PER_LINE,
+    C_PLANES,
     C_SITES,
     C_SIZE,
     C_TO,
     C_TO_AT,
+    C_TO_LINE,
+    C_TO_PLANE,
     C_TO_STEP,
     C_WAITED,
     COPIES,
@@ -30,6 +37,7 @@ from clmap_lsp.emulator.layout import (
     ENTRY_WORDS,
     EVENTS_MADE,
     F_EVENTS,
+    FAULT_COPY_OVERLAPS,
     FAULT_EVENTS,
     FAULT_KINDS,
     FAULT_NO_COPY,
@@ -53,6 +61,21 @@ from clmap_lsp.emulator.layout import (
     W_FOREIGN,
     W_SITES,
     W_WRITER,
+    X_COUNT,
+    X_FROM,
+    X_FROM_AT,
+    X_FROM_LINE,
+    X_FROM_PLANE,
+    X_JOINS,
+    X_LINES,
+    X_PLANES,
+    X_SITES,
+    X_SIZE,
+    X_STRIDE,
+    X_TO,
+    X_TO_AT,
+    X_TO_LINE,
+    X_TO_PLANE,
 )
 from clmap_lsp.emulator.native.words import Words, below, byte_pointer, words
 from clmap_lsp.emulator.runtime_checks import epoch, report, shadow_read, shadow_write, stamp, who
@@ -61,47 +84,24 @@ BY_GROUP = 1 << 10
 """Flag of an access that the group makes, not the work-item."""
 
 
-def copy_for_group(
-    s: Words,
-    frame: Words,
-    to: int,
-    to_offset: int,
-    origin: int,
-    origin_offset: int,
-    count: int,
-    stride: int,
-    size: int,
-    sites: int,
-    joins: int,
-) -> int:
-    """Copy `count` elements of `size` bytes; `stride` holds for the side in global memory.
+def copy_for_group(s: Words, frame: Words) -> int:
+    """Make the copy that a work-item wrote down in its frame.
 
-    `joins` is an event that the copy is to share, if it is one.
+    Its stride holds for the side in global memory; the event is shared that it joins, if that is one.
     """
-    goal = words(s[BUFFERS] + to * ENTRY_WORDS * 8)
-    s[LAST_EVENT] = joins
-    if joins <= 0 or joins > s[EVENTS_MADE]:
+    s[LAST_EVENT] = frame[X_JOINS]
+    if frame[X_JOINS] <= 0 or frame[X_JOINS] > s[EVENTS_MADE]:
         s[EVENTS_MADE] += 1
         s[LAST_EVENT] = s[EVENTS_MADE]
     # Where the table is full, the copy is taken as done; its record is the one past the table.
     record = words(s[COPIES] + s[N_COPIES] * COPY_WORDS * 8)
-    record[C_EVENT] = s[LAST_EVENT]
-    record[C_SITES] = sites
-    record[C_WAITED] = 0
-    record[C_FROM] = origin
-    record[C_FROM_AT] = origin_offset
-    record[C_FROM_STEP] = size * stride
-    record[C_TO] = to
-    record[C_TO_AT] = to_offset
-    record[C_TO_STEP] = size
-    record[C_SIZE] = size
-    if goal[E_KIND] != KIND_LOCAL:
-        record[C_FROM_STEP] = size
-        record[C_TO_STEP] = size * stride
-    record[C_COUNT] = copied(s, frame, record, count)
+    describe_copy(s, frame, record)
+    record[C_COUNT] = 0
+    if lines_overlap(s, frame, record) == 0:
+        copy_box(s, frame, record)
     copies = words(s[GROUP_COPIES])
-    copies[sites & ITEM_MASK] += record[C_COUNT]
-    copies[sites >> 32] += record[C_COUNT]
+    copies[record[C_SITES] & ITEM_MASK] += record[C_COUNT]
+    copies[record[C_SITES] >> 32] += record[C_COUNT]
     s[FUEL] -= record[C_COUNT]
     if s[N_COPIES] < COPY_ROOM:
         s[N_COPIES] += 1
@@ -109,8 +109,73 @@ def copy_for_group(
     return 0
 
 
-def copied(s: Words, frame: Words, record: Words, count: int) -> int:
-    """Move up to `count` elements and check both sides; return how many are inside their buffers."""
+def describe_copy(s: Words, frame: Words, record: Words) -> None:
+    """Fill a copy's record."""
+    goal = words(s[BUFFERS] + frame[X_TO] * ENTRY_WORDS * 8)
+    size = frame[X_SIZE]
+    record[C_EVENT] = s[LAST_EVENT]
+    record[C_SITES] = frame[X_SITES]
+    record[C_WAITED] = 0
+    record[C_SIZE] = size
+    record[C_FROM] = frame[X_FROM]
+    record[C_FROM_AT] = frame[X_FROM_AT]
+    record[C_FROM_STEP] = size
+    record[C_TO] = frame[X_TO]
+    record[C_TO_AT] = frame[X_TO_AT]
+    record[C_TO_STEP] = size
+    if goal[E_KIND] == KIND_LOCAL:
+        record[C_FROM_STEP] = size * frame[X_STRIDE]
+    else:
+        record[C_TO_STEP] = size * frame[X_STRIDE]
+    record[C_PER_LINE] = frame[X_COUNT]
+    record[C_LINES] = frame[X_LINES]
+    record[C_PLANES] = frame[X_PLANES]
+    record[C_FROM_LINE] = size * frame[X_FROM_LINE]
+    record[C_FROM_PLANE] = size * frame[X_FROM_PLANE]
+    record[C_TO_LINE] = size * frame[X_TO_LINE]
+    record[C_TO_PLANE] = size * frame[X_TO_PLANE]
+
+
+def lines_overlap(s: Words, frame: Words, record: Words) -> int:
+    """Report lines that are longer than from one to the next, and planes; return 1 if there are such.
+
+    That is undefined. What is not so ends: each element lies beyond the one before.
+    """
+    site = record[C_SITES] & ITEM_MASK
+    count = frame[X_COUNT]
+    if count == 0 or frame[X_LINES] == 0 or frame[X_PLANES] == 0:
+        return 0
+    if frame[X_LINES] != 1 and (below(frame[X_FROM_LINE], count) or below(frame[X_TO_LINE], count)):
+        report(s, frame, site * FAULT_KINDS + FAULT_COPY_OVERLAPS, count, 0)
+        return 1
+    from_plane = (frame[X_LINES] - 1) * frame[X_FROM_LINE] + count
+    to_plane = (frame[X_LINES] - 1) * frame[X_TO_LINE] + count
+    if frame[X_PLANES] != 1 and (
+        below(frame[X_FROM_PLANE], from_plane) or below(frame[X_TO_PLANE], to_plane)
+    ):
+        report(s, frame, site * FAULT_KINDS + FAULT_COPY_OVERLAPS, max(from_plane, to_plane), 1)
+        return 1
+    return 0
+
+
+def copy_box(s: Words, frame: Words, record: Words) -> None:
+    """Move the elements and check both sides, up to the first one that is outside its buffer."""
+    if record[C_PER_LINE] == 0 or record[C_LINES] == 0:
+        return
+    plane = 0
+    while below(plane, record[C_PLANES]):
+        line = 0
+        while below(line, record[C_LINES]):
+            at = record[C_FROM_AT] + plane * record[C_FROM_PLANE] + line * record[C_FROM_LINE]
+            dest = record[C_TO_AT] + plane * record[C_TO_PLANE] + line * record[C_TO_LINE]
+            if copy_line(s, frame, record, at, dest) == 0:
+                return
+            line += 1
+        plane += 1
+
+
+def copy_line(s: Words, frame: Words, record: Words, start: int, goal_start: int) -> int:
+    """Move one line; return 0 if it does not end inside both buffers."""
     goal = words(s[BUFFERS] + record[C_TO] * ENTRY_WORDS * 8)
     source = words(s[BUFFERS] + record[C_FROM] * ENTRY_WORDS * 8)
     load_site = record[C_SITES] & ITEM_MASK
@@ -122,17 +187,17 @@ def copied(s: Words, frame: Words, record: Words, count: int) -> int:
     from_flags = int(source[E_KIND] == KIND_LOCAL) | BY_GROUP
     to_flags = int(goal[E_KIND] == KIND_LOCAL) | BY_GROUP
     done = 0
-    while below(done, count):
-        at = record[C_FROM_AT] + done * record[C_FROM_STEP]
-        dest = record[C_TO_AT] + done * record[C_TO_STEP]
+    while below(done, record[C_PER_LINE]):
+        at = start + done * record[C_FROM_STEP]
+        dest = goal_start + done * record[C_TO_STEP]
         if not below(at, source_room):
             what = (record[C_FROM] << 32) | size
             report(s, frame, load_site * FAULT_KINDS + FAULT_OOB_READ, at, what)
-            return done
+            return 0
         if not below(dest, goal_room):
             what = (record[C_TO] << 32) | size
             report(s, frame, store_site * FAULT_KINDS + FAULT_OOB_WRITE, dest, what)
-            return done
+            return 0
         read = byte_pointer(source[E_BASE] + at)
         write = byte_pointer(goal[E_BASE] + dest)
         for index in range(size):
@@ -144,28 +209,50 @@ def copied(s: Words, frame: Words, record: Words, count: int) -> int:
             what = size | (store_site << 32)
             shadow_write(s, frame, goal[E_SHADOW], dest, what, to_flags, record[C_TO], 0)
         done += 1
-    return done
+        record[C_COUNT] += 1
+    return 1
 
 
 def mark_copy(s: Words, frame: Words, record: Words, when: int) -> None:
     """Put the epoch `when` to all that a copy reads and writes; 0 stands for the present one."""
+    s[FUEL] -= record[C_COUNT]
+    left = record[C_COUNT]
+    plane = 0
+    line = 0
+    while left > 0:
+        count = left
+        if below(record[C_PER_LINE], left):
+            count = record[C_PER_LINE]
+        at = record[C_FROM_AT] + plane * record[C_FROM_PLANE] + line * record[C_FROM_LINE]
+        dest = record[C_TO_AT] + plane * record[C_TO_PLANE] + line * record[C_TO_LINE]
+        mark_line(s, frame, record, when, at, dest, count)
+        left -= count
+        line += 1
+        if line == record[C_LINES]:
+            line = 0
+            plane += 1
+
+
+def mark_line(
+    s: Words, frame: Words, record: Words, when: int, start: int, goal_start: int, count: int
+) -> None:
+    """As `mark_copy`, for the first `count` elements of a line."""
     item = who(s, frame, BY_GROUP)
     source = words(s[BUFFERS] + record[C_FROM] * ENTRY_WORDS * 8)
     goal = words(s[BUFFERS] + record[C_TO] * ENTRY_WORDS * 8)
     granule = s[GRANULE_SHIFT]
     from_epoch = when if when != 0 else stamp(s, epoch(s, int(source[E_KIND] == KIND_LOCAL)))
     to_epoch = when if when != 0 else stamp(s, epoch(s, int(goal[E_KIND] == KIND_LOCAL)))
-    s[FUEL] -= record[C_COUNT]
-    for index in range(record[C_COUNT]):
+    for index in range(count):
         if source[E_SHADOW] != 0:
-            at = record[C_FROM_AT] + index * record[C_FROM_STEP]
+            at = start + index * record[C_FROM_STEP]
             for place in range(at >> granule, ((at + record[C_SIZE] - 1) >> granule) + 1):
                 cell = words(source[E_SHADOW] + place * SHADOW_WORDS * 8)
                 if when != 0 or cell[W_FOREIGN] >> ITEM_BITS == PENDING:
                     cell[W_FOREIGN] = (from_epoch << ITEM_BITS) | item
                     cell[W_SITES] = (cell[W_SITES] & ~0xFFFF0000) | ((record[C_SITES] & 0xFFFF) << 16)
         if goal[E_SHADOW] != 0:
-            at = record[C_TO_AT] + index * record[C_TO_STEP]
+            at = goal_start + index * record[C_TO_STEP]
             for place in range(at >> granule, ((at + record[C_SIZE] - 1) >> granule) + 1):
                 cell = words(goal[E_SHADOW] + place * SHADOW_WORDS * 8)
                 if when != 0 or cell[W_WRITER] >> ITEM_BITS == PENDING:

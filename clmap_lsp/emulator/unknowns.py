@@ -114,7 +114,7 @@ _ADDRESSES: dict[type, Callable[..., tuple[Expression, ...]]] = {
     Load: lambda it: (it.pointer,),
     Store: lambda it: (it.pointer,),
     CopyObject: lambda it: (it.destination, it.source),
-    AsyncCopy: lambda it: (it.destination, it.source, it.count),
+    AsyncCopy: lambda it: (it.destination, it.source, it.count, *it.box),
     Atomic: lambda it: (it.pointer,),
     ImageRead: lambda it: (it.coordinate,),
     ImageWrite: lambda it: (it.coordinate,),

@@ -315,6 +315,7 @@ def _async(it: ir.AsyncCopy) -> bool:
         and _is_pointer(it.destination.type)
         and _is_index(it.count.type)
         and (it.stride is None or _is_index(it.stride.type))
+        and all(_is_index(side.type) for side in it.box)
         and (it.joins is None or isinstance(it.joins.type, OpaqueType))
     )
 

@@ -351,14 +351,38 @@ class _Copy:
 
     def _async(self, it: ir.AsyncCopy) -> str:
         """Copy at once: that changes no address. Copies by the whole group are not traced."""
-        element = type_text(it.element)
-        to = f"({space_text(_space(it.destination))} {element} *){self._text(it.destination)}"
-        origin = f"(const {space_text(_space(it.source))} {element} *){self._text(it.source)}"
+        if it.box:
+            return self._box(it)
         name, stride = "async_work_group_copy", ""
         if it.stride is not None:
             name, stride = "async_work_group_strided_copy", f", (size_t){self._text(it.stride)}"
+        to, origin = self._sides(it)
         call = f"{name}({to}, {origin}, (size_t){self._text(it.count)}{stride}, 0)"
         return f"{{ event_t clmap_e = {call}; wait_group_events(1, &clmap_e); }}"
+
+    def _box(self, it: ir.AsyncCopy) -> str:
+        """Copy planes and lines by themselves: few devices have the functions for that."""
+        names = ("lines", "planes", "from_line", "from_plane", "to_line", "to_plane")
+        sizes = "".join(
+            f"size_t clmap_{name} = {self._text(side)}; " for name, side in zip(names, it.box, strict=True)
+        )
+        to, origin = self._sides(it)
+        call = (
+            f"async_work_group_copy({to} + clmap_z * clmap_to_plane + clmap_y * clmap_to_line, "
+            f"{origin} + clmap_z * clmap_from_plane + clmap_y * clmap_from_line, "
+            f"(size_t){self._text(it.count)}, 0)"
+        )
+        return (
+            f"{{ {sizes}for (size_t clmap_z = 0; clmap_z < clmap_planes; clmap_z++) "
+            "for (size_t clmap_y = 0; clmap_y < clmap_lines; clmap_y++) "
+            f"{{ event_t clmap_e = {call}; wait_group_events(1, &clmap_e); }} }}"
+        )
+
+    def _sides(self, it: ir.AsyncCopy) -> tuple[str, str]:
+        """Return where a copy goes to and where it comes from."""
+        element = type_text(it.element)
+        to = f"({space_text(_space(it.destination))} {element} *){self._text(it.destination)}"
+        return to, f"(const {space_text(_space(it.source))} {element} *){self._text(it.source)}"
 
     def _barrier(self, it: ir.Barrier) -> Iterator[str]:
         flags = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from clmap_lsp.source.calls import effect
 from clmap_lsp.source.constants import integer_value
-from clmap_lsp.source.conversions import as_bool, compare, convert, unary
+from clmap_lsp.source.conversions import as_bool, binary, compare, convert, unary
 from clmap_lsp.source.expressions import integer_like
 from clmap_lsp.source.ir import (
     RELAXED,
@@ -17,6 +17,7 @@ from clmap_lsp.source.ir import (
     AtomicOp,
     Barrier,
     BarrierScope,
+    BinaryOp,
     CompareOp,
     Constant,
     Convert,
@@ -31,6 +32,7 @@ from clmap_lsp.source.ir import (
     Store,
     UnaryOp,
     Undefined,
+    Variable,
     WaitEvents,
 )
 from clmap_lsp.source.lowering import Lowering, Memory
@@ -42,9 +44,14 @@ from clmap_lsp.source.types import (
     FLOAT,
     HALF,
     INT,
+    UCHAR,
+    UINT,
+    ULONG,
+    USHORT,
     VECTOR_LANES,
     VOID,
     AddressSpace,
+    ArrayType,
     PointerType,
     ScalarType,
     Type,
@@ -333,12 +340,76 @@ def _async_copy(low: Lowering, name: str, arguments: list[Expression], span: Spa
         return None
     count = integer_like(arguments[2])
     stride = integer_like(arguments[3]) if is_strided else None
-    event = low.temporary(NAMED_TYPES["event_t"], span)
-    last = arguments[-1]
-    joins = last if last.type == event.type and not isinstance(last, Constant) else None
+    event, joins = _events(low, arguments[-1], span)
     load, store = low.site(), low.site()
     low.emit(AsyncCopy(load, store, event, destination, source, count, stride, element, span, joins))
     return Read(event, span)
+
+
+def _events(low: Lowering, last: Expression, span: Span) -> tuple[Variable, Expression | None]:
+    """Return the variable for a copy's event, and the event that it is given to share."""
+    event = low.temporary(NAMED_TYPES["event_t"], span)
+    joins = last if last.type == event.type and not isinstance(last, Constant) else None
+    return event, joins
+
+
+@effect("async_work_group_copy_2D2D")
+def _copy_of_lines(low: Lowering, name: str, arguments: list[Expression], span: Span) -> Expression | None:
+    if len(arguments) != 10:
+        return None
+    lines, from_line, to_line = arguments[6:9]
+    one, none = Constant(1, ULONG, span), Constant(0, ULONG, span)
+    return _copy_of_box(low, arguments, (lines, one, from_line, none, to_line, none), span)
+
+
+@effect("async_work_group_copy_3D3D")
+def _copy_of_planes(low: Lowering, name: str, arguments: list[Expression], span: Span) -> Expression | None:
+    if len(arguments) != 13:
+        return None
+    return _copy_of_box(low, arguments, tuple(arguments[6:12]), span)
+
+
+def _copy_of_box(
+    low: Lowering, arguments: list[Expression], box: tuple[Expression, ...], span: Span
+) -> Expression | None:
+    """Emit a copy of which the first arguments are those that both kinds have; offsets count elements."""
+    destination, to_offset, source, from_offset, size, count = arguments[:6]
+    if pointee(destination) is None or pointee(source) is None:
+        return None
+    element, unit = _copied_element(destination, source, size), None
+    if element is None:  # Of a size that is not written down: byte by byte.
+        element, unit = UCHAR, integer_like(size)
+
+    def elements(value: Expression) -> Expression:
+        whole = integer_like(value)
+        return whole if unit is None else binary(BinaryOp.MUL, whole, unit, span)
+
+    to = _element_address(destination, elements(to_offset), element, span)
+    origin = _element_address(source, elements(from_offset), element, span)
+    sides = tuple(elements(it) if place > 1 else integer_like(it) for place, it in enumerate(box))
+    event, joins = _events(low, arguments[-1], span)
+    load, store = low.site(), low.site()
+    low.emit(AsyncCopy(load, store, event, to, origin, elements(count), None, element, span, joins, sides))
+    return Read(event, span)
+
+
+def _copied_element(destination: Expression, source: Expression, size: Expression) -> Type | None:
+    """Return what is copied, by its size in bytes: what a pointer points to if that is as large."""
+    number = integer_value(size)
+    if number is None or number < 1:
+        return None
+    for pointer in (destination, source):
+        if (found := pointee(pointer)) is not None and found.size == number:
+            return found
+    plain = next((it for it in (UCHAR, USHORT, UINT, ULONG) if it.size == number), None)
+    return plain or ArrayType(UCHAR, number)
+
+
+def _element_address(pointer: Expression, index: Expression, element: Type, span: Span) -> Expression:
+    kind = pointer.type
+    assert isinstance(kind, PointerType)
+    target = PointerType(element, kind.space, kind.is_const, kind.is_volatile)
+    return PointerOffset(pointer, index, element.size, target, span)
 
 
 @effect("wait_group_events")

@@ -487,6 +487,8 @@ class AsyncCopy:
 
     `stride` (elements) applies to the global side and is `None` for the plain copy; `joins` is the event of
     earlier copies that this one is to be waited for with, `None` where it is no event (a plain 0).
+    `_2D2D` and `_3D3D` copy `count` elements in each line and have a `box`: lines in a plane, planes, the
+    source's elements from line to line and from plane to plane, and the destination's.
     """
 
     load_site: Site
@@ -499,6 +501,7 @@ class AsyncCopy:
     element: Type
     span: Span
     joins: Expression | None = None
+    box: tuple[Expression, ...] = ()
 
 
 @record(frozen=True, slots=True)
@@ -880,7 +883,7 @@ _EXPRESSIONS: dict[type, Callable[[Any], tuple[Expression, ...]]] = {
     Store: lambda it: (it.pointer, it.value),
     CopyObject: lambda it: (it.destination, it.source),
     Atomic: lambda it: (it.pointer, *it.operands),
-    AsyncCopy: lambda it: _present(it.destination, it.source, it.count, it.stride, it.joins),
+    AsyncCopy: lambda it: _present(it.destination, it.source, it.count, it.stride, *it.box, it.joins),
     WaitEvents: lambda it: _present(it.count, it.events),
     Barrier: lambda it: _present(it.flags),
     ImageRead: lambda it: _present(it.image, it.sampler, it.coordinate),

@@ -200,7 +200,8 @@ def _async(r: Rewriter, it: AsyncCopy) -> Statement:
     load, store, x = r.site(it.load_site), r.site(it.store_site), r.expression
     to, from_, count, stride = x(it.destination), x(it.source), x(it.count), r.optional(it.stride)
     event, joins = r.result(it.event), r.optional(it.joins)
-    return AsyncCopy(load, store, event, to, from_, count, stride, it.element, r.span(it.span), joins)
+    box, span = r.expressions(it.box), r.span(it.span)
+    return AsyncCopy(load, store, event, to, from_, count, stride, it.element, span, joins, box)
 
 
 def _wait(r: Rewriter, it: WaitEvents) -> Statement:

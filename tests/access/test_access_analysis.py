@@ -318,6 +318,21 @@ def test_async_copies_run_over_their_elements() -> None:
     assert (store.direction, store.cooperative) == (Direction.STORE, True)
 
 
+def test_async_copies_of_planes_run_over_planes_lines_and_elements() -> None:
+    source = """__kernel void k(__global const float *A, __global float *B, __local float *t, int N) {
+  event_t e = async_work_group_copy_3D3D(t, 3, A, N, sizeof(float), 8, 4, 2, N, N * N, 9, 36, 0);
+  wait_group_events(1, &e);
+  B[get_global_id(0)] = t[get_local_id(0)];
+}
+"""
+    load = access_of(source, "A")
+    assert load.cooperative
+    assert load.index_text == "plane*N*N + (line + 1)*N + element"
+    assert [(it.name, str(it.trip)) for it in load.loops] == [("plane", "2"), ("line", "4"), ("element", "8")]
+    store, _ = accesses_of(source, "t")
+    assert (store.direction, store.index_text) == (Direction.STORE, "plane*36 + line*9 + element + 3")
+
+
 def test_what_is_not_known_says_why() -> None:
     statements = "int r = 0; for (int b = 0; b < N; b++) r |= ((x >> b) & 1) << (N - 1 - b); B[0] = A[r];"
     access = access_of(body(statements), "A")

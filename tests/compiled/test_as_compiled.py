@@ -130,6 +130,17 @@ def test_four_neighbouring_loads_become_one() -> None:
     assert local == [16]
 
 
+@pytest.mark.parametrize(("kind", "loads"), [("float", [4]), ("Point", [4, 4, 4])])
+def test_copies_of_lines_are_shared_by_the_work_items(kind: str, loads: list[int]) -> None:
+    source = f"""typedef struct {{ float x, y, z; }} Point;
+        kernel void k(global const {kind} *a, global {kind} *b, int n) {{ local {kind} t[64];
+        event_t e = async_work_group_copy_2D2D(t, 0, a, n, sizeof({kind}), 8, 8, n, 8, 0);
+        wait_group_events(1, &e); b[get_global_id(0)] = t[get_local_id(0)]; }}"""
+    memory = [it.memory for block in built(source, "k").code.blocks for it in block.instructions]
+    sizes = [it.size for it in memory if it is not None and it.space == "global" and it.op == "load"]
+    assert sizes == loads
+
+
 def test_an_unrolled_loop_runs_a_quarter_as_often() -> None:
     source = """kernel void k(global const float *a, global float *b, int n) {
         float s = 0; for (int i = 0; i < n; i++) s += a[i * 64 + get_global_id(0)];

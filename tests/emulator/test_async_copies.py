@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import pytest
 
 from clmap_lsp.api import emulate
@@ -79,6 +82,18 @@ SOUND = {
     "strided": (
         "event_t e = async_work_group_strided_copy(a, p, 64, 3, 0); wait_group_events(1, &e); q[i] = a[l];"
     ),
+    "lines": (
+        "event_t e = async_work_group_copy_2D2D(a, 0, p, 100, sizeof(float), 8, 8, 64, 8, 0);"
+        "wait_group_events(1, &e); q[i] = a[63 - l];"
+    ),
+    "planes out of local memory": (
+        "a[l] = i; barrier(CLK_LOCAL_MEM_FENCE);"
+        "event_t e = async_work_group_copy_3D3D(q, (i - l) * 8, a, 0, 4, 4, 4, 4, 4, 16, 8, 32, 0);"
+        "wait_group_events(1, &e); a[63 - l] = 0;"
+    ),
+    "no lines": (
+        "event_t e = async_work_group_copy_2D2D(a, 0, p, 0, 4, 8, n - 2, 8, 8, 0); wait_group_events(1, &e);"
+    ),
 }
 
 
@@ -141,6 +156,37 @@ FAULTY = {
         "a[l] = i; barrier(3); event_t e = async_work_group_copy(q, a, 64, 0); wait_group_events(1, &e);",
         {RACE},
     ),
+    "lines used before the wait": (
+        "event_t e = async_work_group_copy_2D2D(a, 0, p, 0, 4, 8, 8, 64, 8, 0); q[i] = a[63 - l];"
+        "wait_group_events(1, &e);",
+        {RACE},
+    ),
+    "lines past their end": (
+        "event_t e = async_work_group_copy_2D2D(a, 0, p, 0, 4, 8, 8, 600, 8, 0); wait_group_events(1, &e);",
+        {FaultKind.OUT_OF_BOUNDS_READ},
+    ),
+    "planes past their end": (
+        "event_t e = async_work_group_copy_3D3D(a, 1, p, 0, 4, 4, 4, 4, 4, 16, 4, 16, 0);"
+        "wait_group_events(1, &e);",
+        {FaultKind.OUT_OF_BOUNDS_WRITE},
+    ),
+    "lines over each other": (
+        "event_t e = async_work_group_copy_2D2D(a, 0, p, 0, 4, 8, 8, 8, 7, 0); wait_group_events(1, &e);",
+        {FaultKind.OVERLAPPING_COPY},
+    ),
+    "planes over each other": (
+        "event_t e = async_work_group_copy_3D3D(a, 0, p, 0, 4, 4, 4, 4, 4, 15, 4, 16, 0);"
+        "wait_group_events(1, &e);",
+        {FaultKind.OVERLAPPING_COPY},
+    ),
+    "lines without an end": (
+        "event_t e = async_work_group_copy_2D2D(a, 0, p, 0, 4, 1, -1L, 1, 1, 0); wait_group_events(1, &e);",
+        {FaultKind.OUT_OF_BOUNDS_WRITE},
+    ),
+    "other numbers of lines": (
+        "event_t e = async_work_group_copy_2D2D(a, 0, p, 0, 4, 1, l & 1, 8, 8, 0); wait_group_events(1, &e);",
+        {UNEVEN},
+    ),
     "other counts": ("event_t e = async_work_group_copy(a, p, l, 0); wait_group_events(1, &e);", {UNEVEN}),
     "other places": (
         "event_t e = async_work_group_copy(a + l, p, 1, 0); wait_group_events(1, &e);",
@@ -193,3 +239,55 @@ def test_more_copies_under_way_than_are_kept_track_of() -> None:
     result = run(body, groups=1)
     assert {it.kind for it in result.faults} <= {RACE}
     assert result.is_whole
+
+
+LINES = """
+typedef struct { float x, y, z; } Point;
+__kernel void k(__global TYPE *q, __global TYPE *p, int bytes) {
+  __local TYPE t[3 * 5 * 7];
+  int l = get_local_id(0);
+  for (int i = l; i < 3 * 5 * 7; i += get_local_size(0)) t[i] = p[700 + i];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  event_t e = async_work_group_copy_3D3D(t, 1, p, 9, SIZE, 4, 3, 2, 10, 100, 7, 35, 0);
+  wait_group_events(1, &e);
+  e = async_work_group_copy_3D3D(q, 5, t, 0, SIZE, 7, 5, 3, 7, 35, 11, 121, 0);
+  wait_group_events(1, &e);
+}
+"""
+
+
+@pytest.mark.parametrize("size", ["sizeof(TYPE)", "bytes"])
+@pytest.mark.parametrize("kind", ["uchar", "short", "float", "double", "float4", "Point"])
+def test_boxes_are_copied_line_by_line(kind: str, size: str, tmp_path: Path) -> None:
+    width = {"uchar": 1, "short": 2, "float": 4, "double": 8, "float4": 16, "Point": 12}[kind]
+    rng = np.random.default_rng(width)
+    given = rng.integers(0, 256, (1000, width), np.uint8)
+    (tmp_path / "p").write_bytes(given.tobytes())
+    result = emulate(
+        LINES.replace("TYPE", kind).replace("SIZE", size.replace("TYPE", kind)),
+        kernel="k",
+        global_size=(32,),
+        local_size=(32,),
+        args={"q": "zeros(1000)", "p": f"file:{tmp_path / 'p'}", "bytes": width},
+    ).result
+    assert not result.faults
+    tile = given[700 : 700 + 105].reshape(3, 5, 7, width).copy()
+    for plane in range(2):
+        for line in range(3):
+            start = 9 + 100 * plane + 10 * line
+            flat = tile[plane].reshape(35, width)
+            flat[1 + 7 * line : 5 + 7 * line] = given[start : start + 4]
+    wanted = np.zeros((1000, width), np.uint8)
+    for plane in range(3):
+        for line in range(5):
+            start = 5 + 121 * plane + 11 * line
+            wanted[start : start + 7] = tile[plane, line]
+    assert np.array_equal(np.asarray(result.buffers["q"].data), wanted.reshape(-1))
+    copies = {(it.op, it.space): it.executions for it in result.sites if it.op.startswith("async")}
+    factor = width if size == "bytes" else 1
+    assert copies == {
+        ("async-load", "global"): 24 * factor,
+        ("async-store", "local"): 24 * factor,
+        ("async-load", "local"): 105 * factor,
+        ("async-store", "global"): 105 * factor,
+    }

@@ -221,3 +221,27 @@ def test_every_access_of_the_source_has_its_note() -> None:
     )
     assert {it.space for it in copy.sites} == {"global", "local", "constant"}
     assert [it.name for it in copy.buffers] == ["in", "out", "pairs", "table", "seen"]
+
+
+BOXES = """
+// clmap: global=64 local=32 data=random(400) out=zeros(128)
+__kernel void boxes(__global const int *data, __global int *out) {
+    __local int tile[64];
+    const int lane = get_local_id(0), start = 64 * get_group_id(0);
+    tile[lane] = tile[lane + 32] = lane;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    event_t e = async_work_group_copy_3D3D(tile, 1, data, start, sizeof(int), 3, 4, 2, 20, 100, 8, 32, 0);
+    e = async_work_group_copy_2D2D(tile, 4, data, 7, sizeof(int), 2, 3, 20, 8, e);
+    wait_group_events(1, &e);
+    out[start + lane] = tile[lane];
+    out[start + lane + 32] = tile[lane + 32];
+}
+"""
+
+
+@pytest.mark.pocl
+def test_copies_of_boxes_need_no_extension_of_the_device(session: Session) -> None:
+    program = read_program(BOXES, "boxes.cl")
+    copy = instrument(program, program.kernels[0])
+    session.build(copy.source)
+    assert {it.space for it in copy.sites} == {"global", "local"}
