@@ -204,10 +204,12 @@ class _Copy:
             case ir.Assign(variable=variable, value=value):
                 if not isinstance(variable.type, OpaqueType):
                     yield f"{names[variable]} = {text(value)};"
-            case ir.Load():
-                yield self._load(it)
-            case ir.Store():
-                yield self._store(it)
+            case ir.Load(variable=variable):
+                if not isinstance(variable.type, OpaqueType):  # Copies are waited for at once, events unused.
+                    yield self._load(it)
+            case ir.Store(value=value):
+                if not isinstance(value.type, OpaqueType):
+                    yield self._store(it)
             case ir.CopyObject():
                 yield self._copy(it)
             case ir.Atomic():
