@@ -331,7 +331,7 @@ class Parameter:
     is_reference: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Function:
     """A function with a body; `owner` is its class."""
 

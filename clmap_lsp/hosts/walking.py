@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import fields, is_dataclass
-from functools import lru_cache
+from typing import Generic, TypeVar
+from weakref import ref
 
 from clmap_lsp.dataclass import dataclass
 from clmap_lsp.hosts.tree import (
@@ -35,43 +36,50 @@ from clmap_lsp.hosts.tree import (
     Switch,
 )
 
-FUNCTIONS = 1 << 15
-"""Of how many something is remembered: a project's functions are asked in turn, again and again."""
+T = TypeVar("T")
 
 
-@lru_cache(maxsize=FUNCTIONS)
-def _names(function: _Identity) -> frozenset[str]:
-    return frozenset(_called(function.function.first + function.function.body))
+class _OfFunction(Generic[T]):
+    """Something that follows from a function alone, worked out once and kept for as long as the function.
+
+    A project's functions are asked in turn, again and again. They are told by identity: comparing trees would
+    take longer than walking one. What outlived them would hold the trees of all host code that was ever read.
+    """
+
+    def __init__(self, find: Callable[[Function], T]) -> None:
+        self._find = find
+        self._known: dict[int, tuple[ref[Function], T]] = {}
+
+    def __call__(self, function: Function) -> T:
+        number = id(function)
+        known = self._known.get(number)
+        if known is not None and known[0]() is function:
+            return known[1]
+        found = self._find(function)
+        self._known[number] = ref(function, lambda _: self._known.pop(number, None)), found
+        return found
 
 
-class _Identity:
-    """A function compared by identity: comparing trees would take longer than walking one."""
-
-    def __init__(self, function: Function) -> None:
-        self.function = function
-
-    def __hash__(self) -> int:
-        return id(self.function)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Identity) and other.function is self.function
+@_OfFunction
+def _names(function: Function) -> frozenset[str]:
+    return frozenset(_called(function.first + function.body))
 
 
 def called_names(function: Function) -> frozenset[str]:
     """Return the names of all functions that a function calls."""
-    return _names(_Identity(function))
+    return _names(function)
 
 
-@lru_cache(maxsize=FUNCTIONS)
-def _handed(function: _Identity) -> frozenset[str]:
-    calls = (it for it in nodes(function.function.body) if isinstance(it, Call))
+@_OfFunction
+def _handed(function: Function) -> frozenset[str]:
+    calls = (it for it in nodes(function.body) if isinstance(it, Call))
     given = (it.operand if isinstance(it, AddressOf) else it for each in calls for it in each.arguments)
     return frozenset(it.name for it in given if isinstance(it, Name))
 
 
 def handed_on(function: Function) -> frozenset[str]:
     """Return the names that a function hands to others: some may be functions that are called later."""
-    return _handed(_Identity(function))
+    return _handed(function)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +95,14 @@ class Writes:
     parameters: frozenset[str]
 
 
-@lru_cache(maxsize=FUNCTIONS)
-def _writes(function: _Identity) -> Writes:
-    body = function.function.first + function.function.body
-    own = {it.name.lstrip("*") for it in function.function.parameters}
+@_OfFunction
+def _writes(function: Function) -> Writes:
+    body = function.first + function.body
+    own = {it.name.lstrip("*") for it in function.parameters}
     declared = {it.name for it in nodes(body) if isinstance(it, Declare)}
-    if function.function.path.endswith(".py"):
+    if function.path.endswith(".py"):
         assigned = {it.name for node in nodes(body) for it in _targets(node) if isinstance(it, Name)}
-        declared |= assigned - function.function.globals
+        declared |= assigned - function.globals
     names, members, through = set(), set(), set()
     read = {id(it) for node in nodes(body) for it in _only_read(node)}
     for node in nodes(body):
@@ -113,24 +121,24 @@ def _writes(function: _Identity) -> Writes:
     return Writes(frozenset(names), frozenset(members), frozenset(through))
 
 
-@lru_cache(maxsize=FUNCTIONS)
-def _own_names(function: _Identity) -> frozenset[str]:
-    own = [it for it in nodes(function.function.body, inner=False) if not isinstance(it, Comprehension)]
+@_OfFunction
+def _own_names(function: Function) -> frozenset[str]:
+    own = [it for it in nodes(function.body, inner=False) if not isinstance(it, Comprehension)]
     targets = [it for node in own for it in _targets(node)]
     for node in own:
         each = node.each if isinstance(node, Loop) else None
         targets += each.items if isinstance(each, Items) else (each,) if each is not None else ()
-    return frozenset(it.name for it in targets if isinstance(it, Name)) - function.function.globals
+    return frozenset(it.name for it in targets if isinstance(it, Name)) - function.globals
 
 
 def own_names(function: Function) -> frozenset[str]:
     """Return the names that a function of Python gives values to; those of a comprehension are its own."""
-    return _own_names(_Identity(function))
+    return _own_names(function)
 
 
 def writes(function: Function) -> Writes:
     """Return what a function may write by itself."""
-    return _writes(_Identity(function))
+    return _writes(function)
 
 
 _READING = frozenset(("clSetKernelArg", "clEnqueueNDRangeKernel"))
@@ -196,21 +204,23 @@ def nodes(tree: object, *, inner: bool = True) -> Iterator[object]:
 
 def rows_of(function: Function, names: AbstractSet[str]) -> frozenset[int]:
     """Return the rows of a function where one of some functions is called, or handed to a macro."""
-    return _rows(_Identity(function), frozenset(names))
+    rows = _rows(function)
+    return frozenset(row for name in rows.keys() & names for row in rows[name])
 
 
-@lru_cache(maxsize=FUNCTIONS)
-def _rows(function: _Identity, names: frozenset[str]) -> frozenset[int]:
-    rows = set()
-    for it in nodes(function.function.first + function.function.body):
+@_OfFunction
+def _rows(function: Function) -> dict[str, set[int]]:
+    """Return the rows where each name is called, handed to a call, or what a variable is declared as."""
+    found: dict[str, set[int]] = {}
+    for it in nodes(function.first + function.body):
         match it:
             case Call(called, arguments):
-                by = (called, *arguments)
-                if any(isinstance(each, (Name, Member)) and each.name in names for each in by):
-                    rows.add(it.row)
-            case Declare(type=type_name) if type_name in names:
-                rows.add(it.row)
-    return frozenset(rows)
+                for each in (called, *arguments):
+                    if isinstance(each, (Name, Member)):
+                        found.setdefault(each.name, set()).add(it.row)
+            case Declare(type=type_name):
+                found.setdefault(type_name, set()).add(it.row)
+    return found
 
 
 def mentions(function: Function, names: AbstractSet[str]) -> bool:
@@ -220,13 +230,13 @@ def mentions(function: Function, names: AbstractSet[str]) -> bool:
 
 def made_names(function: Function) -> frozenset[str]:
     """Return the names of classes that a function may make objects of, and of functions that it calls."""
-    return _made(_Identity(function))
+    return _made(function)
 
 
-@lru_cache(maxsize=FUNCTIONS)
-def _made(function: _Identity) -> frozenset[str]:
+@_OfFunction
+def _made(function: Function) -> frozenset[str]:
     found: set[str] = set()
-    for it in nodes(function.function.first + function.function.body):
+    for it in nodes(function.first + function.body):
         match it:
             case Declare(type=name, is_pointer=False, is_reference=False) | New(type=name):
                 found.add(name)

@@ -22,6 +22,7 @@ from clmap_lsp.source.ir import (
     Statement,
     Variable,
     VariableKind,
+    walk,
 )
 from clmap_lsp.source.lowering import Lowering, Object, Reported, Signature, Unit
 from clmap_lsp.source.nesting import Nesting, nesting_of
@@ -79,6 +80,11 @@ class Lowered:
     def nesting(self) -> Nesting:
         """How deeply its body nests. Most functions of a header are in no kernel, and are never asked."""
         return nesting_of(self.function.body or ())
+
+    @lazy_property
+    def n_statements(self) -> int:
+        """How many statements it has, without those of what it calls."""
+        return sum(1 for _ in walk(self.function.body or ()))
 
 
 # ------------------------------------------------------------------------------------------------ heads

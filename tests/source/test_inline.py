@@ -137,16 +137,43 @@ def test_overloads_are_told_apart_by_their_arguments() -> None:
     )
 
 
+def reasons_of(read: Program) -> tuple[int, set[str]]:
+    """Return how many statements a program's kernel has, and why calls in it are not followed."""
+    statements = list(ir.walk(read.kernels[0].body))
+    return len(statements), {it.reason for it in statements if isinstance(it, ir.OpaqueCall)}
+
+
 def test_inlining_stops_at_the_budget() -> None:
+    body = "".join(f"p[{n}] = {n}; " for n in range(1000))
+    calls = "".join(f"f(a + {n}); " for n in range(40))
+    read = program(f"void f(__global int *p) {{ {body}}}\n__kernel void k(__global int *a) {{ {calls}}}")
+    count, reasons = reasons_of(read)
+    assert inline.BUDGET < count < inline.BUDGET + 1100
+    assert reasons == {f"inlining stops after {inline.BUDGET} statements"}
+
+
+def test_calls_of_calls_do_not_make_a_few_lines_a_long_kernel() -> None:
     levels = "void f0(__global int *p) { p[0] = 1; }\n"
     levels += "".join(
         f"void f{n}(__global int *p) {{ f{n - 1}(p); f{n - 1}(p + 1); }}\n" for n in range(1, 20)
     )
-    read = program(levels + "__kernel void k(__global int *a) { f19(a); }")
-    statements = list(ir.walk(read.kernels[0].body))
-    assert len(statements) < 4 * inline.BUDGET
-    reasons = {it.reason for it in statements if isinstance(it, ir.OpaqueCall)}
-    assert reasons == {f"inlining stops after {inline.BUDGET} statements"}
+    count, reasons = reasons_of(program(levels + "__kernel void k(__global int *a) { f19(a); }"))
+    (reason,) = reasons
+    assert reason.startswith("inlining stops after ")
+    assert count < 2 * (inline.BUDGET_OF_FEW + 100 * inline.BUDGET_A_STATEMENT)
+
+
+def test_a_helper_that_is_not_reached_any_more_counts_for_the_budget_all_the_same() -> None:
+    """An edit of it changes how many calls are followed: the kernel is put together anew."""
+    levels = "void f0(__global int *p) { p[0] = 1; }\n"
+    levels += "".join(
+        f"void f{n}(__global int *p) {{ f{n - 1}(p); f{n - 1}(p + 1); }}\n" for n in range(1, 20)
+    )
+    after = "void last(__global int *p) {{ {} }}\n__kernel void k(__global int *a) {{ f19(a); last(a); }}"
+    before = program(levels + after.format("p[0] = 1;"))
+    text = levels + after.format("p[0] = 1; p[1] = 2; p[2] = 3;")
+    edited, fresh = read_program(text, "k.cl", previous=before.cache), program(text)
+    assert reasons_of(edited) == reasons_of(fresh) != reasons_of(before)
 
 
 def test_constants_and_local_arrays_of_helpers_belong_to_the_kernel() -> None:
