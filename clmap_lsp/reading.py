@@ -240,7 +240,7 @@ def walk(folder: str, suffixes: Iterable[str], within: ReadScope) -> Iterator[Fo
     Folders whose names start with a dot are left out, and what package managers install: virtual
     environments, `site-packages`, `node_modules`. Links to folders are not followed. Links to files and
     everything that is no regular file are looked at, never opened: what leads out of the scope, and pipes and
-    devices, are yielded as refused.
+    devices, are yielded as refused, and so are folders that cannot be listed.
     """
     wanted = tuple(suffixes)
     # Below the current folder names are shown, and annotated, without a leading `./`.
@@ -250,7 +250,8 @@ def walk(folder: str, suffixes: Iterable[str], within: ReadScope) -> Iterator[Fo
         try:
             with os.scandir(here or ".") as entries:
                 listed = sorted(entries, key=lambda it: it.name)
-        except OSError:
+        except OSError as error:
+            yield Found(here or ".", reason(error))  # Its kernels are not checked: that must not pass unsaid.
             continue
         if here not in ("", folder) and any(it.name == _OF_AN_ENVIRONMENT for it in listed):
             continue

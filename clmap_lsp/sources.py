@@ -46,11 +46,18 @@ def decode(data: bytes, path: str) -> str:
 
     Raises: UnreadableError for UTF-16 and for binary files.
     """
-    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or _is_unmarked_utf16(data):
         raise UnreadableError(f"{path}: UTF-16 text; save it as UTF-8")
     if b"\0" in data:
         raise UnreadableError(f"{path}: a binary file, not OpenCL C source")
     return decoded(data)
+
+
+def _is_unmarked_utf16(data: bytes) -> bool:
+    """Tell UTF-16 without a byte-order mark: of ASCII, every other byte is zero and no other is."""
+    head = data[: 1 << 12]
+    even, odd = head[::2], head[1::2]
+    return any(not any(zeros) and all(others) for zeros, others in ((even, odd), (odd, even)) if zeros)
 
 
 def include_reader(includer: str, opened: Iterable[str] = (), own: Reader | None = None) -> Reader:

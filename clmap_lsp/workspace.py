@@ -95,7 +95,8 @@ def _above(folder: Path) -> list[Path]:
 
 def _marked(above: list[Path]) -> Path | None:
     for marker in (".git", CONFIG_NAME):
-        found = next((it for it in above if (it / marker).exists()), None)
+        # Not Path.exists, which raises where a folder may not be looked into.
+        found = next((it for it in above if os.path.exists(it / marker)), None)  # noqa: PTH110
         if found is not None:
             return found
     return None

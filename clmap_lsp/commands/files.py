@@ -32,6 +32,7 @@ def kernel_files(paths: Iterable[str], excluded: Callable[[Path], bool]) -> list
     found: dict[str, None] = {}
     for path in paths:
         if path == "-" or Path(path).is_file():
+            _refuse_other_languages(path)
             found[path] = None
         elif Path(path).is_dir():
             below = [it for it in _walk(path, SUFFIXES) if not (excluded(Path(it)) or _is_variant(Path(it)))]
@@ -56,6 +57,33 @@ _HEAD = re.compile(r"^[ \t]*(?:__)?kernel(?![\w.])[^;{}()\"']{0,200}\bvoid\b", r
 """How a kernel begins in a file of its own that is called `kernels.c`, as some courses do."""
 _DIRECTIVES = re.compile(r"^[ \t]*#[ \t]*(?:include|define)\b(.*)", re.MULTILINE)
 _FILE_NAMES = re.compile(r"(?<![\w.+-])[\w.+-]+\.\w+")
+
+
+_OTHERS = {
+    ".cu": "CUDA",
+    ".cuh": "CUDA",
+    ".hip": "HIP",
+    ".metal": "Metal",
+    ".glsl": "GLSL",
+    ".comp": "GLSL",
+    ".hlsl": "HLSL",
+    ".wgsl": "WGSL",
+}
+"""Kernels in other languages by suffix: errors at every `<<<` would not say that this is the wrong tool."""
+_OF_OPENCL = re.compile(r"\b(?:get_global_id|get_group_id)\b|\b__kernel\b")
+"""What a source for several languages, chosen by macros, has for OpenCL."""
+
+
+def _refuse_other_languages(path: str) -> None:
+    language = _OTHERS.get(Path(path).suffix.lower())
+    if language is None:
+        return
+    try:
+        text = read_source(path)
+    except UnreadableError:
+        return  # The check says why.
+    if not _OF_OPENCL.search(text):
+        raise UsageError(f"{path}: {language}, not OpenCL C: nothing here can be checked")
 
 
 def _without_parts(paths: Sequence[str]) -> Iterator[str]:

@@ -7,6 +7,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,15 +54,16 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("recording needs the OpenCL loader of Linux or another Unix")
     output = Path(args.output).absolute()
     before = os.environ.get("OPENCL_LAYERS")
-    own = str(layer(user_cache_path("clmap-lsp") / "layer"))
-    layers = f"{before}:{own}" if before else own
-    check_output(Path(args.output), f"-o {args.output}")
-    output.unlink()
-    environment = {**os.environ, "OPENCL_LAYERS": layers, "CLMAP_RECORD": str(output)}
-    try:
-        code = subprocess.run(command, env=environment, check=False).returncode
-    except OSError as error:
-        raise UsageError(f"{command[0]}: {(error.strerror or str(error)).lower()}") from None
+    with _kept(user_cache_path("clmap-lsp") / "layer") as folder:
+        own = str(layer(folder))
+        layers = f"{before}:{own}" if before else own
+        check_output(Path(args.output), f"-o {args.output}")
+        output.unlink()
+        environment = {**os.environ, "OPENCL_LAYERS": layers, "CLMAP_RECORD": str(output)}
+        try:
+            code = subprocess.run(command, env=environment, check=False).returncode
+        except OSError as error:
+            raise UsageError(f"{command[0]}: {(error.strerror or str(error)).lower()}") from None
     _report(output)
     if code > 0:
         sys.stderr.write(f"clmap-lsp: the program ended with exit code {code}\n")
@@ -67,6 +71,21 @@ def run(args: argparse.Namespace) -> int:
         sys.stderr.write(f"clmap-lsp: the program was ended by {signal.Signals(-code).name}\n")
         return 128 - code
     return code
+
+
+@contextmanager
+def _kept(folder: Path) -> Iterator[Path]:
+    """Give a folder to keep the layer in; one for this run where the user has none, as in many containers."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except OSError:
+        writable = False
+    if writable:
+        yield folder
+        return
+    with tempfile.TemporaryDirectory(prefix="clmap-layer-") as temporary:
+        yield Path(temporary)
 
 
 def _report(output: Path) -> None:

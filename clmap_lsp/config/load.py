@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Collection, Mapping
@@ -50,9 +51,10 @@ class ConfigError(Exception):
 
 def find(start: Path) -> Path | None:
     """Return the nearest `clmap.toml` in the folder of `start` or above it."""
-    folder = start if start.is_dir() else start.parent
+    # os.path where Path would raise: in folders that may not be looked into.
+    folder = start if os.path.isdir(start) else start.parent  # noqa: PTH112
     for candidate in (folder.absolute(), *folder.absolute().parents):
-        if (path := candidate / CONFIG_NAME).is_file():
+        if os.path.isfile(path := candidate / CONFIG_NAME):  # noqa: PTH113
             return path
     return None
 

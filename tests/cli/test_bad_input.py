@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
 import subprocess
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from clmap_command import SIMPLE, assert_usage_error, clmap
+
+from clmap_lsp.cli import main
 
 GOOD = "__kernel void f(__global float *x) { x[get_global_id(0) * 32] = 1.0f; }\n"
 
@@ -29,6 +32,8 @@ def test_a_directory_without_kernels(tmp_path: Path) -> None:
     [
         (b"\x7fELF\x02\x01\x00\x00", "a binary file"),
         ("__kernel".encode("utf-16"), "UTF-16"),
+        (GOOD.encode("utf-16-le"), "UTF-16"),
+        (GOOD.encode("utf-16-be"), "UTF-16"),
     ],
 )
 def test_a_file_that_is_no_text(tmp_path: Path, data: bytes, part: str) -> None:
@@ -67,6 +72,56 @@ def test_an_unreadable_file_does_not_hide_the_findings_of_others(tmp_path: Path)
     assert done.returncode == 2
     assert "CM102" in done.stdout
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["k.cu", "k.CUH", "k.hip"])
+def test_kernels_in_another_language_are_told_as_that(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("__global__ void f(float *a) { a[threadIdx.x * 32] = 1; }\n")
+    assert_usage_error(clmap("check", name, cwd=tmp_path), name, "not OpenCL C")
+
+
+def test_a_source_for_several_languages_is_checked(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text(GOOD)
+    assert clmap("check", "k.cu", cwd=tmp_path).returncode == 1
+
+
+def test_a_folder_that_cannot_be_listed_is_told(tmp_path: Path, monkeypatch, capsys) -> None:
+    """Whose kernels are not checked. A refused one is made: root may look everywhere."""
+    for folder in (tmp_path, tmp_path / "closed"):
+        folder.mkdir(exist_ok=True)
+        (folder / "k.cl").write_text(GOOD)
+    scan = os.scandir
+
+    def refuse(path: str):
+        if Path(path).name == "closed":
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert main(["check", str(tmp_path), "--format", "concise"]) == 1
+    printed = capsys.readouterr()
+    assert "CM102" in printed.out
+    assert f"{tmp_path / 'closed'}: left out (permission denied)" in printed.err
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="becomes another user")
+def test_a_folder_that_may_not_be_entered_is_named_itself(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (closed / "k.cl").write_text(GOOD)
+    closed.chmod(0)
+    code = f"""
+import os
+from pathlib import Path
+from clmap_lsp.config.load import find
+from clmap_lsp.workspace import workspace_of
+os.setegid(65534)
+os.seteuid(65534)
+print(workspace_of({str(closed / "k.cl")!r}), find(Path({str(closed)!r})))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd="/")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == f"{closed} None"
 
 
 def test_syntax_errors_leave_the_other_kernels(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -152,3 +153,24 @@ def test_an_older_recording_is_written_over(tmp_path: Path) -> None:
     done = clmap("record", "-o", str(tmp_path / "x"), "--", sys.executable, "-c", "pass")
     assert done.returncode == 0
     assert not (tmp_path / "x").exists()
+
+
+def test_a_user_without_a_folder_for_caches_records_all_the_same(tmp_path: Path) -> None:
+    """As in containers, where the user has no home; a file in the way refuses root too."""
+    (tmp_path / "home").write_text("")
+    (tmp_path / "host.py").write_text(PROGRAM)
+    nowhere = {"HOME": str(tmp_path / "home"), "XDG_CACHE_HOME": str(tmp_path / "home" / "cache")}
+    program = ["env", f"HOME={tmp_path}", f"XDG_CACHE_HOME={tmp_path}", sys.executable, "host.py"]
+    recorded = tmp_path / "run.clrec"
+    command = [sys.executable, "-m", "clmap_lsp", "record", "-o", str(recorded), "--", *program]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, **nowhere},
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert read_recording(recorded.read_text(), "run.clrec").launches
