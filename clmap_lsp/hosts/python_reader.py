@@ -20,6 +20,9 @@ from clmap_lsp.hosts.tree import (
     Comprehension,
     Conditional,
     Declare,
+    Decorate,
+    Define,
+    Entered,
     Evaluate,
     Expr,
     Function,
@@ -40,6 +43,7 @@ from clmap_lsp.hosts.tree import (
     Stmt,
     Str,
     Unary,
+    Yield,
 )
 from clmap_lsp.hosts.values import bounded
 from clmap_lsp.source.bounded import host_tree
@@ -67,6 +71,8 @@ class _Reader(TreeReader):
     def __init__(self, path: str) -> None:
         super().__init__(path)
         self.wrapped = False
+        self.yields = False
+        """Whether the function that is being read yields anything."""
         self.functions_around = 0
         self.imports: dict[str, tuple[str, str]] = {}
 
@@ -93,14 +99,21 @@ class _Reader(TreeReader):
                 self.functions.append(function)
                 if self.functions_around:  # It knows the variables of the functions that it stands in.
                     yield Evaluate(Assign(Name(function.name), "", Lambda(function)), row)
+                else:
+                    yield from _defined(function)
             case "class_definition":
+                known = len(self.functions)
                 self._class(node)
+                for it in self.functions[known:]:
+                    yield from _defined(it) if it.owner else ()
             case "decorated_definition":
                 inner = node.child_by_field_name("definition")
                 if inner is not None:
-                    before, self.wrapped = self.wrapped, _is_wrapped(node)
+                    is_local = inner.type == "function_definition" and self.functions_around > 0
+                    before, self.wrapped = self.wrapped, _is_wrapped(node) and not is_local
                     yield from self.statement(inner)
                     self.wrapped = before
+                    yield from self._decorated(node, inner) if is_local else ()
             case "import_statement" | "import_from_statement":
                 self._import(node)
             case "if_statement":
@@ -127,6 +140,14 @@ class _Reader(TreeReader):
             case "block" | "ERROR" | "else_clause":
                 for child in node.named_children:
                     yield from self.statement(child)
+
+    def _decorated(self, node: Node, function: Node) -> Iterator[Stmt]:
+        """Yield what decorators make of a function, that next to it first."""
+        listed = [it for it in node.named_children if it.type == "decorator" and it.named_children]
+        for it in reversed(listed):
+            if _decorator_name(it) not in _KEEPS_RESULT:
+                decorator = self.expression(it.named_children[0])
+                yield Decorate(field_text(function, "name"), decorator, it.start_point.row + 1)
 
     def _import(self, node: Node) -> None:
         """Note what the names of an import mean."""
@@ -168,10 +189,10 @@ class _Reader(TreeReader):
                 if value.type == "as_pattern" and len(value.named_children) == 2:
                     target = value.named_children[1]
                     name = target.named_children[0] if target.named_children else target
-                    opened = self.expression(value.named_children[0])
+                    opened = Entered(self.expression(value.named_children[0]))
                     yield Evaluate(Assign(self.expression(name), "", opened), item.start_point.row + 1)
                 else:
-                    yield Evaluate(self.expression(value), item.start_point.row + 1)
+                    yield Evaluate(Entered(self.expression(value)), item.start_point.row + 1)
         yield from self.block(node.child_by_field_name("body"))
 
     def _try(self, node: Node) -> Iterator[Stmt]:
@@ -255,10 +276,12 @@ class _Reader(TreeReader):
 
     def _function(self, node: Node, owner: str) -> Function:
         wrapped, self.wrapped = self.wrapped, False
+        yields, self.yields = self.yields, False
         self.functions_around += 1
         body = self.block(node.child_by_field_name("body"))
         self.functions_around -= 1
         self.wrapped = wrapped
+        is_generator, self.yields = self.yields, yields
         parameters = self._parameters(node.child_by_field_name("parameters"))
         name, row = field_text(node, "name"), node.start_point.row + 1
         named = frozenset(_global_names(node))
@@ -272,6 +295,7 @@ class _Reader(TreeReader):
             globals=named,
             is_property=bool(_PROPERTIES & set(_decorators(node.parent))),
             is_wrapped=self.wrapped,
+            is_generator=is_generator,
         )
 
     def _parameters(self, node: Node | None) -> tuple[Parameter, ...]:
@@ -426,6 +450,11 @@ class _Reader(TreeReader):
         name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         return Assign(self.or_opaque(name), "", self.or_opaque(value))
 
+    def yielded(self, node: Node) -> Expr:
+        self.yields = True
+        is_from = any(it.type == "from" for it in node.children)
+        return Yield(self.expression(node.named_children[0]) if node.named_children else None, is_from)
+
     def lambda_(self, node: Node) -> Expr:
         body = node.child_by_field_name("body")
         parameters = self._parameters(node.child_by_field_name("parameters"))
@@ -465,6 +494,7 @@ _Reader.expressions = {
     "named_expression": _Reader.walrus,
     "parenthesized_expression": TreeReader.parenthesised,
     "lambda": _Reader.lambda_,
+    "yield": _Reader.yielded,
     "none": lambda _reader, _node: Name("NULL"),
     "true": lambda _reader, _node: Num(1),
     "false": lambda _reader, _node: Num(0),
@@ -490,7 +520,18 @@ def _is_wrapped(node: Node) -> bool:
 def _decorators(node: Node | None) -> Iterator[str]:
     for child in node.named_children if node is not None and node.type == "decorated_definition" else ():
         if child.type == "decorator":
-            yield text_of(child).lstrip("@ ").partition("(")[0].strip().rpartition(".")[2]
+            yield _decorator_name(child)
+
+
+def _decorator_name(node: Node) -> str:
+    return text_of(node).lstrip("@ ").partition("(")[0].strip().rpartition(".")[2]
+
+
+def _defined(function: Function) -> Iterator[Stmt]:
+    """Yield the defaults of a function that are more than a number or a string."""
+    given = {it.name: it.default for it in function.parameters if it.default is not None}
+    if not all(isinstance(it, Num | Str) or it == Name("NULL") for it in given.values()):
+        yield Define(function.row, given)
 
 
 def _is_dataclass(node: Node | None) -> bool:

@@ -191,6 +191,21 @@ class Comprehension:
 
 
 @dataclass(frozen=True, slots=True)
+class Yield:
+    """`yield value`; `yield from value` goes through another generator."""
+
+    value: Expr | None
+    is_from: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """What `with value` gives in Python: what the generator of a context manager yields."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Opaque:
     """What is not understood; `parts` are evaluated for what they do."""
 
@@ -219,6 +234,8 @@ Expr = (
     | Assign
     | Lambda
     | Comprehension
+    | Yield
+    | Entered
     | Opaque
 )
 
@@ -317,7 +334,26 @@ class Scope:
     body: Block
 
 
-Stmt = Declare | Initialise | Evaluate | If | Loop | Switch | Return | Jump | Raise | Scope
+@dataclass(frozen=True, slots=True)
+class Define:
+    """Defaults of a function of Python, which are computed once, where it is defined: in `row`."""
+
+    row: int
+    defaults: Mapping[str, Expr]
+
+
+@dataclass(frozen=True, slots=True)
+class Decorate:
+    """`@decorator` above a function of Python that stands in another: what it returns takes its name."""
+
+    name: str
+    decorator: Expr
+    row: int
+
+
+Stmt = (
+    Declare | Initialise | Evaluate | If | Loop | Switch | Return | Jump | Raise | Scope | Define | Decorate
+)
 Block = tuple[Stmt, ...]
 
 
@@ -353,6 +389,8 @@ class Function:
     """A method of Python that is called where its name is read."""
     is_wrapped: bool = False
     """A decorator that is not known may return anything in place of what it returns."""
+    is_generator: bool = False
+    """It runs when what it returns is gone through."""
     result: str = ""
     """The type that it returns in C and C++, without what points to it."""
     namespace: str = ""

@@ -151,6 +151,14 @@ class Routine:
     identity: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What calling a generator of Python returns: it runs when that is gone through."""
+
+    name: str
+    identity: int
+
+
 Value = (
     Number
     | RunTime
@@ -164,6 +172,7 @@ Value = (
     | Launching
     | Alternatives
     | Routine
+    | Generated
 )
 
 

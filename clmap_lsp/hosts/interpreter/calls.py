@@ -38,6 +38,7 @@ from clmap_lsp.hosts.tree import (
 from clmap_lsp.hosts.values import (
     Alternatives,
     FileText,
+    Generated,
     Null,
     Number,
     Pointer,
@@ -115,7 +116,7 @@ class Interpreter(Flow):
                 if function.name == "main" and index == 0:
                     value = RunTime(parameter.name, default=1)
                 elif parameter.default is not None:
-                    value = opened_as(parameter.name, self.value(parameter.default))
+                    value = opened_as(parameter.name, self._default(function, parameter))
                 self.put(place, value)
             self.block(function.first)
             self._outermost(function.body)
@@ -162,11 +163,13 @@ class Interpreter(Flow):
         ends = [store for _, store in start.returns] + ([self.store] if self.store is not None else [])
         self.store = ends[-1] if ends else None
         new = islice(self.lambdas.values(), self.made_ready, None)
-        pending = [it for it in new if (it[0].path, it[0].row) not in self.entered]
-        for function, around in pending:
-            if function.path.endswith(".py"):
-                self.enclosing[id(function)] = around
-                self.call(function, [RunTime(it.name) for it in function.parameters])
+        pending = [it for it in new if (it.function.path, it.function.row) not in self.entered]
+        for it in pending:
+            if it.function.path.endswith(".py"):
+                self.reach(it)
+                given = self.call(it.function, [RunTime(each.name) for each in it.function.parameters])
+                if isinstance(given, Generated):
+                    self.gone_through(given)
 
     def answer(self, name: str, call: Call, values: list[Value]) -> Value | None:
         """Return what a known function, method or attribute gives; `None` where it is not known."""
@@ -208,7 +211,8 @@ class Interpreter(Flow):
         values: list[Value] | None = None
         if handler is not None and not self._is_own(name, callee):
             values = self._given(call)
-            result = handler(self, call, [owner, *values] if owner is not None else values)
+            listed = [self._listed_by(it) for it in values]
+            result = handler(self, call, [owner, *listed] if owner is not None else listed)
             if result is not None:
                 return result
         own = self.handlers.get("own " + name)
@@ -230,7 +234,8 @@ class Interpreter(Flow):
             return made
         if len(values) == 1 and name and not self.path.endswith((".py", ".c")) and self.is_owner(name):
             return values[0]
-        special = self.handlers["unknown"](self, call, [owner or Null(), *values])
+        listed = [self._listed_by(it) for it in values]
+        special = self.handlers["unknown"](self, call, [owner or Null(), *listed])
         return special if special is not None else RunTime(call.text or name)
 
     def _of_library(self, call: Call, name: str) -> Call | None:
@@ -284,14 +289,14 @@ class Interpreter(Flow):
 
     def skip_routine(self, routine: Routine) -> None:
         """Open what a function may write that was handed to one that is not known."""
-        known = self.lambdas.get(routine.identity)
-        if known is None:
+        closure = self.lambdas.get(routine.identity)
+        if closure is None:
             for function in self.project.functions(routine.name, self.path)[:1]:
                 self.skip(function, ())
                 if not function.owner and not self.path.endswith(".py"):
                     self.callbacks[function.path, function.row] = function
             return
-        function, frame = known
+        function, frame = closure.function, closure.outer
         for name in writes(function).names:
             it = frame
             while it is not None and name not in it.names:
@@ -509,8 +514,10 @@ class Interpreter(Flow):
         return self.call(found, values, this=this) if found is not None else RunTime(f"{function.name}(…)")
 
     def _held(self, held: Routine, values: Sequence[Value]) -> tuple[Function | None, Value | None]:
-        if held.identity in self.lambdas:
-            return self.lambdas[held.identity][0], None
+        closure = self.lambdas.get(held.identity)
+        if closure is not None:
+            self.reach(closure)
+            return closure.function, None
         if held.owner:
             return self.method(held.owner, held.name), held.this
         return self.overload(self.project.functions(held.name, self.path), values), held.this
@@ -535,7 +542,8 @@ class Interpreter(Flow):
     def _inlined(self, call: Call, function: Function, values: list[Value], this: Value | None) -> Value:
         self.calling = call.row, call.text
         result = self.call(function, values, call.arguments, this, call.keywords, call.template)
-        if function.is_wrapped and isinstance(result, (Number, Sizes, Text)):
+        is_distorted = function.is_wrapped or (function.path, function.row) in self.distorted
+        if is_distorted and isinstance(result, (Number, Sizes, Text)):
             result = RunTime(call.text)
         if "kernel" in function.name.lower() and isinstance(result, (RunTime, Null)):
             result = self.answer("kernel by name", call, values) or result
@@ -602,9 +610,7 @@ class Interpreter(Flow):
         given = self._bound(function, values, exprs, this, keywords or {}, frame)
         braces = {it.name: expr for it, expr in zip(function.parameters, exprs, strict=False)}
         shown = [self.value(self.project.expression(it)) for it in templates[: len(function.templates)]]
-        self.entered.add((function.path, function.row))
         self.frames.append(frame)
-        loops, self.loops = self.loops, []
         blocks, self.blocks = self.blocks, []
         try:
             self._templates(function, shown)
@@ -613,13 +619,37 @@ class Interpreter(Flow):
                     frame.names[parameter.name] = place
                 else:
                     self._give(parameter, value, braces.get(parameter.name))
+        finally:
+            self.frames.pop()
+            self.blocks = blocks
+        if function.is_generator:
+            identity = len(self.generators) + 1
+            self.generators[identity] = frame
+            return Generated(function.name, identity)
+        self.run_body(frame)
+        return self._returned(function, frame)
+
+    def run_body(self, frame: Frame) -> None:
+        """Run the statements of a call whose parameters have their values."""
+        function = frame.function
+        self.entered.add((function.path, function.row))
+        self.frames.append(frame)
+        loops, self.loops = self.loops, []
+        blocks, self.blocks = self.blocks, []
+        try:
             self.block(function.first)
             self.block(function.body)
         finally:
             self.frames.pop()
             self.loops = loops
             self.blocks = blocks
-        return self._returned(function, frame)
+
+    def _default(self, function: Function, parameter: Parameter) -> Value:
+        """Return what a parameter is without an argument: in Python, what that was at its definition."""
+        known = self.defaults.get((function.path, function.row), {}).get(parameter.name)
+        if known is not None:
+            return known
+        return self.value(parameter.default) if parameter.default is not None else RunTime(parameter.name)
 
     def _give(self, parameter: Parameter, value: Value | None, braces: Expr | None) -> None:
         """Put what a call gives a parameter, or what it is without, into a variable of its own."""
@@ -628,8 +658,7 @@ class Interpreter(Flow):
             return
         held = value
         if held is None:
-            default = parameter.default
-            held = self.value(default) if default is not None else RunTime(parameter.name)
+            held = self._default(self.frame.function, parameter)
         if not parameter.is_reference and self.copied_list(own, held):
             return
         if "*" not in parameter.type:

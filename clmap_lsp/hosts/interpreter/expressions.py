@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clmap_lsp.hosts.interpreter.objects import Objects
-from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, Frame
+from clmap_lsp.hosts.interpreter.state import MAX_UNROLLED, Closure, Frame
 from clmap_lsp.hosts.store import join_values
 from clmap_lsp.hosts.strings import percent, piece
 from clmap_lsp.hosts.tree import (
@@ -20,7 +20,9 @@ from clmap_lsp.hosts.tree import (
     Conditional,
     Dereference,
     Designated,
+    Entered,
     Expr,
+    Function,
     Index,
     Items,
     Lambda,
@@ -33,10 +35,12 @@ from clmap_lsp.hosts.tree import (
     SizeOf,
     Str,
     Unary,
+    Yield,
 )
 from clmap_lsp.hosts.values import (
     Alternatives,
     ArrayValue,
+    Generated,
     Null,
     Number,
     Pointer,
@@ -146,9 +150,16 @@ class Expressions(Objects):
             case Lambda(function):
                 identity = len(self.lambdas) + 1
                 outer = self._kept(identity) if function.by_value else self.frame if self.frames else None
-                self.lambdas[identity] = (function, outer)
-                self.enclosing[id(function)] = outer
+                self.lambdas[identity] = Closure(function, outer, self.defaults_of(function))
+                self.reach(self.lambdas[identity])
                 return Routine(function.name, identity=identity)
+            case Yield(given, is_from):
+                return self._yielded(given, is_from=is_from)
+            case Entered(given):
+                entered = self.value(given)
+                if isinstance(entered, Generated):
+                    return self.gone_through(entered) or RunTime(entered.name)
+                return entered
             case Comprehension():
                 return self._comprehension(expression)
             case Opaque(text, parts):
@@ -158,6 +169,57 @@ class Expressions(Objects):
                 return (
                     last if text and len(parts) == 2 and "," in text else RunTime(" ".join(text.split())[:72])
                 )
+
+    def defaults_of(self, function: Function) -> dict[str, Value]:
+        """Return what parameters of a function of Python are without an argument, as of now."""
+        if not function.path.endswith(".py"):
+            return {}
+        return {it.name: self.value(it.default) for it in function.parameters if it.default is not None}
+
+    def reach(self, closure: Closure) -> None:
+        """Note which of the functions that one text made is meant next."""
+        function = closure.function
+        self.enclosing[id(function)] = closure.outer
+        if closure.defaults:
+            self.defaults[function.path, function.row] = closure.defaults
+
+    def _yielded(self, given: Expr | None, *, is_from: bool) -> Value:
+        value = self.value(given) if given is not None else Null()
+        if is_from and isinstance(value, Generated):
+            passed = self.gone_through(value)
+            self.frame.yielded += [passed] if passed is not None else []
+        elif is_from:
+            self.frame.yielded += self._items(value) or [RunTime(text_of(value))]
+        else:
+            self.frame.yielded.append(value)
+        return RunTime("yield")
+
+    def gone_through(self, generated: Generated) -> Value | None:
+        """Run a generator; return any of what it yields, None where that is nothing.
+
+        What goes through it runs between its parts. Here it runs behind all of them, once for all items.
+        """
+        held = self.generators.get(generated.identity)
+        if held is None or self.store is None or any(it.function is held.function for it in self.frames):
+            return RunTime(generated.name)
+        frame = replace(held, returns=[], calls={}, yielded=[])
+        self.run_body(frame)
+        ends = [store for _, store in frame.returns] + ([self.store] if self.store is not None else [])
+        self.store = ends[0] if ends else None
+        for other in ends[1:]:
+            self.store = self.joined(self.store, other, 1)
+        return join_values(f"#{generated.name}(…)", frame.yielded) if frame.yielded else None
+
+    def _listed_by(self, value: Value) -> Value:
+        """Return a generator as a list of any of what it yields, as what is not known goes through it."""
+        if not isinstance(value, Generated):
+            return value
+        items = self.gone_through(value)
+        if items is None:
+            return Sizes(())
+        place = f"{self.fresh_memory()}{value.name}"
+        self.put(f"{place}[*]", items)
+        return Pointer(place)
 
     def _kept(self, identity: int) -> Frame:
         """Return a frame with the values that variables have now, for a lambda that keeps them."""
@@ -195,7 +257,7 @@ class Expressions(Objects):
 
     def _comprehension(self, it: Comprehension) -> Value:
         """Return a list, or a dictionary, that an expression makes for each of some known items."""
-        items = self._items(self.value(it.over))
+        items = self._items(self._listed_by(self.value(it.over)))
         dictionary = Call(Name("dict"), (), row=it.row, text=it.text)
         place = self.fresh("d", dictionary) if it.key is not None else ""
         if items is None or len(items) > MAX_UNROLLED:

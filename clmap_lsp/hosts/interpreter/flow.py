@@ -15,6 +15,8 @@ from clmap_lsp.hosts.tree import (
     Block,
     Call,
     Declare,
+    Decorate,
+    Define,
     Evaluate,
     Expr,
     If,
@@ -34,9 +36,11 @@ from clmap_lsp.hosts.tree import (
     Unary,
 )
 from clmap_lsp.hosts.values import (
+    Generated,
     Null,
     Number,
     Pointer,
+    Routine,
     RunTime,
     Sizes,
     Text,
@@ -135,6 +139,19 @@ class Flow(Expressions):
                 self.store = None
             case Scope(body):
                 self.scoped(body)
+            case Define(row, defaults):
+                self.defaults[self.path, row] = {name: self.value(it) for name, it in defaults.items()}
+            case Decorate(name, decorator, row):
+                self._decorate(name, decorator, row)
+
+    def _decorate(self, name: str, decorator: Expr, row: int) -> None:
+        """Let a decorator that can be followed put something in the place of a function."""
+        held = self.named(name)
+        made = self.called(Call(decorator, (Name(name),), {}, (), row, f"@{name}"))
+        if isinstance(made, Routine) or (isinstance(made, Pointer) and made.place in self.objects):
+            self.assign(Name(name), made)
+        elif isinstance(held, Routine) and (closure := self.lambdas.get(held.identity)) is not None:
+            self.distorted.add((closure.function.path, closure.function.row))
 
     def _if(self, statement: If) -> None:
         self._read_from_stream(statement.condition)
@@ -322,6 +339,12 @@ class Flow(Expressions):
         return alive and self.store is not None
 
     def _each(self, loop: Loop, each: Expr, over: Value) -> None:
+        if isinstance(over, Generated):
+            any_item = self.gone_through(over)
+            if any_item is not None and self.store is not None:
+                self.assign(each, any_item)
+                self._widened(loop, skipped=False, never=False)
+            return
         items = self._items(over)
         if isinstance(over, Pointer) and isinstance(each, Name) and each.name in set(_assigned(loop.body)):
             self.open_at(over.place, keeps_default=False)  # It may be a reference.

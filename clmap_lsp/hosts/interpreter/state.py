@@ -95,6 +95,7 @@ class Frame:
     outer: Frame | None = None
     """Where a lambda was written."""
     returns: list[tuple[Value, Store]] = field(default_factory=list)
+    yielded: list[Value] = field(default_factory=list)
     calls: dict[int, tuple[Call, Value]] = field(default_factory=dict)
     """What the calls of the statement that is being run gave."""
     is_module: bool = False
@@ -104,6 +105,15 @@ class Frame:
     """Those that C's `...` takes."""
     called: tuple[int, str] = (0, "")
     """Row and text of the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """A function that stands in another, as it was met once."""
+
+    function: Function
+    outer: Frame | None
+    defaults: Mapping[str, Value] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -140,11 +150,6 @@ class State(ABC):
         """Classes of places that hold an object of the project's own."""
         self.callbacks: dict[tuple[str, int], Function] = {}
         """Functions of C that were handed to ones which are not known: these may call them later."""
-        self.lambdas: dict[int, tuple[Function, Frame | None]] = {}
-        self.made_ready = 0
-        """How many of these were met before what is run now."""
-        self.enclosing: dict[int, Frame | None] = {}
-        """By the identity of a function that stands in another: the call that reached it last."""
         self.counting: set[tuple[str, int]] = set()
         """Functions that return numbers, by file and row."""
         self.loops: list[LoopState] = []
@@ -171,6 +176,21 @@ class State(ABC):
         """Names of variables and fields that functions which were not run may have given other values."""
         self.blocks: list[set[str]] = []
         """Of each block of C that is being run, the names that it declares."""
+        self._know_no_functions()
+
+    def _know_no_functions(self) -> None:
+        """Make room for functions that are values."""
+        self.lambdas: dict[int, Closure] = {}
+        self.generators: dict[int, Frame] = {}
+        """By identity: calls of generators that run when they are gone through."""
+        self.defaults: dict[tuple[str, int], Mapping[str, Value]] = {}
+        """By file and row: the defaults of Python's functions, as they were where it was defined."""
+        self.distorted: set[tuple[str, int]] = set()
+        """Functions under decorators that could not be followed: what they return may be anything."""
+        self.made_ready = 0
+        """How many of these were met before what is run now."""
+        self.enclosing: dict[int, Frame | None] = {}
+        """By the identity of a function that stands in another: the call that reached it last."""
 
     def branched(self) -> Self:
         """Return one that knows the same and goes on by itself; work is counted for what is copied."""
@@ -431,6 +451,10 @@ class State(ABC):
     @abstractmethod
     def value(self, expression: Expr) -> Value:
         """Return what an expression is worth, and do what it does."""
+
+    @abstractmethod
+    def run_body(self, frame: Frame) -> None:
+        """Run the statements of a call whose parameters have their values."""
 
     @abstractmethod
     def block(self, statements: Block) -> None:
