@@ -195,7 +195,10 @@ class _Reader(TreeReader):
         if body is None or not name:
             return
         fields: list[Declare] = []
+        virtual: set[str] = set()
+        templates, self.templates = self.templates, ()
         for child in body.named_children:
+            virtual |= _virtual(child)
             if child.type in ("field_declaration", "declaration"):
                 self._prototype(child, name)
             if child.type == "field_declaration":
@@ -211,14 +214,19 @@ class _Reader(TreeReader):
                 self._class(child)
             elif child.type == "enum_specifier":
                 self._enumeration(child)
+        self.templates = templates
         bases = tuple(
-            _last_name(it)
+            it
             for clause in node.named_children
             if clause.type == "base_class_clause"
             for it in clause.named_children
             if it.type in ("type_identifier", "qualified_identifier", "template_type")
         )
-        self.classes[name] = Class(name, tuple(fields), bases, node.type == "union_specifier")
+        is_union = node.type == "union_specifier"
+        names, given = tuple(map(_last_name, bases)), tuple(map(_template, bases))
+        self.classes[name] = Class(
+            name, tuple(fields), names, is_union, frozenset(virtual), templates, given
+        )
 
     def _function(self, node: Node, owner: str) -> None:
         declarator = node.child_by_field_name("declarator")
@@ -231,6 +239,7 @@ class _Reader(TreeReader):
         name = _last_name(called)
         if called is not None and called.type == "qualified_identifier":
             owner = _last_name(called.child_by_field_name("scope")) or owner
+        templates, self.templates = self.templates, ()
         first: list[Stmt] = []
         for child in node.named_children:
             if child.type == "field_initializer_list":
@@ -246,10 +255,12 @@ class _Reader(TreeReader):
             self.path,
             row,
             tuple(first),
-            self.templates,
+            templates,
+            _template(called),
             result=_last_name(node.child_by_field_name("type")),
             namespace=self.namespace,
         )
+        self.templates = templates
         self.functions.append(made)
 
     def _prototype(self, node: Node, owner: str) -> None:
@@ -548,9 +559,8 @@ class _Reader(TreeReader):
     def update(self, node: Node) -> Expr:
         operand = self.or_opaque(node.child_by_field_name("argument"))
         op = field_text(node, "operator")[0]
-        changed = Assign(operand, op, Num(1))
         is_prefix = bool(node.children) and node.children[0].type in ("++", "--")
-        return changed if is_prefix else Binary("-" if op == "+" else "+", changed, Num(1))
+        return Assign(operand, op, Num(1), gives_before=not is_prefix)
 
     def assignment(self, node: Node) -> Expr:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
@@ -753,6 +763,18 @@ def _declared(node: Node | None) -> tuple[str, _Shape]:
                 shape.arguments = list(listed.named_children) if listed is not None else []
         node = _inner(node)
     return "", shape
+
+
+def _virtual(member: Node) -> frozenset[str]:
+    """Return the name of a method that is declared as virtual, or as one that overrides another."""
+    is_virtual = any(it.type in ("virtual", "virtual_function_specifier") for it in member.children)
+    declarator = member.child_by_field_name("declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = _inner(declarator)
+    if declarator is None:
+        return frozenset()
+    is_virtual = is_virtual or any(it.type == "virtual_specifier" for it in declarator.named_children)
+    return frozenset((_last_name(declarator.child_by_field_name("declarator")),)) if is_virtual else frozenset()
 
 
 def _are_parameters(listed: Sequence[Node]) -> bool:

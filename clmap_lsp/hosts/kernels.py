@@ -18,6 +18,7 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MARK = re.compile(r"[;{}()]")
 _BRACKET = re.compile(r"[();{]")
+_OPAQUE = re.compile(r"\b(?:image\w*_t|sampler_t|pipe|queue_t|event_t)\b")
 _LONGEST_HEAD = 2000
 """Characters between `kernel` and its parameters, return type and macros."""
 _LONGEST_PARAMETERS = 20_000
@@ -29,6 +30,11 @@ class KernelParameter:
 
     name: str
     type: str
+
+    @property
+    def is_value(self) -> bool:
+        """False for what points to memory or stands for an image: hosts know no number for it."""
+        return "*" not in self.type and _OPAQUE.search(self.type) is None
 
     @property
     def is_local(self) -> bool:
@@ -138,4 +144,5 @@ def _parameters_of(text: str) -> Iterator[KernelParameter]:
             words = list(_WORD.finditer(re.sub(r"\[[^\]]*\]", lambda it: " " * len(it[0]), piece)))
             if piece and words and piece != "void":
                 last = words[-1]
-                yield KernelParameter(last[0], piece[: last.start()].strip())
+                is_array = "[" in piece[last.end() :]
+                yield KernelParameter(last[0], piece[: last.start()].strip() + (" *" if is_array else ""))

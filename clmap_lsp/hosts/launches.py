@@ -877,7 +877,7 @@ def _launch(
         match value:
             case LocalMemory(size):
                 local_arguments[parameter] = _host_value(size)
-            case Number() | RunTime() if known is None or "*" not in known.type:
+            case Number() | RunTime() if known is None or known.is_value:
                 found = _host_value(value)
                 if found.text == f"arg[{index}]":  # Joined where nothing has a better name for it.
                     found = replace(found, text="several values")

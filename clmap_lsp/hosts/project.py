@@ -700,9 +700,11 @@ class HostProject:
     def _perhaps_called(self, name: str, function: Function) -> Sequence[Function]:
         """Return the functions that a name in a function may mean, whatever it is called on."""
         found = self.functions(name, function.path) or self._operators.get(name, [])
-        if name != function.name or not function.owner:
+        own = self.class_named(function.owner, function.path) if function.owner else None
+        is_virtual = own is not None and name in own.virtual
+        if not is_virtual and (name != function.name or not function.owner):
             return found
-        # A method that calls the one of its name of another object, or a function.
+        # A method that calls the one of its name of another object, a function, or what overrides a method.
         others = [it for path in self.candidates(name, function.path) if (it := self.file(path)) is not None]
         return [it for each in others for it in each.module.functions if it.name == name]
 

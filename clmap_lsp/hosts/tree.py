@@ -165,6 +165,8 @@ class Assign:
     target: Expr
     op: str
     value: Expr
+    gives_before: bool = False
+    """It is worth what the target was before: `target++`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +383,8 @@ class Function:
     """What a constructor's initialiser list says."""
     templates: tuple[str, ...] = ()
     """Names of its template parameters."""
+    specialised: tuple[str, ...] = ()
+    """The template arguments that it is written for, as text."""
     by_value: bool = False
     """A lambda that keeps the values that variables had where it was written."""
     globals: frozenset[str] = frozenset()
@@ -405,6 +409,12 @@ class Class:
     fields: tuple[Declare, ...]
     bases: tuple[str, ...] = ()
     is_union: bool = False
+    virtual: frozenset[str] = frozenset()
+    """Methods of C++ that it says are virtual, or override one that is."""
+    templates: tuple[str, ...] = ()
+    """Names of its template parameters."""
+    base_templates: tuple[tuple[str, ...], ...] = ()
+    """What it gives the template parameters of each base, as text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,8 @@ from clmap_lsp.hosts.values import (
     is_handle,
     is_program,
     name_of,
+    size_of,
+    text_of,
 )
 from clmap_lsp.hosts.walking import called_names, weight, writes
 
@@ -410,6 +412,9 @@ class Interpreter(Flow):
                 own = self.frame.this
                 is_global = self._is_of_namespace(callee.scope) or self.path.endswith(".py")
                 if own is not None and self.frame.function.owner and not is_global:
+                    overriding = self._overriding(own, callee)
+                    if overriding is not None:
+                        return overriding, own
                     method = self.overload(
                         self.project.functions(name, self.path, self.frame.function.owner), values
                     ) or self.method(self.frame.function.owner, name)
@@ -417,7 +422,7 @@ class Interpreter(Flow):
                         return method, own
                 of_namespace = self._of_namespace(callee)
                 functions = of_namespace or self.project.functions(name, self.path, "")
-                return self.overload(functions, values), None
+                return self.overload(self._specialised(functions, call.template), values), None
             case Member(_, name):
                 if isinstance(owner, Pointer):
                     cls = self.objects.get(owner.place) or self._class_of(owner.place)
@@ -455,6 +460,34 @@ class Interpreter(Flow):
             case _:
                 held = self.value(callee)
                 return self._held(held, values) if isinstance(held, Routine) else (None, None)
+
+    def _overriding(self, own: Value, callee: Name) -> Function | None:
+        """Return the method of a derived class that a method of its base calls, if that is virtual."""
+        made = self.objects.get(own.place) if isinstance(own, Pointer) else None
+        running = self.frame.function.owner
+        if made is None or made == running or callee.scope or not self._is_base(running, made, 0):
+            return None
+        is_virtual = self._is_virtual(running, callee.name) or self._is_virtual(made, callee.name)
+        return self.method(made, callee.name) if is_virtual else None
+
+    def _is_virtual(self, owner: str, name: str, depth: int = 0) -> bool:
+        cls = self.project.class_named(owner, self.path) if depth < _MAX_BASES else None
+        if cls is None:
+            return False
+        return name in cls.virtual or any(self._is_virtual(it, name, depth + 1) for it in cls.bases)
+
+    def _specialised(self, functions: Sequence[Function], given: Sequence[str]) -> Sequence[Function]:
+        """Return the functions that are written for some template arguments, else those for any."""
+        if not any(it.specialised for it in functions):
+            return functions
+        wanted = tuple(text_of(self.value(self.project.expression(it))) for it in given)
+        same = [
+            it
+            for it in functions
+            if it.specialised
+            and tuple(text_of(self.value(self.project.expression(each))) for each in it.specialised) == wanted
+        ]
+        return same or [it for it in functions if not it.specialised] or functions
 
     def _static_method(self, callee: Name, values: Sequence[Value]) -> Function | None:
         """Return the method that `Class::method` names; of a base class it is called for the own object."""
@@ -610,10 +643,11 @@ class Interpreter(Flow):
         given = self._bound(function, values, exprs, this, keywords or {}, frame)
         braces = {it.name: expr for it, expr in zip(function.parameters, exprs, strict=False)}
         shown = [self.value(self.project.expression(it)) for it in templates[: len(function.templates)]]
+        deduced = [self._deduced(it, function, exprs) for it in function.templates] if not shown else ()
         self.frames.append(frame)
         blocks, self.blocks = self.blocks, []
         try:
-            self._templates(function, shown)
+            self._templates(function, shown or deduced)
             for parameter, value, place in given:
                 if place is not None:
                     frame.names[parameter.name] = place
@@ -689,6 +723,17 @@ class Interpreter(Flow):
         for extra in frame.rest if "va_start" not in called_names(function) else ():
             if isinstance(extra, Pointer) and not is_handle(extra):
                 self.open_at(extra.place)
+
+    def _deduced(self, name: str, function: Function, exprs: Sequence[Expr]) -> Value:
+        """Return the type that arguments give a template parameter, as far as variables are declared."""
+        for parameter, expr in zip(function.parameters, exprs, strict=False):
+            if parameter.type.removeprefix("const ").rstrip("*& ") != name:
+                continue
+            place = self.place(expr) if isinstance(expr, (Name, Member)) else None
+            declared = self._resolved(self.types.get(place, "").rstrip("*") if place is not None else "")
+            if size_of(declared) is not None:
+                return RunTime(declared)
+        return RunTime(name)
 
     def _templates(self, function: Function, given: Sequence[Value]) -> None:
         """Declare a function's template parameters, open but for those that were given."""

@@ -285,6 +285,7 @@ class Expressions(Objects):
 
     def _assignment(self, assign: Assign) -> Value:
         value = self.value(assign.value)
+        before: Value | None = None
         if assign.op:
             before = self.value(assign.target)
             value = self.combined(assign.op, before, value)
@@ -297,7 +298,17 @@ class Expressions(Objects):
                 self._fill(place, assign.value)
                 return value
         self.assign(assign.target, value)
-        return value
+        if before is not None and assign.gives_before:
+            return before
+        return self._as_held(assign.target, value)
+
+    def _as_held(self, target: Expr, value: Value) -> Value:
+        """Return a number as the variable of C holds it that it was put into."""
+        if not isinstance(target, Name) or not isinstance(value, (Number, RunTime)):
+            return value
+        place = self.place(target)
+        type_name = self.types.get(place, "") if place is not None else ""
+        return converted(self._resolved(type_name), value) if type_name and "*" not in type_name else value
 
     def _binary(self, expression: Binary) -> Value:
         op = expression.op
