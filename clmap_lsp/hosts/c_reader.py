@@ -224,9 +224,7 @@ class _Reader(TreeReader):
         )
         is_union = node.type == "union_specifier"
         names, given = tuple(map(_last_name, bases)), tuple(map(_template, bases))
-        self.classes[name] = Class(
-            name, tuple(fields), names, is_union, frozenset(virtual), templates, given
-        )
+        self.classes[name] = Class(name, tuple(fields), names, is_union, frozenset(virtual), templates, given)
 
     def _function(self, node: Node, owner: str) -> None:
         declarator = node.child_by_field_name("declarator")
@@ -774,7 +772,9 @@ def _virtual(member: Node) -> frozenset[str]:
     if declarator is None:
         return frozenset()
     is_virtual = is_virtual or any(it.type == "virtual_specifier" for it in declarator.named_children)
-    return frozenset((_last_name(declarator.child_by_field_name("declarator")),)) if is_virtual else frozenset()
+    return (
+        frozenset((_last_name(declarator.child_by_field_name("declarator")),)) if is_virtual else frozenset()
+    )
 
 
 def _are_parameters(listed: Sequence[Node]) -> bool:

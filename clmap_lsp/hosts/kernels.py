@@ -14,6 +14,8 @@ _KERNEL = re.compile(r"(?<![\w.])(?:__kernel|kernel|KERNEL)(?![\w.])")
 _NAMED = re.compile(r"(?<!\w)([A-Za-z_]\w*+)\s*+\(|[;{}()]")
 _MORE = re.compile(r"\s*[A-Za-z_][\w\s*]*\(")
 _ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)")
+_FILLED_IN = re.compile(r"\$\{[^{}\n]*\}")
+"""What a template has in the place of a type or a number."""
 _DIRECTIVE = re.compile(r"^[ \t]*#[^\n]*", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _MARK = re.compile(r"[;{}()]")
@@ -63,6 +65,7 @@ def kernels_in(text: str) -> tuple[KernelText, ...]:
 def _kernels_in(text: str) -> Iterator[KernelText]:
     plain = _COMMENT.sub(_blanked, text)
     plain = _ATTRIBUTE.sub(_blanked, plain)
+    plain = _FILLED_IN.sub(_blanked, plain) if "${" in plain else plain
     closing: dict[int, int] = {}
     row, counted, behind, statement, mark = 1, 0, 0, 0, 0
     for match in _KERNEL.finditer(plain):

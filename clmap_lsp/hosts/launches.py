@@ -16,6 +16,7 @@ from clmap_lsp.hosts.opencl_calls import OPENCL, own_wrapper
 from clmap_lsp.hosts.option_calls import OPTIONS
 from clmap_lsp.hosts.project import CALL_OPERATOR, HostProject, KeptKernel, distance
 from clmap_lsp.hosts.store import Store, join_values, named, program_field, program_of, texts_of
+from clmap_lsp.hosts.template_calls import TEMPLATES
 from clmap_lsp.hosts.tree import Class, Declare, Function, Module
 from clmap_lsp.hosts.tuner_calls import TUNERS
 from clmap_lsp.hosts.values import (
@@ -193,7 +194,7 @@ def _report(project: HostProject, raised: Sequence[Raised]) -> HostReport:
     found: dict[tuple[str, str | None, str, int], list[HostLaunch]] = {}
     unnamed = []
     named_launches = [(launch, list(_launches(project, launch))) for launch in raised]
-    for launch, named_ in _fitting(named_launches):
+    for launch, named_ in _followed(list(_fitting(named_launches))):
         if not named_ and not launch.is_likely:
             unnamed.append((launch.path, launch.row))
         for it in named_:
@@ -214,17 +215,35 @@ def _fitting(
     """Leave out kernels that take another number of arguments than a call sets, if one does take as many.
 
     A handle may be of one of several kernels, as an `if` chooses: each may then be told with all arguments.
+    They are noted with the same store, while other ways to the call have one each.
     """
     taken = {
-        (raised.path, raised.row, it.parameters)
+        (id(raised.store), raised.row, it.parameters)
         for raised, among in launches
         for it in among
         if it.parameters == _set(raised)
     }
     for raised, among in launches:
         count = _set(raised)
-        fits = (raised.path, raised.row, count) in taken
+        fits = (id(raised.store), raised.row, count) in taken
         yield raised, [it for it in among if not fits or it.parameters in (0, count)]
+
+
+def _followed(
+    launches: list[tuple[Raised, list[HostLaunch]]],
+) -> Iterator[tuple[Raised, list[HostLaunch]]]:
+    """Leave out what a method launches on an object that nobody made, where those that were made told more."""
+    known = {
+        (raised.path, raised.row, it.kernel)
+        for raised, among in launches
+        for it in among
+        if is_handle(raised.kernel)
+    }
+    for raised, among in launches:
+        is_told = is_handle(raised.kernel) or not raised.path.endswith(".py")
+        others = [it for it in among if is_told or (raised.path, raised.row, it.kernel) not in known]
+        if others or not among:
+            yield raised, others
 
 
 def _set(raised: Raised) -> int:
@@ -285,7 +304,7 @@ class _Runs:
 
     def __init__(self, project: HostProject) -> None:
         self.project = project
-        self.handlers = {**MAPS, **LIBRARY, **OPTIONS, **OPENCL, **TUNERS}
+        self.handlers = {**MAPS, **LIBRARY, **TEMPLATES, **OPTIONS, **OPENCL, **TUNERS}
         for name, roles in project.wrappers.items():
             self.handlers["own " + name] = own_wrapper(name, dict(roles))
         self.entered: set[tuple[str, int]] = set()
@@ -307,6 +326,9 @@ class _Runs:
         new = [it for it in dict.fromkeys(files) if it not in self.covered]
         self.covered.update(new)
         wanted = self._launching(new)
+        for function in wanted:
+            if function.owner and function.path.endswith(".py") and self._calls(function) & _LAUNCHING:
+                self.project.launchers.setdefault(function.owner, set()).add(function.name)
         reaching = self._callers(wanted)
         budget = self.project.budget
         with budget.half_of_steps():

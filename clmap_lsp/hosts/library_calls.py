@@ -8,6 +8,7 @@ from clmap_lsp.hosts.interpreter import CallHandler, Interpreter
 from clmap_lsp.hosts.opencl_calls import bytes_of, find_text, given_file, known_name
 from clmap_lsp.hosts.store import MAX_ELEMENTS
 from clmap_lsp.hosts.strings import braces, piece, printed
+from clmap_lsp.hosts.template_calls import named_given
 from clmap_lsp.hosts.tree import SLICE, AddressOf, Binary, Call, Expr, Index, Member, Name, Num
 from clmap_lsp.hosts.values import (
     PURE_FUNCTIONS,
@@ -196,7 +197,7 @@ def _format_method(interpreter: Interpreter, call: Call, values: list[Value]) ->
     text = interpreter.text(values[0])
     if text is None:
         return None
-    names = {name: interpreter.value(it) for name, it in call.keywords.items()}
+    names = named_given(interpreter, call)
     return braces(text, [interpreter.text(it) or it for it in values[1:]], names)
 
 

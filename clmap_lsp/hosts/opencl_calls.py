@@ -117,8 +117,35 @@ def find_text(interpreter: Interpreter, value: Value, depth: int = 0) -> Text | 
 def _program(interpreter: Interpreter, call: Call, source: Text | Alternatives | None) -> Value:
     place = interpreter.fresh("p", call)
     if interpreter.store is not None:
-        interpreter.store[place + ".source"] = source if source is not None else Text()
+        interpreter.store[place + ".source"] = _with_included(interpreter, source) if source else Text()
     return Pointer(place)
+
+
+_INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"[^\n]*$', re.MULTILINE)
+
+
+def _with_included(interpreter: Interpreter, source: Text | Alternatives) -> Text | Alternatives:
+    """Return the text of a program with the kernel files that it includes in their places."""
+    if isinstance(source, Alternatives):
+        texts = (_with_included(interpreter, it) if isinstance(it, Text) else it for it in source.values)
+        return Alternatives(tuple(texts))
+    if not any(isinstance(it, str) and "include" in it for it in source.parts):
+        return source
+    parts = (each for it in source.parts for each in _split_at_includes(interpreter, it))
+    return replace(source, parts=tuple(parts))
+
+
+def _split_at_includes(
+    interpreter: Interpreter, part: str | Value | FileText
+) -> Iterator[str | Value | FileText]:
+    behind = 0
+    for match in _INCLUDED.finditer(part) if isinstance(part, str) else ():
+        found = interpreter.project.kernel_file(match[1], interpreter.path)
+        if found is not None and PurePath(found).suffix.lower() in KERNEL_SUFFIXES:
+            yield part[behind : match.start()]
+            yield FileText(match[1])
+            behind = match.end()
+    yield part[behind:] if isinstance(part, str) else part
 
 
 def _create_program(interpreter: Interpreter, call: Call, values: list[Value]) -> Value | None:

@@ -192,6 +192,8 @@ class HostProject:
         `None` where its number differs, and nothing where some may have been missed."""
         self.constructed: dict[str, dict[tuple[Value, ...], None]] = {}
         """By the name of a class: what the first runs gave its constructor, whatever was missed."""
+        self.launchers: dict[str, set[str]] = {}
+        """By the name of a class of Python: its methods that launch by themselves."""
         self.too_long: set[tuple[str, int]] = set()
         """Short functions that call no OpenCL and took too much work to be run."""
         self.filled_in: dict[tuple[str, int], dict[str, set[str]]] = {}
@@ -222,6 +224,7 @@ class HostProject:
             self.programs_in_fields,
             self.made,
             self.constructed,
+            self.launchers,
             self._expansions,
             self._completed,
             self._operators,

@@ -110,9 +110,7 @@ main()
     assert found == [("first", 128, 1), ("second", 384, 2), ("first", 16, 7)]
 
 
-def test_a_generator_runs_when_it_is_gone_through(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_generator_runs_when_it_is_gone_through(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = launched(
         tmp_path,
         capsys,

@@ -24,9 +24,7 @@ def launched(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str) -> l
     return sorted((it["kernel"], *it["global"], it["args"].get("n")) for it in found)
 
 
-def test_the_type_of_an_argument_chooses_a_kernel(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_type_of_an_argument_chooses_a_kernel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = launched(
         tmp_path,
         capsys,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice, zip_longest
 
 from clmap_lsp.hosts.interpreter.flow import Flow
+from clmap_lsp.hosts.interpreter.objects import own_parameters
 from clmap_lsp.hosts.interpreter.state import (
     COUNTED_FROM,
     MAX_MACRO_DEPTH,
@@ -126,6 +127,8 @@ class Interpreter(Flow):
                 self._run_callbacks(frame)
             if self.enclosing and function.path.endswith(".py"):
                 self._run_inner(frame)
+            if self.idle:
+                self._ask_idle(frame)
         except (OutOfStepsError, RecursionError):
             pass
         finally:
@@ -149,16 +152,20 @@ class Interpreter(Flow):
     def _run_callbacks(self, main: Frame) -> None:
         """Run what the event loop of a program calls, after all else and in any order: what one of them
         changes is open in each."""
-        ends = [store for _, store in main.returns] + ([self.store] if self.store is not None else [])
-        for end in ends[1:]:
-            ends[0] = self.joined(ends[0], end, 1) or ends[0]
-        self.store = ends[0] if ends else None
+        self.store = self._at_the_end(main)
         for function in self.callbacks.values():
             self.skip(function, ())
         before = self.store
         for function in list(self.callbacks.values()):
             self.store = before.copied() if before is not None else None
             self.call(function, [RunTime(it.name) for it in function.parameters])
+
+    def _at_the_end(self, frame: Frame) -> Store | None:
+        """Return what holds behind all ways out of a call."""
+        end = self.store
+        for _, store in reversed(frame.returns):
+            end = self.joined(store, end, 1) if end is not None else store
+        return end
 
     def _run_inner(self, start: Frame) -> None:
         """Run functions of Python that stand in others and that nothing called: others may, later on."""
@@ -172,6 +179,19 @@ class Interpreter(Flow):
                 given = self.call(it.function, [RunTime(each.name) for each in it.function.parameters])
                 if isinstance(given, Generated):
                     self.gone_through(given)
+
+    def _ask_idle(self, start: Frame) -> None:
+        """Let objects launch that were made to do so later on, as plans are that a program keeps."""
+        after = self._at_the_end(start)
+        for place, owner in list(self.idle.items()):
+            for name in sorted(self.project.launchers.get(owner, ())):
+                method = self.method(owner, name)
+                self.store = after.copied() if after is not None else None
+                if method is not None and place in self.idle:
+                    given = [self._opened(it) for it in own_parameters(method)]
+                    self.call(method, given, this=Pointer(place))
+        self.idle.clear()
+        self.store = after
 
     def answer(self, name: str, call: Call, values: list[Value]) -> Value | None:
         """Return what a known function, method or attribute gives; `None` where it is not known."""
@@ -631,6 +651,9 @@ class Interpreter(Flow):
                 _opened_argument(name, it)
                 for name, it in zip_longest(parameters[: len(values)], values, fillvalue="")
             ]
+        if self.idle and isinstance(this, Pointer):
+            is_asked = function.name in self.project.launchers.get(function.owner, ())
+            self.idle.pop(this.place if is_asked else "", None)
         outer = self.enclosing.get(id(function))
         for name in function.globals if outer is None else ():
             for it in self.frames:  # What `nonlocal` means stands in one of the calls that run.

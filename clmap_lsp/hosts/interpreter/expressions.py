@@ -204,10 +204,8 @@ class Expressions(Objects):
             return RunTime(generated.name)
         frame = replace(held, returns=[], calls={}, yielded=[])
         self.run_body(frame)
-        ends = [store for _, store in frame.returns] + ([self.store] if self.store is not None else [])
-        self.store = ends[0] if ends else None
-        for other in ends[1:]:
-            self.store = self.joined(self.store, other, 1)
+        for _, store in reversed(frame.returns):
+            self.store = self.joined(store, self.store, 1) if self.store is not None else store
         return join_values(f"#{generated.name}(…)", frame.yielded) if frame.yielded else None
 
     def _listed_by(self, value: Value) -> Value:
@@ -249,11 +247,14 @@ class Expressions(Objects):
     def _filled_in(self, row: int, part: Expr, value: Value) -> None:
         """Note what a formatted string of Python prints, by the name that stands for it in kernels."""
         name = _name_in_kernels(part)
-        if not name or not self.path.endswith(".py"):
-            return
+        if name and self.path.endswith(".py"):
+            self.note_filled(self.path, row, name, value)
+
+    def note_filled(self, path: str, row: int, name: str, value: Value) -> None:
+        """Note what stands for a name in a text of Python, of all that runs put there."""
         text = value.plain if isinstance(value, Text) else text_of(value) if isinstance(value, Number) else ""
         known = text if text and _PRINTED.fullmatch(text) else ""
-        self.project.filled_in.setdefault((self.path, row), {}).setdefault(name, set()).add(known)
+        self.project.filled_in.setdefault((path, row), {}).setdefault(name, set()).add(known)
 
     def _comprehension(self, it: Comprehension) -> Value:
         """Return a list, or a dictionary, that an expression makes for each of some known items."""

@@ -244,6 +244,8 @@ class Objects(Names):
     ) -> None:
         """Make an object of one of the project's classes at a place."""
         self.objects[place] = cls.name
+        if cls.name in self.project.launchers and self.path.endswith(".py") and len(self.idle) < MAX_OBJECTS:
+            self.idle[place] = cls.name
         self._fields(place, cls, 0)
         own = self.method(cls.name, "__init__") if self.path.endswith(".py") else None
         makers = [*self.project.functions(cls.name, self.path, cls.name), *([own] if own is not None else [])]
@@ -273,7 +275,7 @@ class Objects(Names):
         accepting = [it for it in among if accepts(it, len(values))] or functions[:1]
 
         def rank(function: Function) -> tuple[bool, bool, int]:
-            fits = [self._fit(*it) for it in zip(_own_parameters(function), values, strict=False)]
+            fits = [self._fit(*it) for it in zip(own_parameters(function), values, strict=False)]
             is_exact = len(function.parameters) == len(values)
             return 0 in fits, not is_exact, -sum(fits)
 
@@ -352,7 +354,7 @@ class Objects(Names):
             self._fields(place, cls, 0)
             maker = self.overload(makers, same) if same else next(iter(makers), None)
             if maker is not None:
-                parameters = _own_parameters(maker)
+                parameters = own_parameters(maker)
                 values = [self._opened(it) for it in parameters]
                 for i, it in enumerate(same[: len(values)]):
                     values[i] = values[i] if isinstance(it, RunTime) else it
@@ -369,7 +371,7 @@ class Objects(Names):
         self.frames.append(Frame(Function("", method.owner, (), (), method.path, 0), "made", Pointer(place)))
         self.trials += 1
         try:
-            self.call(method, [self._opened(it) for it in _own_parameters(method)], (), Pointer(place))
+            self.call(method, [self._opened(it) for it in own_parameters(method)], (), Pointer(place))
         except (OutOfStepsError, RecursionError):
             pass
         finally:
@@ -448,7 +450,8 @@ def _changed_names(function: Function) -> set[str]:
     return found
 
 
-def _own_parameters(function: Function) -> list[Parameter]:
+def own_parameters(function: Function) -> list[Parameter]:
+    """Return the parameters of a function without the object that it is called for."""
     return [it for it in function.parameters if it.name not in ("self", "cls")]
 
 
@@ -461,6 +464,6 @@ def agreed(one: Sequence[Value], two: Sequence[Value]) -> tuple[Value, ...] | No
 
 def accepts(function: Function, count: int) -> bool:
     """Tell whether a function can be called with a number of arguments."""
-    parameters = _own_parameters(function)
+    parameters = own_parameters(function)
     needed = sum(it.default is None and not it.name.startswith("*") for it in parameters)
     return needed <= count <= len(parameters) or any(it.name.startswith("*") for it in parameters)

@@ -187,6 +187,8 @@ class State(ABC):
         """By file and row: the defaults of Python's functions, as they were where it was defined."""
         self.distorted: set[tuple[str, int]] = set()
         """Functions under decorators that could not be followed: what they return may be anything."""
+        self.idle: dict[str, str] = {}
+        """Classes of objects of Python that launch when they are asked to, and nothing asked so far."""
         self.made_ready = 0
         """How many of these were met before what is run now."""
         self.enclosing: dict[int, Frame | None] = {}
