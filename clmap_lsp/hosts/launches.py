@@ -232,7 +232,7 @@ def _fitting(
 def _followed(
     launches: list[tuple[Raised, list[HostLaunch]]],
 ) -> Iterator[tuple[Raised, list[HostLaunch]]]:
-    """Leave out what a method launches on an object that nobody made, where those that were made told more."""
+    """Leave out what a method launches on an object that nobody made, where those that were made told."""
     known = {
         (raised.path, raised.row, it.kernel)
         for raised, among in launches
