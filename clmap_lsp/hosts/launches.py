@@ -855,6 +855,40 @@ def _put_before(
     return (), ()
 
 
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif|define)\b[^\n]*", re.MULTILINE)
+
+
+def _written_before(
+    sources: Sequence[Text], name: str
+) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
+    """Return the macros that the text of a program defines before a kernel: in every run, and by default.
+
+    What a condition may leave out is none of them; nor is anything where the program may be another.
+    """
+    if len(sources) != 1 or not any(isinstance(it, str) and "define" in it for it in sources[0].parts):
+        return (), ()
+    known = dict(_macros(_certain_lines(str(sources[0]), name)))
+    taken = (
+        str(default)
+        if not isinstance(it, (str, FileText)) and (default := default_of(it)) is not None
+        else it
+        for it in sources[0].parts
+    )
+    assumed = _macros(_certain_lines(str(Text(tuple(taken))), name))
+    return tuple(known.items()), tuple(it for it in assumed if it[0] not in known)
+
+
+def _certain_lines(text: str, name: str) -> str:
+    """Return the definitions of macros in front of a kernel that stand in no `#if`."""
+    head = re.search(rf"\b{re.escape(name)}\s*\(", text)
+    depth, lines = 0, []
+    for match in _DIRECTIVE.finditer(text, 0, head.start() if head is not None else 0):
+        depth += (match[1] in ("if", "ifdef", "ifndef")) - (match[1] == "endif")
+        if match[1] == "define" and depth == 0:
+            lines.append(match[0])
+    return "\n".join(lines)
+
+
 def _macros(text: str) -> Iterator[tuple[str, str]]:
     for name, value in _DEFINE.findall(re.sub(r"//[^\n]*", "", text)):
         if not re.search(r"[{}\\]", value):
@@ -878,8 +912,11 @@ def _launch(
 ) -> HostLaunch:
     store = raised.store
     before, defines = _put_before(project, sources, defined, raised.path)
+    assumed = _assumed(options)
     if defined.path is not None and defined.row:
-        defines = (*defines, *_filled_in(project, defined.path, defined.row))
+        written, by_default = _written_before(sources, name)
+        defines = (*defines, *written, *_filled_in(project, defined.path, defined.row))
+        assumed = (*assumed, *by_default)
     dimensions = raised.dimensions
     if isinstance(raised.global_size, RunTime):
         dimensions = dimensions or _dimensions(store, raised.local_size) or None
@@ -926,7 +963,7 @@ def _launch(
         defines,
         _offset(store, raised.offset, dimensions or len(whole)),
         len(defined.parameters),
-        _assumed(options),
+        assumed,
     )
 
 

@@ -143,7 +143,7 @@ class HostFiles:
         files = project.launching_near(own, names)
         launches = [it for it in self._launches(_key(own, settings), files) if it.kernel_file == own]
         best = chosen(launches)
-        built = next((it for it in best.values() if it.build_options), None)
+        built = next((it for it in best.values() if it.build_options or it.assumed), None)
         options = built.build_options if built is not None else ""
         joined = next((it for it in best.values() if it.before or it.defines), None)
         before, defines = (joined.before, joined.defines) if joined is not None else ((), ())
